@@ -1,0 +1,54 @@
+import { Type, type Static, type TSchema } from 'typebox';
+
+import { checkIdSchema, nullable, timestampSchema } from './words.ts';
+
+export const checkStatuses = ['pending', 'completed'] as const;
+
+/** The answer of `POST /check`. */
+export const checkStartSchema = Type.Object(
+  {
+    checkId: checkIdSchema,
+    status: Type.Literal('pending'),
+    message: Type.String({ description: 'Confirmation in words.' }),
+  },
+  { additionalProperties: false, title: 'Check start' },
+);
+
+export type CheckStart = Static<typeof checkStartSchema>;
+
+const checkFields = {
+  testId: checkIdSchema,
+  type: Type.String({ description: 'Check type.' }),
+  host: Type.String({ description: 'Target as submitted.' }),
+  status: Type.Enum([...checkStatuses], {
+    description: 'pending until each probe has a final result, then completed for ever.',
+  }),
+  createdAt: timestampSchema,
+  completedAt: nullable(timestampSchema),
+};
+
+/**
+ * `GET /check/:id/results` for one check type.
+ *
+ * @param type the literal schema of the type
+ * @param result the schema of one probe's result, pending or final
+ */
+export function checkSchema(type: string, title: string, result: TSchema): TSchema {
+  return Type.Object(
+    {
+      ...checkFields,
+      type: Type.Literal(type),
+      results: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }), result, {
+        additionalProperties: false,
+      }),
+    },
+    { additionalProperties: false, title: `${title} check and its results` },
+  );
+}
+
+const check = Type.Object(checkFields);
+
+/** A check as a caller reads it; the results by probe id, each narrowed by the check's type. */
+export type Check<Result = Readonly<Record<string, unknown>>> = Static<typeof check> & {
+  readonly results: Readonly<Record<string, Result>>;
+};

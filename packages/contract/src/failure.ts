@@ -1,0 +1,86 @@
+import { Type, type Static } from 'typebox';
+
+/**
+ * Every code a result's `error` can carry, with the sentence that documents it. The list is closed: an agent that
+ * reports another code fails the schema.
+ */
+export const failureCodes = {
+  // Names.
+  dns_nxdomain: 'The name does not exist (rcode NXDOMAIN, RFC 1035).',
+  dns_no_address: 'The name exists but has no address of the family asked for (NODATA, RFC 2308).',
+  dns_servfail: 'The resolver could not answer (rcode SERVFAIL); often a broken delegation or a DNSSEC failure.',
+  dns_refused: 'The resolver refused to answer (rcode REFUSED).',
+  dns_format_error: 'The resolver could not read the question (rcode FORMERR).',
+  dns_not_implemented: 'The resolver does not support this kind of question (rcode NOTIMP).',
+  dns_error: 'The resolver answered with another error rcode, which `rcode` names.',
+  dns_bad_response: 'The answer was not a valid DNS message for the question that was sent.',
+  dns_resolver_unreachable: 'The resolver could not be reached.',
+  // Connections and packets.
+  connection_refused: 'The target refused the connection (TCP RST to a SYN).',
+  connection_reset: 'The target reset the connection after it was established.',
+  connection_closed: 'The target closed the connection before it had answered.',
+  host_unreachable:
+    'A router or the target said that the host cannot be reached (ICMP host unreachable, EHOSTUNREACH).',
+  network_unreachable: 'A router or this probe has no route to the network (ICMP network unreachable, ENETUNREACH).',
+  port_unreachable: 'The target said that nothing listens on the port (ICMP port unreachable).',
+  protocol_unreachable: 'The target does not speak the protocol (ICMP protocol unreachable).',
+  administratively_prohibited:
+    'A filter on the path said that it forbids the traffic (ICMP administratively prohibited).',
+  time_exceeded: 'The packet ran out of hops before it reached the target (ICMP time exceeded).',
+  packet_too_big: 'The packet is larger than the path carries (ICMP fragmentation needed or packet too big).',
+  icmp_error: 'Another ICMP error came in answer; the message names its type and code.',
+  timed_out: 'Nothing came back in time.',
+  // TLS.
+  tls_expired: 'The certificate is past its end of validity.',
+  tls_not_yet_valid: 'The certificate is not valid yet.',
+  tls_hostname_mismatch: 'The certificate is not for this host.',
+  tls_self_signed: 'The certificate is self-signed and not trusted.',
+  tls_unknown_issuer: 'The certificate chain ends at an issuer that is not trusted.',
+  tls_missing_intermediate: 'The server did not send the intermediate certificate that leads to a trusted issuer.',
+  tls_revoked: 'The certificate is revoked, by the OCSP response that the server stapled.',
+  tls_weak_key: 'A key or signature in the chain is too weak to be trusted.',
+  tls_untrusted: 'The certificate is not trusted for another reason, which the message names.',
+  tls_handshake_failed: 'The TLS handshake failed.',
+  tls_protocol_unsupported: 'The server does not speak a TLS version that this probe speaks.',
+  // HTTP.
+  http_status: 'The target answered with a status of 400 or above.',
+  http_malformed: 'The answer was not valid HTTP.',
+  http_headers_too_large: 'The head of the answer was larger than the limit.',
+  http_too_many_interim: 'The target sent too many interim (1xx) answers.',
+  http_decode_failed: 'The body could not be decoded as its Content-Encoding says.',
+  redirect_refused: 'A redirect led to something that is no http(s) URL, or to a target that the policy refuses.',
+  redirect_loop: 'The redirects lead in a circle.',
+  redirect_limit: 'There were more redirects than were asked for.',
+  // The probe.
+  target_refused_by_policy: 'The policy of the probe refuses the target; the message names the reason.',
+  family_unavailable: 'The probe has no connectivity of the address family that the check needs.',
+  capability_missing: 'The probe lacks what the check needs, such as the privilege to open raw sockets.',
+  probe_offline: 'The probe was offline when the check was created.',
+  probe_busy: 'The probe had too much work of this kind to take the check.',
+  probe_interrupted: 'The probe restarted or stopped while it ran the check.',
+  probe_timeout: 'The probe did not answer before the deadline of the check.',
+  invalid_job: 'The probe could not read the job; its release may be older than the coordinator’s.',
+  invalid_result: 'What the probe reported was not a valid result.',
+  internal_error: 'The probe failed by a fault of its own.',
+} as const;
+
+export type FailureCode = keyof typeof failureCodes;
+
+const codes = Object.keys(failureCodes) as [FailureCode, ...FailureCode[]];
+
+export const failurePhases = ['resolve', 'connect', 'tls', 'request', 'response', 'exec', 'dispatch'] as const;
+export const failureSources = ['target', 'resolver', 'network', 'probe'] as const;
+
+export const failureSchema = Type.Object(
+  {
+    code: Type.Enum(codes, { description: 'What went wrong, from a closed list.' }),
+    phase: Type.Enum([...failurePhases], { description: 'Where in the check it went wrong.' }),
+    source: Type.Enum([...failureSources], { description: 'Who is the cause, as far as can be told.' }),
+    message: Type.String({ maxLength: 1024, description: 'The same in a sentence, for a person.' }),
+  },
+  { additionalProperties: false, title: 'Failure', description: 'Why a result is not a success.' },
+);
+
+export type Failure = Static<typeof failureSchema>;
+export type FailurePhase = Failure['phase'];
+export type FailureSource = Failure['source'];

@@ -1,0 +1,32 @@
+import { Type, type Static } from 'typebox';
+
+import { addressSchema, asnSchema, nullable } from './words.ts';
+
+const text = (description: string) => nullable(Type.String({ maxLength: 256, description }));
+const countryCode = nullable(
+  Type.String({ pattern: '^[A-Z]{2}$', maxLength: 2, description: 'Two-letter country code.' }),
+);
+
+/** `GET /me`: both shapes of the interface in one object; unknown values are null. */
+export const meSchema = Type.Object(
+  {
+    ip: addressSchema,
+    hostname: text('Host name of the address, by PTR.'),
+    ipv4: nullable(addressSchema),
+    ipv6: nullable(addressSchema),
+    city: text('City.'),
+    region: text('Region.'),
+    country: text('Country name.'),
+    countryCode,
+    country_code: countryCode,
+    timezone: text('IANA time zone name.'),
+    isp: text('Network provider name.'),
+    asn: nullable(asnSchema),
+    as: nullable(asnSchema),
+    org: text('Organization name.'),
+    provider: text('Name of the data provider, with its attribution.'),
+  },
+  { additionalProperties: false, title: 'IP information' },
+);
+
+export type Me = Static<typeof meSchema>;

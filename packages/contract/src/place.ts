@@ -1,0 +1,30 @@
+import { Type, type Static } from 'typebox';
+
+import { asnSchema, nullable } from './words.ts';
+
+const label = (description: string) => nullable(Type.String({ maxLength: 256, description }));
+
+/** What the geo data says of an address. Every field is `null` where the data has nothing. */
+export const placeFields = {
+  asn: nullable(asnSchema),
+  asName: label('Name of the autonomous system.'),
+  isp: label('Network provider name.'),
+  org: label('Organization name.'),
+  prefix: label('The announced or allocated prefix that holds the address, CIDR.'),
+  city: label('City.'),
+  region: label('Region.'),
+  country: label('Country name, in English.'),
+  countryCode: nullable(Type.String({ pattern: '^[A-Z]{2}$', maxLength: 2, description: 'ISO 3166-1 alpha-2.' })),
+  timezone: label('IANA time zone name.'),
+  latitude: nullable(Type.Number({ minimum: -90, maximum: 90, description: 'Degrees.' })),
+  longitude: nullable(Type.Number({ minimum: -180, maximum: 180, description: 'Degrees.' })),
+  provider: label('The data sources the answer comes from, with the attribution their licences ask for.'),
+  dataDate: label('Date of the newest data source used, ISO 8601 date.'),
+};
+
+const place = Type.Object(placeFields);
+
+export type Place = Static<typeof place>;
+
+/** Looks an address up in the geo data. Never throws; an address without data gives a `Place` of nulls. */
+export type LookUpPlace = (address: string) => Place;

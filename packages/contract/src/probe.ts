@@ -1,0 +1,88 @@
+import { Type, type Static } from 'typebox';
+
+import { asnSchema, nullable, probeIdSchema, timestampSchema } from './words.ts';
+
+const latitude = nullable(Type.Number({ minimum: -90, maximum: 90, description: 'Degrees.' }));
+const longitude = nullable(Type.Number({ minimum: -180, maximum: 180, description: 'Degrees.' }));
+const tag = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$', maxLength: 63 });
+const name = (description: string) => Type.String({ minLength: 1, maxLength: 128, description });
+
+const identity = {
+  name: name('Display name of the probe.'),
+  datacenter: name('Location name.'),
+  countryCode: Type.String({ pattern: '^[A-Z]{2}$', maxLength: 2, description: 'Two-letter country code.' }),
+  isp: name('Network provider name.'),
+  asNumber: asnSchema,
+  city: nullable(name('City.')),
+  latitude,
+  longitude,
+  tags: Type.Array(tag, { maxItems: 32, uniqueItems: true, description: 'Tags that `locations` can name.' }),
+};
+
+/** What the operator says of a probe. An agent cannot change it. */
+export const probeRecordSchema = Type.Object(
+  { id: probeIdSchema, ...identity },
+  { additionalProperties: false, title: 'Probe record' },
+);
+
+const capabilities = Type.Object(
+  {
+    types: Type.Array(Type.String({ maxLength: 32 }), { maxItems: 64, description: 'Check types it can run.' }),
+    ipv4: Type.Boolean(),
+    ipv6: Type.Boolean(),
+    screenshot: Type.Boolean(),
+  },
+  { additionalProperties: false, description: 'What the agent claims to be able to do.' },
+);
+
+const load = Type.Object(
+  {
+    running: Type.Integer({ minimum: 0, description: 'Jobs under way.' }),
+    capacity: Type.Integer({ minimum: 1, description: 'Jobs that may be under way at once.' }),
+  },
+  { additionalProperties: false, description: 'How busy the agent says it is.' },
+);
+
+/** What an agent writes every two seconds. All of it is the agent's claim. */
+export const heartbeatSchema = Type.Object({
+  v: Type.Literal(1),
+  version: Type.String({ maxLength: 64 }),
+  /** Changes with every start of the agent. */
+  instance: Type.String({ maxLength: 64 }),
+  capabilities,
+  /** Configured capabilities that are missing and self-tests that fail, each in words. */
+  degraded: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16 }),
+  load,
+  /** True once SIGTERM came: it takes no new work. */
+  draining: Type.Boolean(),
+});
+
+export const probeStatuses = ['healthy', 'degraded', 'offline'] as const;
+
+/** One entry of `GET /probes`. */
+export const probeSchema = Type.Object(
+  {
+    ...identity,
+    status: Type.Enum([...probeStatuses], {
+      description: 'healthy; degraded (answers, but `reason`); offline (no heartbeat for 15 s).',
+    }),
+    reason: nullable(Type.String({ maxLength: 1024, description: 'Why the probe is not healthy.' })),
+    version: nullable(Type.String({ maxLength: 64, description: 'Release of the agent, as it says.' })),
+    capabilities: nullable(capabilities),
+    lastSeen: nullable(timestampSchema),
+    load: nullable(load),
+  },
+  { additionalProperties: false, title: 'Probe' },
+);
+
+export const probesSchema = Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }), probeSchema, {
+  additionalProperties: false,
+  title: 'Probes',
+  description: 'Object keyed by probe identifier.',
+});
+
+export type ProbeRecord = Static<typeof probeRecordSchema>;
+export type Heartbeat = Static<typeof heartbeatSchema>;
+export type Probe = Static<typeof probeSchema>;
+export type Probes = Readonly<Record<string, Probe>>;
+export type ProbeStatus = Probe['status'];

@@ -1,0 +1,88 @@
+import { Type, type Static } from 'typebox';
+
+/**
+ * Every kind of problem document. The key is the last part of its `type` URI, which resolves to a page made from this
+ * list; `status` is the HTTP status it goes with.
+ */
+export const problemTypes = {
+  'invalid-json': { status: 400, title: 'The body is not valid JSON', help: 'Send a JSON object, in UTF-8.' },
+  'invalid-request': {
+    status: 400,
+    title: 'The request is not valid',
+    help: 'Each entry of `errors` names a field by JSON pointer and says what is wrong with it.',
+  },
+  'target-refused': {
+    status: 403,
+    title: 'The target is refused by policy',
+    help: 'Vantage measures public targets only: no private, reserved or special-purpose addresses or names, and no ports that invite abuse. `detail` says which rule applied.',
+  },
+  'not-found': {
+    status: 404,
+    title: 'Nothing here',
+    help: 'The path does not exist. `/openapi.json` lists those that do.',
+  },
+  'check-not-found': {
+    status: 404,
+    title: 'No such check',
+    help: 'The id is unknown, or the check is older than the time for which results are kept.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'Method not allowed',
+    help: 'The `Allow` header lists the methods of this path.',
+  },
+  'payload-too-large': { status: 413, title: 'The body is too large', help: 'A body has at most 16 KiB.' },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'The body is not JSON',
+    help: 'Send `Content-Type: application/json`, without a content encoding.',
+  },
+  'no-probe-available': {
+    status: 422,
+    title: 'No probe can take the check',
+    help: 'No probe that is online matches the request and can run this type. `GET /probes` shows what there is.',
+  },
+  'rate-limited': {
+    status: 429,
+    title: 'Too many requests',
+    help: 'Wait for the number of seconds in `Retry-After`. The `RateLimit` and `RateLimit-Policy` headers of every answer show what is left.',
+  },
+  'internal-error': {
+    status: 500,
+    title: 'Internal error',
+    help: 'A fault of the service. `requestId` finds it in the operator’s log.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'The service is not available now',
+    help: 'The store cannot be reached or the queues are full. Nothing was accepted; try again after `Retry-After` seconds.',
+  },
+} as const;
+
+export type ProblemType = keyof typeof problemTypes;
+
+/** RFC 9457. `type` is an absolute URI below the service's base address. */
+export const problemSchema = Type.Object(
+  {
+    type: Type.String({ format: 'uri', maxLength: 2048 }),
+    title: Type.String(),
+    status: Type.Integer({ minimum: 400, maximum: 599 }),
+    detail: Type.String(),
+    instance: Type.String({ description: 'The path of the request.' }),
+    requestId: Type.String({ description: 'Also in `X-Request-Id` and in the operator’s log.' }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            path: Type.String({ description: 'JSON pointer into the body, or into the query as `?name`.' }),
+            message: Type.String(),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+  },
+  { title: 'Problem', description: 'RFC 9457 problem document.' },
+);
+
+export type Problem = Static<typeof problemSchema>;

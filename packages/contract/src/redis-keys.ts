@@ -1,0 +1,42 @@
+/**
+ * Every key and channel in Redis, and who writes it. Each family has one hash tag, so that on Redis Cluster a family is
+ * in one slot. An agent's Redis user reaches `p:{<probe>}:*` alone.
+ */
+export const redisKeys = {
+  /** BullMQ prefix of a probe's queue; with `JOB_QUEUE` the keys are `p:{<probe>}:jobs:*`. Coordinator adds, agent consumes. */
+  queuePrefix: (probe: string) => `p:{${probe}}`,
+  /** Stream of a probe's results, partial and final. Agent `XADD`s, coordinators read as one consumer group. */
+  results: (probe: string) => `p:{${probe}}:res`,
+  /** Channel of hints that a probe's stream has something new. Agent publishes. */
+  resultHint: (probe: string) => `p:{${probe}}:n`,
+  /** A probe's heartbeat, JSON, expiring. Agent writes. */
+  heartbeat: (probe: string) => `p:{${probe}}:hb`,
+  /** The operator's record of a probe, JSON. */
+  probeRecord: (probe: string) => `probe:${probe}`,
+  /** Set of the ids of all probes with a record. */
+  probeIds: 'probes',
+  /** Hash of probe id → milliseconds since the epoch of its newest heartbeat seen. Coordinator writes. */
+  lastSeen: 'probes:seen',
+  /** Record of a check, hash. Coordinator only. */
+  check: (id: string) => `check:{${id}}`,
+  /** Hash with one field per selected probe: '' until its final result, then JSON. Coordinator only. */
+  checkResults: (id: string) => `check:{${id}}:r`,
+  /** Hash with the newest partial result per probe. Coordinator only. */
+  checkPartials: (id: string) => `check:{${id}}:p`,
+  /** Channel of the events of a check. Coordinator only. */
+  checkEvents: (id: string) => `check:{${id}}:ev`,
+  /** Sorted set of check ids by deadline (milliseconds since the epoch, clock of Redis). Coordinator only. */
+  deadlines: 'deadlines',
+  /** Prefix of the counters of the rate limits. */
+  rateLimitPrefix: 'rl:',
+} as const;
+
+/** Name of every probe's BullMQ queue; the prefix tells them apart. */
+export const JOB_QUEUE = 'jobs';
+
+/** Consumer group of the coordinators on every result stream. */
+export const RESULT_GROUP = 'coordinators';
+
+/** A heartbeat is written this often and expires after `HEARTBEAT_TTL_MS`: then the probe is offline. */
+export const HEARTBEAT_EVERY_MS = 2_000;
+export const HEARTBEAT_TTL_MS = 15_000;

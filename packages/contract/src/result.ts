@@ -1,0 +1,33 @@
+import { Type, type Static } from 'typebox';
+
+import { failureSchema } from './failure.ts';
+import { addressSchema, durationSchema, nullable, timestampSchema } from './words.ts';
+
+export const outcomes = ['success', 'failure', 'timeout', 'error'] as const;
+
+/** What a probe's share of a check came to. `pending` is not among them: it is the absence of one. */
+export type OutcomeWord = (typeof outcomes)[number];
+
+/** The fields that every final result has, whatever its check type. */
+export const commonResultFields = {
+  result: Type.Enum([...outcomes], {
+    description:
+      'success: answered as the type asks; failure: answered in the negative; timeout: nothing came back in time; ' +
+      'error: this probe could not run the check.',
+  }),
+  rt: nullable(durationSchema),
+  resolvedIp: nullable(addressSchema),
+  error: nullable(failureSchema),
+  startedAt: nullable(timestampSchema),
+  finishedAt: timestampSchema,
+};
+
+const commonResult = Type.Object(commonResultFields);
+
+export type CommonResult = Static<typeof commonResult>;
+
+/** The result of a probe that has not answered, before any partial field. */
+export const pendingResult = { result: 'pending' } as const;
+
+/** Limit of one probe's result on the wire, in bytes of JSON. */
+export const MAX_RESULT_BYTES = 64 * 1024;

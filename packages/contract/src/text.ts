@@ -1,0 +1,26 @@
+/**
+ * Makes a string from outside (PTR name, AS name, certificate field, header, message of a peer) safe to show: control,
+ * bidirectional-override and invisible characters and lone surrogates become `\u{…}` escapes, and the length is bounded.
+ *
+ * @param maxCodePoints bound of the result; a longer text ends in `…`
+ */
+export function escapeText(text: string, maxCodePoints = 256): string {
+  let escaped = '';
+  let length = 0;
+  for (const character of text) {
+    const shown = UNSAFE.test(character) ? `\\u{${character.codePointAt(0)!.toString(16)}}` : character;
+    length += shown === character ? 1 : shown.length;
+    if (length > maxCodePoints) return truncate(escaped, maxCodePoints);
+    escaped += shown;
+  }
+  return escaped;
+}
+
+/** Cc, Cf (bidi controls, zero width, soft hyphen), Cs (lone surrogates), Co, Cn, line and paragraph separators. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
+
+function truncate(text: string, maxCodePoints: number): string {
+  return `${Array.from(text)
+    .slice(0, maxCodePoints - 1)
+    .join('')}…`;
+}

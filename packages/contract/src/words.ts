@@ -1,0 +1,58 @@
+import { Type, type Static } from 'typebox';
+
+/** The identifier of a probe, as an operator gives it. */
+export const probeIdSchema = Type.String({
+  pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+  maxLength: 63,
+  description: 'Identifier of a probe: lower-case letters, digits and hyphens, at most 63.',
+  examples: ['fra-1'],
+});
+
+/** 128 random bits, base64url without padding. Also the BullMQ job id. */
+export const checkIdSchema = Type.String({
+  pattern: '^[A-Za-z0-9_-]{22}$',
+  maxLength: 22,
+  description: 'Identifier of a check: 128 random bits, URL-safe.',
+});
+
+/** RFC 3339 UTC with milliseconds and `Z`, what `Date.prototype.toISOString` writes. */
+export const timestampSchema = Type.String({
+  format: 'date-time',
+  maxLength: 32,
+  description: 'Time of day, ISO 8601 UTC with milliseconds.',
+});
+
+export const durationSchema = Type.Number({
+  minimum: 0,
+  description: 'Milliseconds, up to three decimals, from a monotonic clock.',
+});
+
+export const addressSchema = Type.String({
+  maxLength: 45,
+  description: 'IPv4 or IPv6 address in canonical text (RFC 5952 for IPv6).',
+});
+
+export const asnSchema = Type.String({
+  pattern: '^AS[0-9]{1,10}$',
+  maxLength: 12,
+  description: 'Autonomous system number, AS<digits>.',
+  examples: ['AS3320'],
+});
+
+export const familySchema = Type.Enum([4, 6], {
+  description: 'Address family to use. Default: IPv4 where target and probe have it, else IPv6.',
+});
+
+/** A value that was looked for and may not be there. */
+// oxlint-disable-next-line typescript/explicit-function-return-type, typescript/explicit-module-boundary-types -- TypeBox infers it
+export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export type ProbeId = Static<typeof probeIdSchema>;
+export type CheckId = Static<typeof checkIdSchema>;
+export type Family = Static<typeof familySchema>;
+
+/** Rounds a duration to the three decimals of the wire. */
+export function roundMs(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}

@@ -1,0 +1,18 @@
+import type { AnyCheckType } from '@vantage/contract';
+
+import { checkTypes } from './registry.ts';
+
+export { checkTypes } from './registry.ts';
+
+export type CheckTypeName = keyof typeof checkTypes;
+
+export const checkTypeNames = Object.keys(checkTypes) as readonly CheckTypeName[];
+
+/** Every field of a request, beside the ones all types share, that some type knows. */
+export const knownRequestFields: readonly string[] = [
+  ...new Set(Object.values(checkTypes).flatMap((checkType: AnyCheckType) => Object.keys(checkType.fields as object))),
+].toSorted();
+
+export function isCheckTypeName(name: string): name is CheckTypeName {
+  return Object.hasOwn(checkTypes, name);
+}

@@ -1,0 +1,42 @@
+import type { Admit, AnyCheckType, CommonResult, NameLookup, ParamsOf, ResultFieldsOf } from '@vantage/contract';
+
+import type { PacketSockets } from './sockets/packet-socket.ts';
+
+/** What a diagnostic is lent. It has no other way to a name, a raw socket or the caller. */
+export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> {
+  /** Aborted at the deadline of the check and when the agent stops. A run ends soon after, with what it has. */
+  readonly signal: AbortSignal;
+  /** Milliseconds left until the deadline, by a monotonic clock. */
+  readonly remainingMs: () => number;
+  readonly admit: Admit;
+  readonly names: NameLookup;
+  /** The probe's own resolvers, `address` or `address:port` / `[address]:port`, in order; exempt from the target policy. */
+  readonly resolvers: readonly string[];
+  /** Raw sockets, or the reason why this probe has none. */
+  readonly packets: PacketSockets | { readonly unavailable: string };
+  /** True where the operator lets callers see private addresses of hops and ICMP senders. */
+  readonly showPrivateAddresses: boolean;
+  /** True for an address that the policy would not let a caller measure: it is masked in results. */
+  readonly isPrivateAddress: (address: string) => boolean;
+  /** How the probe names itself to targets: the HTTP `User-Agent`, and a tag in ICMP and UDP payloads. */
+  readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
+  /** Shows what is known so far. Cheap to call often: the agent sends at most one state per 250 ms. */
+  readonly emitPartial: (fields: ResultFieldsOf<C>) => void;
+}
+
+/** The outcome of a run: the common fields but for the clock times, which the agent adds, and the fields of the type. */
+export type Outcome<C extends AnyCheckType> = Pick<CommonResult, 'result' | 'rt' | 'resolvedIp' | 'error'> &
+  ResultFieldsOf<C>;
+
+/**
+ * The code that runs one check type. A failure of the target, a resolver or the network is data in the outcome; a
+ * rejection is a fault of our own.
+ */
+export interface Diagnostic<C extends AnyCheckType> {
+  readonly checkType: C;
+  readonly run: (params: ParamsOf<C>, context: DiagnosticContext<C>) => Promise<Outcome<C>>;
+}
+
+export function defineDiagnostic<C extends AnyCheckType>(checkType: C, run: Diagnostic<C>['run']): Diagnostic<C> {
+  return { checkType, run };
+}

@@ -1,0 +1,4 @@
+export { classifyError } from './classify.ts';
+export type { Diagnostic, DiagnosticContext, Outcome } from './diagnostic.ts';
+export { loadDiagnostic } from './load.ts';
+export type { PacketSocket, PacketSocketOptions, PacketSockets, ReceivedPacket } from './sockets/packet-socket.ts';

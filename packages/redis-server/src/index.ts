@@ -1,0 +1,129 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A Redis (or Valkey) server of our own on loopback. */
+export interface RedisServer {
+  readonly port: number;
+  /** `redis://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves when the process has ended, whoever ended it. */
+  readonly ended: Promise<void>;
+  /** SIGTERM: Redis saves and ends; data of a temporary folder is removed. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface RedisServerOptions {
+  /** The executable, as `findRedisServer` gives it. */
+  readonly executable: string;
+  /** Where the append-only file lives; without it a temporary folder that `stop` removes. */
+  readonly dataFolder?: string;
+  readonly port?: number;
+  /** More arguments of redis-server, such as `--aclfile`. */
+  readonly arguments?: readonly string[];
+}
+
+/** The Redis or Valkey server on PATH or where Debian puts it, or undefined. */
+export function findRedisServer(path: string): string | undefined {
+  return ['redis-server', 'valkey-server']
+    .flatMap((name) => [...path.split(delimiter), '/usr/bin', '/usr/local/bin'].map((folder) => join(folder, name)))
+    .find(isExecutable);
+}
+
+/**
+ * Starts a server that only loopback reaches: append-only file on, nothing evicted.
+ *
+ * @throws when there is no executable, or when it ends or does not answer within ten seconds
+ */
+export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
+  const port = options.port ?? (await freePort());
+  const temporary = options.dataFolder === undefined ? mkdtempSync(join(tmpdir(), 'vantage-redis-')) : undefined;
+  const child = spawn(
+    options.executable,
+    [
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', options.dataFolder ?? temporary!],
+      ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
+      ...(options.arguments ?? []),
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const log: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log.push(chunk.toString()));
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', (error) => {
+      log.push(error.message);
+      resolve();
+    });
+  });
+  if (!(await answers(port, ended))) {
+    child.kill('SIGKILL');
+    throw new Error(`redis-server did not start on port ${port}: ${log.join('').slice(-2000)}`);
+  }
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    pid: child.pid!,
+    ended,
+    stop: () => stop(child, ended, temporary),
+  };
+}
+
+async function stop(child: ChildProcess, ended: Promise<void>, temporary: string | undefined): Promise<void> {
+  child.kill('SIGTERM');
+  child.kill('SIGCONT');
+  await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
+  child.kill('SIGKILL');
+  await ended;
+  if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+}
+
+/** True once the server says PONG; while it loads its file it says LOADING. */
+async function answers(port: number, ended: Promise<void>): Promise<boolean> {
+  let gone = false;
+  void ended.then(() => (gone = true));
+  const until = performance.now() + 10_000;
+  while (!gone && performance.now() < until) {
+    if (await ping(port)) return true;
+    await sleep(20);
+  }
+  return false;
+}
+
+function ping(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('PING\r\n'));
+    const settle = (up: boolean): void => {
+      socket.destroy();
+      resolve(up);
+    };
+    socket.setTimeout(1_000, () => settle(false));
+    // With a password or ACL in force the refusal is an answer too.
+    socket.once('data', (data) => settle(/^(\+PONG|-NOAUTH)/.test(data.toString())));
+    socket.once('error', () => settle(false));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
