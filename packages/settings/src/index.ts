@@ -1,0 +1,2 @@
+export { boolean, integer, list, number, oneOf, text, url, type Kind } from './kinds.ts';
+export { readSettings, setting, SettingsError, type Setting, type Settings, type Values } from './settings.ts';

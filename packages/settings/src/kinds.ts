@@ -1,0 +1,88 @@
+/** How the text of a variable is read, and how the reference page names it. */
+export interface Kind<T> {
+  /** What the reference page calls it, such as `integer from 1 to 65535`. */
+  readonly name: string;
+  /** @throws Error whose message completes the sentence “<VARIABLE> …” */
+  readonly parse: (text: string) => T;
+}
+
+export const text: Kind<string> = { name: 'text', parse: (value) => value };
+
+export const boolean: Kind<boolean> = {
+  name: '`true` or `false`',
+  parse: (value) => {
+    if (value !== 'true' && value !== 'false') throw new Error('must be true or false');
+    return value === 'true';
+  },
+};
+
+export function integer(minimum: number, maximum: number): Kind<number> {
+  return {
+    name: `integer from ${minimum} to ${maximum}`,
+    parse: (value) => {
+      const parsed = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+      if (!(parsed >= minimum && parsed <= maximum))
+        throw new Error(`must be an integer from ${minimum} to ${maximum}`);
+      return parsed;
+    },
+  };
+}
+
+export function number(minimum: number, maximum: number): Kind<number> {
+  return {
+    name: `number from ${minimum} to ${maximum}`,
+    parse: (value) => {
+      const parsed = /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : Number.NaN;
+      if (!(parsed >= minimum && parsed <= maximum)) throw new Error(`must be a number from ${minimum} to ${maximum}`);
+      return parsed;
+    },
+  };
+}
+
+export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
+  return {
+    name: words.map((word) => `\`${word}\``).join(', '),
+    parse: (value) => {
+      const word = words.find((known) => known === value);
+      if (word === undefined) throw new Error(`must be one of ${words.join(', ')}`);
+      return word;
+    },
+  };
+}
+
+/** @param protocols with the colon, such as `['redis:', 'rediss:']` */
+export function url(protocols: readonly string[]): Kind<string> {
+  return {
+    name: `URL (${protocols.join(' or ')})`,
+    parse: (value) => {
+      const parsed = URL.parse(value);
+      if (parsed === null || !protocols.includes(parsed.protocol)) {
+        throw new Error(`must be a URL that begins with ${protocols.map((name) => `${name}//`).join(' or ')}`);
+      }
+      return value;
+    },
+  };
+}
+
+/** Comma-separated; spaces around an item are dropped, an empty text is an empty list. */
+export function list<T>(item: Kind<T>): Kind<readonly T[]> {
+  return {
+    name: `comma-separated list, each: ${item.name}`,
+    parse: (value) =>
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== '')
+        .map((part) => parseItem(item, part)),
+  };
+}
+
+function parseItem<T>(item: Kind<T>, part: string): T {
+  try {
+    return item.parse(part);
+  } catch (error) {
+    throw new Error(`has the item “${part}”, which ${Error.isError(error) ? error.message : 'cannot be read'}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import type { Kind } from './kinds.ts';
+
+/** One environment variable of an app; the reference page of settings is made from these. */
+export interface Setting<T> {
+  /** Name of the variable. */
+  readonly env: string;
+  readonly kind: Kind<unknown>;
+  /** What it does, in a sentence. */
+  readonly description: string;
+  /** Text that stands when the variable is absent or empty; without it the value is undefined then. */
+  readonly default?: string;
+  /** True where the app cannot start without it. */
+  readonly required?: boolean;
+  /** Never printed, in no error and in no log. */
+  readonly secret?: boolean;
+  /** Never present; carries the type of the value. */
+  readonly value?: T;
+}
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+export type Values<S extends Settings> = {
+  readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never;
+};
+
+/** Every fault of the environment at once, one a line. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration cannot be used:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+export function setting<T>(
+  declared: Omit<Setting<T>, 'kind' | 'value'> & { readonly kind: Kind<T> } & (
+      | { readonly default: string }
+      | { readonly required: true }
+    ),
+): Setting<T>;
+export function setting<T>(
+  declared: Omit<Setting<T>, 'kind' | 'value'> & { readonly kind: Kind<T> },
+): Setting<T | undefined>;
+export function setting<T>(declared: Setting<T>): Setting<T> {
+  return declared;
+}
+
+/** @throws SettingsError that lists every fault */
+export function readSettings<S extends Settings>(
+  settings: S,
+  environment: Readonly<Record<string, string | undefined>>,
+): Values<S> {
+  const faults: string[] = [];
+  const values = Object.entries(settings).map(([name, declared]) => {
+    const given = environment[declared.env];
+    const text = given === undefined || given === '' ? declared.default : given;
+    if (text === undefined) {
+      if (declared.required === true) faults.push(`${declared.env} is required: ${declared.description}`);
+      return [name, undefined];
+    }
+    try {
+      return [name, declared.kind.parse(text)];
+    } catch (error) {
+      const reason = Error.isError(error) ? error.message : 'cannot be read';
+      faults.push(declared.secret === true ? `${declared.env} cannot be read` : `${declared.env} ${reason}`);
+      return [name, undefined];
+    }
+  });
+  if (faults.length > 0) throw new SettingsError(faults);
+  return Object.fromEntries(values) as Values<S>;
+}
