@@ -1,1 +1,3 @@
-export {};
+export { createClient, type Client, type ClientOptions } from './client.ts';
+export { ProblemError } from './problem-error.ts';
+export type { CheckOf, CheckRequest, CheckRequestOf, ResultOf } from './requests.ts';

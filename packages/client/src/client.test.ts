@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { createClient, type Client } from './index.ts';
+
+/** What the server answers, in order, and what it was asked. */
+interface Exchange {
+  readonly answers: { readonly status: number; readonly headers?: Record<string, string>; readonly body: string }[];
+  readonly asked: { readonly method: string; readonly url: string; readonly body: string }[];
+}
+
+describe('the client', () => {
+  let exchange: Exchange;
+  let server: Server;
+  let client: Client;
+
+  beforeEach(async () => {
+    exchange = { answers: [], asked: [] };
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        exchange.asked.push({ method: request.method!, url: request.url!, body });
+        const answer = exchange.answers.shift()!;
+        response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body);
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    client = createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/vantage/` });
+  });
+
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('keeps the path prefix of the base address and waits again until the check is completed', async () => {
+    exchange.answers.push(
+      { status: 202, body: '{"checkId":"abc","status":"pending","message":"Started."}' },
+      { status: 200, body: '{"testId":"abc","status":"pending","results":{}}' },
+      { status: 200, body: '{"testId":"abc","status":"completed","results":{}}' },
+    );
+
+    const check = await client.check({ type: 'tcp', host: 'example.com', port: 443 });
+
+    expect(check.status).toBe('completed');
+    expect(exchange.asked).toEqual([
+      { method: 'POST', url: '/vantage/check', body: '{"type":"tcp","host":"example.com","port":443}' },
+      { method: 'GET', url: '/vantage/check/abc/results?wait=25', body: '' },
+      { method: 'GET', url: '/vantage/check/abc/results?wait=25', body: '' },
+    ]);
+  });
+
+  it('rejects with the problem document, its fields in the message, and the time to wait', async () => {
+    exchange.answers.push({
+      status: 429,
+      headers: { 'content-type': 'application/problem+json', 'retry-after': '7' },
+      body: '{"status":429,"detail":"Too many.","errors":[{"path":"/host","message":"is wrong"}]}',
+    });
+
+    await expect(client.probes()).rejects.toMatchObject({
+      name: 'ProblemError',
+      status: 429,
+      retryAfterSeconds: 7,
+      message: 'Too many.\n/host: is wrong',
+    });
+  });
+
+  it('rejects without a problem where something else answered', async () => {
+    exchange.answers.push({ status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' });
+
+    await expect(client.me()).rejects.toMatchObject({ status: 502, problem: undefined });
+  });
+});

@@ -1,0 +1,23 @@
+import type { Check, CommonResult, ParamsOf, ResultFieldsOf } from '@vantage/contract';
+import type { checkTypes, CheckTypeName } from '@vantage/diagnostics/contract';
+
+type TypeOf<Name extends CheckTypeName> = (typeof checkTypes)[Name];
+
+/** The body of `POST /check`; what the type's schema requires beyond this the service says in its problem document. */
+export type CheckRequest = { readonly [Name in CheckTypeName]: CheckRequestOf<Name> }[CheckTypeName];
+
+export type CheckRequestOf<Name extends CheckTypeName> = {
+  readonly type: Name;
+  readonly host: string;
+  readonly probes?: readonly string[];
+  readonly locations?: readonly string[];
+  readonly limit?: number;
+  readonly options?: Partial<ParamsOf<TypeOf<Name>>['options']>;
+} & Partial<Omit<ParamsOf<TypeOf<Name>>, 'host' | 'options'>>;
+
+/** One probe's result: final, or pending with what is known so far. */
+export type ResultOf<Name extends CheckTypeName> =
+  | (CommonResult & ResultFieldsOf<TypeOf<Name>>)
+  | ({ readonly result: 'pending' } & Partial<Omit<CommonResult, 'result'>> & ResultFieldsOf<TypeOf<Name>>);
+
+export type CheckOf<Name extends CheckTypeName> = Check<ResultOf<Name>>;
