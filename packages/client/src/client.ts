@@ -39,7 +39,7 @@ export function createClient({ baseUrl, fetch: send = fetch }: ClientOptions): C
 
   const call = async <T>(
     path: string,
-    init: RequestInit & { readonly headers?: Record<string, string> },
+    init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> },
   ): Promise<T> => {
     const headers = { accept: 'application/json', ...init.headers };
     const response = await send(`${base}${path}`, { ...init, headers });

@@ -28,9 +28,12 @@ export interface RedisServerOptions {
   readonly arguments?: readonly string[];
 }
 
-/** The Redis or Valkey server on PATH or where Debian puts it, or undefined. */
+/**
+ * The Redis or Valkey server on PATH or where Debian puts it, or undefined. `redis-check-rdb` is the same executable,
+ * told apart by the name it is called by; Debian's redis-tools has it without a daemon that starts by itself.
+ */
 export function findRedisServer(path: string): string | undefined {
-  return ['redis-server', 'valkey-server']
+  return ['redis-server', 'valkey-server', 'redis-check-rdb']
     .flatMap((name) => [...path.split(delimiter), '/usr/bin', '/usr/local/bin'].map((folder) => join(folder, name)))
     .find(isExecutable);
 }
@@ -50,7 +53,7 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
       ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
       ...(options.arguments ?? []),
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    { argv0: 'redis-server', stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const log: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log.push(chunk.toString()));

@@ -1,0 +1,34 @@
+// `pnpm check`: everything that must hold, in the order in which a fault is cheapest to find. Arguments go to jest.
+import { spawnSync } from 'node:child_process';
+
+import { findNode24 } from './setup/node24.mjs';
+import { repository } from './setup/repository.mjs';
+
+const jest = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+const checks = [
+  { title: 'format', program: 'oxfmt', args: ['--check'] },
+  { title: 'types', program: 'tsc', args: ['-b'] },
+  { title: 'types of tests', program: 'tsc', args: ['-p', 'tsconfig.test.json'] },
+  { title: 'lint', program: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
+  { title: 'dead code', program: 'knip', args: [] },
+  {
+    title: 'reference pages',
+    program: 'node',
+    args: ['--conditions=source', 'infra/docs/write-reference.ts', '--check'],
+  },
+  { title: 'tests', program: 'node', args: [...jest, ...(process.env.CI ? ['--ci'] : []), ...process.argv.slice(2)] },
+];
+
+const node = findNode24();
+for (const { title, program, args } of checks) {
+  console.error(`\n── ${title}`);
+  const { status } = spawnSync(program === 'node' ? node.executable : program, args, {
+    cwd: repository,
+    env: { ...process.env, PATH: node.path },
+    stdio: 'inherit',
+  });
+  if (status !== 0) {
+    console.error(`\n${title}: failed`);
+    process.exit(status ?? 1);
+  }
+}

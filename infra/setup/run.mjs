@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+// The one entry of `npm run setup`, `npm start` and `npm test`. Runs on the Node that the machine has (20 or newer),
+// brings in everything else, and goes on with Node 24. Depends on nothing but Node.
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+
+import { buildGeoData } from './geo-data.mjs';
+import { installDependencies } from './dependencies.mjs';
+import { findNode24 } from './node24.mjs';
+import { repository } from './repository.mjs';
+import { installSystemPackages } from './system-packages.mjs';
+
+const targets = {
+  setup: undefined,
+  start: ['--conditions=source', 'apps/standalone/src/main.ts'],
+  test: ['infra/check.mjs'],
+};
+
+const [target, ...rest] = process.argv.slice(2);
+if (!Object.hasOwn(targets, target)) {
+  console.error('usage: node infra/setup/run.mjs setup|start|test [arguments]');
+  process.exit(2);
+}
+
+try {
+  installSystemPackages(target);
+  installDependencies();
+  buildGeoData();
+} catch (error) {
+  console.error(`\nSet-up failed: ${error.message}`);
+  process.exit(1);
+}
+if (targets[target] !== undefined) run(targets[target]);
+
+/** Hands over to the program: its output, its signals and its exit status are ours. */
+function run(command) {
+  const node = findNode24();
+  const child = spawn(node.executable, [...command, ...rest], {
+    cwd: repository,
+    env: { ...process.env, PATH: node.path, VANTAGE_COMMAND: 'npm start --' },
+    stdio: 'inherit',
+  });
+  // A terminal sends Ctrl-C to the whole group, so the child has it already; a signal sent to us alone is passed on.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { findRedisServer, startRedisServer } from './index.ts';
+
+const executable = findRedisServer(process.env['PATH']!)!;
+
+async function ask(port: number, command: string): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.write(`${command}\r\n`);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  return answer.toString().trim();
+}
+
+describe('a Redis server of our own', () => {
+  it('answers, evicts nothing, and takes its temporary data with it', async () => {
+    const server = await startRedisServer({ executable });
+    const policy = await ask(server.port, 'CONFIG GET maxmemory-policy');
+    const folder = (await ask(server.port, 'CONFIG GET dir')).split('\r\n').at(-1)!;
+    const existed = existsSync(folder);
+
+    await server.stop();
+
+    expect(policy).toContain('noeviction');
+    expect([existed, existsSync(folder)]).toEqual([true, false]);
+  });
+
+  it('keeps what was written when it is killed and started again in its folder', async () => {
+    const dataFolder = mkdtempSync(join(tmpdir(), 'vantage-test-'));
+    const first = await startRedisServer({ executable, dataFolder, arguments: ['--appendfsync', 'always'] });
+    await ask(first.port, 'SET kept yes');
+    process.kill(first.pid, 'SIGKILL');
+    await first.ended;
+
+    const second = await startRedisServer({ executable, dataFolder, port: first.port });
+    const kept = await ask(second.port, 'GET kept');
+    await second.stop();
+
+    expect(kept).toBe('$3\r\nyes');
+    expect(readdirSync(dataFolder)).toContain('appendonlydir');
+    rmSync(dataFolder, { recursive: true });
+  });
+
+  it('is found by the name that redis-tools gives to the same executable', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vantage-test-'));
+    symlinkSync(executable, join(folder, 'redis-check-rdb'));
+
+    const server = await startRedisServer({ executable: join(folder, 'redis-check-rdb') });
+    const answer = await ask(server.port, 'PING');
+    await server.stop();
+
+    expect(answer).toBe('+PONG');
+    rmSync(folder, { recursive: true });
+  });
+
+  it('says what went wrong when the server cannot start', async () => {
+    const start = startRedisServer({ executable, arguments: ['--no-such-setting', '1'] });
+
+    await expect(start).rejects.toThrow(/did not start on port \d+: [\s\S]*no-such-setting/);
+  });
+});
