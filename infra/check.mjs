@@ -8,7 +8,6 @@ const jest = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning', 
 const checks = [
   { title: 'format', program: 'oxfmt', args: ['--check'] },
   { title: 'types', program: 'tsc', args: ['-b'] },
-  { title: 'types of tests', program: 'tsc', args: ['-p', 'tsconfig.test.json'] },
   { title: 'lint', program: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
   { title: 'dead code', program: 'knip', args: [] },
   {

@@ -11,6 +11,11 @@ export const problemTypes = {
     title: 'The request is not valid',
     help: 'Each entry of `errors` names a field by JSON pointer and says what is wrong with it.',
   },
+  'invalid-http': {
+    status: 400,
+    title: 'The request is not valid HTTP',
+    help: 'The request line, a header, the encoding of the path or the forwarded address of the caller cannot be read.',
+  },
   'target-refused': {
     status: 403,
     title: 'The target is refused by policy',
@@ -31,6 +36,11 @@ export const problemTypes = {
     title: 'Method not allowed',
     help: 'The `Allow` header lists the methods of this path.',
   },
+  'request-timeout': {
+    status: 408,
+    title: 'The request took too long to arrive',
+    help: 'A request has ten seconds for its head and fifteen in all.',
+  },
   'payload-too-large': { status: 413, title: 'The body is too large', help: 'A body has at most 16 KiB.' },
   'unsupported-media-type': {
     status: 415,
@@ -46,6 +56,11 @@ export const problemTypes = {
     status: 429,
     title: 'Too many requests',
     help: 'Wait for the number of seconds in `Retry-After`. The `RateLimit` and `RateLimit-Policy` headers of every answer show what is left.',
+  },
+  'headers-too-large': {
+    status: 431,
+    title: 'The head of the request is too large',
+    help: 'The request line and the headers together have at most 8 KiB.',
   },
   'internal-error': {
     status: 500,

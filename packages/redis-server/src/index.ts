@@ -24,6 +24,8 @@ export interface RedisServerOptions {
   /** Where the append-only file lives; without it a temporary folder that `stop` removes. */
   readonly dataFolder?: string;
   readonly port?: number;
+  /** True puts it into a process group of its own, out of reach of Ctrl-C in the terminal. */
+  readonly detached?: boolean;
   /** More arguments of redis-server, such as `--aclfile`. */
   readonly arguments?: readonly string[];
 }
@@ -53,7 +55,7 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
       ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
       ...(options.arguments ?? []),
     ],
-    { argv0: 'redis-server', stdio: ['ignore', 'pipe', 'pipe'] },
+    { argv0: 'redis-server', detached: options.detached ?? false, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const log: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log.push(chunk.toString()));

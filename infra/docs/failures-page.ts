@@ -1,0 +1,31 @@
+import { failureCodes, failurePhases, failureSources, problemTypes } from '@vantage/contract';
+
+import { GENERATED, table } from './markdown.ts';
+
+export function failuresPage(): string {
+  const codes = Object.entries(failureCodes).map(([code, sentence]) => [`\`${code}\``, sentence]);
+  const problems = Object.entries(problemTypes).map(([type, { status, title, help }]) => [
+    `\`${type}\``,
+    String(status),
+    title,
+    help,
+  ]);
+  return `${GENERATED}
+
+# Failures and problems
+
+## The \`error\` of a result
+
+A result that is no \`success\` says why: \`{ code, phase, source, message }\`. \`code\` is from the closed list below, \`phase\`
+one of ${failurePhases.map((phase) => `\`${phase}\``).join(', ')}, and \`source\` one of ${failureSources.map((source) => `\`${source}\``).join(', ')}.
+What was measured before the failure stays in the result.
+
+${table(['code', 'meaning'], codes)}
+
+## Problem documents
+
+Every error of the API is an RFC 9457 document; its \`type\` is \`<PUBLIC_URL>/problems/<type>\`.
+
+${table(['type', 'status', 'title', 'what to do'], problems)}
+`;
+}

@@ -1,0 +1,8 @@
+/** A Markdown table; `|` and line breaks in cells are escaped. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+export const GENERATED = '<!-- Written by `pnpm docs` from the code. Do not edit. -->';

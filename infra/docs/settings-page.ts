@@ -1,0 +1,36 @@
+import { settings as coordinator } from '@vantage/coordinator';
+import { settings as probeAgent } from '@vantage/probe-agent';
+import type { Settings } from '@vantage/settings';
+
+import { GENERATED, table } from './markdown.ts';
+
+export function settingsPage(): string {
+  return `${GENERATED}
+
+# Settings
+
+Every setting is an environment variable. An app reads all of them at its start, lists every fault at once and does not
+start with one. An empty variable counts as absent.
+
+## Coordinator
+
+${settingsTable(coordinator)}
+
+## Probe agent
+
+${settingsTable(probeAgent)}
+`;
+}
+
+function settingsTable(settings: Settings): string {
+  const rows = Object.values(settings).map(({ env, kind, description, required, secret, ...rest }) => {
+    const standard = rest.default === undefined || rest.default === '' ? '' : `\`${rest.default}\``;
+    return [
+      `\`${env}\``,
+      kind.name,
+      required === true ? 'required' : standard,
+      secret === true ? `${description} Never printed.` : description,
+    ];
+  });
+  return table(['variable', 'value', 'default', 'meaning'], rows);
+}

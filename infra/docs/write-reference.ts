@@ -1,0 +1,28 @@
+/**
+ * Writes the pages of `docs/reference/` from the code; with `--check` it only says which are out of date.
+ * Run: `pnpm docs`
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { checkTypesPage } from './check-types-page.ts';
+import { failuresPage } from './failures-page.ts';
+import { settingsPage } from './settings-page.ts';
+
+const folder = fileURLToPath(new URL('../../docs/reference/', import.meta.url));
+const pages = {
+  'check-types.md': checkTypesPage(),
+  'failures.md': failuresPage(),
+  'settings.md': settingsPage(),
+};
+
+mkdirSync(folder, { recursive: true });
+const stale = Object.entries(pages).filter(
+  ([name, page]) => !existsSync(folder + name) || readFileSync(folder + name, 'utf8') !== page,
+);
+if (process.argv.includes('--check')) {
+  for (const [name] of stale) process.stderr.write(`docs/reference/${name} is out of date: run pnpm docs\n`);
+  process.exitCode = stale.length > 0 ? 1 : 0;
+} else {
+  for (const [name, page] of stale) writeFileSync(folder + name, page);
+}

@@ -1,0 +1,76 @@
+/** Who may import what. Each rule is one row; `import-rules.test.ts` shows each of them firing. */
+export interface ImportRule {
+  /** Modules, as a pattern in the syntax of .gitignore. */
+  readonly modules: readonly string[];
+  /** Why, shown to whoever breaks the rule. */
+  readonly message: string;
+  /** The rule holds for these files; everywhere where it is absent. */
+  readonly within?: readonly string[];
+  /** … but not for these, the only ones that may. */
+  readonly except?: readonly string[];
+}
+
+const checkTypeFolders = ['dns', 'http', 'info', 'ping', 'tcp', 'traceroute', 'udp'];
+
+export const importRules: readonly ImportRule[] = [
+  {
+    modules: ['raw-socket'],
+    message: 'Only the packet process opens raw sockets.',
+    except: ['packages/diagnostics/src/sockets/**'],
+  },
+  {
+    modules: ['geoip-lite', 'mmdb-lib', '@photostructure/tz-lookup'],
+    message: 'Only packages/geo reads geo data.',
+    except: ['packages/geo/**'],
+  },
+  {
+    modules: ['tldts'],
+    message: 'Only packages/target-policy judges names.',
+    except: ['packages/target-policy/**'],
+  },
+  {
+    modules: ['bullmq'],
+    message: 'Queues belong to the coordinator’s checks and to the agent’s worker.',
+    except: ['apps/coordinator/src/checks/**', 'apps/probe-agent/src/worker*.ts', 'infra/bench/**'],
+  },
+  {
+    modules: ['node:dns', 'node:dns/promises', 'dns', 'dns/promises'],
+    message: 'Names are resolved by packages/target-policy alone.',
+    except: ['packages/target-policy/**'],
+  },
+  {
+    modules: ['express', 'express-rate-limit'],
+    message: 'HTTP is the business of apps/coordinator/src/http alone.',
+    except: ['apps/coordinator/src/http/**', 'apps/coordinator/src/app.ts', 'infra/bench/**'],
+  },
+  {
+    modules: ['node:*', '@vantage/*'],
+    message: 'The contract does no input or output and imports nothing of ours.',
+    within: ['packages/contract/src/**'],
+  },
+  {
+    modules: ['node:*'],
+    message: 'Contracts of check types are read by the web page too.',
+    within: ['packages/diagnostics/src/*/contract.ts', 'packages/diagnostics/src/contract.ts'],
+  },
+  {
+    modules: ['@vantage/diagnostics'],
+    message: 'Only an agent runs diagnostics; take schemas and types from @vantage/diagnostics/contract.',
+    except: ['apps/probe-agent/**', 'infra/**'],
+  },
+  {
+    modules: ['@vantage/target-policy', '@vantage/geo', '@vantage/client', 'bullmq', 'ioredis'],
+    message: 'A diagnostic is lent its admission and knows nothing of places and queues.',
+    within: ['packages/diagnostics/**'],
+  },
+  {
+    modules: ['@vantage/coordinator', '@vantage/probe-agent', '@vantage/standalone'],
+    message: 'Packages do not depend on apps, nor coordinator and agent on each other.',
+    within: ['packages/**', 'apps/coordinator/**', 'apps/probe-agent/**'],
+  },
+  ...checkTypeFolders.map((folder) => ({
+    modules: checkTypeFolders.filter((other) => other !== folder).map((other) => `../${other}/**`),
+    message: 'A diagnostic never imports another one.',
+    within: [`packages/diagnostics/src/${folder}/**`],
+  })),
+];

@@ -1,0 +1,51 @@
+import { defineConfig } from 'oxlint';
+
+import { importOverrides } from './infra/lint/import-overrides.ts';
+
+export default defineConfig({
+  plugins: ['typescript', 'unicorn', 'import', 'node', 'promise', 'oxc'],
+  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+  options: { typeAware: true },
+  env: { node: true, es2024: true },
+  ignorePatterns: ['**/dist/**', '**/node_modules/**'],
+  rules: {
+    eqeqeq: 'error',
+    'no-console': 'error',
+    'no-await-in-loop': 'off',
+    'no-shadow': 'off',
+    'no-underscore-dangle': 'off',
+    'no-unmodified-loop-condition': 'off',
+    'prefer-const': 'error',
+    'import/no-cycle': 'error',
+    'import/no-default-export': 'error',
+    'import/no-unassigned-import': 'off',
+    'node/no-process-env': 'error',
+    'oxc/no-map-spread': 'off',
+    'promise/always-return': 'off',
+    'typescript/consistent-type-imports': 'error',
+    'typescript/explicit-module-boundary-types': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/no-non-null-assertion': 'off',
+    'typescript/no-unsafe-type-assertion': 'off',
+    'typescript/no-unnecessary-condition': 'off',
+    'typescript/require-await': 'off',
+    'typescript/switch-exhaustiveness-check': 'error',
+    'unicorn/consistent-function-scoping': 'off',
+    'unicorn/no-array-sort': 'error',
+    'unicorn/no-thenable': 'off',
+    'unicorn/no-useless-spread': 'off',
+    'unicorn/no-array-reverse': 'error',
+    'unicorn/prefer-node-protocol': 'error',
+  },
+  overrides: [
+    {
+      files: ['**/*.mjs', 'oxlint.config.ts'],
+      rules: { 'import/no-default-export': 'off', 'no-console': 'off', 'node/no-process-env': 'off' },
+    },
+    { files: ['**/*.test.ts'], rules: { 'node/no-process-env': 'off', 'typescript/unbound-method': 'off' } },
+    { files: ['**/config.ts', '**/main.ts', 'infra/bench/**'], rules: { 'node/no-process-env': 'off' } },
+    ...importOverrides,
+  ],
+});

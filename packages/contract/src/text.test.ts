@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { escapeText } from './index.ts';
+
+describe('escapeText', () => {
+  it.each([
+    ['plain text stays', 'Hétzner Online GmbH – 東京 🙂', 'Hétzner Online GmbH – 東京 🙂'],
+    ['control characters are escaped', 'a\u0000b\u001b[31m\r\n\u007f', 'a\\u{0}b\\u{1b}[31m\\u{d}\\u{a}\\u{7f}'],
+    ['bidirectional overrides are escaped', 'x\u202Eexe.txt\u2066', 'x\\u{202e}exe.txt\\u{2066}'],
+    ['invisible characters are escaped', 'a\u200Bb\u00ADc\uFEFF', 'a\\u{200b}b\\u{ad}c\\u{feff}'],
+    ['line separators are escaped', 'a\u2028b\u2029', 'a\\u{2028}b\\u{2029}'],
+    ['lone surrogates are escaped', 'a\uD800b\uDC00', 'a\\u{d800}b\\u{dc00}'],
+    ['markup is text', '<script>alert(1)</script>', '<script>alert(1)</script>'],
+  ])('%s', (_reason, given, shown) => {
+    expect(escapeText(given)).toBe(shown);
+  });
+
+  it('bounds the length by code points and shows that it cut', () => {
+    const shown = escapeText('🙂'.repeat(300), 10);
+
+    expect(Array.from(shown)).toHaveLength(10);
+    expect(shown).toBe(`${'🙂'.repeat(9)}…`);
+  });
+
+  it('does not cut a text that just fits', () => {
+    expect(escapeText('0123456789', 10)).toBe('0123456789');
+  });
+
+  it('counts what an escape adds', () => {
+    expect(Array.from(escapeText('\u0000'.repeat(100), 20)).length).toBeLessThanOrEqual(20);
+  });
+});
