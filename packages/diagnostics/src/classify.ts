@@ -1,44 +1,25 @@
-import type { Failure, FailureCode, FailurePhase, FailureSource } from '@vantage/contract';
+import type { Failure, FailurePhase } from '@vantage/contract';
 
-interface Verdict {
-  readonly code: FailureCode;
-  readonly source: FailureSource;
-  readonly message: string;
-}
-
-/** What each errno of a socket means; the texts are ours, since Node's differ between versions. */
-const byErrno: Readonly<Record<string, Verdict>> = {
-  ECONNREFUSED: { code: 'connection_refused', source: 'target', message: 'The target refused the connection.' },
-  ECONNRESET: { code: 'connection_reset', source: 'target', message: 'The target reset the connection.' },
-  EPIPE: { code: 'connection_closed', source: 'target', message: 'The target closed the connection.' },
-  EHOSTUNREACH: { code: 'host_unreachable', source: 'network', message: 'The host cannot be reached.' },
-  EHOSTDOWN: { code: 'host_unreachable', source: 'network', message: 'The host is down.' },
-  ENETUNREACH: { code: 'network_unreachable', source: 'network', message: 'There is no route to the network.' },
-  ETIMEDOUT: { code: 'timed_out', source: 'network', message: 'Nothing came back in time.' },
-  EMSGSIZE: { code: 'packet_too_big', source: 'network', message: 'The packet is larger than the path carries.' },
-  EPROTO: { code: 'protocol_unreachable', source: 'target', message: 'The target does not speak the protocol.' },
-  ENOPROTOOPT: { code: 'protocol_unreachable', source: 'target', message: 'The target does not speak the protocol.' },
-  EACCES: { code: 'administratively_prohibited', source: 'network', message: 'A filter forbids the traffic.' },
-  EPERM: { code: 'administratively_prohibited', source: 'network', message: 'A filter forbids the traffic.' },
-  EADDRNOTAVAIL: { code: 'family_unavailable', source: 'probe', message: 'The probe has no address of this family.' },
-  EAFNOSUPPORT: {
-    code: 'family_unavailable',
-    source: 'probe',
-    message: 'The probe does not speak this address family.',
-  },
-};
+import {
+  certificateVerdicts,
+  headersTooLarge,
+  http2Verdicts,
+  socketVerdicts,
+  tlsVerdicts,
+  type Verdict,
+} from './verdicts.ts';
 
 /**
- * Turns what Node threw into a failure. Total: what it does not know is `internal_error` of the probe. The only place
- * that reads errno.
+ * Turns what Node threw into a failure. Total: what it does not know is `internal_error` of the probe. With the tables
+ * of `verdicts.ts` the only place that reads the codes of Node, of the kernel and of OpenSSL.
  *
  * @param phase where the check was when it was thrown
  */
 export function classifyError(thrown: unknown, phase: FailurePhase): Failure {
-  const errno = errorCode(thrown);
-  const verdict = errno === undefined ? undefined : byErrno[errno];
+  const code = errorCode(thrown);
+  const verdict = code === undefined ? undefined : verdictOf(code, thrown);
   if (verdict !== undefined) return { phase, ...verdict };
-  const name = errno ?? (Error.isError(thrown) ? thrown.name : typeof thrown);
+  const name = code ?? (Error.isError(thrown) ? thrown.name : typeof thrown);
   return {
     code: 'internal_error',
     phase,
@@ -47,12 +28,91 @@ export function classifyError(thrown: unknown, phase: FailurePhase): Failure {
   };
 }
 
+/**
+ * The failure of a certificate that OpenSSL, or the comparison with the host, did not accept.
+ *
+ * @param verifyCode name of OpenSSL's verification result without its `X509_V_ERR_`, as `TLSSocket.authorizationError`
+ *   gives it, or a name of Node's own
+ */
+export function classifyCertificate(verifyCode: string): Failure {
+  const verdict = lookUp(certificateVerdicts, verifyCode) ?? {
+    code: 'tls_untrusted',
+    source: 'target',
+    message: `The certificate is not trusted (${verifyCode}).`,
+  };
+  return { phase: 'tls', ...verdict };
+}
+
+/**
+ * The failure of an HTTP/2 stream that broke off (RFC 9113 section 7).
+ *
+ * @param thrown what the stream threw; `undefined` where it closed in silence
+ * @param rstCode error code of the stream, the peer's or our own
+ */
+export function classifyStreamError(thrown: unknown, rstCode: number | undefined, phase: FailurePhase): Failure {
+  const code = errorCode(thrown);
+  if (code !== undefined && code !== 'ERR_HTTP2_STREAM_ERROR') return classifyError(thrown, phase);
+  // Node refuses a head over its limits by this code, and cannot be told from a peer that sends it.
+  if (rstCode === ENHANCE_YOUR_CALM && phase === 'request') return headTooLarge(phase);
+  const verdict = http2Verdicts[rstCode ?? 0] ?? {
+    code: 'connection_reset',
+    source: 'target',
+    message: `The target ended the HTTP/2 stream with error ${rstCode}.`,
+  };
+  return { phase, ...verdict };
+}
+
+const ENHANCE_YOUR_CALM = 11;
+
 /** The failure of a wait that ended with nothing. */
 export function timedOut(phase: FailurePhase, message = 'Nothing came back in time.'): Failure {
   return { code: 'timed_out', phase, source: 'network', message };
 }
 
+/** The failure of a connection that the target ended in good order, but too early. */
+export function connectionClosed(phase: FailurePhase): Failure {
+  return { code: 'connection_closed', phase, source: 'target', message: 'The target closed the connection.' };
+}
+
+/** The failure of an answer whose head is over the bound. */
+export function headTooLarge(phase: FailurePhase): Failure {
+  return { phase, ...headersTooLarge };
+}
+
+/** The word for a result that ended with this failure. */
+export function outcomeOf(failure: Failure): 'failure' | 'timeout' | 'error' {
+  if (failure.code === 'timed_out') return 'timeout';
+  return failure.source === 'probe' ? 'error' : 'failure';
+}
+
+function verdictOf(code: string, thrown: unknown): Verdict | undefined {
+  if (code === 'ECONNRESET' && !fromKernel(thrown)) return socketVerdicts['EPIPE'];
+  const verdict = lookUp(socketVerdicts, code) ?? lookUp(tlsVerdicts, code);
+  if (verdict !== undefined) return verdict;
+  if (code.startsWith('HPE_')) {
+    return { code: 'http_malformed', source: 'target', message: `The answer was not valid HTTP (${code.slice(4)}).` };
+  }
+  if (code.startsWith('ERR_SSL_')) {
+    const reason = code.slice('ERR_SSL_'.length).toLowerCase().replaceAll('_', ' ');
+    return { code: 'tls_handshake_failed', source: 'target', message: `The TLS handshake failed (${reason}).` };
+  }
+  return undefined;
+}
+
+/**
+ * Node says ECONNRESET also for an orderly FIN in the middle of a handshake or of an answer; only what the kernel said
+ * carries the name of a system call.
+ */
+function fromKernel(thrown: unknown): boolean {
+  return Error.isError(thrown) && 'syscall' in thrown;
+}
+
 function errorCode(thrown: unknown): string | undefined {
   if (!Error.isError(thrown) || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+/** The codes come from outside: a name such as `constructor` must not find what every object has. */
+function lookUp(table: Readonly<Record<string, Verdict>>, code: string): Verdict | undefined {
+  return Object.hasOwn(table, code) ? table[code] : undefined;
 }

@@ -20,6 +20,8 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> {
   readonly isPrivateAddress: (address: string) => boolean;
   /** How the probe names itself to targets: the HTTP `User-Agent`, and a tag in ICMP and UDP payloads. */
   readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
+  /** Certificates in PEM to trust beside those that Node trusts. */
+  readonly certificateAuthorities?: readonly string[] | undefined;
   /** Shows what is known so far. Cheap to call often: the agent sends at most one state per 250 ms. */
   readonly emitPartial: (fields: ResultFieldsOf<C>) => void;
 }

@@ -1,8 +1,7 @@
-import { connect } from 'node:net';
-
 import { roundMs, type Failure, type ParamsOf, type Target } from '@vantage/contract';
 
-import { classifyError, timedOut } from '../classify.ts';
+import { outcomeOf, timedOut } from '../classify.ts';
+import { connectPinned } from '../connect.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { ATTEMPT_TIMEOUT_MS, type tcp } from './contract.ts';
 
@@ -12,8 +11,8 @@ type Attempt = { readonly rt: number; readonly error: null } | { readonly rt: nu
 /** Handshakes with the pinned address, one after another; the connection is reset at once, nothing is written. */
 export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<Tcp>): Promise<Outcome<Tcp>> {
   const { host, port, options } = params;
-  const admission = await context.admit({ host, port, purpose: 'tcp', family: options.family }, context.signal);
-  if (!admission.admitted) return refused(admission.failure, port);
+  const admission = await admit(host, port, options.family, context);
+  if ('failure' in admission) return notStarted(admission.failure, port);
 
   const attempts: Attempt[] = [];
   while (attempts.length < options.attempts && !context.signal.aborted) {
@@ -23,9 +22,23 @@ export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<T
   return outcome(admission.target, port, attempts);
 }
 
-function refused(failure: Failure, port: number): Outcome<Tcp> {
-  const result = failure.source === 'probe' ? 'error' : 'failure';
-  return { result, rt: null, resolvedIp: null, error: failure, port };
+async function admit(
+  host: string,
+  port: number,
+  family: 4 | 6 | undefined,
+  { admit, signal }: DiagnosticContext<Tcp>,
+): Promise<{ readonly target: Target } | { readonly failure: Failure }> {
+  try {
+    const admission = await admit({ host, port, purpose: 'tcp', family }, signal);
+    return admission.admitted ? { target: admission.target } : { failure: admission.failure };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { failure: timedOut('resolve', 'The name was not resolved in time.') };
+  }
+}
+
+function notStarted(failure: Failure, port: number): Outcome<Tcp> {
+  return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, port };
 }
 
 function outcome(target: Target, port: number, attempts: Attempt[]): Outcome<Tcp> {
@@ -35,26 +48,15 @@ function outcome(target: Target, port: number, attempts: Attempt[]): Outcome<Tcp
 
   const failures = attempts.flatMap((attempt) => (attempt.error === null ? [] : [attempt.error]));
   const error = failures.find((failure) => failure.code !== 'timed_out') ?? failures[0] ?? timedOut('connect');
-  const state = error.code === 'connection_refused' ? 'closed' : 'filtered';
-  const result = error.code === 'timed_out' ? 'timeout' : error.source === 'probe' ? 'error' : 'failure';
-  return { result, rt: null, error, state, ...common };
+  const result = outcomeOf(error);
+  // A fault of the probe says nothing of the port.
+  if (result === 'error') return { result, rt: null, error, ...common };
+  return { result, rt: null, error, state: error.code === 'connection_refused' ? 'closed' : 'filtered', ...common };
 }
 
-function handshake(target: Target, port: number, signal: AbortSignal): Promise<Attempt> {
-  return new Promise((resolve) => {
-    const started = performance.now();
-    const socket = connect({ host: target.address, port, family: target.family });
-    const settle = (attempt: Attempt): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', give);
-      socket.removeAllListeners().on('error', () => undefined);
-      socket.resetAndDestroy();
-      resolve(attempt);
-    };
-    const give = (): void => settle({ rt: null, error: timedOut('connect', 'No answer to the SYN in time.') });
-    const timer = setTimeout(give, ATTEMPT_TIMEOUT_MS);
-    signal.addEventListener('abort', give);
-    socket.once('connect', () => settle({ rt: roundMs(performance.now() - started), error: null }));
-    socket.once('error', (error) => settle({ rt: null, error: classifyError(error, 'connect') }));
-  });
+async function handshake(target: Target, port: number, signal: AbortSignal): Promise<Attempt> {
+  const connected = await connectPinned(target, port, signal, ATTEMPT_TIMEOUT_MS);
+  if (connected.socket === null) return { rt: null, error: connected.failure };
+  connected.socket.resetAndDestroy();
+  return { rt: roundMs(connected.ms), error: null };
 }

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { dns } from './contract.ts';
+
+type Params = Parameters<typeof dns.budgetMs>[0];
+
+const params = (recordType: string, options: Partial<Params['options']> = {}, host = 'example.com'): Params => ({
+  host,
+  recordType,
+  options: {
+    transport: 'udp',
+    dnssecOk: false,
+    checkingDisabled: false,
+    recursionDesired: true,
+    nsid: false,
+    trace: false,
+    ...options,
+  },
+});
+
+describe('a dns request', () => {
+  it.each([
+    ['a record type in any case', params('mx')],
+    ['PTR of an address', params('PTR', {}, '192.0.2.1')],
+    ['PTR of an IPv6 address', params('ptr', {}, '2001:db8::1')],
+    ['a resolver on a port of DNS', params('A', { resolver: 'dns.google:853', transport: 'tls' })],
+    ['a trace over tcp', params('A', { trace: true, transport: 'tcp' })],
+  ])('is right with %s', (_reason, request) => {
+    expect(dns.inputErrors?.(request)).toEqual([]);
+  });
+
+  it.each([
+    ['ANY', params('any'), '/recordType'],
+    ['an unknown record type', params('FOO'), '/recordType'],
+    ['another record than PTR of an address', params('A', {}, '192.0.2.1'), '/recordType'],
+    ['a resolver that is a URL', params('A', { resolver: 'https://dns.google' }), '/options/resolver'],
+    ['a resolver on another port', params('A', { resolver: '9.9.9.9:5353' }), '/options/resolver'],
+    ['a trace by a resolver', params('A', { trace: true, resolver: '9.9.9.9' }), '/options/resolver'],
+    ['a trace over TLS', params('A', { trace: true, transport: 'tls' }), '/options/transport'],
+  ])('is refused with %s', (_reason, request, path) => {
+    expect(dns.inputErrors?.(request).map((error) => error.path)).toEqual([path]);
+  });
+
+  it('has 10 s, and 20 s for a trace', () => {
+    expect(dns.budgetMs(params('A'))).toBe(10_000);
+    expect(dns.budgetMs(params('A', { trace: true }))).toBe(20_000);
+  });
+});

@@ -1,0 +1,84 @@
+import type { Failure } from '@vantage/contract';
+
+/** RFC 6895 section 2.3 and the registry it began. */
+const rcodeNames: Readonly<Record<number, string>> = {
+  0: 'NOERROR',
+  1: 'FORMERR',
+  2: 'SERVFAIL',
+  3: 'NXDOMAIN',
+  4: 'NOTIMP',
+  5: 'REFUSED',
+  6: 'YXDOMAIN',
+  7: 'YXRRSET',
+  8: 'NXRRSET',
+  9: 'NOTAUTH',
+  10: 'NOTZONE',
+  11: 'DSOTYPENI',
+  16: 'BADVERS',
+  17: 'BADKEY',
+  18: 'BADTIME',
+  19: 'BADMODE',
+  20: 'BADNAME',
+  21: 'BADALG',
+  22: 'BADTRUNC',
+  23: 'BADCOOKIE',
+};
+
+const codeByRcode: Readonly<Record<number, Failure['code']>> = {
+  1: 'dns_format_error',
+  2: 'dns_servfail',
+  3: 'dns_nxdomain',
+  4: 'dns_not_implemented',
+  5: 'dns_refused',
+};
+
+/** The mnemonic, or `RCODE<n>` for a number without one. */
+export function rcodeName(rcode: number): string {
+  return rcodeNames[rcode] ?? `RCODE${rcode}`;
+}
+
+/** What an answer's rcode means for the check; `null` for NOERROR, with or without records. */
+export function rcodeFailure(rcode: number): Failure | null {
+  if (rcode === 0) return null;
+  const message = rcode === 3 ? 'The name does not exist (NXDOMAIN).' : `The resolver answered ${rcodeName(rcode)}.`;
+  return { code: codeByRcode[rcode] ?? 'dns_error', phase: 'response', source: 'resolver', message };
+}
+
+/** RFC 8914 section 5.2 and the registry it began. */
+const extendedErrorNames: readonly string[] = [
+  'Other',
+  'Unsupported DNSKEY Algorithm',
+  'Unsupported DS Digest Type',
+  'Stale Answer',
+  'Forged Answer',
+  'DNSSEC Indeterminate',
+  'DNSSEC Bogus',
+  'Signature Expired',
+  'Signature Not Yet Valid',
+  'DNSKEY Missing',
+  'RRSIGs Missing',
+  'No Zone Key Bit Set',
+  'NSEC Missing',
+  'Cached Error',
+  'Not Ready',
+  'Blocked',
+  'Censored',
+  'Filtered',
+  'Prohibited',
+  'Stale NXDOMAIN Answer',
+  'Not Authoritative',
+  'Not Supported',
+  'No Reachable Authority',
+  'Network Error',
+  'Invalid Data',
+  'Signature Expired before Valid',
+  'Too Early',
+  'Unsupported NSEC3 Iterations Value',
+  'Unable to conform to policy',
+  'Synthesized',
+  'Invalid Query Type',
+];
+
+export function extendedErrorName(code: number): string {
+  return extendedErrorNames[code] ?? `EDE${code}`;
+}

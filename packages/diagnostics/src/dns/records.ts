@@ -1,0 +1,63 @@
+import { escapeText } from '@vantage/contract';
+
+import type { DnsRecord, Message } from './codec/message.ts';
+
+/** Bounds of what one result shows of an answer: the rest is left out and `truncated` says so. */
+const MAX_RECORDS = 50;
+const MAX_DATA_LENGTH = 4 * 1024;
+const MAX_TOTAL_LENGTH = 16 * 1024;
+
+export interface ShownSections {
+  readonly answers: DnsRecord[];
+  readonly authority: DnsRecord[];
+  readonly additional: DnsRecord[];
+  readonly truncated: boolean;
+}
+
+/** What is left to show; one may serve several messages of one check. */
+export interface RecordBudget {
+  records: number;
+  length: number;
+}
+
+export function newRecordBudget(): RecordBudget {
+  return { records: MAX_RECORDS, length: MAX_TOTAL_LENGTH };
+}
+
+/** The records of a message as a result shows them, answers first, within the budget. Takes from the budget. */
+export function showSections(message: Message, budget: RecordBudget): ShownSections {
+  const [answers, authority, additional] = [message.answers, message.authority, message.additional].map((records) =>
+    showRecords(records, budget),
+  ) as [ShownRecords, ShownRecords, ShownRecords];
+  return {
+    answers: answers.shown,
+    authority: authority.shown,
+    additional: additional.shown,
+    truncated: message.omitted > 0 || answers.truncated || authority.truncated || additional.truncated,
+  };
+}
+
+export interface ShownRecords {
+  readonly shown: DnsRecord[];
+  readonly truncated: boolean;
+}
+
+/** So many of the records, each cut to its bound, as the budget has left. Takes from the budget. */
+export function showRecords(records: readonly DnsRecord[], budget: RecordBudget): ShownRecords {
+  const shown: DnsRecord[] = [];
+  let truncated = false;
+  for (const record of records) {
+    const data = escapeText(record.data, MAX_DATA_LENGTH);
+    // A name has at most 255 octets, each at most four characters in presentation format.
+    const name = escapeText(record.name, 1024);
+    // As JSON, in which quotes and backslashes count double.
+    const length = JSON.stringify([name, data]).length;
+    const fits = budget.records > 0 && length <= budget.length;
+    if (!fits || data !== record.data) truncated = true;
+    if (!fits) continue;
+    budget.records--;
+    budget.length -= length;
+    shown.push({ ...record, name, data });
+  }
+  return { shown, truncated };
+}

@@ -1,0 +1,62 @@
+import { isIP } from 'node:net';
+
+import type { Failure, ParamsOf } from '@vantage/contract';
+
+import { timedOut } from '../classify.ts';
+import type { DiagnosticContext } from '../diagnostic.ts';
+import { usualPorts } from './answer-fields.ts';
+import type { dns, DnsTransport } from './contract.ts';
+import { parseResolver } from './resolver.ts';
+import type { NameServer } from './transport/exchange.ts';
+
+export type ChosenResolvers = { readonly servers: readonly NameServer[] } | { readonly failure: Failure };
+
+/** So many of the probe's own resolvers are asked, one after another, until one answers. */
+const MAX_RESOLVERS = 3;
+
+/** The resolver of the caller, once the policy has admitted it; else the probe's own, which need no admission. */
+export async function chooseResolvers(
+  options: ParamsOf<typeof dns>['options'],
+  context: DiagnosticContext<typeof dns>,
+  signal: AbortSignal,
+): Promise<ChosenResolvers> {
+  const { resolver, transport } = options;
+  return resolver === undefined ? own(transport, context) : admitted(resolver, transport, context, signal);
+}
+
+async function admitted(
+  text: string,
+  transport: DnsTransport,
+  { admit }: DiagnosticContext<typeof dns>,
+  signal: AbortSignal,
+): Promise<ChosenResolvers> {
+  const parsed = parseResolver(text);
+  if (parsed === undefined) {
+    const message = 'The resolver is neither a host name nor an address.';
+    return { failure: { code: 'invalid_job', phase: 'dispatch', source: 'probe', message } };
+  }
+  const port = parsed.port ?? usualPorts[transport];
+  try {
+    const admission = await admit({ host: parsed.host, port, purpose: 'dns' }, signal);
+    return admission.admitted ? { servers: [{ target: admission.target, port }] } : { failure: admission.failure };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { failure: timedOut('resolve', 'The name of the resolver was not resolved in time.') };
+  }
+}
+
+function own(transport: DnsTransport, { resolvers }: DiagnosticContext<typeof dns>): ChosenResolvers {
+  const servers = resolvers.slice(0, MAX_RESOLVERS).flatMap((text): NameServer[] => {
+    const parsed = parseResolver(text);
+    if (parsed === undefined || isIP(parsed.host) === 0) return [];
+    const { host: address } = parsed;
+    const family = isIP(address) === 6 ? 6 : 4;
+    // The operator's port is that of plain DNS; for TLS and HTTPS there is none but the usual one.
+    const isPlain = transport === 'udp' || transport === 'tcp';
+    const port = (isPlain ? parsed.port : undefined) ?? usualPorts[transport];
+    return [{ target: { host: address, address, family, addresses: [address], resolveMs: 0 }, port }];
+  });
+  if (servers.length > 0) return { servers };
+  const message = 'The probe has no resolver of its own.';
+  return { failure: { code: 'dns_resolver_unreachable', phase: 'resolve', source: 'probe', message } };
+}

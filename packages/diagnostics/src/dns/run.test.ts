@@ -1,0 +1,344 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { MAX_RESULT_BYTES, resultSchema, type Failure, type ParamsOf } from '@vantage/contract';
+import { Value } from 'typebox/value';
+
+import { testContext } from '../testing/context.ts';
+import { startDnsServer, type AnswerDns, type DnsServer } from '../testing/dns-server.ts';
+import { addressRecord, FLAGS, optRecord, respond, u16, wireName, wireText } from '../testing/dns-wire.ts';
+import { dns } from './contract.ts';
+import { runDns } from './run.ts';
+
+type DnsOptions = ParamsOf<typeof dns>['options'];
+
+const servers: DnsServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map(async (server) => server.close()));
+});
+
+describe('a dns check', () => {
+  it('asks the resolver of the probe and shows every section of the answer', async () => {
+    const server = await listen((query) => [
+      respond(query, {
+        flags: FLAGS.rd | FLAGS.ra | FLAGS.ad,
+        answers: [
+          { name: 'www.example.com', type: 5, ttl: 60, data: Uint8Array.from(wireName('web.example.com')) },
+          addressRecord('web.example.com', '192.0.2.7'),
+        ],
+        authority: [{ name: 'example.com', type: 2, data: Uint8Array.from(wireName('ns.example.com')) }],
+        additional: [addressRecord('ns.example.com', '192.0.2.53'), optRecord()],
+      }),
+    ]);
+
+    const outcome = await runDns(params(), testContext({ resolvers: [`127.0.0.1:${server.port}`] }));
+
+    expect(outcome).toMatchObject({
+      result: 'success',
+      resolvedIp: '192.0.2.7',
+      error: null,
+      recordType: 'A',
+      queryName: 'www.example.com.',
+      rcode: 'NOERROR',
+      flags: ['qr', 'rd', 'ra', 'ad'],
+      answers: [
+        { name: 'www.example.com.', type: 'CNAME', ttl: 60, data: 'web.example.com.' },
+        { name: 'web.example.com.', type: 'A', ttl: 300, data: '192.0.2.7' },
+      ],
+      authority: [{ name: 'example.com.', type: 'NS', ttl: 300, data: 'ns.example.com.' }],
+      additional: [{ name: 'ns.example.com.', type: 'A', ttl: 300, data: '192.0.2.53' }],
+      truncated: false,
+      resolver: `127.0.0.1:${server.port}`,
+      transport: 'udp',
+      timings: { connect: null, tls: null },
+      edns: { version: 0, udpSize: 1232, nsid: null, extendedErrors: [] },
+      dnssec: { ad: true, verdict: 'validated' },
+    });
+    expect(outcome.rt).toBeGreaterThan(0);
+    expect(outcome.size).toBeGreaterThan(100);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('asks for the reverse name of an address', async () => {
+    const server = await listen((query) => [
+      respond(query, { answers: [{ name: query.name, type: 12, data: Uint8Array.from(wireName('host.example')) }] }),
+    ]);
+
+    const request = { ...params(), host: '192.0.2.1', recordType: 'ptr' };
+    const outcome = await runDns(request, testContext({ resolvers: [`127.0.0.1:${server.port}`] }));
+
+    expect(outcome).toMatchObject({ result: 'success', recordType: 'PTR', queryName: '1.2.0.192.in-addr.arpa.' });
+    expect(outcome.answers?.[0]?.data).toBe('host.example.');
+    expect(server.queries[0]?.query).toMatchObject({ name: '1.2.0.192.in-addr.arpa.', type: 12 });
+  });
+
+  it('can ask for the root', async () => {
+    const server = await listen((query) => [respond(query)]);
+
+    const outcome = await runDns({ ...params(), host: '.', recordType: 'NS' }, ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'success', queryName: '.', rcode: 'NOERROR' });
+  });
+
+  it('sends the bits and options that were asked for', async () => {
+    const nsid = [0, 3, 0, 5, 0x6e, 0x73, 0x31, 0x07, 0xff];
+    const server = await listen((query) => [respond(query, { additional: [optRecord(nsid)] })]);
+
+    const options = { dnssecOk: true, checkingDisabled: true, recursionDesired: false, nsid: true };
+    const outcome = await runDns(params(options), ownResolver(server));
+
+    const query = server.queries[0]?.query;
+    expect(query?.flags).toBe(FLAGS.cd | FLAGS.ad);
+    expect([...(query?.rest ?? [])]).toEqual([0, 0, 41, 0x04, 0xd0, 0, 0, 0x80, 0, 0, 4, 0, 3, 0, 0]);
+    expect(outcome.edns?.nsid).toEqual({ hex: '6e733107ff', text: 'ns1\\u{7}ÿ' });
+    expect(outcome.dnssec).toEqual({ ad: false, verdict: 'unknown' });
+  });
+
+  it('counts a name without records of the type as a success without answers', async () => {
+    const server = await listen((query) => [respond(query)]);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'success', error: null, answers: [], resolvedIp: null });
+    expect(outcome.dnssec).toEqual({ ad: false, verdict: 'not_validated' });
+  });
+
+  it.each<[string, number, Failure['code']]>([
+    ['FORMERR', 1, 'dns_format_error'],
+    ['SERVFAIL', 2, 'dns_servfail'],
+    ['NXDOMAIN', 3, 'dns_nxdomain'],
+    ['NOTIMP', 4, 'dns_not_implemented'],
+    ['REFUSED', 5, 'dns_refused'],
+    ['NOTAUTH', 9, 'dns_error'],
+    ['RCODE12', 12, 'dns_error'],
+  ])('is a failure of the resolver’s when it answers %s', async (name, rcode, code) => {
+    const server = await listen((query) => [respond(query, { rcode })]);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'failure', rcode: name, error: { code, source: 'resolver' } });
+    expect(outcome.rt).toBeGreaterThan(0);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('takes an extended rcode from EDNS', async () => {
+    const server = await listen((query) => [respond(query, { rcode: 7, additional: [optRecord([], 0x01_00_00_00)] })]);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'failure', rcode: 'BADCOOKIE' });
+  });
+
+  it('finds that validation fails where SERVFAIL becomes an answer with CD', async () => {
+    const bogus = optRecord([0, 15, ...u16(9), 0, 6, ...Buffer.from('no good')]);
+    const server = await listen((query) => {
+      if ((query.flags & FLAGS.cd) === 0) return [respond(query, { rcode: 2, additional: [bogus] })];
+      return [respond(query, { answers: [addressRecord('www.example.com', '192.0.2.1')] })];
+    });
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      rcode: 'SERVFAIL',
+      answers: [],
+      dnssec: { ad: false, verdict: 'validation_failed' },
+      edns: { extendedErrors: [{ code: 6, name: 'DNSSEC Bogus', text: 'no good' }] },
+      error: { code: 'dns_servfail', message: expect.stringContaining('DNSSEC') },
+    });
+  });
+
+  it('says nothing of validation where SERVFAIL stays', async () => {
+    const server = await listen((query) => [respond(query, { rcode: 2 })]);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome.dnssec).toEqual({ ad: false, verdict: 'unknown' });
+    expect(server.queries.map(({ query }) => query.flags & FLAGS.cd)).toEqual([0, FLAGS.cd]);
+  });
+
+  it('asks again without EDNS a server that does not know it', async () => {
+    const server = await listen((query) => {
+      if (query.rest.length > 0) return [respond(query, { question: null, rcode: 1 })];
+      return [respond(query, { answers: [addressRecord('www.example.com', '192.0.2.1')] })];
+    });
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'success', resolvedIp: '192.0.2.1', edns: null });
+  });
+
+  it('shows 50 records and 16 KiB at most, and says that there was more', async () => {
+    const many = Array.from({ length: 60 }, (_, at) => addressRecord('www.example.com', `192.0.2.${at}`));
+    const long = Array.from({ length: 5 }, () => ({
+      name: 'long.example.com',
+      type: 16,
+      data: Uint8Array.from(
+        Array(16)
+          .fill(wireText('x'.repeat(255)))
+          .flat() as number[],
+      ),
+    }));
+    const server = await listen((query) => [respond(query, { answers: query.name.startsWith('long') ? long : many })]);
+
+    const [first, second] = [
+      await runDns(params({ transport: 'tcp' }), ownResolver(server)),
+      await runDns({ ...params({ transport: 'tcp' }), host: 'long.example.com' }, ownResolver(server)),
+    ];
+
+    expect(first).toMatchObject({ result: 'success', truncated: true });
+    expect(first.answers).toHaveLength(50);
+    expect(second.truncated).toBe(true);
+    const lengths = second.answers?.map(({ data }) => data.length) ?? [];
+    expect(Math.max(...lengths)).toBe(4096);
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(16 * 1024);
+    expect(problemsOf(second)).toEqual([]);
+  });
+
+  it('fits into a result, whatever the records are', async () => {
+    const name = ['"', '"', '"'].map((character) => character.repeat(62)).join('.');
+    const data = Uint8Array.from([...wireText('"\\'.repeat(100)), ...wireText('\u0000'.repeat(200))]);
+    const records = Array.from({ length: 20 }, () => ({ name, type: 16, data }));
+    const errors = Array.from({ length: 30 }, () => [0, 15, ...u16(202), 0, 6, ...Array<number>(200).fill(0)]).flat();
+    const server = await listen((query) => [
+      respond(query, { answers: records, authority: records, additional: [...records, optRecord(errors)] }),
+    ]);
+
+    const outcome = await runDns(params({ transport: 'tcp' }), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'success', truncated: true });
+    expect(Buffer.byteLength(JSON.stringify(outcome))).toBeLessThan(MAX_RESULT_BYTES);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('escapes what a zone holds', async () => {
+    const data = Uint8Array.from(wireText('\u001b[31m\u202e<b>'.replace('\u202e', '\u00e2\u0080\u00ae')));
+    const server = await listen((query) => [respond(query, { answers: [{ name: query.name, type: 16, data }] })]);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome.answers?.[0]?.data).toBe('"\\027[31m\\226\\128\\174<b>"');
+  });
+});
+
+describe('the resolver', () => {
+  it('of the caller passes the policy first', async () => {
+    const server = await listen((query) => [respond(query)]);
+    const context = testContext({ hosts: { 'resolver.example': ['127.0.0.1'] }, resolvers: ['192.0.2.1'] });
+
+    const outcome = await runDns(params({ resolver: `resolver.example:${server.port}` }), context);
+
+    expect(context.admissions).toMatchObject([{ host: 'resolver.example', port: server.port, purpose: 'dns' }]);
+    expect(outcome).toMatchObject({ result: 'success', resolver: `127.0.0.1:${server.port}` });
+  });
+
+  it.each<[string, DnsOptions['transport'], number]>([
+    ['udp', 'udp', 53],
+    ['tls', 'tls', 853],
+    ['https', 'https', 443],
+  ])('of the caller is admitted for the usual port of %s', async (_reason, transport, port) => {
+    const context = testContext({ refused: ['resolver.example'] });
+
+    const outcome = await runDns(params({ resolver: 'resolver.example', transport }), context);
+
+    expect(context.admissions).toMatchObject([{ host: 'resolver.example', port, purpose: 'dns' }]);
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'target_refused_by_policy' }, resolvedIp: null });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('of the probe needs no admission, and the next one is asked where one cannot be reached', async () => {
+    const server = await listen((query) => [respond(query)]);
+    const closed = await closedPort();
+    const context = testContext({ resolvers: [`127.0.0.1:${closed}`, `127.0.0.1:${server.port}`] });
+
+    const outcome = await runDns(params(), context);
+
+    expect(context.admissions).toEqual([]);
+    expect(outcome).toMatchObject({ result: 'success', resolver: `127.0.0.1:${server.port}` });
+  });
+
+  it('of the probe is not shown where its address is private', async () => {
+    const server = await listen((query) => [respond(query)]);
+    const resolvers = [`127.0.0.1:${server.port}`];
+    const context = testContext({ resolvers, isPrivateAddress: () => true, showPrivateAddresses: false });
+
+    const outcome = await runDns(params(), context);
+
+    expect(outcome).toMatchObject({ result: 'success', resolver: null });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('is asked over IPv6', async () => {
+    const server = await listen((query) => [respond(query)], '::1');
+
+    const outcome = await runDns(params(), testContext({ resolvers: [`[::1]:${server.port}`] }));
+
+    expect(outcome).toMatchObject({ result: 'success', resolver: `[::1]:${server.port}` });
+  });
+
+  it.each(['udp', 'tcp'] as const)('that is not there is unreachable over %s', async (transport) => {
+    const port = await closedPort();
+
+    const outcome = await runDns(params({ transport }), testContext({ resolvers: [`127.0.0.1:${port}`] }));
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      rt: null,
+      error: { code: 'dns_resolver_unreachable', source: 'resolver' },
+    });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('may be missing, which is a fault of the probe', async () => {
+    const outcome = await runDns(params(), testContext());
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'dns_resolver_unreachable', source: 'probe' } });
+  });
+});
+
+describe('a job that no coordinator would send', () => {
+  it.each([
+    ['ANY', { recordType: 'ANY' }],
+    ['a record type that is none', { recordType: 'constructor' }],
+    ['a name that is none', { host: `${'a'.repeat(64)}.example` }],
+  ])('is not run: %s', async (_reason, change) => {
+    const server = await listen((query) => [respond(query)]);
+
+    const outcome = await runDns({ ...params(), ...change }, ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'invalid_job' } });
+    expect(server.queries).toEqual([]);
+  });
+});
+
+function params(options: Partial<DnsOptions> = {}): ParamsOf<typeof dns> {
+  const defaults: DnsOptions = {
+    transport: 'udp',
+    dnssecOk: false,
+    checkingDisabled: false,
+    recursionDesired: true,
+    nsid: false,
+    trace: false,
+  };
+  return { host: 'www.example.com', recordType: 'A', options: { ...defaults, ...options } };
+}
+
+function ownResolver(server: DnsServer) {
+  return testContext<typeof dns>({ resolvers: [`127.0.0.1:${server.port}`] });
+}
+
+function problemsOf(outcome: object): unknown[] {
+  const now = new Date().toISOString();
+  return [...Value.Errors(resultSchema(dns), { ...outcome, startedAt: now, finishedAt: now })];
+}
+
+async function listen(answer: AnswerDns, address = '127.0.0.1'): Promise<DnsServer> {
+  const server = await startDnsServer(answer, { address });
+  servers.push(server);
+  return server;
+}
+
+async function closedPort(): Promise<number> {
+  const server = await startDnsServer(() => []);
+  await server.close();
+  return server.port;
+}

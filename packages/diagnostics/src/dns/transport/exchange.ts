@@ -1,0 +1,125 @@
+import type { Failure, Target } from '@vantage/contract';
+
+import { MessageFormatError } from '../codec/format-error.ts';
+import { decodeMessage, encodeQuery, type Message, type Query } from '../codec/message.ts';
+import { encodeName } from '../codec/name.ts';
+import type { DnsTransport } from '../contract.ts';
+
+/** A name server to ask, pinned to one address. */
+export interface NameServer {
+  readonly target: Target;
+  readonly port: number;
+}
+
+export interface Answer {
+  readonly message: Message;
+  readonly server: NameServer;
+  readonly transport: DnsTransport;
+  /** Of the DNS message. */
+  readonly bytes: number;
+  readonly connectMs: number | null;
+  readonly tlsMs: number | null;
+  /** From the query that was answered to its answer. */
+  readonly queryMs: number;
+}
+
+export type Asked =
+  | { readonly answer: Answer; readonly failure: null }
+  | { readonly answer: null; readonly failure: Failure };
+
+/** A query in wire form but for its id, which each transmission gets anew. */
+export interface PreparedQuery {
+  readonly query: Omit<Query, 'id'>;
+  readonly withId: (id: number) => Uint8Array;
+  /** Octets of the name in the question section. */
+  readonly nameBytes: number;
+}
+
+const HEADER_BYTES = 12;
+
+/** @throws RangeError for a name that cannot be written */
+export function prepareQuery(query: Omit<Query, 'id'>): PreparedQuery {
+  const bytes = encodeQuery({ ...query, id: 0 });
+  const withId = (id: number): Uint8Array => {
+    const numbered = Uint8Array.from(bytes);
+    numbered[0] = id >> 8;
+    numbered[1] = id & 0xff;
+    return numbered;
+  };
+  return { query, withId, nameBytes: encodeName(query.name).length };
+}
+
+/**
+ * True for an answer to exactly this query: a response with its id and its question, in any case of letters (RFC 5452
+ * section 9.1). A server that could not read the question may leave it out of an answer that has nothing but an rcode.
+ */
+export function answers(bytes: Uint8Array, query: Uint8Array, nameBytes: number): boolean {
+  if (bytes.length < HEADER_BYTES || bytes[0] !== query[0] || bytes[1] !== query[1]) return false;
+  const isResponse = (bytes[2]! & 0x80) !== 0;
+  const opcode = (bytes[2]! >> 3) & 0x0f;
+  if (!isResponse || opcode !== 0) return false;
+  const questions = bytes[4]! * 0x1_00 + bytes[5]!;
+  const records = bytes.subarray(6, 10).some((octet) => octet !== 0);
+  if (questions === 0) return (bytes[3]! & 0x0f) !== 0 && !records;
+  const end = HEADER_BYTES + nameBytes + 4;
+  if (questions !== 1 || bytes.length < end) return false;
+  for (let at = HEADER_BYTES; at < end; at++) {
+    const isName = at < HEADER_BYTES + nameBytes;
+    const [given, wanted] = [bytes[at]!, query[at]!];
+    if (isName ? lowerCase(given) !== lowerCase(wanted) : given !== wanted) return false;
+  }
+  return true;
+}
+
+export type Decoded =
+  | { readonly message: Message; readonly failure: null }
+  | { readonly message: null; readonly failure: Failure };
+
+/** Decodes an answer; a breach of the format is a failure of the resolver. */
+export function decodeAnswer(bytes: Uint8Array): Decoded {
+  try {
+    return { message: decodeMessage(bytes), failure: null };
+  } catch (error) {
+    if (!(error instanceof MessageFormatError)) throw error;
+    return { message: null, failure: badResponse(`The answer is not a valid DNS message: ${error.message}.`) };
+  }
+}
+
+/** The TC bit, which can be read even where the rest cannot. */
+export function isTruncated(bytes: Uint8Array): boolean {
+  return (bytes[2]! & 0x02) !== 0;
+}
+
+export function badResponse(message: string): Failure {
+  return { code: 'dns_bad_response', phase: 'response', source: 'resolver', message };
+}
+
+export function failed(failure: Failure): Asked {
+  return { answer: null, failure };
+}
+
+const unreachable: ReadonlySet<Failure['code']> = new Set([
+  'connection_refused',
+  'host_unreachable',
+  'network_unreachable',
+  'port_unreachable',
+  'protocol_unreachable',
+  'administratively_prohibited',
+]);
+
+/** What went wrong on the way to a resolver, in the resolver's words: the target of a dns check is the name. */
+export function resolverFailure(failure: Failure): Failure {
+  if (unreachable.has(failure.code)) {
+    const source = failure.source === 'target' ? 'resolver' : failure.source;
+    const message = `The resolver could not be reached. ${failure.message.replace('The target', 'It')}`;
+    return { ...failure, code: 'dns_resolver_unreachable', source, message };
+  }
+  if (failure.code === 'timed_out') return { ...failure, message: 'The resolver did not answer in time.' };
+  if (failure.source !== 'target') return failure;
+  return { ...failure, source: 'resolver', message: failure.message.replace('The target', 'The resolver') };
+}
+
+/** RFC 4343: only ASCII letters have case. Length octets of labels are below the letters. */
+function lowerCase(octet: number): number {
+  return octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet;
+}

@@ -1,0 +1,91 @@
+import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+
+import { classifyError, timedOut } from '../../classify.ts';
+import {
+  answers,
+  decodeAnswer,
+  failed,
+  isTruncated,
+  resolverFailure,
+  type Asked,
+  type NameServer,
+  type PreparedQuery,
+} from './exchange.ts';
+
+export type UdpAsked = Asked & {
+  /** The answer did not fit: ask again over TCP, whether or not what came could be read. */
+  readonly truncated: boolean;
+};
+
+/**
+ * Asks over a connected UDP socket, so that the kernel drops what comes from elsewhere and hands on ICMP errors. Each
+ * transmission has an id of its own, which tells the RTT of one from that of another. What is no answer to one of them is
+ * ignored: waiting goes on (RFC 5452 section 9.1).
+ *
+ * @param waitsMs time to wait after each transmission; there are as many as waits
+ */
+export function askUdp(
+  server: NameServer,
+  prepared: PreparedQuery,
+  waitsMs: readonly number[],
+  signal: AbortSignal,
+): Promise<UdpAsked> {
+  return new Promise((resolve) => {
+    const sent = new Map<number, { readonly query: Uint8Array; readonly atMs: number }>();
+    const socket = createSocket(server.target.family === 6 ? 'udp6' : 'udp4');
+    let timer: NodeJS.Timeout | undefined;
+    let ignored = 0;
+
+    const settle = (asked: Asked, truncated = false): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+      socket.removeAllListeners().on('error', () => undefined);
+      socket.close();
+      resolve({ ...asked, truncated });
+    };
+    const giveUp = (): void => settle(failed(silence(ignored)));
+    const fail = (error: Error): void => settle(failed(resolverFailure(classifyError(error, 'request'))));
+    const transmit = (attempt: number): void => {
+      const waitMs = waitsMs[attempt];
+      if (waitMs === undefined) return giveUp();
+      const id = freeId(sent);
+      const query = prepared.withId(id);
+      timer = setTimeout(() => transmit(attempt + 1), waitMs);
+      sent.set(id, { query, atMs: performance.now() });
+      socket.send(query, (error) => {
+        if (error !== null) fail(error);
+      });
+    };
+
+    socket.on('error', fail);
+    socket.on('message', (bytes) => {
+      const now = performance.now();
+      const transmission = bytes.length < 2 ? undefined : sent.get(bytes.readUInt16BE(0));
+      if (transmission === undefined || !answers(bytes, transmission.query, prepared.nameBytes)) {
+        ignored++;
+        return;
+      }
+      const decoded = decodeAnswer(bytes);
+      if (decoded.message === null) return settle(failed(decoded.failure), isTruncated(bytes));
+      const queryMs = now - transmission.atMs;
+      const answer = { server, bytes: bytes.length, connectMs: null, tlsMs: null, queryMs, message: decoded.message };
+      settle({ answer: { ...answer, transport: 'udp' }, failure: null }, isTruncated(bytes));
+    });
+    socket.once('connect', () => transmit(0));
+    signal.addEventListener('abort', giveUp);
+    if (signal.aborted) return giveUp();
+    socket.connect(server.port, server.target.address);
+  });
+}
+
+function silence(ignored: number): ReturnType<typeof timedOut> {
+  const strangers =
+    ignored === 0 ? '' : ` ${ignored} ${ignored === 1 ? 'datagram' : 'datagrams'} that answered another question came.`;
+  return timedOut('response', `The resolver did not answer in time.${strangers}`);
+}
+
+function freeId(taken: ReadonlyMap<number, unknown>): number {
+  const id = randomInt(0x1_00_00);
+  return taken.has(id) ? freeId(taken) : id;
+}

@@ -1,0 +1,138 @@
+import { defineCheckType, durationSchema, familySchema, nullable, addressSchema } from '@vantage/contract';
+import { Type } from 'typebox';
+
+import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
+import { certificateFields, tlsSchema } from './tls-contract.ts';
+
+/** Bytes of a body that are read, and that are decoded. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** Headers of an answer that are kept, and the bytes of their names and values together. */
+export const MAX_KEPT_HEADERS = 100;
+export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
+
+const phase = (description: string) => Type.Optional({ ...durationSchema, description });
+
+const timings = Type.Object(
+  {
+    dns: phase('Resolution of the name; 0 for an address.'),
+    connect: phase('TCP handshake.'),
+    tls: phase('TLS handshake; absent for http URLs.'),
+    firstByte: phase('From the request to the first byte of the answer.'),
+    download: phase('From the first byte of the answer to its end, or to where it was cut off.'),
+    total: { ...durationSchema, description: 'All of it; the sum of the phases where none was broken off.' },
+  },
+  {
+    additionalProperties: false,
+    description: 'Milliseconds per phase. A phase that did not come to its end is absent.',
+  },
+);
+
+const statusCode = Type.Integer({ minimum: 100, maximum: 999, description: 'HTTP status code of the answer.' });
+const httpVersion = Type.String({ maxLength: 8, description: 'Version of HTTP that the target answered in.' });
+const url = Type.String({ maxLength: 2048, description: 'URL that gave the answer, after redirects.' });
+const location = nullable(
+  Type.String({ maxLength: 2048, description: 'Where the answer points to: its Location header as sent.' }),
+);
+
+const redirect = Type.Object(
+  {
+    url: { ...url, description: 'URL that was asked.' },
+    statusCode,
+    httpVersion,
+    location,
+    resolvedIp: addressSchema,
+    rt: durationSchema,
+    timings,
+  },
+  { additionalProperties: false },
+);
+
+export const http = defineCheckType({
+  type: 'http',
+  title: 'HTTP',
+  summary:
+    'HTTP or HTTPS request: status, headers and timings of each phase, and for HTTPS the certificate and whether it is ' +
+    'trusted.',
+  hostKind: 'url',
+  purpose: 'http',
+  fields: {
+    insecureSSL: Type.Boolean({
+      default: false,
+      description: 'Send the request even if the certificate is not trusted. The result says so either way.',
+    }),
+  },
+  options: {
+    method: Type.Enum(['GET', 'HEAD', 'OPTIONS'], { default: 'GET', description: 'Request method.' }),
+    headers: Type.Unsafe<Readonly<Record<string, string>>>({
+      type: 'object',
+      maxProperties: MAX_REQUEST_HEADERS,
+      propertyNames: { maxLength: 256 },
+      additionalProperties: { type: 'string', maxLength: 4096 },
+      default: {},
+      description:
+        'Request headers by name, 4 KiB in all. Not Host, User-Agent, and none that governs the connection or the ' +
+        'length of a body.',
+      examples: [{ 'Accept-Language': 'de' }],
+    }),
+    followRedirects: Type.Integer({
+      minimum: 0,
+      maximum: 10,
+      default: 0,
+      description: 'Redirects to follow. 0: the status code is the target’s own.',
+    }),
+    httpVersion: Type.Enum(['auto', '1.1', '2'], {
+      default: 'auto',
+      description: 'auto: HTTP/2 where the server chooses it by ALPN, else HTTP/1.1.',
+    }),
+    family: Type.Optional(familySchema),
+  },
+  result: {
+    statusCode,
+    statusText: nullable(
+      Type.String({ maxLength: 256, description: 'Reason of the status line; null for HTTP/2, which has none.' }),
+    ),
+    httpVersion,
+    url,
+    location,
+    headers: Type.Array(Type.Array(Type.String({ maxLength: 8192 }), { minItems: 2, maxItems: 2 }), {
+      maxItems: MAX_KEPT_HEADERS,
+      description: 'Headers as pairs of name and value, in the order they came in; 8 KiB of them at most.',
+    }),
+    timings,
+    redirects: Type.Array(redirect, {
+      maxItems: 10,
+      description: 'The redirects that were followed, in order. The other fields are of the last answer.',
+    }),
+    bodyBytes: Type.Integer({
+      minimum: 0,
+      maximum: MAX_BODY_BYTES,
+      description: 'Bytes of the body as sent (its content coding left as it is) that were read, 1 MiB at most.',
+    }),
+    bodySha256: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      maxLength: 64,
+      description: 'SHA-256 of these bytes, hexadecimal.',
+    }),
+    truncated: Type.Boolean({
+      description: 'True where the body was not read, or not decoded, to its end: it is too large or was broken off.',
+    }),
+    ...certificateFields,
+    tls: tlsSchema,
+  },
+  requiredOnSuccess: [
+    'statusCode',
+    'statusText',
+    'httpVersion',
+    'url',
+    'location',
+    'headers',
+    'timings',
+    'redirects',
+    'bodyBytes',
+    'bodySha256',
+    'truncated',
+  ],
+  needsRawSockets: false,
+  budgetMs: () => 15_000,
+  inputErrors: ({ options }) => headerErrors(options.headers),
+});

@@ -1,0 +1,60 @@
+import { boundText, jsonBytes } from './bounded-text.ts';
+import { MAX_KEPT_HEADER_BYTES, MAX_KEPT_HEADERS } from './contract.ts';
+
+/** The head of an answer as HTTP/1.1 and HTTP/2 give it. */
+export interface Head {
+  readonly statusCode: number;
+  /** `null` for HTTP/2, which has no status line. */
+  readonly statusText: string | null;
+  readonly httpVersion: string;
+  /** Names and values one after another, in the order they came in, as Node reads them: one character per byte. */
+  readonly rawHeaders: readonly string[];
+}
+
+/** The value of a header, of its first line where there are several. Names are compared without case. */
+export function headerOf({ rawHeaders }: Head, name: string): string | undefined {
+  const at = rawHeaders.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
+  return at === -1 ? undefined : rawHeaders[at + 1];
+}
+
+/** The fields of a result that come from the head, escaped and bounded. */
+export function headFields(head: Head): {
+  statusCode: number;
+  statusText: string | null;
+  httpVersion: string;
+  location: string | null;
+  headers: string[][];
+} {
+  const location = headerOf(head, 'location');
+  return {
+    statusCode: head.statusCode,
+    statusText: head.statusText === null ? null : boundText(fieldText(head.statusText), 256),
+    httpVersion: head.httpVersion,
+    location: location === undefined ? null : boundText(fieldText(location), 2048),
+    headers: keptHeaders(head.rawHeaders),
+  };
+}
+
+function keptHeaders(rawHeaders: readonly string[]): string[][] {
+  const kept: string[][] = [];
+  let left = MAX_KEPT_HEADER_BYTES;
+  for (let at = 0; at + 1 < rawHeaders.length && kept.length < MAX_KEPT_HEADERS; at += 2) {
+    const name = boundText(fieldText(rawHeaders[at]!), 256);
+    left -= jsonBytes(name);
+    // A cut value ends in an ellipsis, which has to fit too.
+    if (left < 4) break;
+    const value = boundText(fieldText(rawHeaders[at + 1]!), left);
+    left -= jsonBytes(value);
+    kept.push([name, value]);
+  }
+  return kept;
+}
+
+/** RFC 9110 section 5.5 leaves bytes above ASCII undefined: what is valid UTF-8 is taken as such, else as ISO 8859-1. */
+function fieldText(latin1: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return latin1;
+  }
+}

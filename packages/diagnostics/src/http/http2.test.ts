@@ -1,0 +1,230 @@
+import { createSecureServer, createServer, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../testing/certificate-mint.ts';
+import { checkOf, problemsOf } from '../testing/http.ts';
+import { servers } from '../testing/loopback.ts';
+
+const { start, startRaw, closeAll } = servers();
+const openssl = opensslVersion();
+if (openssl === null && process.env['CI'] !== undefined) throw new Error('In CI these tests need openssl.');
+const describeWithOpenssl = openssl === null ? describe.skip : describe;
+
+afterEach(closeAll);
+
+describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () => {
+  let mint: CertificateMint;
+  let issued: Issued;
+
+  beforeAll(() => {
+    mint = certificateMint();
+    issued = mint.issue({ subject: '/CN=good.test', names: ['DNS:good.test'], ca: true });
+  });
+  afterAll(() => mint?.close());
+
+  function context() {
+    return { hosts: { 'good.test': ['127.0.0.1'] }, certificateAuthorities: [issued.cert] };
+  }
+
+  it('is spoken where the server chooses it', async () => {
+    const port = await serve((stream, headers) => {
+      const seen = [headers[':path'], headers[':authority'], headers['x-own']];
+      stream.respond({ ':status': 200, 'x-path': seen.join(' ') });
+      stream.end('hello');
+    });
+
+    const options = { headers: { 'X-Own': 'mine' } };
+    const outcome = await checkOf(`https://good.test:${port}/a?b`, { options }, context());
+
+    expect(outcome).toMatchObject({
+      result: 'success',
+      statusCode: 200,
+      statusText: null,
+      httpVersion: '2',
+      bodyBytes: 5,
+      tls: { alpn: 'h2', authorized: true },
+    });
+    expect(outcome.headers?.[0]).toEqual(['x-path', `/a?b good.test:${port} mine`]);
+    const { dns, connect, tls, firstByte, download, total } = outcome.timings as Required<
+      NonNullable<typeof outcome.timings>
+    >;
+    expect(total).toBeCloseTo(dns + connect + tls + firstByte + download, 6);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it.each([
+    ['auto', '2', 'h2'],
+    ['2', '2', 'h2'],
+    ['1.1', '1.1', 'http/1.1'],
+  ] as const)('is what a check for version %s gets as %s', async (httpVersion, version, alpn) => {
+    const server = createSecureServer(
+      { cert: issued.cert, key: issued.key, allowHTTP1: true },
+      (_request, response) => {
+        response.end('x');
+      },
+    );
+    const port = await start(server);
+
+    const outcome = await checkOf(`https://good.test:${port}/`, { options: { httpVersion } }, context());
+
+    expect(outcome).toMatchObject({ result: 'success', httpVersion: version, tls: { alpn } });
+  });
+
+  it('is missed where only it was asked for', async () => {
+    const port = await start(createTlsServer({ cert: issued.cert, key: issued.key }, (socket) => socket.resume()));
+
+    const outcome = await checkOf(`https://good.test:${port}/`, { options: { httpVersion: '2' } }, context());
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'protocol_unreachable', phase: 'tls' } });
+    expect(outcome.tls).toMatchObject({ authorized: true, alpn: null });
+  });
+
+  it.each<[string, string, number | undefined, (stream: ServerHttp2Stream) => void]>([
+    ['http_status', 'a status of 500', 500, (stream) => stream.respond({ ':status': 500 }, { endStream: true })],
+    [
+      'http_headers_too_large',
+      'a head of 40 kB',
+      undefined,
+      (stream) => stream.respond({ ':status': 200, 'x-big': 'a'.repeat(40_000) }),
+    ],
+    [
+      'http_headers_too_large',
+      'a head of 100 kB',
+      undefined,
+      (stream) => stream.respond({ ':status': 200, 'x-big': 'a'.repeat(100_000) }),
+    ],
+    [
+      'http_too_many_interim',
+      'seventeen early hints',
+      undefined,
+      (stream) => {
+        for (let count = 0; count < 17; count += 1) stream.additionalHeaders({ ':status': 103, link: 'x' });
+      },
+    ],
+    ['connection_closed', 'a refused stream', undefined, (stream) => stream.close(7)],
+    ['protocol_unreachable', 'HTTP/1.1 required', undefined, (stream) => stream.close(13)],
+    ['connection_reset', 'an internal error', undefined, (stream) => stream.close(2)],
+    ['connection_closed', 'a closed connection', undefined, (stream) => stream.session?.destroy()],
+  ])('ends the check with %s after %s', async (code, _reason, status, answer) => {
+    const port = await serve(answer);
+
+    const outcome = await checkOf(`https://good.test:${port}/`, {}, context());
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      error: { code, source: 'target' },
+      tls: { alpn: 'h2' },
+    });
+    expect(outcome.statusCode).toBe(status);
+    expect(outcome.timings?.tls).toBeGreaterThan(0);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('ends the check with connection_reset after a reset of the connection', async () => {
+    const connections: Socket[] = [];
+    const server = createSecureServer({ cert: issued.cert, key: issued.key });
+    server.on('connection', (socket: Socket) => connections.push(socket));
+    server.on('stream', (stream) => {
+      stream.on('error', () => undefined);
+      connections[0]?.resetAndDestroy();
+    });
+    server.on('session', (session) => session.on('error', () => undefined));
+    const port = await start(server);
+
+    const outcome = await checkOf(`https://good.test:${port}/`, {}, context());
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'connection_reset', phase: 'request' } });
+  });
+
+  it('is read to one mebibyte where its body has no end', async () => {
+    const port = await serve((stream) => {
+      stream.respond({ ':status': 200 });
+      const pour = (): void => {
+        while (!stream.destroyed && stream.write('a'.repeat(65_536)));
+      };
+      stream.on('drain', pour);
+      pour();
+    });
+
+    const outcome = await checkOf(`https://good.test:${port}/`, {}, context());
+
+    expect(outcome).toMatchObject({ result: 'success', bodyBytes: 1024 * 1024, truncated: true });
+  });
+
+  it('ends at the deadline where nothing comes', async () => {
+    const port = await serve(() => undefined);
+
+    const outcome = await checkOf(`https://good.test:${port}/`, {}, { ...context(), budgetMs: 250 });
+
+    expect(outcome).toMatchObject({ result: 'timeout', error: { code: 'timed_out', phase: 'request' }, rt: null });
+    expect(outcome.sslSubject).toBe('good.test');
+  });
+
+  function serve(answer: (stream: ServerHttp2Stream, headers: Readonly<Record<string, unknown>>) => void) {
+    const server = createSecureServer({ cert: issued.cert, key: issued.key, maxSendHeaderBlockLength: 1_000_000 });
+    server.on('session', (session) => session.on('error', () => undefined));
+    server.on('stream', (stream, headers) => {
+      stream.on('error', () => undefined);
+      answer(stream, headers);
+    });
+    return start(server);
+  }
+});
+
+describe('HTTP/2 with prior knowledge', () => {
+  it('is spoken to an http URL where version 2 was asked for', async () => {
+    const port = await start(createServer((_request, response) => response.end('x')));
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { httpVersion: '2' } });
+
+    expect(outcome).toMatchObject({ result: 'success', statusCode: 200, httpVersion: '2', bodyBytes: 1 });
+  });
+
+  const settings = frame(4, 0, 0, '');
+  // HPACK: 0x88 is `:status: 200`, 0x89 is 204 (RFC 7541 appendix A).
+  const head = frame(1, 4, 1, '\u0088');
+
+  it.each<[string, string, string, object]>([
+    ['http_malformed', 'HTTP/1.1', 'HTTP/1.1 400 Bad Request\r\n\r\n', {}],
+    ['http_malformed', 'a frame on a stream that is not there', settings + frame(0, 0, 7, 'abc'), {}],
+    ['http_malformed', 'a head that HPACK cannot read', settings + frame(1, 4, 1, '\u00ff\u00ff\u00ff'), {}],
+    [
+      'connection_reset',
+      'a reset in the body',
+      settings + head + frame(0, 0, 1, 'abc') + frame(3, 0, 1, '\0\0\0\u0008'),
+      { statusCode: 200, bodyBytes: 3, truncated: true },
+    ],
+    [
+      'connection_closed',
+      'an end in the body',
+      settings + head + frame(0, 0, 1, 'abc'),
+      { statusCode: 200, bodyBytes: 3, truncated: true },
+    ],
+    ['connection_closed', 'an end before the head', settings, {}],
+  ])('ends the check with %s after %s', async (code, _reason, bytes, kept) => {
+    const port = await startRaw((socket: Socket) => {
+      socket.once('data', () => {
+        socket.resume();
+        socket.write(Buffer.from(bytes, 'latin1'), () => setTimeout(() => socket.end(), 30));
+      });
+    });
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { httpVersion: '2' } });
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code, source: 'target' }, ...kept });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+});
+
+/** One frame (RFC 9113 section 4.1), one character per byte. */
+function frame(type: number, flags: number, stream: number, payload: string): string {
+  const header = Buffer.alloc(9);
+  header.writeUIntBE(payload.length, 0, 3);
+  header.writeUInt8(type, 3);
+  header.writeUInt8(flags, 4);
+  header.writeUInt32BE(stream, 5);
+  return header.toString('latin1') + payload;
+}

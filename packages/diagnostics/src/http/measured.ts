@@ -1,0 +1,14 @@
+import type { ResultFieldsOf } from '@vantage/contract';
+
+import type { CertificateFields } from './certificate.ts';
+import type { http } from './contract.ts';
+
+export type Http = typeof http;
+export type HttpFields = ResultFieldsOf<Http>;
+
+type Tls = NonNullable<HttpFields['tls']>;
+
+export interface TlsFields extends CertificateFields {
+  sslVersion: string;
+  tls: Tls;
+}

@@ -1,0 +1,129 @@
+import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
+
+import { connectionClosed, timedOut } from '../classify.ts';
+import { readBody, type Body, type BodyReader } from './body.ts';
+import { headerOf, type Head } from './head.ts';
+
+/** Bytes that the head of an answer may have, each interim answer for itself. */
+export const MAX_HEAD_BYTES = 16 * 1024;
+/** Interim (1xx) answers before which a target has to come to the point. */
+const MAX_INTERIM = 16;
+
+/** What one request got, with the times of its phases in milliseconds; `null` for what did not come to its end. */
+export interface Answer {
+  /** From the request to the first byte. */
+  readonly firstByteMs: number | null;
+  /** From the first byte to the end of the body, or to where it was cut off at its cap. */
+  readonly downloadMs: number | null;
+  /** From the request to the end of it all, whichever it was. */
+  readonly totalMs: number;
+  readonly head: Head | null;
+  readonly body: Body | null;
+  readonly failure: Failure | null;
+}
+
+/** The same once the head is there. */
+export interface HeadSeen {
+  readonly head: Head;
+  readonly firstByteMs: number;
+  readonly headMs: number;
+}
+
+/** Where a reader of one version of HTTP puts what it reads. Each is safe to call after the answer is settled. */
+export interface AnswerSink {
+  readonly firstByte: () => void;
+  readonly interim: () => void;
+  readonly head: (head: Head) => void;
+  readonly bytes: (bytes: Uint8Array) => void;
+  readonly end: () => void;
+  readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
+}
+
+/**
+ * Sends one request and takes its answer under the bounds that hold for any version of HTTP.
+ *
+ * @param send sends the request and feeds the sink; gives back what ends it
+ * @param onHead is called once the head is there
+ */
+export function receive(
+  send: (sink: AnswerSink) => () => void,
+  signal: AbortSignal,
+  onHead: (soFar: HeadSeen) => void,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    const started = performance.now();
+    const since = (): number => performance.now() - started;
+    let firstByteMs: number | null = null;
+    let head: Head | null = null;
+    let reader: BodyReader | undefined;
+    let interim = 0;
+    let settled = false;
+
+    const answer = (ends: Pick<Answer, 'body' | 'failure' | 'downloadMs' | 'totalMs'>): Answer => {
+      return { firstByteMs, head, ...ends };
+    };
+    const close = (): boolean => {
+      if (settled) return false;
+      settled = true;
+      signal.removeEventListener('abort', giveUp);
+      stop();
+      return true;
+    };
+    const fail = (fault: (phase: FailurePhase) => Failure): void => {
+      const totalMs = since();
+      if (!close()) return;
+      const failure = fault(firstByteMs === null ? 'request' : 'response');
+      resolve(answer({ body: reader?.breakOff() ?? null, failure, downloadMs: null, totalMs }));
+    };
+    const finish = (complete: boolean): void => {
+      const totalMs = since();
+      if (reader === undefined) return fail(connectionClosed);
+      if (!close()) return;
+      const downloadMs = totalMs - (firstByteMs ?? totalMs);
+      void reader.finish(complete).then(({ body, decodable }) => {
+        const failure = decodable ? null : fault('http_decode_failed', UNDECODABLE)('response');
+        resolve(answer({ body, failure, downloadMs, totalMs }));
+      });
+    };
+    const giveUp = (): void => fail((phase) => timedOut(phase, 'The answer did not come to its end in time.'));
+
+    const sink: AnswerSink = {
+      firstByte: () => {
+        firstByteMs ??= since();
+      },
+      interim: () => {
+        interim += 1;
+        if (interim > MAX_INTERIM)
+          fail(fault('http_too_many_interim', `More than ${MAX_INTERIM} interim answers came.`));
+      },
+      head: (received) => {
+        if (settled) return;
+        // The grammar of HTTP/1.1 lets any three digits pass; RFC 9110 section 15 begins at 100.
+        if (received.statusCode < 100) return fail(fault('http_malformed', 'The status code is below 100.'));
+        sink.firstByte();
+        const headMs = since();
+        head = received;
+        reader = readBody(headerOf(received, 'content-encoding'));
+        onHead({ head, headMs, firstByteMs: firstByteMs ?? headMs });
+      },
+      bytes: (bytes) => {
+        if (!settled && reader?.push(bytes) === false) finish(false);
+      },
+      end: () => finish(true),
+      fail,
+    };
+    let stop = (): void => undefined;
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp);
+    const end = send(sink);
+    if (settled) end();
+    else stop = end;
+  });
+}
+
+const UNDECODABLE = 'The body cannot be decoded as its Content-Encoding says.';
+
+/** A fault of the answer, wherever it shows. */
+export function fault(code: FailureCode, message: string): (phase: FailurePhase) => Failure {
+  return (phase) => ({ code, phase, source: 'target', message });
+}

@@ -1,0 +1,70 @@
+import { roundMs, type Failure } from '@vantage/contract';
+
+import { boundText } from './bounded-text.ts';
+import { headFields, type Head } from './head.ts';
+import type { HttpFields } from './measured.ts';
+import type { HeadSeen } from './receive.ts';
+
+/** One request and its answer, with everything that was measured before it failed, if it did. */
+export interface Step {
+  readonly fields: HttpFields;
+  readonly resolvedIp: string | null;
+  /** To the end of the head. */
+  readonly rt: number | null;
+  readonly head: Head | null;
+  readonly failure: Failure | null;
+}
+
+export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte' | 'download';
+
+/** What is measured of a step while it is taken. */
+export interface StepRecord {
+  readonly resolved: (address: string) => void;
+  readonly headSeen: (seen: HeadSeen) => void;
+  /** A phase came to its end. */
+  readonly done: (phase: Phase, ms: number) => void;
+  /** A phase was broken off: its time counts into the total alone. */
+  readonly broken: (ms: number) => void;
+  readonly add: (fields: HttpFields) => void;
+  readonly end: (failure: Failure | null) => Step;
+}
+
+/** @param onProgress is called with what is known so far, whenever there is more */
+export function recordStep(url: URL, onProgress: (fields: HttpFields) => void): StepRecord {
+  const completed: Partial<Record<Phase, number>> = {};
+  let totalMs = 0;
+  let fields: HttpFields = { url: boundText(url.href, 2048) };
+  let resolvedIp: string | null = null;
+  let rt: number | null = null;
+  let head: Head | null = null;
+
+  // Rounded phases are added up, so that a reader's sum is the total. What lies between them is ours and not counted.
+  const done = (phase: Phase, ms: number): void => {
+    completed[phase] = roundMs(ms);
+    totalMs += roundMs(ms);
+    if (phase !== 'firstByte') onProgress(current());
+  };
+  const add = (more: HttpFields): void => {
+    fields = { ...fields, ...more };
+    onProgress(current());
+  };
+  const current = (): HttpFields => ({ ...fields, timings: { ...completed, total: roundMs(totalMs) } });
+
+  return {
+    resolved: (address) => {
+      resolvedIp = address;
+    },
+    headSeen: (seen) => {
+      head = seen.head;
+      done('firstByte', seen.firstByteMs);
+      rt = roundMs(totalMs + roundMs(seen.headMs - seen.firstByteMs));
+      add(headFields(seen.head));
+    },
+    done,
+    broken: (ms) => {
+      totalMs += roundMs(ms);
+    },
+    add,
+    end: (failure) => ({ fields: current(), resolvedIp, rt, head, failure }),
+  };
+}

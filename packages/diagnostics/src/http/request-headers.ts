@@ -1,0 +1,61 @@
+import type { InputError } from '@vantage/contract';
+
+export const MAX_REQUEST_HEADERS = 20;
+const MAX_REQUEST_HEADER_BYTES = 4 * 1024;
+
+/** RFC 9110 section 7.6.1 and what is like them: these govern the connection, which belongs to the probe. */
+const hopByHop = [
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+const refused = new Map([
+  ['host', 'is made from the URL'],
+  ['user-agent', 'says who measures'],
+  ['content-length', 'does not apply: no body is sent'],
+  ['expect', 'does not apply: no body is sent'],
+  ...hopByHop.map((name) => [name, 'governs the connection, which belongs to the probe'] as const),
+]);
+
+/** RFC 9110 section 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** RFC 9110 section 5.5 without obs-text: a JSON string has no one way to become bytes above ASCII. */
+const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
+
+/** What is wrong with the headers of a request, one row per header. */
+export function headerErrors(headers: Readonly<Record<string, string>>): readonly InputError[] {
+  const seen = new Set<string>();
+  const errors = Object.entries(headers).flatMap(([name, value]) => {
+    const fault = headerFault(name, value, seen);
+    seen.add(name.toLowerCase());
+    return fault === undefined ? [] : [{ path: `/options/headers/${pointer(name)}`, message: fault }];
+  });
+  // Each costs its colon, space and line end besides.
+  const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+  if (bytes <= MAX_REQUEST_HEADER_BYTES) return errors;
+  return [...errors, { path: '/options/headers', message: 'The headers are larger than 4 KiB in all.' }];
+}
+
+function headerFault(name: string, value: string, seen: ReadonlySet<string>): string | undefined {
+  if (!TOKEN.test(name)) return `${JSON.stringify(name)} is not a valid header name.`;
+  const reason = refused.get(name.toLowerCase());
+  if (reason !== undefined) return `The header ${name} cannot be set: it ${reason}.`;
+  if (seen.has(name.toLowerCase())) return `The header ${name} is given twice.`;
+  if (!FIELD_VALUE.test(value)) {
+    return `The value of ${name} is not valid: visible ASCII, spaces and tabs within.`;
+  }
+  return undefined;
+}
+
+/** RFC 6901 section 3. */
+function pointer(token: string): string {
+  return token.replaceAll('~', '~0').replaceAll('/', '~1');
+}

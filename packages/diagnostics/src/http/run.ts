@@ -1,0 +1,86 @@
+import type { Failure, ParamsOf } from '@vantage/contract';
+
+import { outcomeOf } from '../classify.ts';
+import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
+import { boundText } from './bounded-text.ts';
+import type { Http, HttpFields } from './measured.ts';
+import type { Step } from './record.ts';
+import { isRedirect, keyOf, no, redirected, requestHeaders, type Request } from './request.ts';
+import { takeStep } from './step.ts';
+
+type Redirects = NonNullable<HttpFields['redirects']>;
+
+/**
+ * One HTTP request, and one more for each redirect that is to be followed, each over sockets of its own to the address
+ * that the target was pinned to.
+ *
+ * @throws TypeError where `params.host` is no URL
+ */
+export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext<Http>): Promise<Outcome<Http>> {
+  const { insecureSSL, options } = params;
+  const { method, httpVersion, family, followRedirects } = options;
+  const redirects: Redirects = [];
+  const onProgress = (fields: HttpFields): void => context.emitPartial({ ...fields, redirects: [...redirects] });
+  const seen = new Set<string>();
+  let request: Request = {
+    url: new URL(params.host),
+    method,
+    headers: requestHeaders(context.attribution.userAgent, options.headers),
+  };
+
+  for (;;) {
+    seen.add(keyOf(request));
+    const step = await takeStep(request, { insecureSSL, httpVersion, family, onProgress }, context);
+    const failure = step.failure ?? statusFailure(step);
+    if (failure !== null) return outcome(step, redirects, fromRedirect(failure, redirects));
+    if (followRedirects === 0 || step.head === null || !isRedirect(step.head)) return outcome(step, redirects, null);
+
+    const next = redirected(request, step.head);
+    if (next.failure !== null) return outcome(step, redirects, next.failure);
+    if (seen.has(keyOf(next.request))) {
+      return outcome(step, redirects, no('redirect_loop', 'The redirects lead in a circle.'));
+    }
+    if (redirects.length === followRedirects) {
+      return outcome(step, redirects, no('redirect_limit', `There are more redirects than ${followRedirects}.`));
+    }
+    redirects.push(redirectOf(step));
+    request = next.request;
+  }
+}
+
+function outcome(step: Step, redirects: Redirects, failure: Failure | null): Outcome<Http> {
+  const { resolvedIp, rt, fields } = step;
+  return {
+    ...fields,
+    result: failure === null ? 'success' : outcomeOf(failure),
+    rt,
+    resolvedIp,
+    error: failure,
+    redirects,
+  };
+}
+
+function statusFailure({ head }: Step): Failure | null {
+  if (head === null || head.statusCode < 400) return null;
+  return no('http_status', `The target answered with status ${head.statusCode}.`);
+}
+
+/** The policy refuses the target of the check as such; where a redirect led there, it is the target's doing. */
+function fromRedirect(failure: Failure, redirects: Redirects): Failure {
+  if (redirects.length === 0 || failure.code !== 'target_refused_by_policy') return failure;
+  return { ...failure, code: 'redirect_refused', source: 'target' };
+}
+
+/** A redirect as its row in the result: ten of them have to fit with the rest. */
+function redirectOf({ fields, resolvedIp, rt }: Step): Redirects[number] {
+  const { url, statusCode, httpVersion, location, timings } = fields;
+  return {
+    url: boundText(url!, 1024),
+    statusCode: statusCode!,
+    httpVersion: httpVersion!,
+    location: typeof location === 'string' ? boundText(location, 1024) : null,
+    resolvedIp: resolvedIp!,
+    rt: rt!,
+    timings: timings!,
+  };
+}

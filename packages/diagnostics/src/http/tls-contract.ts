@@ -1,0 +1,56 @@
+import { failureCodes, nullable, timestampSchema, type FailureCode } from '@vantage/contract';
+import { Type } from 'typebox';
+
+/** Certificates of a chain that are kept, and names of one certificate. */
+export const MAX_CHAIN = 8;
+export const MAX_ALT_NAMES = 50;
+
+const tlsCodes = Object.keys(failureCodes).filter((code) => code.startsWith('tls_')) as FailureCode[];
+
+const text = (maxLength: number, description: string) => Type.String({ maxLength, description });
+
+const certificate = Type.Object(
+  {
+    subject: text(512, 'Distinguished name of the subject.'),
+    issuer: text(512, 'Distinguished name of the issuer.'),
+    validFrom: nullable(timestampSchema),
+    validUntil: nullable(timestampSchema),
+    serialNumber: text(64, 'Serial number, hexadecimal.'),
+    fingerprint256: text(95, 'SHA-256 of the certificate, as hexadecimal pairs.'),
+    subjectAltNames: Type.Array(text(256, 'One name, such as DNS:example.org.'), {
+      maxItems: MAX_ALT_NAMES,
+      description: 'The first of its alternative names.',
+    }),
+    subjectAltNameCount: Type.Integer({ minimum: 0, description: 'How many alternative names it has in all.' }),
+    keyType: nullable(text(32, 'Kind of public key, such as rsa, ec, ed25519.')),
+    keyBits: nullable(Type.Integer({ minimum: 0, description: 'Size of the public key in bits.' })),
+  },
+  { additionalProperties: false },
+);
+
+export const tlsSchema = Type.Object(
+  {
+    protocol: text(16, 'Version of TLS.'),
+    cipher: text(64, 'Cipher suite, by its IANA name.'),
+    alpn: nullable(text(32, 'Protocol chosen by ALPN; null where the server chose none.')),
+    authorized: Type.Boolean({ description: 'True where the certificate is valid for the host and trusted.' }),
+    authorizationError: nullable(Type.Enum(tlsCodes, { description: 'Why it is not, as a code of `error`.' })),
+    daysLeft: nullable(
+      Type.Integer({ description: 'Whole days until the certificate expires; negative once it has.' }),
+    ),
+    chain: Type.Array(certificate, {
+      maxItems: MAX_CHAIN,
+      description: 'The certificates from the server’s own up, and the trusted root where it was found.',
+    }),
+  },
+  { additionalProperties: false, description: 'The TLS connection; absent for http URLs.' },
+);
+
+/** The fields of a result about the server's own certificate; absent for http URLs. */
+export const certificateFields = {
+  sslSubject: nullable(text(256, 'Common name of the certificate’s subject, else its first alternative name.')),
+  sslIssuer: nullable(text(256, 'Organization of the certificate’s issuer, else its common name.')),
+  sslValidFrom: nullable(timestampSchema),
+  sslValidUntil: nullable(timestampSchema),
+  sslVersion: text(16, 'Version of TLS, such as TLSv1.3.'),
+};

@@ -1,0 +1,35 @@
+import { addressSchema, defineCheckType, familySchema, nullable, placeFields } from '@vantage/contract';
+import { Type } from 'typebox';
+
+/** Addresses of one name that are shown. */
+export const MAX_ADDRESSES = 32;
+
+export const info = defineCheckType({
+  type: 'info',
+  title: 'Info',
+  summary:
+    'What is known of an address: its name, network, provider and place. `rt` is the time that the resolution of a name took, null for an address.',
+  hostKind: 'host',
+  purpose: 'info',
+  fields: {},
+  options: { family: Type.Optional(familySchema) },
+  result: {
+    ip: addressSchema,
+    addresses: Type.Array(addressSchema, {
+      maxItems: MAX_ADDRESSES,
+      description: 'Every address of the name, in the order of the answers; `ip` is one of them.',
+    }),
+    hostname: nullable(Type.String({ maxLength: 256, description: 'The name of `ip` (PTR record).' })),
+    hostnameVerified: nullable(
+      Type.Boolean({
+        description:
+          'True where `hostname` has `ip` among its own addresses; null without a name, or where time was short.',
+      }),
+    ),
+    ...placeFields,
+  },
+  requiredOnSuccess: ['ip', 'addresses', 'hostname', 'hostnameVerified'],
+  needsRawSockets: false,
+  budgetMs: () => 10_000,
+  annotate: (result, lookUp) => (result.ip === undefined ? result : { ...result, ...lookUp(result.ip) }),
+});

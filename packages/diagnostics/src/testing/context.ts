@@ -1,0 +1,76 @@
+import { isIP } from 'node:net';
+
+import type { Admission, AdmissionRequest, AnyCheckType, Family, ResultFieldsOf } from '@vantage/contract';
+
+import type { DiagnosticContext } from '../diagnostic.ts';
+
+/** A context for tests on loopback, and what the diagnostic did with it. */
+export interface TestContext<C extends AnyCheckType> extends DiagnosticContext<C> {
+  /** Every admission that was asked for, in order. */
+  readonly admissions: readonly AdmissionRequest[];
+  /** Every partial state that was shown, in order. */
+  readonly partials: readonly ResultFieldsOf<C>[];
+}
+
+export interface TestContextOptions<C extends AnyCheckType> extends Partial<DiagnosticContext<C>> {
+  /** Addresses by name, IPv4 first where both are wanted; `localhost` is 127.0.0.1 and ::1. Literals are themselves. */
+  readonly hosts?: Readonly<Record<string, readonly string[]>>;
+  /** Hosts that the policy refuses. */
+  readonly refused?: readonly string[];
+  /** The deadline of the check from now, milliseconds. */
+  readonly budgetMs?: number;
+}
+
+/**
+ * Builds a `DiagnosticContext` whose admission knows the given hosts and nothing else: without packets, with a deadline
+ * that aborts its signal. Any part of the context can be replaced.
+ */
+export function testContext<C extends AnyCheckType>(options: TestContextOptions<C> = {}): TestContext<C> {
+  const { hosts = {}, refused = [], budgetMs = 15_000, ...overrides } = options;
+  const admissions: AdmissionRequest[] = [];
+  const partials: ResultFieldsOf<C>[] = [];
+  const deadline = performance.now() + budgetMs;
+  return {
+    signal: AbortSignal.timeout(budgetMs),
+    remainingMs: () => Math.max(0, deadline - performance.now()),
+    admit: async (request, signal) => {
+      signal.throwIfAborted();
+      admissions.push(request);
+      return admission(request, { localhost: ['127.0.0.1', '::1'], ...hosts }, refused);
+    },
+    names: { reverse: async () => [], forward: async () => [] },
+    resolvers: [],
+    packets: { unavailable: 'This test has no raw sockets.' },
+    showPrivateAddresses: true,
+    isPrivateAddress: () => false,
+    attribution: { userAgent: 'Vantage/0 (+https://vantage.example/probing)', payloadTag: 'vantage-test' },
+    emitPartial: (fields) => partials.push(fields),
+    ...overrides,
+    admissions,
+    partials,
+  };
+}
+
+function admission(
+  { host, family }: AdmissionRequest,
+  hosts: Readonly<Record<string, readonly string[]>>,
+  refused: readonly string[],
+): Admission {
+  const phase = 'resolve';
+  const literal = host.replace(/^\[(.*)\]$/, '$1');
+  const addresses = isIP(literal) === 0 ? (hosts[host] ?? []) : [literal];
+  const no = (code: 'target_refused_by_policy' | 'dns_nxdomain' | 'dns_no_address', message: string): Admission => {
+    const source = code === 'target_refused_by_policy' ? 'probe' : 'resolver';
+    return { admitted: false, failure: { code, phase, source, message }, addresses, resolveMs: 0 };
+  };
+  if (refused.includes(host)) return no('target_refused_by_policy', `The test refuses ${host}.`);
+  if (addresses.length === 0) return no('dns_nxdomain', `The test knows no ${host}.`);
+  const address = addresses.find((candidate) => family === undefined || familyOf(candidate) === family);
+  if (address === undefined) return no('dns_no_address', `The test has no IPv${family} address for ${host}.`);
+  const target = { host: literal, address, family: familyOf(address), addresses, resolveMs: 0 };
+  return { admitted: true, target };
+}
+
+function familyOf(address: string): Family {
+  return isIP(address) === 6 ? 6 : 4;
+}

@@ -1,0 +1,69 @@
+import { isIPv6 } from 'node:net';
+
+import type { PacketSocketOptions, PacketSockets, ReceivedPacket } from '../sockets/packet-socket.ts';
+
+/** A packet that a diagnostic sent. */
+export interface FakeSent extends PacketSocketOptions {
+  readonly identifier: number;
+  readonly packet: Uint8Array;
+  readonly destination: string;
+  readonly ttl: number;
+}
+
+/** What comes back for it. `rttMs` is by the clock of the packet process; all of it arrives at once, in this order. */
+export interface FakeAnswer extends Omit<ReceivedPacket, 'receivedMs'> {
+  readonly rttMs: number;
+}
+
+export interface FakePackets extends PacketSockets {
+  readonly sent: readonly FakeSent[];
+  readonly openSockets: () => number;
+  /** Ends the packet process. */
+  readonly crash: () => void;
+}
+
+export const FAKE_SOURCES = { 4: '192.0.2.1', 6: '2001:db8::1' } as const;
+
+/**
+ * A packet socket whose network is a function.
+ *
+ * @param answer what comes back for a packet; an error is thrown by `send`
+ */
+export function fakePackets(answer: (sent: FakeSent, number: number) => readonly FakeAnswer[]): FakePackets {
+  const sent: FakeSent[] = [];
+  const lost = new Set<(error: Error) => void>();
+  let identifier = 40_000;
+  return {
+    sent,
+    openSockets: () => lost.size,
+    crash: () => lost.forEach((listener) => listener(new Error('The test ended it.'))),
+    sourceFor: async (destination) => FAKE_SOURCES[isIPv6(destination) ? 6 : 4],
+    open: async (options) => {
+      identifier += 1;
+      const own = options.identifier ?? identifier;
+      let listener: (packet: ReceivedPacket) => void = () => undefined;
+      let onLost: (error: Error) => void = () => undefined;
+      const tell = (error: Error): void => onLost(error);
+      lost.add(tell);
+      return {
+        identifier: own,
+        send: async (packet, destination, ttl) => {
+          const one = { ...options, identifier: own, packet, destination, ttl };
+          sent.push(one);
+          const answers = answer(one, sent.length);
+          const sentMs = performance.now();
+          setImmediate(() =>
+            answers.forEach(({ rttMs, ...rest }) => listener({ ...rest, receivedMs: sentMs + rttMs })),
+          );
+          return sentMs;
+        },
+        onPacket: (given) => void (listener = given),
+        onLost: (given) => void (onLost = given),
+        close: () => {
+          listener = () => undefined;
+          lost.delete(tell);
+        },
+      };
+    },
+  };
+}

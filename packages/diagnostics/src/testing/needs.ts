@@ -1,0 +1,21 @@
+import { it } from '@jest/globals';
+
+/**
+ * `it` for tests that need something of the machine: skipped with the reason where it is missing, but failing with it
+ * in CI, where none may be skipped.
+ *
+ * @param missing what is missing, or null
+ * @param ci the variable `CI` of the environment
+ */
+export function itNeeding(
+  missing: string | null,
+  ci: string | undefined,
+): (name: string, test: () => Promise<void>) => void {
+  if (missing === null) return (name, test) => it(name, test);
+  const reason = ` (${missing})`;
+  if (ci !== 'true') return (name, test) => it.skip(name + reason, test);
+  return (name) =>
+    it(name + reason, () => {
+      throw new Error(`CI may not skip this test: ${missing}`);
+    });
+}

@@ -1,0 +1,99 @@
+import { createSocket, type Socket } from 'node:dgram';
+
+import type { Failure, Target } from '@vantage/contract';
+
+import { classifyError } from '../classify.ts';
+import { portUnreachable, watchIcmp, type IcmpContext, type IcmpNotice } from './icmp-notice.ts';
+
+/** What came back for one datagram. */
+export type Heard =
+  | { readonly kind: 'answer'; readonly bytes: Uint8Array; readonly rtMs: number }
+  /** `notice` is what is known of the ICMP error that the failure comes from. */
+  | { readonly kind: 'failure'; readonly failure: Failure; readonly notice: IcmpNotice | null };
+
+export interface Attempt {
+  /** What came back so far. */
+  readonly heard: () => Heard | null;
+  /** Resolves once something came back. */
+  readonly settled: Promise<void>;
+  readonly close: () => void;
+}
+
+/** The kernel's word of an ICMP error may come before that of the raw socket, which names its sender. */
+const NOTICE_GRACE_MS = 150;
+
+/**
+ * Sends one datagram from a socket of its own, which tells its answer from that to another. The socket is connected: the
+ * kernel drops what comes from elsewhere and hands on ICMP errors; where the probe has raw sockets, those say which it was
+ * and whose.
+ */
+export async function sendDatagram(
+  target: Target,
+  port: number,
+  payload: Uint8Array,
+  context: IcmpContext,
+): Promise<Attempt> {
+  const socket = createSocket(target.family === 6 ? 'udp6' : 'udp4');
+  const settled = Promise.withResolvers<void>();
+  let heard: Heard | null = null;
+  let sentAtMs = 0;
+  let grace: NodeJS.Timeout | undefined;
+  let stopWatching = (): void => undefined;
+  const hear = (one: Heard): void => {
+    clearTimeout(grace);
+    heard ??= one;
+    settled.resolve();
+  };
+  const onError = (thrown: unknown): void => {
+    const { failure, notice } = fromKernel(classifyError(thrown, 'request'), target);
+    const one: Heard = { kind: 'failure', failure, notice };
+    if (notice === null || 'unavailable' in context.packets) return hear(one);
+    grace ??= setTimeout(() => hear(one), NOTICE_GRACE_MS);
+  };
+  const attempt: Attempt = {
+    heard: () => heard,
+    settled: settled.promise,
+    close: () => {
+      clearTimeout(grace);
+      stopWatching();
+      socket.removeAllListeners().on('error', () => undefined);
+      socket.close();
+    },
+  };
+
+  socket.on('error', onError);
+  socket.on('message', (bytes) => hear({ kind: 'answer', bytes, rtMs: performance.now() - sentAtMs }));
+  try {
+    const localPort = await connected(socket, target, port);
+    stopWatching = await watchIcmp({ context, target, port, localPort }, (failure, notice) =>
+      hear({ kind: 'failure', failure, notice }),
+    );
+  } catch (error) {
+    onError(error);
+    return attempt;
+  }
+  sentAtMs = performance.now();
+  socket.send(payload, (error) => {
+    if (error !== null) onError(error);
+  });
+  return attempt;
+}
+
+/** @returns the port that the kernel chose */
+function connected(socket: Socket, target: Target, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    socket.connect(port, target.address, (error?: Error) => {
+      if (error === undefined || error === null) resolve(socket.address().port);
+      else reject(error);
+    });
+  });
+}
+
+/** Only ECONNREFUSED stands for exactly one ICMP error; its sender is not known. */
+function fromKernel(
+  failure: Failure,
+  target: Target,
+): { readonly failure: Failure; readonly notice: IcmpNotice | null } {
+  if (failure.code !== 'connection_refused') return { failure, notice: null };
+  return portUnreachable(target);
+}

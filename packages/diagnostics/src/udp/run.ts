@@ -1,0 +1,105 @@
+import { roundMs, type Failure, type ParamsOf, type ResultFieldsOf, type Target } from '@vantage/contract';
+
+import { outcomeOf, timedOut } from '../classify.ts';
+import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
+import { ATTEMPT_WAIT_MS, MAX_RESPONSE_BYTES, type udp } from './contract.ts';
+import { sendDatagram, type Attempt, type Heard } from './datagram.ts';
+import { questionFor } from './questions.ts';
+import { takesPayload } from './reflectors.ts';
+
+type Udp = typeof udp;
+type Fields = ResultFieldsOf<Udp>;
+
+/** Sends up to three datagrams, two seconds apart, until the port answers or an ICMP error says that it will not. */
+export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<Udp>): Promise<Outcome<Udp>> {
+  const { host, port, options } = params;
+  // The coordinator refuses this; the probe is the one that counts.
+  if (options.payload !== undefined && !takesPayload(port)) return ended(refusedPayload(port), { port });
+  const admitted = await admit(params, context);
+  if ('failure' in admitted) return ended(admitted.failure, { port });
+
+  const { target } = admitted;
+  const payload =
+    options.payload === undefined
+      ? questionFor(port, host, context.attribution.payloadTag)
+      : Uint8Array.from(Buffer.from(options.payload, 'hex'));
+  const sent: Fields = { port, payload: Buffer.from(payload).toString('hex') };
+  context.emitPartial(sent);
+  const attempts: Attempt[] = [];
+  try {
+    while (attempts.length < options.attempts && !context.signal.aborted) {
+      attempts.push(await sendDatagram(target, port, payload, context));
+      await firstHeard(attempts, ATTEMPT_WAIT_MS, context.signal);
+      if (attempts.some(({ heard }) => heard() !== null)) break;
+    }
+    return outcome(target, sent, attempts);
+  } finally {
+    for (const attempt of attempts) attempt.close();
+  }
+}
+
+async function admit(
+  { host, port, options }: ParamsOf<Udp>,
+  { admit, signal }: DiagnosticContext<Udp>,
+): Promise<{ readonly target: Target } | { readonly failure: Failure }> {
+  try {
+    const admission = await admit({ host, port, purpose: 'udp', family: options.family }, signal);
+    return admission.admitted ? { target: admission.target } : { failure: admission.failure };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { failure: timedOut('resolve', 'The name was not resolved in time.') };
+  }
+}
+
+/** An answer to an earlier datagram counts while a later one is waited for. */
+async function firstHeard(attempts: readonly Attempt[], waitMs: number, signal: AbortSignal): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, waitMs);
+  signal.addEventListener('abort', () => over.resolve(), { once: true });
+  if (signal.aborted) over.resolve();
+  await Promise.race([over.promise, ...attempts.map(({ settled }) => settled)]);
+  clearTimeout(timer);
+}
+
+function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Outcome<Udp> {
+  const heard = attempts.map((attempt) => attempt.heard());
+  const fields: Fields = { ...sent, attempts: heard.map(rowOf) };
+  const common = { resolvedIp: target.address };
+  const answer = heard.find((one) => one?.kind === 'answer');
+  if (answer !== undefined) {
+    const shown: Fields = { ...fields, state: 'open', icmp: null, ...responseFields(answer.bytes) };
+    return { result: 'success', rt: roundMs(answer.rtMs), error: null, ...common, ...shown };
+  }
+
+  const negative = heard.find((one) => one?.kind === 'failure');
+  const nothing: Fields = { ...fields, responseBytes: 0, response: '' };
+  if (negative === undefined) {
+    const error = timedOut('response', 'Nothing came back: the port is open and silent, or filtered.');
+    return { result: 'timeout', rt: null, error, ...common, ...nothing, state: 'open|filtered', icmp: null };
+  }
+  const { failure, notice: icmp } = negative;
+  const result = outcomeOf(failure);
+  // A fault of the probe says nothing of the port.
+  if (result === 'error') return { result, rt: null, error: failure, ...common, ...nothing, icmp };
+  const state = failure.code === 'port_unreachable' ? 'closed' : 'unreachable';
+  return { result, rt: null, error: failure, ...common, ...nothing, state, icmp };
+}
+
+function ended(failure: Failure, fields: Fields): Outcome<Udp> {
+  return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, ...fields };
+}
+
+function rowOf(heard: Heard | null): NonNullable<Fields['attempts']>[number] {
+  if (heard === null) return { rt: null, error: timedOut('response') };
+  return heard.kind === 'answer' ? { rt: roundMs(heard.rtMs), error: null } : { rt: null, error: heard.failure };
+}
+
+function responseFields(bytes: Uint8Array): Pick<Fields, 'responseBytes' | 'response'> {
+  const response = Buffer.from(bytes.subarray(0, MAX_RESPONSE_BYTES)).toString('base64');
+  return { responseBytes: bytes.length, response };
+}
+
+function refusedPayload(port: number): Failure {
+  const message = `No payload of a caller’s goes to port ${port}.`;
+  return { code: 'target_refused_by_policy', phase: 'request', source: 'probe', message };
+}

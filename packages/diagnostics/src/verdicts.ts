@@ -1,0 +1,145 @@
+import type { FailureCode, FailureSource } from '@vantage/contract';
+
+/** What a code means for a check. The texts are ours, since those of Node and OpenSSL differ between versions. */
+export interface Verdict {
+  readonly code: FailureCode;
+  readonly source: FailureSource;
+  readonly message: string;
+}
+
+type Table = Readonly<Record<string, Verdict>>;
+
+const closed = target('connection_closed', 'The target closed the connection.');
+const malformed = target('http_malformed', 'The answer was not valid HTTP.');
+const noCommonVersion = target('tls_protocol_unsupported', 'Server and probe have no version of TLS in common.');
+const notTls = target('tls_handshake_failed', 'What the server sent is not TLS.');
+const alert = (message: string): Verdict => target('tls_handshake_failed', message);
+
+export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than 16 KiB.');
+
+/** errno of sockets, and the codes that Node gives to connections and to HTTP in their place. */
+export const socketVerdicts: Table = {
+  ECONNREFUSED: target('connection_refused', 'The target refused the connection.'),
+  ECONNRESET: target('connection_reset', 'The target reset the connection.'),
+  ECONNABORTED: target('connection_reset', 'The connection was aborted.'),
+  EPIPE: closed,
+  ERR_STREAM_PREMATURE_CLOSE: closed,
+  EHOSTUNREACH: network('host_unreachable', 'The host cannot be reached.'),
+  EHOSTDOWN: network('host_unreachable', 'The host is down.'),
+  ENETUNREACH: network('network_unreachable', 'There is no route to the network.'),
+  ENETDOWN: network('network_unreachable', 'The network is down.'),
+  ETIMEDOUT: network('timed_out', 'Nothing came back in time.'),
+  EMSGSIZE: network('packet_too_big', 'The packet is larger than the path carries.'),
+  EPROTO: target('protocol_unreachable', 'The target does not speak the protocol.'),
+  ENOPROTOOPT: target('protocol_unreachable', 'The target does not speak the protocol.'),
+  EACCES: network('administratively_prohibited', 'A filter forbids the traffic.'),
+  EPERM: network('administratively_prohibited', 'A filter forbids the traffic.'),
+  EADDRNOTAVAIL: probe('family_unavailable', 'The probe has no address of this family.'),
+  EAFNOSUPPORT: probe('family_unavailable', 'The probe does not speak this address family.'),
+  EMFILE: probe('probe_busy', 'The probe has no file descriptor left.'),
+  ENFILE: probe('probe_busy', 'The probe has no file descriptor left.'),
+  ENOBUFS: probe('probe_busy', 'The probe has no buffer space left.'),
+  ENOMEM: probe('probe_busy', 'The probe has no memory left.'),
+  HPE_HEADER_OVERFLOW: headersTooLarge,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: target('http_malformed', 'The chunk extensions of the answer are too large.'),
+  ERR_HTTP2_ERROR: target('http_malformed', 'The answer was not valid HTTP/2.'),
+  ERR_HTTP2_STREAM_CANCEL: closed,
+  ERR_HTTP2_GOAWAY_SESSION: closed,
+  ERR_HTTP2_SESSION_ERROR: target('connection_reset', 'The target ended the HTTP/2 connection with an error.'),
+  ERR_HTTP2_STREAM_ERROR: target('connection_reset', 'The target ended the HTTP/2 stream with an error.'),
+  ERR_HTTP2_TOO_MANY_INVALID_FRAMES: malformed,
+  ERR_HTTP2_STATUS_INVALID: malformed,
+  ERR_HTTP2_HEADER_SINGLE_VALUE: malformed,
+  ERR_HTTP2_INVALID_CONNECTION_HEADERS: malformed,
+  ERR_HTTP2_MAX_PENDING_SETTINGS_ACK: malformed,
+};
+
+/** What OpenSSL and Node call the ways in which a handshake fails. What is not here is a plain handshake failure. */
+export const tlsVerdicts: Table = {
+  ERR_SSL_UNSUPPORTED_PROTOCOL: noCommonVersion,
+  ERR_SSL_UNKNOWN_PROTOCOL: noCommonVersion,
+  ERR_SSL_NO_PROTOCOLS_AVAILABLE: noCommonVersion,
+  ERR_SSL_WRONG_SSL_VERSION: noCommonVersion,
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: noCommonVersion,
+  ERR_TLS_PROTOCOL_VERSION_CONFLICT: noCommonVersion,
+  ERR_SSL_WRONG_VERSION_NUMBER: notTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
+  ERR_SSL_HTTP_REQUEST: notTls,
+  ERR_SSL_HTTPS_PROXY_REQUEST: notTls,
+  ERR_SSL_RECORD_LAYER_FAILURE: notTls,
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': alert('Server and probe have no cipher or parameters in common.'),
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: alert('Server and probe have no cipher or parameters in common.'),
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: alert('The server does not know the name of the host.'),
+  ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: alert('The server failed in the handshake.'),
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: alert('The server requires a certificate of the client.'),
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: target(
+    'protocol_unreachable',
+    'The server does not speak the version of HTTP that was asked for.',
+  ),
+  ERR_SSL_DH_KEY_TOO_SMALL: target('tls_weak_key', 'The Diffie-Hellman key of the server is too small.'),
+  ERR_TLS_HANDSHAKE_TIMEOUT: network('timed_out', 'The TLS handshake took too long.'),
+  ERR_TLS_RENEGOTIATION_DISABLED: target('tls_handshake_failed', 'The server asked for a renegotiation.'),
+};
+
+const expired = target('tls_expired', 'The certificate, or one above it, is past its end of validity.');
+const notYetValid = target('tls_not_yet_valid', 'The certificate, or one above it, is not valid yet.');
+const weak = target('tls_weak_key', 'A key or signature of the chain is too weak to be trusted.');
+const unknownIssuer = target('tls_unknown_issuer', 'The certificate chain ends at an issuer that is not trusted.');
+const hostMismatch = target('tls_hostname_mismatch', 'The certificate is not for this host.');
+
+/** Results of the verification of a certificate: `X509_V_ERR_*` of OpenSSL, and names of Node and ours beside them. */
+export const certificateVerdicts: Table = {
+  CERT_HAS_EXPIRED: expired,
+  CERT_NOT_YET_VALID: notYetValid,
+  ERROR_IN_CERT_NOT_BEFORE_FIELD: target('tls_untrusted', 'The start of validity of the certificate is no date.'),
+  ERROR_IN_CERT_NOT_AFTER_FIELD: target('tls_untrusted', 'The end of validity of the certificate is no date.'),
+  ERR_TLS_CERT_ALTNAME_INVALID: hostMismatch,
+  ERR_TLS_CERT_ALTNAME_FORMAT: hostMismatch,
+  HOSTNAME_MISMATCH: hostMismatch,
+  IP_ADDRESS_MISMATCH: hostMismatch,
+  DEPTH_ZERO_SELF_SIGNED_CERT: target('tls_self_signed', 'The certificate is self-signed and not trusted.'),
+  SELF_SIGNED_CERT_IN_CHAIN: unknownIssuer,
+  UNABLE_TO_GET_ISSUER_CERT: unknownIssuer,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownIssuer,
+  CERT_UNTRUSTED: unknownIssuer,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: target(
+    'tls_missing_intermediate',
+    'The server sent its certificate alone; the one above it is missing, and no trusted issuer signed it.',
+  ),
+  CERT_REVOKED: target('tls_revoked', 'The certificate is revoked.'),
+  CERT_SIGNATURE_FAILURE: target('tls_untrusted', 'A signature of the certificate chain is wrong.'),
+  CERT_CHAIN_TOO_LONG: target('tls_untrusted', 'The certificate chain is too long.'),
+  INVALID_CA: target('tls_untrusted', 'A certificate of the chain may not issue others.'),
+  PATH_LENGTH_EXCEEDED: target('tls_untrusted', 'The chain is longer than one of its certificates allows.'),
+  INVALID_PURPOSE: target('tls_untrusted', 'The certificate is not meant for a server.'),
+  CERT_REJECTED: target('tls_untrusted', 'The certificate is marked as not to be trusted.'),
+  EE_KEY_TOO_SMALL: weak,
+  CA_KEY_TOO_SMALL: weak,
+  CA_MD_TOO_WEAK: weak,
+  WEAK_KEY: weak,
+};
+
+/** Error codes of an HTTP/2 stream or connection, RFC 9113 section 7. */
+export const http2Verdicts: Readonly<Record<number, Verdict>> = {
+  0: closed,
+  1: malformed,
+  2: target('connection_reset', 'The target ended the HTTP/2 stream with an internal error.'),
+  3: malformed,
+  6: malformed,
+  7: target('connection_closed', 'The target refused the HTTP/2 stream.'),
+  8: target('connection_reset', 'The target cancelled the HTTP/2 stream.'),
+  9: malformed,
+  13: target('protocol_unreachable', 'The server does not serve this over HTTP/2.'),
+};
+
+function target(code: FailureCode, message: string): Verdict {
+  return { code, source: 'target', message };
+}
+
+function network(code: FailureCode, message: string): Verdict {
+  return { code, source: 'network', message };
+}
+
+function probe(code: FailureCode, message: string): Verdict {
+  return { code, source: 'probe', message };
+}
