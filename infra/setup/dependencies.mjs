@@ -7,7 +7,7 @@ import { repository } from './repository.mjs';
 import { execute, step } from './step.mjs';
 
 /** Wrote the lockfile. Not `packageManager` in package.json: pnpm 12 then wants to record itself in a frozen lockfile. */
-const PNPM = 'pnpm@12.21.0';
+export const PNPM = 'pnpm@12.21.0';
 
 const stamp = join(repository, 'node_modules', '.vantage-setup');
 

@@ -14,7 +14,11 @@ export function findNode24() {
   const bundled = join(folder, 'bin', 'node');
   if (existsSync(bundled)) return { executable: bundled, path: withFirst(dirname(bundled)), headers: folder };
   if (Number(process.versions.node.split('.')[0]) >= 24) {
-    return { executable: process.execPath, path: withFirst(dirname(process.execPath)), headers: undefined };
+    return {
+      executable: process.execPath,
+      path: withFirst(dirname(process.execPath)),
+      headers: process.env.npm_config_nodedir,
+    };
   }
   throw new Error(
     `Vantage runs on Node 24. It is brought in for Linux on x64 and arm64; this is ${process.platform}-${process.arch} with Node ${process.versions.node}. Install Node 24 and try again.`,

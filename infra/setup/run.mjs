@@ -23,7 +23,7 @@ if (!Object.hasOwn(targets, target)) {
 }
 
 try {
-  installSystemPackages(target);
+  if (!rest.includes('--no-system-packages')) installSystemPackages(target);
   installDependencies();
   buildGeoData();
 } catch (error) {

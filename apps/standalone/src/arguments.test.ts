@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { parseArguments } from './arguments.ts';
+
+describe('the flags of npm start', () => {
+  it('have defaults', () => {
+    expect(parseArguments([], '/data')).toEqual({
+      kind: 'run',
+      arguments: { port: 8080, probes: 3, rateLimit: undefined, allow: [], dataFolder: '/data' },
+    });
+  });
+
+  it('are all read', () => {
+    const flags = ['--port=0', '--probes', '5', '--rate-limit', '1000', '--data', '/elsewhere'];
+    const allow = ['--allow', '127.0.0.0/8', '--allow', '::1/128,10.0.0.0/8'];
+
+    expect(parseArguments([...flags, ...allow], '/data')).toEqual({
+      kind: 'run',
+      arguments: {
+        port: 0,
+        probes: 5,
+        rateLimit: 1000,
+        allow: ['127.0.0.0/8', '::1/128', '10.0.0.0/8'],
+        dataFolder: '/elsewhere',
+      },
+    });
+  });
+
+  it.each([
+    ['a port out of range', ['--port', '70000'], /--port must be an integer from 0 to 65535, not “70000”/],
+    ['no probes', ['--probes', '0'], /--probes must be an integer from 1 to 16/],
+    ['a number that is none', ['--rate-limit', 'many'], /--rate-limit must be/],
+    ['an unknown flag', ['--prot', '1'], /--prot/],
+    ['a stray word', ['start'], /start/],
+  ])('are refused for %s', (_reason, argv, fault) => {
+    const parsed = parseArguments(argv, '/data');
+
+    expect(parsed).toMatchObject({ kind: 'invalid', faults: [expect.stringMatching(fault)] });
+  });
+
+  it('lists every fault at once', () => {
+    expect(parseArguments(['--port', 'x', '--probes', 'y'], '/data')).toMatchObject({
+      faults: [expect.stringContaining('--port'), expect.stringContaining('--probes')],
+    });
+  });
+
+  it('give help when asked, whatever else is there', () => {
+    expect(parseArguments(['--help', '--port', 'x'], '/data')).toEqual({ kind: 'help' });
+  });
+});

@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+/** What `npm start -- …` was told. */
+export interface Arguments {
+  readonly port: number;
+  readonly probes: number;
+  /** Requests a minute for each endpoint and client; undefined leaves the service's default. */
+  readonly rateLimit: number | undefined;
+  /** CIDRs that may be measured in addition to what the policy allows. */
+  readonly allow: readonly string[];
+  readonly dataFolder: string;
+}
+
+export type Parsed =
+  | { readonly kind: 'run'; readonly arguments: Arguments }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'invalid'; readonly faults: readonly string[] };
+
+export const usage = `Runs the whole service on this machine: Redis, coordinator, probes.
+
+  npm start -- [flags]
+
+  --port N         port of the API and the page on loopback (default 8080; 0 takes a free one)
+  --probes N       how many local probes, 1 to 16 (default 3)
+  --rate-limit N   requests a minute for each endpoint and client address (default 20)
+  --allow CIDR     targets to allow that the policy refuses, such as 127.0.0.0/8; may be repeated
+  --data FOLDER    where data and logs are kept (default .vantage in the checkout)
+  --help           this text
+
+  REDIS_URL=redis://…  uses your own Redis; none is started then.
+`;
+
+const options = {
+  port: { type: 'string', default: '8080' },
+  probes: { type: 'string', default: '3' },
+  'rate-limit': { type: 'string' },
+  allow: { type: 'string', multiple: true, default: [] as string[] },
+  data: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+/** @param defaultDataFolder where data is kept when no flag says so */
+export function parseArguments(argv: readonly string[], defaultDataFolder: string): Parsed {
+  const { values, fault } = parse(argv);
+  if (values === undefined) return { kind: 'invalid', faults: [fault] };
+  if (values.help) return { kind: 'help' };
+
+  const faults: string[] = [];
+  const integer = (flag: string, text: string, minimum: number, maximum: number): number => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= minimum && value <= maximum)) {
+      faults.push(`--${flag} must be an integer from ${minimum} to ${maximum}, not “${text}”`);
+    }
+    return value;
+  };
+  const parsed: Arguments = {
+    port: integer('port', values.port, 0, 65_535),
+    probes: integer('probes', values.probes, 1, 16),
+    rateLimit:
+      values['rate-limit'] === undefined ? undefined : integer('rate-limit', values['rate-limit'], 1, 1_000_000),
+    allow: values.allow.flatMap((text) => text.split(',')),
+    dataFolder: resolve(values.data ?? defaultDataFolder),
+  };
+  return faults.length > 0 ? { kind: 'invalid', faults } : { kind: 'run', arguments: parsed };
+}
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof options; strict: true }>>['values'];
+
+function parse(argv: readonly string[]): { values: Values; fault: '' } | { values: undefined; fault: string } {
+  try {
+    return { values: parseArgs({ args: [...argv], options, strict: true }).values, fault: '' };
+  } catch (error) {
+    return { values: undefined, fault: Error.isError(error) ? error.message : String(error) };
+  }
+}

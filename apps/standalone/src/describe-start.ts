@@ -1,0 +1,32 @@
+import type { Probes } from '@vantage/contract';
+
+import type { Arguments } from './arguments.ts';
+
+/** What a person sees when the service runs: where, with which probes, what they cannot measure, and what to try. */
+export function describeStart(url: string, probes: Probes, given: Arguments): string {
+  return [
+    '',
+    `Vantage runs at ${url} (this machine only). Ctrl-C stops it.`,
+    '',
+    ...Object.entries(probes).map(
+      ([id, { status, reason }]) => `  ${id}  ${status}${reason === null ? '' : `: ${reason}`}`,
+    ),
+    `  data and logs: ${given.dataFolder}`,
+    '',
+    'Try:',
+    '',
+    ...firstCheck(url, given),
+    '',
+  ].join('\n');
+}
+
+/** A check that can work here: of a public name, or of this machine where loopback is allowed. */
+function firstCheck(url: string, given: Arguments): readonly string[] {
+  const body = given.allow.some((cidr) => cidr.startsWith('127.'))
+    ? { type: 'tcp', host: '127.0.0.1', port: Number(new URL(url).port) }
+    : { type: 'http', host: 'https://example.com/' };
+  return [
+    `  curl -s ${url}/check -H 'content-type: application/json' -d '${JSON.stringify(body)}'`,
+    `  curl -s '${url}/check/<checkId>/results?wait=25'`,
+  ];
+}

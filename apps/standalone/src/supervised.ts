@@ -1,0 +1,88 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { openSync, closeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Supervised {
+  readonly name: string;
+  /** Undefined while it is down. */
+  readonly pid: () => number | undefined;
+  /** SIGTERM, and SIGKILL for what has not ended in time. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface Program {
+  readonly name: string;
+  /** The module to run. */
+  readonly module: URL;
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+}
+
+export interface Supervision {
+  /** Called at each start and each end of the process. */
+  readonly onChange: () => void;
+  readonly report: (line: string) => void;
+  /** Longest time a process may take to end after SIGTERM, milliseconds. */
+  readonly graceMs: number;
+}
+
+const SHORTEST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+/** A process that ran this long was healthy: what comes next is a new trouble, not the old one. */
+const HEALTHY_AFTER_MS = 30_000;
+
+/** Runs a program and starts it again whenever it ends by itself, at once and then at growing intervals. */
+export function supervise(program: Program, supervision: Supervision): Supervised {
+  const stopping = new AbortController();
+  let child: ChildProcess | undefined;
+
+  const run = async (): Promise<void> => {
+    let waitMs = SHORTEST_WAIT_MS;
+    while (!stopping.signal.aborted) {
+      const started = performance.now();
+      const ending = await runOnce(program, (running) => {
+        child = running;
+        supervision.onChange();
+      });
+      child = undefined;
+      supervision.onChange();
+      if (stopping.signal.aborted) return;
+      if (performance.now() - started > HEALTHY_AFTER_MS) waitMs = SHORTEST_WAIT_MS;
+      supervision.report(`${program.name} ended (${ending}); starting it again. Its log: ${program.logFile}`);
+      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+    }
+  };
+  const ended = run();
+
+  return {
+    name: program.name,
+    pid: () => child?.pid,
+    stop: async () => {
+      stopping.abort();
+      child?.kill('SIGTERM');
+      await Promise.race([ended, sleep(supervision.graceMs, undefined, { ref: false })]);
+      child?.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** @returns how the process ended, in words */
+function runOnce(program: Program, started: (child: ChildProcess) => void): Promise<string> {
+  const log = openSync(program.logFile, 'a');
+  // An IPC channel and nothing said over it: a child whose parent was killed sees it close, and ends.
+  const child = fork(program.module, [], {
+    env: { ...program.env },
+    execArgv: process.execArgv,
+    // A process group of its own: Ctrl-C in the terminal reaches us alone, and we stop the others in order.
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  started(child);
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ?? `status ${code ?? 'unknown'}`));
+  });
+}

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import type { Running } from '../src/data-folder.ts';
+
+/** The real thing, as `npm start` runs it after the set-up: a process of its own with its children. */
+export interface Service {
+  readonly url: string;
+  /** All it printed. */
+  readonly printed: () => string;
+  readonly running: () => Running;
+  /** SIGINT, as Ctrl-C; resolves with the exit status. */
+  readonly stop: () => Promise<number | null>;
+}
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+export function temporaryFolder(): { readonly folder: string; readonly remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-e2e-'));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+export async function startService(
+  dataFolder: string,
+  flags: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  const child = spawn(process.execPath, ['--conditions=source', main, '--port', '0', '--data', dataFolder, ...flags], {
+    // NODE_OPTIONS of the test runner are its own.
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer): void => {
+      printed += chunk.toString();
+      const match = /^Vantage runs at (\S+) /m.exec(printed);
+      // All of the text, so that what follows the address is there too.
+      if (match !== null && printed.includes('results?wait=25')) resolve(match[1]!);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    void ended.then(([status]) => reject(new Error(`ended with status ${status}:\n${printed}`)));
+  });
+  return {
+    url,
+    printed: () => printed,
+    running: () => JSON.parse(readFileSync(join(dataFolder, 'running.json'), 'utf8')) as Running,
+    stop: async () => {
+      child.kill('SIGINT');
+      const [status] = await ended;
+      return status;
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+
+/** Real servers on loopback, for the probes to measure. */
+export interface Targets {
+  readonly tcpPort: number;
+  /** Sends back what it gets. */
+  readonly udpPort: number;
+  /** Takes datagrams and never answers. */
+  readonly silentPort: number;
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  /** Answers for names below example.com with 127.0.0.1, and says NXDOMAIN for `missing.example.com`. */
+  readonly dnsPort: number;
+  /** File of the CA that signed the certificate of the HTTPS server. */
+  readonly caFile: string;
+  readonly close: () => void;
+}
+
+export const PAGE = '<!doctype html><title>Target</title><p>Hello, probe.</p>';
+
+/** @param folder where the keys and certificates of the HTTPS server are made, by openssl */
+export async function startTargets(folder: string): Promise<Targets> {
+  const { caFile, key, cert } = makeCertificate(folder);
+  const answer = (_request: unknown, response: { end: (text: string) => void }): void => response.end(PAGE);
+  const tcp = await listen(createServer((socket) => socket.on('error', () => undefined)));
+  const http = await listen(createHttpServer(answer));
+  const https = await listen(createHttpsServer({ key, cert }, answer));
+  const udp = await bind((message, reply) => reply(message));
+  const silent = await bind(() => undefined);
+  const dns = await bind((message, reply) => reply(dnsAnswer(message)));
+  const servers = [tcp, http, https];
+  return {
+    tcpPort: portOf(tcp),
+    httpPort: portOf(http),
+    httpsPort: portOf(https),
+    udpPort: udp.port,
+    silentPort: silent.port,
+    dnsPort: dns.port,
+    caFile,
+    close: () => {
+      for (const server of servers) server.close();
+      for (const socket of [udp, silent, dns]) socket.close();
+    },
+  };
+}
+
+async function listen<S extends Server>(server: S): Promise<S> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+async function bind(
+  onMessage: (message: Buffer, reply: (answer: Buffer) => void) => void,
+): Promise<{ readonly port: number; readonly close: () => void }> {
+  const socket = createSocket('udp4');
+  socket.on('message', (message, from) => onMessage(message, (answer) => socket.send(answer, from.port, from.address)));
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return { port: socket.address().port, close: () => void socket.close() };
+}
+
+/** An answer to the one question of a query, RFC 1035 section 4: an A record, nothing, or NXDOMAIN. */
+function dnsAnswer(query: Buffer): Buffer {
+  let end = 12;
+  const labels: string[] = [];
+  while (query[end]! > 0) {
+    labels.push(query.toString('latin1', end + 1, end + 1 + query[end]!));
+    end += query[end]! + 1;
+  }
+  const type = query.readUInt16BE(end + 1);
+  const question = query.subarray(12, end + 5);
+  const name = labels.join('.').toLowerCase();
+  const exists = name.endsWith('example.com') && name !== 'missing.example.com';
+  const isAddress = exists && type === 1;
+  const header = Buffer.alloc(12);
+  header.writeUInt16BE(query.readUInt16BE(0), 0);
+  header.writeUInt16BE(0x8180 | (exists ? 0 : 3), 2);
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(isAddress ? 1 : 0, 6);
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 127, 0, 0, 1]);
+  return Buffer.concat([header, question, ...(isAddress ? [record] : [])]);
+}
+
+/** A CA and a certificate for secure.example.com that it signed. */
+function makeCertificate(folder: string): { readonly caFile: string; readonly key: Buffer; readonly cert: Buffer } {
+  const file = (name: string): string => join(folder, name);
+  const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
+  const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  openssl(
+    ...['req', '-x509', ...keys, '-days', '30', '-subj', '/O=Test Authority/CN=Test Authority Root'],
+    ...['-keyout', file('ca.key'), '-out', file('ca.pem')],
+  );
+  openssl(
+    ...['req', ...keys, '-subj', '/CN=secure.example.com'],
+    ...['-keyout', file('leaf.key'), '-out', file('leaf.csr')],
+  );
+  writeFileSync(file('leaf.ext'), 'subjectAltName=DNS:secure.example.com\n');
+  openssl(
+    ...['x509', '-req', '-in', file('leaf.csr'), '-days', '20', '-extfile', file('leaf.ext')],
+    ...['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial', '-out', file('leaf.pem')],
+  );
+  return { caFile: file('ca.pem'), key: readFileSync(file('leaf.key')), cert: readFileSync(file('leaf.pem')) };
+}

@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs';
+
+/** One figure of a benchmark; with `atMost` it is a goal. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly atMost?: number;
+  /** What stands beside it: the floor or the peer of the same run. */
+  readonly beside?: string;
+}
+
+/** Prints every figure, then one line per goal, and keeps all in a file when asked to. Returns the exit status. */
+export function report(figures: readonly Figure[], jsonFile: string | undefined): number {
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  for (const { name, value, unit, beside } of figures) {
+    print(`${name}: ${rounded(value)} ${unit}${beside === undefined ? '' : ` (${beside})`}`);
+  }
+  print('');
+  const goals = figures.filter((figure) => figure.atMost !== undefined);
+  for (const goal of goals) {
+    const verdict = holds(goal) ? 'holds' : 'falls short';
+    print(`goal ${goal.name}: ${rounded(goal.value)} ${goal.unit} (goal ≤ ${rounded(goal.atMost!)}) ${verdict}`);
+  }
+  if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify({ figures }, undefined, 2)}\n`);
+  return goals.every(holds) ? 0 : 1;
+}
+
+function holds({ value, atMost }: Figure): boolean {
+  return value <= atMost!;
+}
+
+function rounded(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { median, quantile, type Figure } from '../goals.ts';
+import { bareRoundTrips } from './bare-bullmq.ts';
+import { countCommands, total } from './commands.ts';
+import { startDelayingProxy, type DelayingProxy } from './delaying-proxy.ts';
+import { residentMiB, startDeployment, type Deployment } from './deployment.ts';
+import { startTarget, type Target } from './target.ts';
+
+const WARM_UP = 20;
+const ROUNDS = 150;
+const RTT_MS = 100;
+
+/** What the service adds to a measurement: commands, time and memory. */
+export async function overhead(): Promise<readonly Figure[]> {
+  const target = await startTarget();
+  const near = await startDeployment({ probes: 5 });
+  const figures: Figure[] = [];
+  try {
+    await sleep(8_000);
+    figures.push(
+      { name: 'memory of an idle agent', value: median(near.pids.agents.map(residentMiB)), unit: 'MiB' },
+      { name: 'memory of an idle coordinator', value: residentMiB(near.pids.coordinator), unit: 'MiB' },
+      ...(await times(near, target)),
+      ...(await commands(near, target)),
+    );
+  } finally {
+    await near.stop();
+  }
+  figures.push(...(await farTimes(target)));
+  target.close();
+  return figures;
+}
+
+interface Times {
+  readonly toStart: number;
+  readonly toVisible: number;
+}
+
+/** One check on one probe, from the POST to the answer of a waiting reader. */
+async function run({ client }: Deployment, target: Target): Promise<void> {
+  const { checkId } = await client.startCheck({
+    ...{ type: 'tcp', host: '127.0.0.1', port: target.port, probes: ['bench-1'] },
+    options: { attempts: 1 },
+  });
+  await client.results(checkId, { waitSeconds: 10 });
+}
+
+/** One check on one probe: from the POST to the packet, and from the packet to the answer of a waiting reader. */
+async function one(deployment: Deployment, target: Target): Promise<Times> {
+  const arrival = target.arrivals(1);
+  const posted = performance.now();
+  await run(deployment, target);
+  const visible = performance.now();
+  const [started] = await arrival;
+  return { toStart: started! - posted, toVisible: visible - started! };
+}
+
+async function times(deployment: Deployment, target: Target): Promise<readonly Figure[]> {
+  for (let round = 0; round < WARM_UP; round += 1) await one(deployment, target);
+  await bareRoundTrips(deployment.redisPort, WARM_UP);
+  // In turns, so that a slow moment of the machine falls on both.
+  const ours: Times[] = [];
+  const bare: number[] = [];
+  for (let turn = 0; turn < 3; turn += 1) {
+    for (let round = 0; round < ROUNDS / 3; round += 1) ours.push(await one(deployment, target));
+    bare.push(...(await bareRoundTrips(deployment.redisPort, ROUNDS / 3)));
+  }
+  const sums = ours.map(({ toStart, toVisible }) => toStart + toVisible);
+  const beside = `bare BullMQ round trip: ${median(bare).toFixed(2)} ms`;
+  return [
+    { name: 'POST to job start', value: median(ours.map(({ toStart }) => toStart)), unit: 'ms' },
+    { name: 'end of measurement to visible', value: median(ours.map(({ toVisible }) => toVisible)), unit: 'ms' },
+    { name: 'sum on loopback', value: median(sums), unit: 'ms', beside },
+    { name: 'sum on loopback, bare BullMQ = 1', value: median(sums) / median(bare), unit: '×', atMost: 2.5, beside },
+  ];
+}
+
+/** Commands that clients send to Redis for a probe-run; what is sent when nothing runs, and reading, is taken off. */
+async function commands(deployment: Deployment, target: Target): Promise<readonly Figure[]> {
+  const counter = await countCommands(deployment.redisPort);
+  const idlePerSecond = await (async () => {
+    counter.take();
+    await sleep(10_000);
+    return total(counter.take()) / 10;
+  })();
+  const perRun = async (runs: number, checks: number, everyMs: number, probes: readonly string[]): Promise<number> => {
+    const arrivals = target.arrivals(runs);
+    const started = performance.now();
+    for (let sent = 0; sent < checks; sent += 1) {
+      const due = started + sent * everyMs;
+      if (due > performance.now()) await sleep(due - performance.now());
+      void deployment.client.startCheck({
+        ...{ type: 'tcp', host: '127.0.0.1', port: target.port, probes },
+        options: { attempts: 1 },
+      });
+    }
+    await arrivals;
+    await sleep(1_000);
+    const seconds = (performance.now() - started) / 1_000;
+    return (total(counter.take()) - idlePerSecond * seconds) / runs;
+  };
+  const five = Array.from({ length: 5 }, (_, index) => `bench-${index + 1}`);
+  const spread = await perRun(500, 100, 100, five);
+  const dense = await perRun(1_000, 1_000, 5, ['bench-1']);
+  counter.close();
+  return [
+    { name: 'commands when idle, five probes', value: idlePerSecond, unit: 'a second' },
+    { name: 'commands per probe-run, five probes a check', value: spread, unit: 'commands', atMost: 14 },
+    { name: 'commands per probe-run, 200 a second on one probe', value: dense, unit: 'commands', atMost: 8 },
+  ];
+}
+
+/** The same times with the agent 100 ms away from Redis. */
+async function farTimes(target: Target): Promise<readonly Figure[]> {
+  let proxy: DelayingProxy | undefined;
+  const far = await startDeployment({
+    probes: 1,
+    agentRedisPort: async (port) => {
+      proxy = await startDelayingProxy(port, RTT_MS / 2);
+      return proxy.port;
+    },
+  });
+  try {
+    await sleep(2_000);
+    for (let round = 0; round < 3; round += 1) await one(far, target);
+    const singles: number[] = [];
+    const lasts: number[] = [];
+    for (let round = 0; round < 12; round += 1) {
+      const { toStart, toVisible } = await one(far, target);
+      singles.push(toStart + toVisible);
+      // Bursts meet the agent at any moment of its loop.
+      await sleep(300 + 137 * round);
+      const posted = performance.now();
+      await Promise.all(Array.from({ length: 10 }, () => run(far, target)));
+      lasts.push(performance.now() - posted);
+      await sleep(300);
+    }
+    return [
+      { name: 'single at 100 ms RTT', value: median(singles), unit: 'ms', atMost: 2.1 * RTT_MS + 5 },
+      { name: 'single at 100 ms RTT, p95', value: quantile(singles, 0.95), unit: 'ms' },
+      { name: 'last of ten at 100 ms RTT', value: median(lasts), unit: 'ms', atMost: 3.2 * RTT_MS + 10 },
+      { name: 'last of ten at 100 ms RTT, p95', value: quantile(lasts, 0.95), unit: 'ms' },
+    ];
+  } finally {
+    await far.stop();
+    proxy?.close();
+  }
+}

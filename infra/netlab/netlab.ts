@@ -1,0 +1,162 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+
+import { ipv4, ipv6, links, networks, nodes, routes, type NodeName } from './topology.ts';
+
+/** A network of kernel namespaces with a known topology. No packet leaves it. */
+export interface Netlab {
+  /** Runs a program inside a node. */
+  readonly run: (node: NodeName, program: string, ...args: readonly string[]) => Promise<Finished>;
+  /** Removes every namespace. Can be called again. */
+  readonly remove: () => void;
+}
+
+export interface Finished {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly status: number;
+}
+
+const IP = '/usr/sbin/ip';
+const PREFIX = 'vantage';
+const RUN_TIMEOUT_MS = 60_000;
+
+/** Why no lab can be made here; null where one can. */
+export function netlabMissing(): string | null {
+  const name = `${PREFIX}-${process.pid}-try`;
+  try {
+    execFileSync(IP, ['netns', 'add', name], { stdio: 'pipe' });
+    execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
+    return null;
+  } catch (error) {
+    return `network namespaces cannot be made here: ${Error.isError(error) ? error.message.trim() : String(error)}`;
+  }
+}
+
+/** Makes the network of `topology.ts`. Labs of test runs that died are removed first. */
+export function createNetlab(): Netlab {
+  removeOrphans();
+  const namespace = (node: NodeName): string => `${PREFIX}-${process.pid}-${node}`;
+  const remove = (): void => {
+    process.removeListener('exit', remove);
+    removeNamespaces((name) => name.startsWith(`${PREFIX}-${process.pid}-`));
+  };
+  process.once('exit', remove);
+  try {
+    for (const node of nodes) addNode(namespace(node), node);
+    for (const [index, link] of links.entries()) addLink(namespace, index, link);
+    for (const node of nodes) addRoutes(namespace(node), node);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  const run: Netlab['run'] = (node, program, ...args) =>
+    new Promise((resolve) => {
+      const command = ['netns', 'exec', namespace(node), program, ...args];
+      const child = execFile(IP, command, { timeout: RUN_TIMEOUT_MS }, (_error, stdout, stderr) =>
+        resolve({ stdout, stderr, status: child.exitCode ?? -1 }),
+      );
+    });
+  return { run, remove };
+}
+
+function addNode(name: string, node: NodeName): void {
+  ip(`netns add ${name}`);
+  // Without these the routers keep their ICMP errors back, as real ones may; the tests compare with the truth.
+  const settings = {
+    'ipv4/ip_forward': 1,
+    'ipv4/icmp_ratelimit': 0,
+    'ipv4/icmp_msgs_per_sec': 100_000,
+    'ipv4/icmp_msgs_burst': 10_000,
+    'ipv4/fib_multipath_hash_policy': 1,
+    'ipv4/conf/all/rp_filter': 0,
+    'ipv4/conf/default/rp_filter': 0,
+    'ipv6/conf/all/forwarding': 1,
+    'ipv6/conf/default/accept_dad': 0,
+    'ipv6/conf/all/accept_dad': 0,
+    'ipv6/icmp/ratelimit': 0,
+    'ipv6/fib_multipath_hash_policy': 1,
+  };
+  const script = Object.entries(settings).map(([key, value]) => `echo ${value} > /proc/sys/net/${key}`);
+  execFileSync(IP, ['netns', 'exec', name, 'sh', '-ec', script.join('\n')], { stdio: 'pipe' });
+  batch(name, ['link set lo up']);
+  if (node !== 'silent') return;
+  // What the router itself would send is dropped; what it forwards did not come in by `lo`.
+  batch(name, [
+    'rule add pref 1 iif lo to 10.200.1.0/24 blackhole',
+    '-6 rule add pref 1 iif lo to fd00:200:1::/64 blackhole',
+  ]);
+}
+
+function addLink(namespace: (node: NodeName) => string, index: number, { number, sides, mtu }: (typeof links)[number]): void {
+  const [first, second] = sides;
+  const [near, far] = [`to${index}a`, `to${index}b`];
+  ip(`-n ${namespace(first)} link add ${near} type veth peer name ${far} netns ${namespace(second)}`);
+  for (const [node, device, side] of [
+    [first, near, 1],
+    [second, far, 2],
+  ] as const) {
+    batch(namespace(node), [
+      ...(mtu === undefined ? [] : [`link set ${device} mtu ${mtu}`]),
+      `link set ${device} up`,
+      `address add ${ipv4(number, side)}/24 dev ${device}`,
+      `address add ${ipv6(number, side)}/64 dev ${device} nodad`,
+    ]);
+  }
+}
+
+function addRoutes(name: string, node: NodeName): void {
+  if (node === 'target') {
+    const stories = [networks.behindSilent, networks.diamond];
+    batch(name, stories.map((network) => `address add ${ipv4(network, 99)}/32 dev lo`));
+    batch(name, stories.map((network) => `address add ${ipv6(network, 99)}/128 dev lo nodad`));
+  }
+  batch(name, routes[node].map((route) => `route add ${fill(route, (network) => `10.200.${network}.0/24`, ipv4)}`));
+  batch(name, routes[node].map((route) => `-6 route add ${fill(route, (network) => `fd00:200:${network}::/64`, ipv6)}`));
+}
+
+function fill(
+  route: string,
+  prefix: (network: number) => string,
+  address: (network: number, side: 1 | 2) => string,
+): string {
+  return route
+    .replaceAll(/\{net (\d+)\}/g, (_, network) => prefix(Number(network)))
+    .replaceAll(/\{via (\d+)\.([12])\}/g, (_, network, side) => `via ${address(Number(network), Number(side) as 1 | 2)}`);
+}
+
+function batch(name: string, lines: readonly string[]): void {
+  for (const line of lines) ip(`-n ${name} ${line}`);
+}
+
+function ip(line: string): void {
+  execFileSync(IP, line.split(' ').filter((word) => word !== ''), { stdio: 'pipe' });
+}
+
+function removeOrphans(): void {
+  removeNamespaces((name) => {
+    const pid = new RegExp(`^${PREFIX}-(\\d+)-`).exec(name)?.[1];
+    return pid !== undefined && !isAlive(Number(pid));
+  });
+}
+
+function removeNamespaces(isTheirs: (name: string) => boolean): void {
+  for (const name of namespaces().filter(isTheirs)) execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
+}
+
+function namespaces(): readonly string[] {
+  try {
+    return readdirSync('/var/run/netns');
+  } catch {
+    return [];
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return Error.isError(error) && 'code' in error && error.code === 'EPERM';
+  }
+}
