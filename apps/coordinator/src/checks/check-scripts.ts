@@ -1,0 +1,147 @@
+import { defineScript } from '../redis/scripts.ts';
+
+/*
+ * The scripts that touch a check. All keys of one script are in one family, so in one slot of a Redis Cluster; the times
+ * in them are of Redis' own clock.
+ */
+
+/** KEYS check, results. ARGV time to live (ms), number of probes, then the probes, then field and value pairs of the record. */
+export const createScript = defineScript(
+  '',
+  `
+local count = tonumber(ARGV[2])
+local probes = {}
+for i = 1, count do
+  probes[#probes + 1] = ARGV[2 + i]
+  probes[#probes + 1] = ''
+end
+redis.call('HSET', KEYS[1], 'pending', count, 'v', 0, unpack(ARGV, 3 + count))
+redis.call('HSET', KEYS[2], unpack(probes))
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[1])
+return 'OK'
+`,
+);
+
+/**
+ * Writes final results. A field changes once, from '' to its JSON: what is repeated, late, of a probe that the check did
+ * not ask or of a check that does not exist changes nothing. The change that leaves none pending completes the check.
+ *
+ * KEYS check, results, partials. ARGV retention (ms), time at which the result was written (ms; 0: in time), then pairs of
+ * probe and JSON. Returns whether the check is completed by this (1), then a word per pair.
+ */
+export const settleScript = defineScript(
+  'allow-oom',
+  `
+local said = {0}
+local deadline = tonumber(redis.call('HGET', KEYS[1], 'deadlineAt') or '')
+local writtenAt = tonumber(ARGV[2])
+local pending
+for i = 3, #ARGV, 2 do
+  local probe = ARGV[i]
+  local current = deadline and redis.call('HGET', KEYS[2], probe)
+  if not deadline then
+    said[#said + 1] = 'unknown'
+  elseif not current then
+    said[#said + 1] = 'foreign'
+  elseif writtenAt > deadline then
+    said[#said + 1] = 'late'
+  elseif current ~= '' then
+    said[#said + 1] = 'duplicate'
+  else
+    redis.call('HSET', KEYS[2], probe, ARGV[i + 1])
+    redis.call('HDEL', KEYS[3], probe)
+    pending = redis.call('HINCRBY', KEYS[1], 'pending', -1)
+    local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
+    redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"probe":"' .. probe .. '","kind":"final"}')
+    said[#said + 1] = 'applied'
+  end
+end
+if pending == 0 then
+  local time = redis.call('TIME')
+  local now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), tonumber(redis.call('HGET', KEYS[1], 'createdAt')))
+  local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
+  redis.call('HSET', KEYS[1], 'completedAt', string.format('%.0f', now))
+  redis.call('DEL', KEYS[3])
+  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+  redis.call('PEXPIRE', KEYS[2], ARGV[1])
+  redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"kind":"completed"}')
+  said[1] = 1
+end
+return said
+`,
+);
+
+/**
+ * Keeps the newest partial result of a probe that is pending, as '<version> <ms>-<sequence> <JSON>'. Newest by its place in
+ * the probe's stream: two coordinators may hold two of them at once. Not run when memory is short: a partial can be missed.
+ *
+ * KEYS check, results, partials. ARGV probe, milliseconds and sequence of the stream entry, JSON. Returns a word.
+ */
+export const partialScript = defineScript(
+  '',
+  `
+local current = redis.call('HGET', KEYS[2], ARGV[1])
+if not current then return 'foreign' end
+if current ~= '' then return 'duplicate' end
+local ms, sequence = tonumber(ARGV[2]), tonumber(ARGV[3])
+local kept = redis.call('HGET', KEYS[3], ARGV[1])
+if kept then
+  local keptMs, keptSequence = string.match(kept, '^%d+ (%d+)%-(%d+) ')
+  keptMs, keptSequence = tonumber(keptMs), tonumber(keptSequence)
+  if keptMs > ms or (keptMs == ms and keptSequence >= sequence) then return 'duplicate' end
+end
+local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
+redis.call('HSET', KEYS[3], ARGV[1], version .. ' ' .. ARGV[2] .. '-' .. ARGV[3] .. ' ' .. ARGV[4])
+redis.call('PEXPIRE', KEYS[3], math.max(redis.call('PTTL', KEYS[1]), 1))
+redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"probe":"' .. ARGV[1] .. '","kind":"partial"}')
+return 'applied'
+`,
+);
+
+/** KEYS check, results, partials. Returns the three hashes as flat lists, at one moment. */
+export const readScript = defineScript(
+  'no-writes',
+  `
+return { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]), redis.call('HGETALL', KEYS[3]) }
+`,
+);
+
+/** KEYS deadlines. ARGV the most to return. Returns seconds and microseconds of the clock, then the checks that are due. */
+export const dueScript = defineScript(
+  'no-writes',
+  `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
+return { time[1], time[2], due }
+`,
+);
+
+/**
+ * Takes back a job that still waits. Never BullMQ's own removal: it follows keys that the agent may have written.
+ *
+ * KEYS wait list, job. ARGV job id. Returns 1 when it was still waiting.
+ */
+export const removeWaitingJobScript = defineScript(
+  'allow-oom',
+  `
+if redis.call('LREM', KEYS[1], 0, ARGV[1]) == 0 then return 0 end
+redis.call('DEL', KEYS[2])
+return 1
+`,
+);
+
+/** KEYS result stream. ARGV group, then entry ids. Acknowledges entries and deletes them. */
+export const acknowledgeScript = defineScript(
+  'allow-oom',
+  `
+redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 2))
+return redis.call('XDEL', KEYS[1], unpack(ARGV, 2))
+`,
+);
+
+export const checkScripts = [
+  ...[createScript, settleScript, partialScript, readScript],
+  ...[dueScript, removeWaitingJobScript, acknowledgeScript],
+] as const;

@@ -1,0 +1,194 @@
+import { jobSchema, JOB_QUEUE, redisKeys, type Job } from '@vantage/contract';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+
+import { echo, quiet, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { createProbeDirectory } from '../probes/probe-directory.ts';
+import { createProbeValidators } from '../probes/probe-validators.ts';
+import { createRedisClock } from '../redis/clock.ts';
+import { createCheckTypes } from './check-types.ts';
+import { createCounters } from './counters.ts';
+import { createChecks } from './create-check.ts';
+import { createJobQueues } from './job-queues.ts';
+
+let bed: CoreBed;
+
+const queueKey = (probe: string, part: string): string => `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:${part}`;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  for (const probe of ['fra-1', 'nyc-1', 'off-1']) await bed.addProbe(probe);
+});
+
+beforeEach(async () => {
+  for (const probe of ['fra-1', 'nyc-1']) await bed.beat(probe);
+  await until(async () => (await bed.core.ready()).healthyProbes === 2);
+});
+
+afterAll(async () => bed.stop());
+
+describe('the creation of a check', () => {
+  it('gives each probe its job, which says nothing of the caller', async () => {
+    const before = Date.now();
+    const creation = await bed.create({ probes: ['nyc-1', 'fra-1'], budget: 7_000 });
+    const id = creation.created ? creation.checkId : '';
+
+    expect(creation).toEqual({
+      created: true,
+      checkId: expect.stringMatching(/^[\w-]{22}$/),
+      probes: ['nyc-1', 'fra-1'],
+    });
+    for (const probe of ['nyc-1', 'fra-1']) {
+      expect(await bed.redis.lrange(queueKey(probe, 'wait'), 0, -1)).toContain(id);
+      const job = JSON.parse((await bed.redis.hget(queueKey(probe, id), 'data'))!) as Job;
+      expect(new Ajv2020().validate(jobSchema, job)).toBe(true);
+      expect(Object.keys(job).toSorted()).toEqual(['checkId', 'deadlineAt', 'params', 'type', 'v']);
+      expect(job).toMatchObject({ v: 1, checkId: id, type: 'echo', params: { host: 'target.example' } });
+      expect(job.deadlineAt - before).toBeGreaterThanOrEqual(6_900);
+      expect(job.deadlineAt - Date.now()).toBeLessThanOrEqual(7_100);
+    }
+    expect(Object.entries((await bed.read(id)).results)).toEqual([
+      ['nyc-1', { result: 'pending' }],
+      ['fra-1', { result: 'pending' }],
+    ]);
+  });
+
+  it('reaches an agent that is a BullMQ worker, and leaves nothing of the job behind', async () => {
+    const agent = new Redis(bed.server.url, { maxRetriesPerRequest: null });
+    const worker = new Worker(
+      JOB_QUEUE,
+      async (job) => {
+        await report(agent, 'fra-1', job.id!, success(`${job.name} ${(job.data as Job).checkId === job.id}`));
+      },
+      { connection: agent, prefix: redisKeys.queuePrefix('fra-1') },
+    );
+    const id = await bed.start({ probes: ['fra-1'] });
+    const check = await bed.read(id, 10_000);
+
+    expect(check.status).toBe('completed');
+    expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'echo true' });
+    await until(async () => (await bed.redis.exists(queueKey('fra-1', id))) === 0);
+    expect(await bed.redis.hget(queueKey('fra-1', 'meta'), 'opts.maxLenEvents')).toBe('10');
+    await worker.close();
+    agent.disconnect();
+  });
+
+  it('refuses probes that do not exist, by name and place', async () => {
+    const creation = await bed.create({ probes: ['fra-1', 'mars-1', 'constructor', '__proto__'] });
+
+    expect(creation).toMatchObject({
+      ...{ created: false, reason: 'invalid' },
+      errors: [
+        { path: '/probes/1', message: expect.stringContaining('mars-1') },
+        { path: '/probes/2', message: expect.stringContaining('constructor') },
+        { path: '/probes/3', message: expect.stringContaining('__proto__') },
+      ],
+    });
+  });
+
+  it('ends the share of a probe that is offline at once', async () => {
+    const id = await bed.start({ probes: ['off-1', 'fra-1'] });
+    const check = await bed.read(id);
+
+    expect(check.status).toBe('pending');
+    expect(check.results['off-1']).toMatchObject({
+      result: 'error',
+      error: {
+        code: 'probe_offline',
+        phase: 'dispatch',
+        source: 'probe',
+        message: expect.stringContaining('Never seen'),
+      },
+    });
+    expect(check.results['fra-1']).toEqual({ result: 'pending' });
+    expect(await bed.redis.exists(queueKey('off-1', 'wait'))).toBe(0);
+  });
+
+  it('completes a check of nothing but offline probes', async () => {
+    const check = await bed.read(await bed.start({ probes: ['off-1'] }));
+
+    expect(check.status).toBe('completed');
+    expect(Date.parse(check.completedAt!)).toBeGreaterThanOrEqual(Date.parse(check.createdAt));
+  });
+
+  it('gives no job to a probe that is shutting down', async () => {
+    await bed.beat('nyc-1', { draining: true });
+    await until(async () => (await bed.core.ready()).healthyProbes === 1);
+
+    const check = await bed.read(await bed.start({ probes: ['nyc-1'] }));
+    const chosen = await bed.create();
+
+    expect(check.results['nyc-1']).toMatchObject({ error: { code: 'probe_offline' } });
+    expect(chosen).toMatchObject({ created: true, probes: ['fra-1'] });
+  });
+
+  it('ends the share of a probe whose agent broke its queue, and of no other', async () => {
+    await bed.redis.del(queueKey('nyc-1', 'wait'));
+    await bed.redis.set(queueKey('nyc-1', 'wait'), 'no list');
+
+    const check = await bed.read(await bed.start({ probes: ['nyc-1', 'fra-1'] }));
+
+    expect(check.results['nyc-1']).toMatchObject({
+      result: 'error',
+      error: { code: 'internal_error', phase: 'dispatch' },
+    });
+    expect(check.results['fra-1']).toEqual({ result: 'pending' });
+    await bed.redis.del(queueKey('nyc-1', 'wait'));
+  });
+
+  it('says why no probe can take it', async () => {
+    expect(await bed.create({ locations: ['JP'] })).toEqual({
+      ...{ created: false, reason: 'no-probe' },
+      detail: 'There is no probe at "JP".',
+    });
+  });
+
+  it('promises nothing and leaves nothing when Redis has no memory left', async () => {
+    const keysBefore = await allKeys();
+    await bed.redis.config('SET', 'maxmemory', '1');
+
+    await expect(bed.create({ probes: ['fra-1'] })).rejects.toMatchObject({ name: 'StoreUnavailable' });
+
+    await bed.redis.config('SET', 'maxmemory', '0');
+    expect(await allKeys()).toEqual(keysBefore);
+  });
+
+  it('takes everything back when one queue cannot be reached after the record was written', async () => {
+    const keysBefore = await allKeys();
+    const queues = createJobQueues(bed.core.rateLimitRedis, quiet);
+    const clock = createRedisClock();
+    const directory = createProbeDirectory({
+      ...{ redis: bed.core.rateLimitRedis, clock, validators: createProbeValidators() },
+    });
+    const create = createChecks({
+      ...{ redis: bed.core.rateLimitRedis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
+      counters: createCounters(),
+      queues: {
+        ...queues,
+        add: async (probe, job) => {
+          if (probe === 'nyc-1') throw new Error('Command timed out');
+          await queues.add(probe, job);
+        },
+      },
+    });
+    const request = {
+      checkType: echo,
+      submittedHost: 'h',
+      params: { host: 'h', options: { budget: 5_000 } },
+      limit: 1,
+    };
+
+    await expect(create({ ...request, probes: ['fra-1', 'nyc-1'] })).rejects.toMatchObject({
+      name: 'StoreUnavailable',
+    });
+
+    expect(await allKeys()).toEqual(keysBefore);
+  });
+});
+
+async function allKeys(): Promise<readonly string[]> {
+  // Heartbeats and the streams' bookkeeping come and go by themselves.
+  return (await bed.redis.keys('*')).filter((key) => !/:(hb|events|res)$/.test(key)).toSorted();
+}

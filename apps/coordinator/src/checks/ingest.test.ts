@@ -1,0 +1,216 @@
+import { redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+
+let bed: CoreBed;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  for (const probe of ['fra-1', 'nyc-1', 'sgp-1']) {
+    await bed.addProbe(probe);
+    await bed.beat(probe);
+  }
+});
+
+afterAll(async () => bed.stop());
+
+describe('results of probes', () => {
+  it('complete the check when the last one is there, with places added', async () => {
+    const id = await bed.start({ probes: ['fra-1', 'nyc-1'] });
+
+    await report(bed.redis, 'fra-1', id, success('one'));
+    await until(async () => (await bed.read(id)).results['fra-1']?.['result'] === 'success');
+    const half = await bed.read(id);
+    await report(bed.redis, 'nyc-1', id, success('two'));
+    const whole = await bed.read(id, 5_000);
+
+    expect(half.status).toBe('pending');
+    expect(half.completedAt).toBeNull();
+    expect(half.results['nyc-1']).toEqual({ result: 'pending' });
+    expect(whole).toMatchObject({ testId: id, type: 'echo', host: 'Target.example', status: 'completed' });
+    expect(whole.results['fra-1']).toEqual({ ...success('one'), country: 'Nowhere' });
+    expect(whole.results['nyc-1']).toEqual({ ...success('two'), country: 'Nowhere' });
+    expect(Date.parse(whole.completedAt!)).toBeGreaterThanOrEqual(Date.parse(whole.createdAt));
+  });
+
+  it('are found without a hint', async () => {
+    const id = await bed.start({ probes: ['fra-1'] });
+
+    await report(bed.redis, 'fra-1', id, success('found'), { hint: false });
+
+    expect((await bed.read(id, 5_000)).results['fra-1']).toMatchObject({ said: 'found' });
+  });
+
+  it('count once: the first stands, whatever comes after it', async () => {
+    const id = await bed.start({ probes: ['fra-1', 'nyc-1'] });
+    const before = { ...bed.core.counters };
+
+    for (const said of ['first', 'second', 'third']) await report(bed.redis, 'fra-1', id, success(said));
+    await report(bed.redis, 'fra-1', id, 'not even JSON');
+    await until(() => bed.core.counters.resultsDuplicate === before.resultsDuplicate + 3);
+
+    expect((await bed.read(id)).results['fra-1']).toMatchObject({ said: 'first' });
+    expect((await bed.read(id)).status).toBe('pending');
+    expect(bed.core.counters.resultsApplied).toBe(before.resultsApplied + 1);
+    expect(bed.core.counters.resultsInvalid).toBe(before.resultsInvalid);
+    expect(await bed.redis.hget(redisKeys.check(id), 'pending')).toBe('1');
+  });
+
+  it('change nothing of a check that did not ask the probe', async () => {
+    const id = await bed.start({ probes: ['fra-1'] });
+    const before = bed.core.counters.resultsForeign;
+
+    await report(bed.redis, 'sgp-1', id, success('forged'));
+    await report(bed.redis, 'sgp-1', id, { said: 'forged' }, { kind: 'partial' });
+    await until(() => bed.core.counters.resultsForeign === before + 1);
+    const check = await bed.read(id);
+
+    expect(Object.keys(check.results)).toEqual(['fra-1']);
+    expect(check.results['fra-1']).toEqual({ result: 'pending' });
+  });
+
+  it('change nothing when they name a check that does not exist, or are no result at all', async () => {
+    const before = { ...bed.core.counters };
+
+    await report(bed.redis, 'fra-1', 'A'.repeat(22), success('nowhere'));
+    await report(bed.redis, 'fra-1', '../../probes', success('nowhere'));
+    await report(bed.redis, 'fra-1', 'B'.repeat(22), success('odd'), { kind: 'other' });
+    await bed.redis.xadd(redisKeys.results('fra-1'), '*', 'only', 'this');
+    await until(() => bed.core.counters.entriesMalformed === before.entriesMalformed + 3);
+    await until(() => bed.core.counters.resultsUnknown === before.resultsUnknown + 1);
+
+    expect(await bed.redis.exists(redisKeys.check('A'.repeat(22)))).toBe(0);
+    expect(await bed.redis.exists(redisKeys.checkResults('A'.repeat(22)))).toBe(0);
+  });
+
+  it.each([
+    ['the schema forbids a field of it', { ...success('x'), more: 1 }],
+    ['a field of the wrong type', { ...success('x'), rt: 'fast' }],
+    ['a field that a success needs is missing', { ...success('x'), said: undefined }],
+    ['the outcome is none', { ...success('x'), result: 'pending' }],
+    ['the code of the error is not in the list', { ...success('x'), result: 'error', error: { code: 'mine' } }],
+    ['a prototype is hidden in it', `{"__proto__":{"result":"success"},${JSON.stringify(success('x')).slice(1)}`],
+    ['it is no object', '[]'],
+    ['it is no JSON', '{'],
+    ['it is larger than 64 KiB', success('x'.repeat(66_000))],
+  ])('become invalid_result when %s', async (_reason, data) => {
+    const id = await bed.start({ probes: ['fra-1'] });
+
+    await report(bed.redis, 'fra-1', id, data);
+    await report(bed.redis, 'fra-1', id, success('too late to repair it'));
+    const check = await bed.read(id, 5_000);
+
+    expect(check.status).toBe('completed');
+    expect(check.results['fra-1']).toMatchObject({
+      ...{ result: 'error', rt: null, resolvedIp: null, startedAt: null },
+      error: { code: 'invalid_result', phase: 'dispatch', source: 'probe' },
+    });
+    expect(check.results['fra-1']).not.toHaveProperty('said');
+  });
+
+  it('leave nothing in the stream of the probe', async () => {
+    const id = await bed.start({ probes: ['fra-1'] });
+
+    await report(bed.redis, 'fra-1', id, { steps: [1] }, { kind: 'partial' });
+    await report(bed.redis, 'fra-1', id, success('done'));
+    await bed.read(id, 5_000);
+
+    await until(async () => (await bed.redis.xlen(redisKeys.results('fra-1'))) === 0);
+    const pending = (await bed.redis.xpending(redisKeys.results('fra-1'), 'coordinators')) as [number];
+    expect(pending[0]).toBe(0);
+  });
+
+  it('are taken in from other probes while one has broken its own keys', async () => {
+    const before = bed.core.counters.streamFaults;
+    await bed.redis.del(redisKeys.results('sgp-1'));
+    await bed.redis.set(redisKeys.results('sgp-1'), 'no stream');
+    const id = await bed.start({ probes: ['fra-1'] });
+
+    await report(bed.redis, 'fra-1', id, success('fine'), { hint: false });
+
+    expect((await bed.read(id, 5_000)).results['fra-1']).toMatchObject({ said: 'fine' });
+    await until(() => bed.core.counters.streamFaults > before);
+    await bed.redis.del(redisKeys.results('sgp-1'));
+  });
+});
+
+describe('partial results', () => {
+  const partial = { kind: 'partial' };
+
+  it('are shown while the probe is pending, and replaced by the final result', async () => {
+    const id = await bed.start({ probes: ['fra-1', 'nyc-1'] });
+
+    await report(bed.redis, 'fra-1', id, { said: 'so far', steps: [1] }, partial);
+    await until(async () => 'said' in (await bed.read(id)).results['fra-1']!);
+    const shown = (await bed.read(id)).results['fra-1'];
+    await report(bed.redis, 'fra-1', id, success('all'));
+    await until(async () => (await bed.read(id)).results['fra-1']?.['result'] === 'success');
+
+    expect(shown).toEqual({ result: 'pending', said: 'so far', steps: [1], country: 'Nowhere' });
+    expect((await bed.read(id)).results['fra-1']).toEqual({ ...success('all'), country: 'Nowhere' });
+    expect(await bed.redis.hlen(redisKeys.checkPartials(id))).toBe(0);
+  });
+
+  it('are dropped when they break the schema, come after the final result, or are older than the one kept', async () => {
+    const id = await bed.start({ probes: ['fra-1', 'nyc-1'] });
+    const before = bed.core.counters.partialsDropped;
+
+    await report(bed.redis, 'nyc-1', id, { said: 'newest' }, partial);
+    await until(async () => 'said' in (await bed.read(id)).results['nyc-1']!);
+    // As a second coordinator would that was slow with an older entry.
+    await bed.redis.hset(redisKeys.checkPartials(id), 'nyc-1', `9 99999999999999-0 {"said":"from the future"}`);
+    await report(bed.redis, 'nyc-1', id, { said: 'older' }, partial);
+    await report(bed.redis, 'fra-1', id, { said: 1 }, partial);
+    await report(bed.redis, 'fra-1', id, { result: 'success' }, partial);
+    await report(bed.redis, 'fra-1', id, success('final'));
+    await report(bed.redis, 'fra-1', id, { said: 'after the end' }, partial);
+    await until(() => bed.core.counters.partialsDropped === before + 4);
+    const check = await bed.read(id);
+
+    expect(check.results['nyc-1']).toEqual({ result: 'pending', said: 'from the future' });
+    expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'final' });
+  });
+});
+
+describe('two coordinators on one Redis', () => {
+  it('take each result in once between them', async () => {
+    const other = bed.startCore();
+    await until(async () => (await other.ready()).healthyProbes === 3);
+    const probes = ['fra-1', 'nyc-1', 'sgp-1'];
+    const sum = (name: 'resultsApplied' | 'resultsDuplicate' | 'partialsApplied'): number =>
+      bed.core.counters[name] + other.counters[name];
+    const before = { applied: sum('resultsApplied'), duplicate: sum('resultsDuplicate') };
+    const ids = await Promise.all(Array.from({ length: 20 }, () => bed.start({ probes })));
+
+    await Promise.all(
+      ids.flatMap((id) => probes.map((probe) => report(bed.redis, probe, id, success(`${probe} ${id}`)))),
+    );
+    const checks = await Promise.all(ids.map((id) => bed.read(id, 10_000)));
+
+    for (const check of checks) {
+      expect(check.status).toBe('completed');
+      for (const probe of probes) {
+        expect(check.results[probe]).toMatchObject({ result: 'success', said: `${probe} ${check.testId}` });
+      }
+    }
+    expect(sum('resultsApplied') - before.applied).toBe(60);
+    expect(sum('resultsDuplicate') - before.duplicate).toBe(0);
+    await other.close();
+  });
+
+  it('take over what one of them read and did not finish', async () => {
+    const id = await bed.start({ probes: ['fra-1'], budget: 30_000 });
+    const key = redisKeys.results('fra-1');
+    // As a coordinator would that died after the read; no other could read it in between.
+    await bed.redis
+      .multi()
+      .xadd(key, '*', 'check', id, 'kind', 'final', 'data', JSON.stringify(success('left behind')))
+      .xreadgroup('GROUP', 'coordinators', 'dead', 'COUNT', 10, 'STREAMS', key, '>')
+      .exec();
+
+    const check = await bed.read(id, 15_000);
+
+    expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'left behind' });
+  });
+});

@@ -1,0 +1,129 @@
+import { redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+
+let bed: CoreBed;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  await bed.addProbe('fra-1');
+  await bed.beat('fra-1');
+});
+
+afterAll(async () => bed.stop());
+
+const never = new AbortController().signal;
+
+describe('reading a check', () => {
+  it.each([
+    ['an id that nobody has', 'x'.repeat(22)],
+    ['an id that is none', '../../x'],
+    ['the key of something else', '{a}:r'],
+    ['nothing', ''],
+  ])('finds nothing for %s', async (_reason, id) => {
+    expect(await bed.core.checks.read(id, 5_000, never)).toBeUndefined();
+  });
+
+  it('answers at once when it need not wait', async () => {
+    const id = await bed.start({ probes: ['fra-1'] });
+
+    expect((await bed.read(id, 0)).status).toBe('pending');
+  });
+
+  it('holds the answer until the check is completed', async () => {
+    const id = await bed.start({ probes: ['fra-1'] });
+    const reading = bed.read(id, 10_000);
+    await until(async () => {
+      const [, subscribers] = (await bed.redis.pubsub('NUMSUB', redisKeys.checkEvents(id))) as [string, number];
+      return subscribers === 1;
+    });
+
+    await report(bed.redis, 'fra-1', id, success('now'));
+
+    expect((await reading).status).toBe('completed');
+    await until(async () => ((await bed.redis.pubsub('NUMSUB', redisKeys.checkEvents(id))) as number[])[1] === 0);
+  });
+
+  it('answers with what there is when the time is up', async () => {
+    const id = await bed.start({ probes: ['fra-1'] });
+    await report(bed.redis, 'fra-1', id, { said: 'half' }, { kind: 'partial' });
+
+    const check = await bed.read(id, 400);
+
+    expect(check.status).toBe('pending');
+    expect(check.results['fra-1']).toMatchObject({ result: 'pending', said: 'half' });
+  });
+
+  it('ends the wait when the caller goes away', async () => {
+    const id = await bed.start({ probes: ['fra-1'], budget: 60_000 });
+    const caller = new AbortController();
+    const reading = bed.core.checks.read(id, 60_000, caller.signal);
+
+    caller.abort();
+
+    expect((await reading)?.status).toBe('pending');
+  });
+
+  it('lets many wait for one check', async () => {
+    const id = await bed.start({ probes: ['fra-1'] });
+    const readings = Array.from({ length: 50 }, () => bed.read(id, 10_000));
+
+    await report(bed.redis, 'fra-1', id, success('for all'));
+
+    for (const check of await Promise.all(readings)) expect(check.status).toBe('completed');
+  });
+
+  it('keeps the names of probes out of the prototype', async () => {
+    const check = await bed.read(await bed.start({ probes: ['fra-1'] }));
+
+    expect(Object.getPrototypeOf(check.results)).toBeNull();
+    expect(Object.keys(check.results)).toEqual(['fra-1']);
+  });
+});
+
+describe('the time for which a check is kept', () => {
+  it('is set on every key of it, pending or completed', async () => {
+    const id = await bed.start({ probes: ['fra-1'], budget: 5_000 });
+    await report(bed.redis, 'fra-1', id, { said: 'half' }, { kind: 'partial' });
+    await until(async () => 'said' in (await bed.read(id)).results['fra-1']!);
+    const pending = await lifetimes(id);
+    await report(bed.redis, 'fra-1', id, success('done'));
+    await bed.read(id, 5_000);
+    const completed = await lifetimes(id);
+
+    expect(pending.map(([key]) => key)).toEqual([
+      ...[redisKeys.check(id), redisKeys.checkPartials(id), redisKeys.checkResults(id)].toSorted(),
+      `p:{fra-1}:jobs:${id}`,
+    ]);
+    for (const [key, ttlMs] of pending.filter(([key]) => key.startsWith('check:'))) {
+      expect([key, ttlMs > 3_600_000 && ttlMs <= 3_605_000]).toEqual([key, true]);
+    }
+    for (const [key, ttlMs] of completed.filter(([key]) => key.startsWith('check:'))) {
+      expect([key, ttlMs > 3_590_000 && ttlMs <= 3_600_000]).toEqual([key, true]);
+    }
+  });
+
+  it('leaves no key of a check behind without an end, and none at all when it is over', async () => {
+    const brief = bed.startCore({ retentionSeconds: 1 });
+    await until(async () => (await brief.ready()).healthyProbes === 1);
+    const keysBefore = new Set(await bed.redis.keys('*'));
+    const id = await bed.start({ probes: ['fra-1'], budget: 400 });
+    // The core that ends a check sets the time; this one shall be the only one.
+    await bed.core.close();
+    const readBrief = async (): Promise<string | undefined> => (await brief.checks.read(id, 3_000, never))?.status;
+
+    expect(await readBrief()).toBe('completed');
+    await until(async () => (await brief.checks.read(id, 0, never)) === undefined);
+
+    const left = (await bed.redis.keys('*')).filter((key) => !keysBefore.has(key));
+    expect(left.filter((key) => key.includes(id))).toEqual([]);
+    expect(await bed.redis.zscore(redisKeys.deadlines, id)).toBeNull();
+    await brief.close();
+  });
+});
+
+async function lifetimes(id: string): Promise<(readonly [string, number])[]> {
+  const keys = (await bed.redis.keys(`*${id}*`)).toSorted();
+  return Promise.all(keys.map(async (key) => [key, await bed.redis.pttl(key)] as const));
+}

@@ -1,0 +1,95 @@
+import { RESULT_GROUP, redisKeys, resultKinds, type ResultKind } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { runScript } from '../redis/scripts.ts';
+import { onStore, replyCode } from '../redis/store.ts';
+import { acknowledgeScript } from './check-scripts.ts';
+
+/**
+ * All coordinators read as this one consumer: an entry still goes to one of them only, what a dead one held is found by
+ * its idle time, and no consumer is left behind by a process that is gone.
+ */
+const CONSUMER = 'coordinator';
+
+/** Most entries of one reading; where there were as many, there may be more. */
+export const FULL_BATCH = 64;
+
+/** One entry of a probe's result stream. */
+export interface StreamEntry {
+  readonly id: string;
+  /** Undefined where the entry is no result. */
+  readonly check: string | undefined;
+  readonly kind: ResultKind;
+  readonly data: string;
+}
+
+/** Entries that no coordinator has read yet. */
+export async function readNew(redis: Redis, probe: string): Promise<readonly StreamEntry[]> {
+  const key = redisKeys.results(probe);
+  const reply = await withGroup(redis, key, () =>
+    redis.xreadgroup('GROUP', RESULT_GROUP, CONSUMER, 'COUNT', FULL_BATCH, 'STREAMS', key, '>'),
+  );
+  const streams = (reply ?? []) as readonly (readonly [string, readonly RawEntry[]])[];
+  return (streams[0]?.[1] ?? []).map(readEntry);
+}
+
+/**
+ * Entries that were read and not acknowledged for a time.
+ *
+ * @param cursor where the call before ended
+ * @returns with `next` where there may be more
+ */
+export async function claimIdle(
+  redis: Redis,
+  probe: string,
+  idleMs: number,
+  cursor = '0-0',
+): Promise<{ readonly entries: readonly StreamEntry[]; readonly next: string | undefined }> {
+  const key = redisKeys.results(probe);
+  const reply: unknown = await withGroup(redis, key, () =>
+    redis.xautoclaim(key, RESULT_GROUP, CONSUMER, idleMs, cursor, 'COUNT', FULL_BATCH),
+  );
+  const [next, raw] = (reply ?? ['0-0', []]) as readonly [string, readonly (RawEntry | null)[]];
+  const entries = raw.filter((entry) => entry !== null).map(readEntry);
+  return { entries, next: next === '0-0' ? undefined : next };
+}
+
+/** Acknowledges entries and deletes them. */
+export async function acknowledge(redis: Redis, probe: string, ids: readonly string[]): Promise<void> {
+  await onStore(redis, () => runScript(redis, acknowledgeScript, [redisKeys.results(probe)], [RESULT_GROUP, ...ids]));
+}
+
+/**
+ * Makes the consumer group where there is none: a new probe, or a Redis that lost it. From the start of the stream.
+ *
+ * @returns undefined where the probe has no stream yet
+ */
+async function withGroup<T>(redis: Redis, key: string, read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await onStore(redis, read);
+  } catch (error) {
+    if (replyCode(error) !== 'NOGROUP') throw error;
+  }
+  if ((await onStore(redis, () => redis.exists(key))) === 0) return undefined;
+  await onStore(redis, () => redis.xgroup('CREATE', key, RESULT_GROUP, '0', 'MKSTREAM')).catch((error: unknown) => {
+    // Another coordinator was first.
+    if (replyCode(error) !== 'BUSYGROUP') throw error;
+  });
+  return onStore(redis, read);
+}
+
+type RawEntry = readonly [id: string, fields: readonly string[] | null];
+
+const CHECK_ID = /^[A-Za-z0-9_-]{22}$/;
+
+function readEntry([id, flat]: RawEntry): StreamEntry {
+  const fields = new Map<string, string>();
+  for (let index = 0; index + 1 < (flat?.length ?? 0); index += 2) fields.set(flat![index]!, flat![index + 1]!);
+  const check = fields.get('check') ?? '';
+  const kind = resultKinds.find((word) => word === fields.get('kind'));
+  const data = fields.get('data');
+  if (!CHECK_ID.test(check) || kind === undefined || data === undefined) {
+    return { id, check: undefined, kind: 'partial', data: '' };
+  }
+  return { id, check, kind, data };
+}

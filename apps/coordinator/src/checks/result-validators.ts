@@ -1,0 +1,27 @@
+import { partialResultSchema, resultSchema, type AnyCheckType } from '@vantage/contract';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+export interface ResultValidators {
+  readonly final: ValidateFunction;
+  readonly partial: ValidateFunction;
+}
+
+/** Compiles the schemas of a type's results when the first result of that type comes, once. */
+export function createResultValidators(): (checkType: AnyCheckType) => ResultValidators {
+  // strictRequired would refuse the `then` of a result schema, which requires fields that are defined outside of it.
+  const ajv = new Ajv2020({ strict: true, strictRequired: false });
+  formats.default(ajv);
+  const compiled = new Map<string, ResultValidators>();
+
+  return (checkType) => {
+    const known = compiled.get(checkType.type);
+    if (known !== undefined) return known;
+    const validators = {
+      final: ajv.compile(resultSchema(checkType)),
+      partial: ajv.compile(partialResultSchema(checkType)),
+    };
+    compiled.set(checkType.type, validators);
+    return validators;
+  };
+}

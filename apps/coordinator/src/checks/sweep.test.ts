@@ -1,0 +1,136 @@
+import { JOB_QUEUE, redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { echo, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+
+let bed: CoreBed;
+
+const queueKey = (probe: string, part: string): string => `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:${part}`;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  for (const probe of ['fra-1', 'nyc-1']) {
+    await bed.addProbe(probe);
+    await bed.beat(probe);
+  }
+});
+
+afterAll(async () => bed.stop());
+
+describe('the deadline of a check', () => {
+  it('gives a probe that did not answer its timeout, with what it had shown, and keeps the answers there are', async () => {
+    const id = await bed.start({ probes: ['fra-1', 'nyc-1'], budget: 800 });
+    await report(bed.redis, 'fra-1', id, success('in time'));
+    const partial = { said: 'so far', startedAt: '2026-01-01T00:00:00.000Z', resolvedIp: '192.0.2.1' };
+    await report(bed.redis, 'nyc-1', id, partial, { kind: 'partial' });
+
+    const check = await bed.read(id, 5_000);
+
+    expect(check.status).toBe('completed');
+    expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'in time' });
+    expect(check.results['nyc-1']).toEqual({
+      ...partial,
+      ...{ result: 'timeout', rt: null, country: 'Nowhere', finishedAt: expect.any(String) },
+      error: { code: 'probe_timeout', phase: 'dispatch', source: 'probe', message: expect.any(String) },
+    });
+    const tookMs = Date.parse(check.completedAt!) - Date.parse(check.createdAt);
+    expect(tookMs).toBeGreaterThanOrEqual(800);
+    expect(tookMs).toBeLessThanOrEqual(2_800);
+  });
+
+  it('takes the waiting job back, and follows nothing that the agent wrote beside it', async () => {
+    const id = await bed.start({ probes: ['fra-1'], budget: 500 });
+    const victim = await bed.start({ probes: ['nyc-1'], budget: 60_000 });
+    // A trap: BullMQ's own removal goes through these and deletes what they name.
+    await bed.redis.sadd(`${queueKey('fra-1', id)}:dependencies`, queueKey('nyc-1', victim));
+    await bed.redis.hset(queueKey('fra-1', id), 'parentKey', redisKeys.check(victim));
+
+    await bed.read(id, 5_000);
+
+    expect(await bed.redis.lpos(queueKey('fra-1', 'wait'), id)).toBeNull();
+    expect(await bed.redis.exists(queueKey('fra-1', id))).toBe(0);
+    expect(await bed.redis.exists(queueKey('nyc-1', victim))).toBe(1);
+    expect((await bed.read(victim)).status).toBe('pending');
+  });
+
+  it('leaves a job alone that an agent has begun', async () => {
+    const id = await bed.start({ probes: ['fra-1'], budget: 500 });
+    await bed.redis.lrem(queueKey('fra-1', 'wait'), 0, id);
+    await bed.redis.lpush(queueKey('fra-1', 'active'), id);
+
+    await bed.read(id, 5_000);
+
+    expect(await bed.redis.exists(queueKey('fra-1', id))).toBe(1);
+    await bed.redis.lrem(queueKey('fra-1', 'active'), 0, id);
+  });
+
+  it('is final: what comes later changes nothing', async () => {
+    const id = await bed.start({ probes: ['fra-1'], budget: 300 });
+    const ended = await bed.read(id, 5_000);
+    const before = bed.core.counters.resultsLate;
+
+    await report(bed.redis, 'fra-1', id, success('late'));
+    await report(bed.redis, 'fra-1', id, { said: 'late too' }, { kind: 'partial' });
+    await until(() => bed.core.counters.resultsLate === before + 1);
+
+    expect(await bed.read(id)).toEqual(ended);
+    expect(ended.results['fra-1']).toMatchObject({ result: 'timeout' });
+  });
+
+  it('ends checks when Redis has no memory left', async () => {
+    const id = await bed.start({ probes: ['fra-1'], budget: 300 });
+    await bed.redis.config('SET', 'maxmemory', '1');
+
+    const check = await bed.read(id, 5_000);
+
+    await bed.redis.config('SET', 'maxmemory', '0');
+    expect(check.status).toBe('completed');
+    expect(check.results['fra-1']).toMatchObject({ result: 'timeout' });
+  });
+
+  it('ends a check whose coordinator died right after it wrote the deadline', async () => {
+    const ghost = 'g'.repeat(22);
+    await bed.redis.zadd(redisKeys.deadlines, 1, ghost);
+
+    await until(async () => (await bed.redis.zscore(redisKeys.deadlines, ghost)) === null);
+
+    expect(await bed.redis.exists(redisKeys.check(ghost))).toBe(0);
+  });
+
+  it('ends hundreds of checks that are due at once', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 250 }, () => bed.start({ probes: ['fra-1', 'nyc-1'], budget: 1_000 })),
+    );
+
+    const checks = await Promise.all(ids.map((id) => bed.read(id, 8_000)));
+
+    for (const check of checks) {
+      expect(check.status).toBe('completed');
+      expect(Date.parse(check.completedAt!) - Date.parse(check.createdAt)).toBeLessThanOrEqual(3_000);
+    }
+    for (const probe of ['fra-1', 'nyc-1']) {
+      const waiting = new Set(await bed.redis.lrange(queueKey(probe, 'wait'), 0, -1));
+      expect(ids.filter((id) => waiting.has(id))).toEqual([]);
+    }
+  });
+
+  it('counts a result that was written in time and not yet taken in by anyone', async () => {
+    await bed.core.close();
+    const lonely = bed.startCore();
+    await until(async () => (await lonely.ready()).redis);
+    const creation = await lonely.checks.create({
+      ...{ checkType: echo, submittedHost: 'h', limit: 1, probes: ['fra-1'] },
+      params: { host: 'h', options: { budget: 600 } },
+    });
+    const id = creation.created ? creation.checkId : '';
+    await lonely.close();
+    await report(bed.redis, 'fra-1', id, success('while nobody ran'));
+    await until(async () => Number(await bed.redis.zscore(redisKeys.deadlines, id)) < Date.now() - 300);
+
+    const next = bed.startCore();
+    await until(async () => (await next.ready()).redis);
+    const check = await next.checks.read(id, 5_000, new AbortController().signal);
+
+    expect(check?.results['fra-1']).toMatchObject({ result: 'success', said: 'while nobody ran' });
+  });
+});

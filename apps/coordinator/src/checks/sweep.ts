@@ -1,0 +1,99 @@
+import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { within } from '../redis/connections.ts';
+import type { RedisClock } from '../redis/clock.ts';
+import type { Log } from '../redis/log.ts';
+import { isStoreFault, onStore } from '../redis/store.ts';
+import { readCheck, readDue, settle, type CheckRecord } from './check-records.ts';
+import { timeoutResult } from './coordinator-results.ts';
+import type { Counters } from './counters.ts';
+import type { Ingest } from './ingest.ts';
+import type { JobQueues } from './job-queues.ts';
+
+/** Most checks that one sweep ends; the next follows at once where there are more. */
+const AT_ONCE = 100;
+
+/** A probe that writes without end must not hold the end of a check up. */
+const LAST_LOOK_MS = 500;
+
+/** What a coordinator holds for longer than this is taken over when a deadline asks for it. */
+const HELD_MS = 500;
+
+export interface SweepDependencies {
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  readonly ingest: Ingest;
+  readonly queues: JobQueues;
+  readonly retentionMs: number;
+  readonly counters: Counters;
+  /** True for a moment after an outage of Redis, in which no deadline is enforced. */
+  readonly isGrace: () => boolean;
+  readonly log: Log;
+}
+
+/**
+ * Ends every check whose deadline has passed: probes without a result get their `timeout`, jobs that still wait are taken
+ * back. Each coordinator does it for all checks, without a lease: twice is the same as once.
+ *
+ * @returns true when more checks may be due
+ */
+export async function sweepDeadlines(dependencies: SweepDependencies): Promise<boolean> {
+  const { redis, clock, isGrace, log } = dependencies;
+  const sentAt = performance.now();
+  const { nowMs, due } = await onStore(redis, () => readDue(redis, AT_ONCE));
+  clock.observe(nowMs, sentAt);
+  if (isGrace()) return false;
+
+  const ended = await Promise.allSettled(due.map((id) => onStore(redis, () => endCheck(dependencies, id, nowMs))));
+  for (const [index, outcome] of ended.entries()) {
+    if (outcome.status === 'fulfilled' || isStoreFault(outcome.reason)) continue;
+    log.error({ check: due[index], error: outcome.reason as unknown }, 'check could not be ended');
+  }
+  return due.length === AT_ONCE && ended.some((outcome) => outcome.status === 'fulfilled');
+}
+
+async function endCheck(dependencies: SweepDependencies, id: string, nowMs: number): Promise<void> {
+  const { redis, ingest } = dependencies;
+  const early = await readCheck(redis, id);
+  if (early !== undefined && early.completedAt === null) {
+    // What was written in time counts, though nobody has taken it in yet.
+    await within(Promise.all(pendingProbes(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);
+    const record = await readCheck(redis, id);
+    if (record !== undefined) await timeOut(dependencies, id, record, nowMs);
+  }
+  await redis.zrem(redisKeys.deadlines, id);
+}
+
+async function timeOut(
+  { redis, queues, retentionMs, counters, log }: SweepDependencies,
+  id: string,
+  record: CheckRecord,
+  nowMs: number,
+): Promise<void> {
+  const probes = pendingProbes(record);
+  if (probes.length === 0) return;
+  // Jobs first: should the store leave in between, the check is still due and the next sweep does both again.
+  const removed = await Promise.allSettled(probes.map((probe) => queues.removeWaiting(redis, probe, id)));
+  for (const [index, outcome] of removed.entries()) {
+    if (outcome.status === 'fulfilled') counters.jobsRemoved += outcome.value ? 1 : 0;
+    else if (isStoreFault(outcome.reason)) throw outcome.reason;
+    else log.warn({ probe: probes[index], error: outcome.reason as unknown }, 'waiting job could not be removed');
+  }
+
+  const finishedAt = Math.max(Math.round(nowMs), record.createdAt);
+  const results = probes.map(
+    (probe) => [probe, JSON.stringify(timeoutResult(partialOf(record, probe), finishedAt))] as const,
+  );
+  const said = await settle(redis, id, results, { retentionMs });
+  counters.probesTimedOut += said.filter((word) => word === 'applied').length;
+}
+
+function pendingProbes(record: CheckRecord): readonly string[] {
+  return record.probes.filter((probe) => !record.finals.has(probe));
+}
+
+function partialOf(record: CheckRecord, probe: string): Readonly<Record<string, unknown>> {
+  const partial = record.partials.get(probe);
+  return partial === undefined ? {} : (JSON.parse(partial) as Record<string, unknown>);
+}

@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { redisKeys } from '@vantage/contract';
+import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { quiet, report, startCoreBed, success, until, type CoreBed } from '../test/core-bed.ts';
+import { createCore } from './core.ts';
+
+const executable = findRedisServer(process.env['PATH'] ?? '')!;
+
+describe('the core without Redis', () => {
+  it('starts, refuses at once, and works when Redis comes', async () => {
+    const port = await freePort();
+    const dataFolder = mkdtempSync(join(tmpdir(), 'vantage-core-'));
+    const core = createCore({
+      ...{ redisUrl: `redis://127.0.0.1:${port}`, log: quiet, retentionSeconds: 60 },
+      lookUpPlace: () => {
+        throw new Error('not asked');
+      },
+    });
+
+    expect(await core.ready()).toEqual({ redis: false, healthyProbes: 0 });
+    await expect(core.probes.list()).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    await expect(core.checks.read('a'.repeat(22), 0, new AbortController().signal)).rejects.toMatchObject({
+      name: 'StoreUnavailable',
+    });
+    const server = await startRedisServer({ executable, port, dataFolder });
+    await until(async () => (await core.ready()).redis);
+
+    expect(await core.probes.list()).toEqual(Object.create(null));
+    await core.close();
+    await server.stop();
+    rmSync(dataFolder, { recursive: true });
+  });
+});
+
+describe('the core and a Redis that goes away', () => {
+  let bed: CoreBed;
+  let dataFolder: string;
+  let revived: RedisServer | undefined;
+
+  beforeEach(async () => {
+    dataFolder = mkdtempSync(join(tmpdir(), 'vantage-core-'));
+    bed = await startCoreBed({ dataFolder, arguments: ['--appendfsync', 'always'] });
+    await bed.addProbe('fra-1');
+    await bed.beat('fra-1');
+    await bed.addProbe('nyc-1');
+    await bed.beat('nyc-1');
+    await until(async () => (await bed.core.ready()).healthyProbes === 2);
+  });
+
+  afterEach(async () => {
+    await bed.stop();
+    await revived?.stop();
+    revived = undefined;
+    rmSync(dataFolder, { recursive: true });
+  });
+
+  const die = async (): Promise<void> => {
+    process.kill(bed.server.pid, 'SIGKILL');
+    await bed.server.ended;
+    await until(() => bed.core.rateLimitRedis.status !== 'ready');
+  };
+  const revive = async (): Promise<void> => {
+    revived = await startRedisServer({ executable, dataFolder, port: bed.server.port });
+  };
+
+  it('keeps every accepted check when Redis is killed in the middle, and the callers who wait for it', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, () => bed.start({ probes: ['fra-1', 'nyc-1'], budget: 15_000 })),
+    );
+    await Promise.all(ids.map((id) => report(bed.redis, 'fra-1', id, success('before'))));
+    const waiting = ids.map((id) => bed.read(id, 15_000));
+    await until(async () => {
+      const channels = await bed.redis.pubsub('CHANNELS', redisKeys.checkEvents('*'));
+      return channels.length === ids.length;
+    });
+    await die();
+    await expect(bed.create()).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    await revive();
+    await Promise.all(ids.map((id) => report(bed.redis, 'nyc-1', id, success('after'))));
+    const checks = await Promise.all(waiting);
+
+    for (const check of checks) {
+      expect(check.status).toBe('completed');
+      expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'before' });
+      expect(check.results['nyc-1']).toMatchObject({ result: 'success', said: 'after' });
+    }
+    await bed.beat('fra-1');
+    const id = await bed.start({ probes: ['fra-1'] });
+    await report(bed.redis, 'fra-1', id, success('new'));
+    expect((await bed.read(id, 5_000)).results['fra-1']).toMatchObject({ said: 'new' });
+  });
+
+  it('does not count the time without Redis against a result, and ends the check soon after it', async () => {
+    const id = await bed.start({ probes: ['fra-1', 'nyc-1'], budget: 700 });
+    const deadlineAt = Number(await bed.redis.hget(redisKeys.check(id), 'deadlineAt'));
+    await die();
+    await until(() => Date.now() > deadlineAt + 500);
+    await revive();
+    const backAt = Date.now();
+    await report(bed.redis, 'fra-1', id, success('could not be written before'));
+    const check = await bed.read(id, 10_000).catch(async () => {
+      await until(async () => (await bed.core.ready()).redis);
+      return bed.read(id, 10_000);
+    });
+
+    expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'could not be written before' });
+    expect(check.results['nyc-1']).toMatchObject({ result: 'timeout', error: { code: 'probe_timeout' } });
+    expect(Date.parse(check.completedAt!) - backAt).toBeLessThanOrEqual(2_000);
+  });
+
+  it('refuses within two seconds when Redis hangs, and works again when it goes on', async () => {
+    const id = await bed.start({ probes: ['fra-1'], budget: 30_000 });
+    process.kill(bed.server.pid, 'SIGSTOP');
+    const startedAt = performance.now();
+
+    await expect(bed.create()).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    const tookMs = performance.now() - startedAt;
+    await until(() => bed.core.rateLimitRedis.status !== 'ready');
+    const laterAt = performance.now();
+    await expect(bed.read(id)).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    const laterMs = performance.now() - laterAt;
+    process.kill(bed.server.pid, 'SIGCONT');
+    await until(async () => (await bed.core.ready()).redis);
+    await report(bed.redis, 'fra-1', id, success('alive'));
+
+    expect((await bed.read(id, 10_000)).results['fra-1']).toMatchObject({ said: 'alive' });
+    expect(tookMs).toBeLessThan(2_000);
+    expect(laterMs).toBeLessThan(50);
+  });
+
+  it('closes in time while Redis hangs', async () => {
+    process.kill(bed.server.pid, 'SIGSTOP');
+    const startedAt = performance.now();
+
+    await bed.core.close();
+
+    expect(performance.now() - startedAt).toBeLessThan(2_500);
+    process.kill(bed.server.pid, 'SIGCONT');
+  });
+});
+
+describe('readiness', () => {
+  it('counts the healthy probes', async () => {
+    const bed = await startCoreBed();
+    for (const probe of ['a', 'b', 'c']) await bed.addProbe(probe);
+    await bed.beat('a');
+    await bed.beat('b', { degraded: ['No raw sockets.'] });
+
+    await until(async () => (await bed.core.ready()).healthyProbes === 1);
+
+    expect(await bed.core.ready()).toEqual({ redis: true, healthyProbes: 1 });
+    await bed.stop();
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

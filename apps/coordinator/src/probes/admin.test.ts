@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { runProbeAdmin } from './admin.ts';
+
+let bed: CoreBed;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+});
+
+afterAll(async () => bed.stop());
+
+async function run(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runProbeAdmin(args, bed.server.url, {
+    out: (line) => out.push(line),
+    err: (line) => err.push(line),
+  });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+const required = [
+  '--name',
+  'Frankfurt 1',
+  '--datacenter',
+  'FRA',
+  '--country',
+  'de',
+  '--isp',
+  'Example',
+  '--asn',
+  'as64496',
+];
+
+describe('the commands on probe records', () => {
+  it('add, list and remove a record, which the core sees', async () => {
+    const place = ['--city', 'Frankfurt', '--lat', '50.11', '--lon', '-8.68', '--tag', 'demo,eu', '--tag', 'x'];
+    const added = await run('add', 'fra-1', ...required, ...place);
+    await until(async () => 'fra-1' in (await bed.core.probes.list()));
+    const listed = await run('list');
+    const removed = await run('remove', 'fra-1');
+    await until(async () => !('fra-1' in (await bed.core.probes.list())));
+
+    expect(added).toEqual({ code: 0, out: 'Probe fra-1 is recorded.', err: '' });
+    expect(JSON.parse(listed.out)).toEqual({
+      ...{
+        id: 'fra-1',
+        name: 'Frankfurt 1',
+        datacenter: 'FRA',
+        countryCode: 'DE',
+        isp: 'Example',
+        asNumber: 'AS64496',
+      },
+      ...{ city: 'Frankfurt', latitude: 50.11, longitude: -8.68, tags: ['demo', 'eu', 'x'] },
+    });
+    expect(removed.code).toBe(0);
+    expect(await bed.redis.exists(redisKeys.probeRecord('fra-1'), redisKeys.results('fra-1'))).toBe(0);
+    expect((await run('remove', 'fra-1')).code).toBe(1);
+  });
+
+  it('leave out what is optional', async () => {
+    expect((await run('add', 'bare', ...required)).code).toBe(0);
+
+    expect((await bed.core.probeRecords.list()).find(({ id }) => id === 'bare')).toMatchObject({
+      ...{ city: null, latitude: null, longitude: null, tags: [] },
+    });
+  });
+
+  it('name every faulty argument', async () => {
+    const { code, err } = await run(
+      ...[
+        'add',
+        'Fra_1',
+        '--name',
+        '',
+        '--country',
+        'Germany',
+        '--isp',
+        'x',
+        '--asn',
+        '3320',
+        '--lat',
+        '91',
+        '--lon',
+        'east',
+      ],
+      ...['--tag', 'ok,Not Ok'],
+    );
+
+    expect(code).toBe(2);
+    for (const option of ['<id>', '--name', '--datacenter', '--country', '--asn', '--lat', '--lon', '--tag']) {
+      expect(err).toMatch(new RegExp(`^${option}: `, 'm'));
+    }
+    expect(err).not.toMatch(/^--(isp|city): /m);
+    expect(await bed.redis.sismember(redisKeys.probeIds, 'Fra_1')).toBe(0);
+  });
+
+  it.each([
+    [['add']],
+    [['add', 'a', 'b', ...required]],
+    [['add', 'a', '--colour', 'red']],
+    [['remove']],
+    [['remove', '--all']],
+    [['list', 'x']],
+    [['destroy']],
+    [[]],
+  ])('explain themselves when given %j', async (args) => {
+    const { code, err } = await run(...args);
+
+    expect(code).toBe(2);
+    expect(err).toContain('Usage:');
+  });
+
+  it('say so when Redis is not there', async () => {
+    const err: string[] = [];
+    const code = await runProbeAdmin(['list'], 'redis://127.0.0.1:1', { out: () => 0, err: (line) => err.push(line) });
+
+    expect(code).toBe(1);
+    expect(err.join()).toContain('Redis');
+  });
+
+  it('run as a program', async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--conditions=source', join(import.meta.dirname, 'admin-main.ts'), 'add', 'prog-1', ...required],
+      { env: { ...process.env, REDIS_URL: bed.server.url } },
+    );
+
+    expect(stdout).toBe('Probe prog-1 is recorded.\n');
+    expect(await bed.redis.sismember(redisKeys.probeIds, 'prog-1')).toBe(1);
+  });
+});

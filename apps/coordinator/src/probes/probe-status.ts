@@ -1,0 +1,60 @@
+import { HEARTBEAT_TTL_MS, type Heartbeat, type Probe, type ProbeRecord } from '@vantage/contract';
+
+/** A probe as the coordinator knows it: what the operator says, and what its agent said last. */
+export interface KnownProbe {
+  readonly record: ProbeRecord;
+  /** True where there is a heartbeat, valid or not. */
+  readonly alive: boolean;
+  /** The heartbeat, where there is one that is valid. */
+  readonly heartbeat: Heartbeat | undefined;
+  /** Time of the newest heartbeat seen, milliseconds since the epoch by Redis' clock. */
+  readonly lastSeenMs: number | undefined;
+}
+
+/** Probes stay in the list for this long after their last heartbeat. */
+const LISTED_FOR_MS = 24 * 60 * 60 * 1_000;
+
+/** True for probes that were seen in the last 24 hours, or never yet. */
+export function isListed({ alive, lastSeenMs }: KnownProbe, nowMs: number): boolean {
+  return alive || lastSeenMs === undefined || nowMs - lastSeenMs <= LISTED_FOR_MS;
+}
+
+/** Whether a probe can take work, and why it is not at its best. */
+export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
+  const { alive, heartbeat, lastSeenMs } = probe;
+  if (!alive) {
+    const reason = lastSeenMs === undefined ? 'Never seen.' : `No heartbeat for ${HEARTBEAT_TTL_MS / 1_000} s.`;
+    return { status: 'offline', reason };
+  }
+  if (heartbeat === undefined) {
+    return { status: 'degraded', reason: 'Its heartbeat cannot be read: its release does not fit the coordinator’s.' };
+  }
+  const reasons = heartbeat.draining ? ['It is shutting down and takes no new work.'] : [];
+  reasons.push(...heartbeat.degraded);
+  if (reasons.length === 0) return { status: 'healthy', reason: null };
+  return { status: 'degraded', reason: reasons.join(' ').slice(0, 1_024) };
+}
+
+/** Why a probe cannot be given a job at all, or undefined where it can. */
+export function absenceOf(probe: KnownProbe): string | undefined {
+  if (!probe.alive) {
+    const { reason } = statusOf(probe);
+    return `The probe was offline when the check was created. ${reason}`;
+  }
+  if (probe.heartbeat?.draining === true) return 'The probe was shutting down when the check was created.';
+  return undefined;
+}
+
+/** The entry of `GET /probes`. */
+export function describeProbe(probe: KnownProbe): Probe {
+  const { record, heartbeat, lastSeenMs } = probe;
+  const { id: _id, ...identity } = record;
+  return {
+    ...identity,
+    ...statusOf(probe),
+    version: heartbeat?.version ?? null,
+    capabilities: heartbeat?.capabilities ?? null,
+    lastSeen: lastSeenMs === undefined ? null : new Date(lastSeenMs).toISOString(),
+    load: heartbeat?.load ?? null,
+  };
+}

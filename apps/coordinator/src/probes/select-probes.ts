@@ -1,0 +1,159 @@
+import { escapeText, type InputError } from '@vantage/contract';
+
+import { readLocations, type Location } from './locations.ts';
+import { absenceOf, statusOf, type KnownProbe } from './probe-status.ts';
+
+export interface SelectionRequest {
+  /** Name of the check type. */
+  readonly type: string;
+  readonly probes?: readonly string[] | undefined;
+  readonly locations?: readonly string[] | undefined;
+  readonly limit: number;
+  /** Order among probes that are equal in all else, smaller first. Without it they go by their id. */
+  readonly tieBreak?: (probe: string) => number;
+}
+
+export type Selection =
+  | {
+      readonly selected: true;
+      readonly probes: readonly string[];
+      /** Those that cannot take a job now, with the sentence that says why. */
+      readonly offline: ReadonlyMap<string, string>;
+    }
+  | { readonly selected: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }
+  | { readonly selected: false; readonly reason: 'no-probe'; readonly detail: string };
+
+/**
+ * Chooses the probes of a check: exactly those that it names, or up to `limit` that are online, in the places it names,
+ * and can run its type. Healthy ones before degraded ones; spread over as many networks and countries as there are; then
+ * the least loaded.
+ */
+export function selectProbes(known: readonly KnownProbe[], request: SelectionRequest): Selection {
+  if (request.probes !== undefined) return selectNamed(known, request.probes);
+
+  const read = readLocations(request.locations ?? []);
+  if ('errors' in read) return { selected: false, reason: 'invalid', errors: read.errors };
+  const candidates = known.filter((probe) => isIn(probe, read.locations));
+  const capable = candidates.filter((probe) => canRun(probe, request.type));
+  if (capable.length === 0) {
+    return { selected: false, reason: 'no-probe', detail: whyNone(known, candidates, request) };
+  }
+  return { selected: true, probes: spread(capable, read.locations, request), offline: new Map() };
+}
+
+function selectNamed(known: readonly KnownProbe[], names: readonly string[]): Selection {
+  const byId = new Map(known.map((probe) => [probe.record.id, probe]));
+  const errors = names.flatMap((name, index) =>
+    byId.has(name) ? [] : [{ path: `/probes/${index}`, message: `there is no probe "${escapeText(name, 80)}"` }],
+  );
+  if (errors.length > 0) return { selected: false, reason: 'invalid', errors };
+  const offline = new Map<string, string>();
+  for (const name of names) {
+    const absence = absenceOf(byId.get(name)!);
+    if (absence !== undefined) offline.set(name, absence);
+  }
+  return { selected: true, probes: names, offline };
+}
+
+function isIn({ record }: KnownProbe, locations: readonly Location[]): boolean {
+  return locations.length === 0 || locations.some((terms) => terms.every((holds) => holds(record)));
+}
+
+function canRun(probe: KnownProbe, type: string): boolean {
+  return isOnline(probe) && (probe.heartbeat?.capabilities.types.includes(type) ?? false);
+}
+
+function isOnline(probe: KnownProbe): boolean {
+  return absenceOf(probe) === undefined;
+}
+
+interface Candidate {
+  readonly id: string;
+  readonly asNumber: string;
+  readonly countryCode: string;
+  /** The places of the request, by index, that the probe is in. */
+  readonly places: readonly number[];
+  readonly degraded: number;
+  /** Share of its capacity that is in use. */
+  readonly load: number;
+  readonly tie: number;
+}
+
+/** Takes one after another, always the one that adds most to what was taken. */
+function spread(
+  capable: readonly KnownProbe[],
+  locations: readonly Location[],
+  { limit, tieBreak = () => 0 }: SelectionRequest,
+): readonly string[] {
+  const left = new Set(
+    capable
+      .map((probe) => toCandidate(probe, locations, tieBreak))
+      .toSorted((a, b) => a.load - b.load || a.tie - b.tie || (a.id < b.id ? -1 : 1)),
+  );
+  const taken: string[] = [];
+  const uses = new Map<string | number, number>();
+  while (taken.length < limit && left.size > 0) {
+    const next = least(left, uses);
+    left.delete(next);
+    taken.push(next.id);
+    for (const use of [next.asNumber, next.countryCode, ...next.places]) uses.set(use, (uses.get(use) ?? 0) + 1);
+  }
+  return taken;
+}
+
+function toCandidate(
+  probe: KnownProbe,
+  locations: readonly Location[],
+  tieBreak: (probe: string) => number,
+): Candidate {
+  const { id, asNumber, countryCode } = probe.record;
+  const { running, capacity } = probe.heartbeat!.load;
+  const places = locations.flatMap((terms, index) => (terms.every((holds) => holds(probe.record)) ? [index] : []));
+  const degraded = statusOf(probe).status === 'healthy' ? 0 : 1;
+  return { id, asNumber, countryCode, places, degraded, load: running / capacity, tie: tieBreak(id) };
+}
+
+/** The first of those that rank lowest; they come in the order of their load. */
+function least(candidates: Iterable<Candidate>, uses: ReadonlyMap<string | number, number>): Candidate {
+  const usesOf = (of: string | number): number => uses.get(of) ?? 0;
+  let best: Candidate | undefined;
+  let bestRank: readonly number[] = [];
+  for (const candidate of candidates) {
+    const network = usesOf(candidate.asNumber);
+    const country = usesOf(candidate.countryCode);
+    const rank = [
+      // Each place that the request names gets its share.
+      candidate.places.length === 0 ? 0 : Math.min(...candidate.places.map(usesOf)),
+      candidate.degraded,
+      Math.min(network, 1) + Math.min(country, 1),
+      network + country,
+      network,
+    ];
+    if (best !== undefined && compare(rank, bestRank) >= 0) continue;
+    best = candidate;
+    bestRank = rank;
+  }
+  return best!;
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((value, at) => value !== b[at]);
+  return index === -1 ? 0 : a[index]! - b[index]!;
+}
+
+function whyNone(
+  known: readonly KnownProbe[],
+  candidates: readonly KnownProbe[],
+  { type, locations }: SelectionRequest,
+): string {
+  if (known.length === 0) return 'No probe is registered yet.';
+  const where =
+    locations === undefined ? '' : ` at ${locations.map((text) => `"${escapeText(text, 80)}"`).join(' or ')}`;
+  if (candidates.length === 0) return `There is no probe${where}.`;
+  const online = candidates.filter(isOnline);
+  const among = (count: number): string => (count === 1 ? 'The only probe' : `None of the ${count} probes`);
+  if (online.length === 0) {
+    return `${among(candidates.length)}${where} is ${candidates.length === 1 ? 'not ' : ''}online.`;
+  }
+  return `${among(online.length)}${where} that ${online.length === 1 ? 'is online cannot' : 'are online can'} run ${type} checks.`;
+}

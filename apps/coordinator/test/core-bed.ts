@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import {
+  redisKeys,
+  type AnyCheckType,
+  type Check,
+  type Heartbeat,
+  type LookUpPlace,
+  type ProbeRecord,
+} from '@vantage/contract';
+import { findRedisServer, startRedisServer, type RedisServer, type RedisServerOptions } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
+
+import type { AcceptedRequest, Creation } from '../src/checks/checks.ts';
+import { createCore, type Core, type CoreOptions } from '../src/core.ts';
+import type { Log } from '../src/redis/log.ts';
+
+/** A check type whose budget a test chooses, with one field to measure and one that the coordinator adds. */
+export const echo: AnyCheckType = {
+  type: 'echo',
+  title: 'Echo',
+  summary: 'For tests.',
+  hostKind: 'host',
+  purpose: 'tcp',
+  fields: {},
+  options: { budget: { type: 'integer', default: 5_000 } },
+  result: {
+    said: { type: 'string', maxLength: 100_000 },
+    steps: { type: 'array', items: { type: 'integer' } },
+    country: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  },
+  requiredOnSuccess: ['said'],
+  needsRawSockets: false,
+  budgetMs: ({ options }) => Number(options['budget']),
+  annotate: (result, lookUp) => ({ ...result, country: lookUp('192.0.2.1').country }),
+};
+
+export const quiet: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** A real Redis, cores on it, and probes that a test plays by hand. */
+export interface CoreBed {
+  readonly server: RedisServer;
+  /** A connection of the test's own. */
+  readonly redis: Redis;
+  readonly core: Core;
+  readonly startCore: (options?: Partial<CoreOptions>) => Core;
+  readonly addProbe: (id: string, more?: Partial<ProbeRecord>) => Promise<void>;
+  readonly beat: (id: string, more?: Partial<Heartbeat>) => Promise<void>;
+  readonly create: (request?: Partial<AcceptedRequest> & { readonly budget?: number }) => Promise<Creation>;
+  /** Creates a check and gives its id; throws when it was refused. */
+  readonly start: (request?: Partial<AcceptedRequest> & { readonly budget?: number }) => Promise<string>;
+  readonly read: (id: string, waitMs?: number) => Promise<Check>;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startCoreBed(options: Partial<RedisServerOptions> = {}): Promise<CoreBed> {
+  // oxlint-disable-next-line node/no-process-env -- a test looks for the server where the shell would
+  const executable = findRedisServer(process.env['PATH'] ?? '');
+  if (executable === undefined) throw new Error('These tests need redis-server or valkey-server on PATH.');
+  const server = await startRedisServer({ executable, ...options });
+  const redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  redis.on('error', ignore);
+  const cores: Core[] = [];
+
+  const startCore: CoreBed['startCore'] = (more) => {
+    const core = createCore({
+      redisUrl: server.url,
+      log: quiet,
+      lookUpPlace: nowhere,
+      retentionSeconds: 3_600,
+      checkTypes: { echo },
+      ...more,
+    });
+    cores.push(core);
+    return core;
+  };
+  const core = startCore();
+  await until(() => core.rateLimitRedis.status === 'ready');
+
+  const create: CoreBed['create'] = ({ budget = 5_000, ...more } = {}) =>
+    core.checks.create({
+      checkType: echo,
+      submittedHost: 'Target.example',
+      params: { host: 'target.example', options: { budget } },
+      limit: 10,
+      ...more,
+    });
+  return {
+    ...{ server, redis, core, startCore, create },
+    addProbe: async (id, more) => {
+      const record: ProbeRecord = { ...plainRecord, id, ...more };
+      await core.probeRecords.write(record);
+    },
+    beat: async (id, more) => {
+      await redis.set(redisKeys.heartbeat(id), JSON.stringify({ ...plainHeartbeat, ...more }), 'PX', 15_000);
+    },
+    start: async (request) => {
+      const creation = await create(request);
+      if (!creation.created) throw new Error(JSON.stringify(creation));
+      return creation.checkId;
+    },
+    read: async (id, waitMs = 0) => {
+      const check = await core.checks.read(id, waitMs, new AbortController().signal);
+      if (check === undefined) throw new Error('there is no such check');
+      return check;
+    },
+    stop: async () => {
+      await Promise.all(cores.map((one) => one.close()));
+      redis.disconnect();
+      await server.stop();
+    },
+  };
+}
+
+const plainRecord = {
+  ...{ name: 'Probe', datacenter: 'Frankfurt', countryCode: 'DE', isp: 'Example Net', asNumber: 'AS64496' },
+  ...{ city: null, latitude: null, longitude: null, tags: [] },
+};
+
+const plainHeartbeat: Heartbeat = {
+  v: 1,
+  version: '0.1.0',
+  instance: 'a',
+  capabilities: { types: ['echo'], ipv4: true, ipv6: false, screenshot: false },
+  degraded: [],
+  load: { running: 0, capacity: 10 },
+  draining: false,
+};
+
+/** What an agent does at the end of a job, and on its way there. */
+export async function report(
+  redis: Redis,
+  probe: string,
+  check: string,
+  data: unknown,
+  { kind = 'final', hint = true, id = '*' } = {},
+): Promise<void> {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  await redis.xadd(redisKeys.results(probe), id, 'check', check, 'kind', kind, 'data', text);
+  if (hint) await redis.publish(redisKeys.resultHint(probe), '1');
+}
+
+export function success(said: string): Readonly<Record<string, unknown>> {
+  return {
+    ...{ result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, said },
+    ...{ startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:00.100Z' },
+  };
+}
+
+/** Waits for a thing to come true; the test fails by its own time limit when it does not. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(10);
+}
+
+const nowhere: LookUpPlace = () => ({
+  ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null },
+  ...{ country: 'Nowhere', countryCode: null, timezone: null, latitude: null, longitude: null },
+  ...{ provider: null, dataDate: null },
+});
+
+function ignore(): void {
+  // Tests look at what happens, not at what is logged.
+}
