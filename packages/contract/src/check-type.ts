@@ -39,8 +39,19 @@ export interface CheckType<
   readonly budgetMs: (params: Params<Fields, Options>) => number;
   /** Rules that a schema cannot say; each broken one as a JSON pointer into the request and a sentence. */
   readonly inputErrors?: (params: Params<Fields, Options>) => readonly InputError[];
+  /** What the caller chose to contact beside `host`, such as a resolver: the policy judges it too, before there is a job. */
+  readonly otherTargets?: (params: Params<Fields, Options>) => readonly OtherTarget[];
   /** Adds places and networks to a result; runs in the coordinator, never in a probe. */
   readonly annotate?: (result: ResultFields<Result>, lookUp: LookUpPlace) => ResultFields<Result>;
+}
+
+export interface OtherTarget {
+  /** JSON pointer to the field that names it. */
+  readonly path: string;
+  /** Host name or address literal. */
+  readonly host: string;
+  readonly port?: number | undefined;
+  readonly purpose: TargetPurpose;
 }
 
 export interface InputError {

@@ -1,1 +1,3 @@
-export {};
+export type { GeoLog } from './geo-log.ts';
+export type { GeoSource } from './geo-source.ts';
+export { openGeo, type Geo, type GeoOptions } from './geo.ts';

@@ -1,0 +1,16 @@
+/** How an answer names the source of a file, with the attribution that its licence asks for. */
+export function attributionOf(databaseType: string): string {
+  const owner = OWNERS.find(([pattern]) => pattern.test(databaseType))?.[1];
+  return owner === undefined ? databaseType : `${databaseType}, ${owner}`;
+}
+
+/** DB-IP and the NRO ask for a link to them; see NOTICE. */
+export const BUNDLED_CITY_ATTRIBUTION = 'IP Geolocation by DB-IP (https://db-ip.com, CC BY 4.0)';
+export const BUNDLED_ASN_ATTRIBUTION = 'networks by RouteViews (routeviews.org), NRO (nro.net), DB-IP (CC BY 4.0)';
+export const FALLBACK_ATTRIBUTION = 'GeoLite2 data of 2019 by MaxMind (https://www.maxmind.com, CC BY-SA 4.0)';
+
+const OWNERS: readonly (readonly [pattern: RegExp, owner: string])[] = [
+  [/^(?:GeoLite|GeoIP)/i, 'MaxMind (https://www.maxmind.com)'],
+  [/^DB-?IP/i, 'IP Geolocation by DB-IP (https://db-ip.com)'],
+  [/^ipinfo/i, 'IPinfo (https://ipinfo.io)'],
+];

@@ -1,0 +1,61 @@
+import type { Fallback } from './fallback.ts';
+import type { BundledSource, OperatorSource } from './sources.ts';
+
+/** One source as `sources()` shows it. */
+export interface GeoSource {
+  /** Path of an operator's file, or the package that brings the data. */
+  readonly name: string;
+  readonly role: 'city' | 'asn' | 'isp' | 'fallback';
+  readonly origin: 'operator' | 'bundled';
+  /** `idle`: not loaded before there is a need. `stale`: the file has become unusable, its last good reading answers. */
+  readonly state: 'ready' | 'stale' | 'missing' | 'idle' | 'loading';
+  /** Why it is stale or missing. */
+  readonly fault: string | null;
+  readonly attribution: string | null;
+  /** ISO 8601 date of the data. */
+  readonly date: string | null;
+}
+
+/** Empty when the operator has not named such a file. */
+export function operatorView(role: GeoSource['role'], source: OperatorSource | null): readonly GeoSource[] {
+  if (source === null) return [];
+  const { file } = source;
+  const fault = file.fault();
+  const read = file.current() !== null;
+  const readyOrStale = fault === null ? 'ready' : 'stale';
+  return [
+    {
+      name: file.path,
+      role,
+      origin: 'operator',
+      state: read ? readyOrStale : 'missing',
+      fault,
+      attribution: read ? source.attribution() : null,
+      date: source.date(),
+    },
+  ];
+}
+
+export function bundledView(role: GeoSource['role'], source: BundledSource): GeoSource {
+  return {
+    name: source.name,
+    role,
+    origin: 'bundled',
+    state: source.fault === null ? 'ready' : 'missing',
+    fault: source.fault,
+    attribution: source.attribution(),
+    date: source.date(),
+  };
+}
+
+export function fallbackView(fallback: Fallback): GeoSource {
+  return {
+    name: 'geoip-lite',
+    role: 'fallback',
+    origin: 'bundled',
+    state: fallback.state(),
+    fault: fallback.fault(),
+    attribution: fallback.attribution(),
+    date: fallback.date(),
+  };
+}

@@ -1,0 +1,183 @@
+import type { LookUpPlace, Place } from '@vantage/contract';
+
+import { parseAddress, prefixOf, type Address } from './address.ts';
+import { createCredits } from './credits.ts';
+import { createFallback } from './fallback.ts';
+import type { GeoLog } from './geo-log.ts';
+import { bundledView, fallbackView, operatorView, type GeoSource } from './geo-source.ts';
+import {
+  addLocation,
+  addNetwork,
+  createCountryNames,
+  deriveRest,
+  emptyPlace,
+  lacksLocation,
+  lacksNetwork,
+} from './place.ts';
+import { createRecentMap } from './recent-map.ts';
+import { defaultAsnFile, openBundledAsn, openBundledCity, openOperatorSource, type Source } from './sources.ts';
+import { isSpecial } from './special-addresses.ts';
+
+export interface GeoOptions {
+  /** Operator's MMDB files, asked before everything else and read again when they change. */
+  readonly cityMmdb?: string | undefined;
+  readonly asnMmdb?: string | undefined;
+  readonly ispMmdb?: string | undefined;
+  /** Folder of the bundled city files; default: the installed package. */
+  readonly bundledCity?: string | undefined;
+  /** The file that `build-asn.ts` writes; default: where it writes unless told. */
+  readonly bundledAsn?: string | undefined;
+  /** How often the operator's files are looked at; default 30 s. */
+  readonly pollMs?: number | undefined;
+  readonly log: GeoLog;
+}
+
+export interface Geo {
+  readonly lookUp: LookUpPlace;
+  /** What there is to ask, the operator's files first. */
+  readonly sources: () => readonly GeoSource[];
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the geo data. Missing and damaged files are logged and shown by `sources()`; the look-ups then answer from what is
+ * left, down to nulls.
+ */
+export async function openGeo(options: GeoOptions): Promise<Geo> {
+  const { log } = options;
+  const operatorSource = async (path: string | undefined) =>
+    path === undefined || path === '' ? null : openOperatorSource(path, log);
+  const [city, asn, isp, bundledCity, bundledAsn] = await Promise.all([
+    operatorSource(options.cityMmdb),
+    operatorSource(options.asnMmdb),
+    operatorSource(options.ispMmdb),
+    openBundledCity(options.bundledCity, log),
+    openBundledAsn(options.bundledAsn ?? defaultAsnFile(), log),
+  ]);
+  const fallback = createFallback(log);
+  // Without a file of cities every look-up needs it; it is better loaded before the first than during it.
+  if (bundledCity.fault !== null && (city?.file.current() ?? null) === null) await fallback.load();
+
+  const operatorSources = [city, asn, isp].filter((source) => source !== null);
+  const answer = createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback });
+  const poll = startPolling(options.pollMs ?? DEFAULT_POLL_MS, async () => {
+    for (const { file } of operatorSources) if (await file.refresh()) answer.forget();
+  });
+
+  return {
+    lookUp: answer.lookUp,
+    sources: () => [
+      ...operatorView('city', city),
+      ...operatorView('asn', asn),
+      ...operatorView('isp', isp),
+      bundledView('city', bundledCity),
+      bundledView('asn', bundledAsn),
+      fallbackView(fallback),
+    ],
+    close: poll.stop,
+  };
+}
+
+/** Answers that are kept: hops and callers come again and again. */
+const RECENT_PLACES = 2048;
+
+const DEFAULT_POLL_MS = 30_000;
+
+interface Sources {
+  readonly city: Source | null;
+  readonly asn: Source | null;
+  readonly isp: Source | null;
+  readonly bundledCity: Source;
+  readonly bundledAsn: Source;
+  readonly fallback: ReturnType<typeof createFallback>;
+}
+
+interface Answer {
+  readonly lookUp: LookUpPlace;
+  /** For when a source has got other data. */
+  readonly forget: () => void;
+}
+
+function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback }: Sources): Answer {
+  const all = [city, asn, isp, bundledCity, bundledAsn].filter((source) => source !== null);
+  const inOrder = (sources: readonly (Source | null)[]) =>
+    sources.filter((source) => source !== null).map((source) => ({ source, bit: 1 << all.indexOf(source) }));
+  const locationSources = inOrder([city, isp, asn, bundledCity]);
+  const networkSources = inOrder([asn, isp, city, bundledAsn]);
+  const fallbackBit = 1 << all.length;
+  const credits = createCredits([...all, fallback]);
+  const countryNames = createCountryNames();
+  const recent = createRecentMap<string, Place>(RECENT_PLACES);
+
+  function forget(): void {
+    recent.clear();
+    credits.clear();
+  }
+
+  /** The first need starts the load and goes without. */
+  function askFallback(address: Address): ReturnType<typeof fallback.find> {
+    if (fallback.state() === 'idle') void fallback.load().then(forget);
+    return fallback.find(address);
+  }
+
+  function placeOf(address: Address): Place {
+    const place = emptyPlace();
+    let used = 0;
+    for (const { source, bit } of locationSources) {
+      const found = source.find(address);
+      if (found !== null && addLocation(place, found.facts)) used |= bit;
+      if (!lacksLocation(place)) break;
+    }
+    for (const { source, bit } of networkSources) {
+      const found = source.find(address);
+      if (found !== null && addNetwork(place, found.facts, () => prefixOfFound(address, found.prefixLength)))
+        used |= bit;
+      if (!lacksNetwork(place)) break;
+    }
+    const facts = lacksLocation(place) ? askFallback(address) : null;
+    if (facts !== null && addLocation(place, facts)) used |= fallbackBit;
+    deriveRest(place, countryNames);
+    const { provider, dataDate } = credits.of(used);
+    place.provider = provider;
+    place.dataDate = dataDate;
+    return place;
+  }
+
+  function lookUp(text: string): Place {
+    const known = recent.get(text);
+    if (known !== undefined) return { ...known };
+    const address = parseAddress(text);
+    if (address === null || isSpecial(address)) return emptyPlace();
+    const place = placeOf(address);
+    recent.set(text, place);
+    return { ...place };
+  }
+
+  return { lookUp, forget };
+}
+
+/** A network of no bits is a file that does not divide this family. */
+function prefixOfFound(address: Address, length: number): string | null {
+  return length === 0 ? null : prefixOf(address, length);
+}
+
+/** Runs `look` again and again, never twice at once, and keeps no process alive. `stop` waits for the one that runs. */
+function startPolling(pollMs: number, look: () => Promise<void>): { readonly stop: () => Promise<void> } {
+  let running = Promise.resolve();
+  let stopped = false;
+  let timer = setTimeout(turn, pollMs).unref();
+
+  function turn(): void {
+    running = look().then(() => {
+      if (!stopped) timer = setTimeout(turn, pollMs).unref();
+    });
+  }
+
+  return {
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+      return running;
+    },
+  };
+}

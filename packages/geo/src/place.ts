@@ -1,0 +1,110 @@
+import tzLookUp from '@photostructure/tz-lookup';
+import type { Place } from '@vantage/contract';
+
+import type { Facts } from './facts.ts';
+
+/** A place that is being put together; whether a source added something decides whether it is named. */
+export type Draft = Place;
+
+export function emptyPlace(): Draft {
+  return {
+    asn: null,
+    asName: null,
+    isp: null,
+    org: null,
+    prefix: null,
+    city: null,
+    region: null,
+    country: null,
+    countryCode: null,
+    timezone: null,
+    latitude: null,
+    longitude: null,
+    provider: null,
+    dataDate: null,
+  };
+}
+
+/** Adds what a later source knows of the network, unless it speaks of another one. Returns whether it added anything. */
+export function addNetwork(place: Draft, facts: Facts, prefix: () => string | null): boolean {
+  if (place.asn !== null && facts.asn !== null && place.asn !== facts.asn) return false;
+  let added = false;
+  if (place.asn === null && facts.asn !== null) {
+    place.asn = facts.asn;
+    place.prefix = prefix();
+    added = true;
+  }
+  for (const field of ['asName', 'isp', 'org'] as const) {
+    if (place[field] !== null || facts[field] === null) continue;
+    place[field] = facts[field];
+    added = true;
+  }
+  return added;
+}
+
+/**
+ * Adds what a later source knows of the location, from coarse to fine and only as far as it agrees with what is known: a city
+ * of one source in the country of another would be a place that no source named. Returns whether it added anything.
+ */
+export function addLocation(place: Draft, facts: Facts): boolean {
+  let added = false;
+  for (const field of ['countryCode', 'country', 'region', 'city'] as const) {
+    const fact = facts[field];
+    if (place[field] === null && fact !== null) {
+      place[field] = fact;
+      added = true;
+    } else if (field !== 'country' && !sameName(place[field], fact)) {
+      return added;
+    }
+  }
+  if (place.latitude === null && facts.latitude !== null) {
+    place.latitude = facts.latitude;
+    place.longitude = facts.longitude;
+    added = true;
+  }
+  if (place.timezone === null && facts.timezone !== null) {
+    place.timezone = facts.timezone;
+    added = true;
+  }
+  return added;
+}
+
+export function lacksNetwork(place: Place): boolean {
+  return place.asn === null || place.asName === null || place.isp === null || place.org === null;
+}
+
+export function lacksLocation(place: Place): boolean {
+  return place.countryCode === null || place.region === null || place.city === null || place.latitude === null;
+}
+
+/** Fills what follows from the rest: the country's English name, the time zone of the coordinates, the owner of the AS. */
+export function deriveRest(place: Draft, countryNames: (code: string) => string | null): void {
+  if (place.countryCode !== null) place.country = countryNames(place.countryCode) ?? place.country;
+  if (place.timezone === null && place.latitude !== null && place.longitude !== null) {
+    place.timezone = tzLookUp(place.latitude, place.longitude);
+  }
+  place.isp ??= place.asName;
+  place.org ??= place.asName;
+}
+
+/** English names of ISO 3166-1 alpha-2 codes; `Intl` is asked once for each. */
+export function createCountryNames(): (code: string) => string | null {
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+  const known = new Map<string, string | null>();
+  return (code) => {
+    let name = known.get(code);
+    if (name === undefined) {
+      name = names.of(code) ?? null;
+      known.set(code, name);
+    }
+    return name;
+  };
+}
+
+/** Sources write a region as its name or as its ISO 3166-2 code; a name and a code are not held against each other. */
+function sameName(known: string | null, fact: string | null): boolean {
+  if (known === null || fact === null || CODE.test(known) !== CODE.test(fact)) return true;
+  return known.toLowerCase() === fact.toLowerCase();
+}
+
+const CODE = /^[A-Z0-9]{1,3}$/;
