@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
 import { ipv4, ipv6, links, networks, nodes, routes, type NodeName } from './topology.ts';
@@ -7,6 +7,8 @@ import { ipv4, ipv6, links, networks, nodes, routes, type NodeName } from './top
 export interface Netlab {
   /** Runs a program inside a node. */
   readonly run: (node: NodeName, program: string, ...args: readonly string[]) => Promise<Finished>;
+  /** Starts a program inside a node, with pipes to it. */
+  readonly start: (node: NodeName, program: string, ...args: readonly string[]) => ChildProcess;
   /** Removes every namespace. Can be called again. */
   readonly remove: () => void;
 }
@@ -57,7 +59,9 @@ export function createNetlab(): Netlab {
         resolve({ stdout, stderr, status: child.exitCode ?? -1 }),
       );
     });
-  return { run, remove };
+  const start: Netlab['start'] = (node, program, ...args) =>
+    spawn(IP, ['netns', 'exec', namespace(node), program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  return { run, start, remove };
 }
 
 function addNode(name: string, node: NodeName): void {
@@ -65,7 +69,8 @@ function addNode(name: string, node: NodeName): void {
   // Without these the routers keep their ICMP errors back, as real ones may; the tests compare with the truth.
   const settings = {
     'ipv4/ip_forward': 1,
-    'ipv4/icmp_ratelimit': 0,
+    // Not `icmp_ratelimit`: at 0 it empties the bucket from which refusals by a route are paid.
+    'ipv4/icmp_ratemask': 0,
     'ipv4/icmp_msgs_per_sec': 100_000,
     'ipv4/icmp_msgs_burst': 10_000,
     'ipv4/fib_multipath_hash_policy': 1,
@@ -88,7 +93,11 @@ function addNode(name: string, node: NodeName): void {
   ]);
 }
 
-function addLink(namespace: (node: NodeName) => string, index: number, { number, sides, mtu }: (typeof links)[number]): void {
+function addLink(
+  namespace: (node: NodeName) => string,
+  index: number,
+  { number, sides, mtu }: (typeof links)[number],
+): void {
   const [first, second] = sides;
   const [near, far] = [`to${index}a`, `to${index}b`];
   ip(`-n ${namespace(first)} link add ${near} type veth peer name ${far} netns ${namespace(second)}`);
@@ -108,11 +117,23 @@ function addLink(namespace: (node: NodeName) => string, index: number, { number,
 function addRoutes(name: string, node: NodeName): void {
   if (node === 'target') {
     const stories = [networks.behindSilent, networks.diamond];
-    batch(name, stories.map((network) => `address add ${ipv4(network, 99)}/32 dev lo`));
-    batch(name, stories.map((network) => `address add ${ipv6(network, 99)}/128 dev lo nodad`));
+    batch(
+      name,
+      stories.map((network) => `address add ${ipv4(network, 99)}/32 dev lo`),
+    );
+    batch(
+      name,
+      stories.map((network) => `address add ${ipv6(network, 99)}/128 dev lo nodad`),
+    );
   }
-  batch(name, routes[node].map((route) => `route add ${fill(route, (network) => `10.200.${network}.0/24`, ipv4)}`));
-  batch(name, routes[node].map((route) => `-6 route add ${fill(route, (network) => `fd00:200:${network}::/64`, ipv6)}`));
+  batch(
+    name,
+    routes[node].map((route) => `route add ${fill(route, (network) => `10.200.${network}.0/24`, ipv4)}`),
+  );
+  batch(
+    name,
+    routes[node].map((route) => `-6 route add ${fill(route, (network) => `fd00:200:${network}::/64`, ipv6)}`),
+  );
 }
 
 function fill(
@@ -122,7 +143,10 @@ function fill(
 ): string {
   return route
     .replaceAll(/\{net (\d+)\}/g, (_, network) => prefix(Number(network)))
-    .replaceAll(/\{via (\d+)\.([12])\}/g, (_, network, side) => `via ${address(Number(network), Number(side) as 1 | 2)}`);
+    .replaceAll(
+      /\{via (\d+)\.([12])\}/g,
+      (_, network, side) => `via ${address(Number(network), Number(side) as 1 | 2)}`,
+    );
 }
 
 function batch(name: string, lines: readonly string[]): void {
@@ -130,7 +154,11 @@ function batch(name: string, lines: readonly string[]): void {
 }
 
 function ip(line: string): void {
-  execFileSync(IP, line.split(' ').filter((word) => word !== ''), { stdio: 'pipe' });
+  execFileSync(
+    IP,
+    line.split(' ').filter((word) => word !== ''),
+    { stdio: 'pipe' },
+  );
 }
 
 function removeOrphans(): void {

@@ -57,11 +57,7 @@ export const routes: Readonly<Record<NodeName, readonly string[]>> = {
     `{net ${networks.diamond}} nexthop {via 2.2} nexthop {via 7.2}`,
     'default {via 2.2}',
   ],
-  r2: [
-    `prohibit {net ${networks.prohibited}}`,
-    '{net 1} {via 2.1}',
-    'default {via 3.2}',
-  ],
+  r2: [`prohibit {net ${networks.prohibited}}`, '{net 1} {via 2.1}', 'default {via 3.2}'],
   r3: [
     `unreachable {net ${networks.unreachable}}`,
     `blackhole {net ${networks.blackHole}}`,

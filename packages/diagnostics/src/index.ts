@@ -2,3 +2,10 @@ export { classifyError } from './classify.ts';
 export type { Diagnostic, DiagnosticContext, Outcome } from './diagnostic.ts';
 export { loadDiagnostic } from './load.ts';
 export type { PacketSocket, PacketSocketOptions, PacketSockets, ReceivedPacket } from './sockets/packet-socket.ts';
+export type { PacketProcessOptions } from './sockets/packet-child.ts';
+export {
+  createPacketSockets,
+  type PacketPrivilege,
+  type PacketProcess,
+  type PacketProcessStatus,
+} from './sockets/packet-sockets.ts';

@@ -6,29 +6,48 @@ import type { Family } from '@vantage/contract';
  */
 export interface PacketSockets {
   /**
-   * Opens one raw socket in the packet process.
+   * Opens a socket of one protocol in the packet process. All sockets of a family and protocol share one descriptor
+   * there; each gets only what answers its own identifier.
    *
-   * @throws when the privilege is missing or the packet process cannot be started
+   * @throws `NodeJS.ErrnoException`: EPERM or EACCES when the privilege is missing, EAFNOSUPPORT when the machine lacks
+   *   the family, ECHILD when the packet process cannot be started, EADDRINUSE when the identifier is taken
    */
   readonly open: (options: PacketSocketOptions) => Promise<PacketSocket>;
+  /**
+   * The address that the kernel puts into packets for a destination; checksums of UDP and TCP cover it. No packet is
+   * sent.
+   *
+   * @throws `NodeJS.ErrnoException` when there is no route to the destination
+   */
+  readonly sourceFor: (destination: string) => Promise<string>;
 }
 
 export type PacketProtocol = 'icmp' | 'udp' | 'tcp';
 
 export interface PacketSocketOptions {
   readonly family: Family;
+  /** Protocol of the packets to send. ICMP errors about them arrive whatever the protocol. */
   readonly protocol: PacketProtocol;
+  /** ICMP identifier, or local port for UDP and TCP. Without it a free one is chosen at random. */
+  readonly identifier?: number | undefined;
 }
 
 export interface PacketSocket {
+  /** ICMP identifier, or local port for UDP and TCP, of every packet to send. */
+  readonly identifier: number;
   /**
-   * Sends one packet, payload of the IP header, with its own TTL or hop limit. Resolves with the monotonic send time
-   * in milliseconds, taken in the packet process.
+   * Sends one packet, payload of the IP header, with its own TTL or hop limit, never fragmented. The checksum of an
+   * ICMPv6 message is the kernel's work. Resolves with the monotonic send time in milliseconds, taken in the packet
+   * process.
    *
    * @throws `NodeJS.ErrnoException` with what the kernel said (EMSGSIZE, EHOSTUNREACH, EPERM …)
    */
   readonly send: (packet: Uint8Array, destination: string, ttl: number) => Promise<number>;
-  /** Calls back for each packet that the socket receives until it is closed. */
+  /**
+   * Calls back for each packet that carries the identifier until the socket is closed: echo replies, UDP and TCP
+   * packets to the local port, and ICMP messages that quote one of its packets. Nothing but the identifier was
+   * checked: another program may use the same.
+   */
   readonly onPacket: (listener: (packet: ReceivedPacket) => void) => void;
   /** Calls back when the packet process died; nothing more comes. */
   readonly onLost: (listener: (error: Error) => void) => void;
@@ -36,9 +55,16 @@ export interface PacketSocket {
 }
 
 export interface ReceivedPacket {
-  /** What the kernel gives a raw socket: with the IP header for IPv4, without for IPv6. */
+  /** Protocol of `data`: the socket's own, or `icmp` for an error about one of its packets. */
+  readonly protocol: PacketProtocol;
+  /** The packet without its IP header, at most `MAX_PACKET_BYTES`. */
   readonly data: Uint8Array;
   readonly from: string;
+  /** TTL or hop limit at arrival; null for IPv6, where a raw socket does not learn it. */
+  readonly hopLimit: number | null;
   /** On the same clock as the send times, milliseconds. */
   readonly receivedMs: number;
 }
+
+/** Longest packet that is sent or handed on, without its IP header. */
+export const MAX_PACKET_BYTES = 2_048;

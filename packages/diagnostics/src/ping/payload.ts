@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+
+/** Size of the random bytes that tell our replies from those of whoever uses the same identifier. */
+const COOKIE_BYTES = 16;
+
+/**
+ * The payload of a check's echo requests: random bytes, then, if it fits, a tag that says whose they are, then a
+ * counting pattern. The same for every packet of the check.
+ */
+export function pingPayload(bytes: number, tag: string): Uint8Array {
+  const payload = Uint8Array.from({ length: bytes }, (_, index) => index & 0xff);
+  const cookie = randomBytes(COOKIE_BYTES).subarray(0, bytes);
+  payload.set(cookie);
+  const words = Buffer.from(tag);
+  if (words.length <= bytes - cookie.length) payload.set(words, cookie.length);
+  return payload;
+}
+
+/** How much a reply or quotation has of the payload that was sent. */
+export type PayloadMatch = 'same' | 'changed' | 'foreign';
+
+/**
+ * Compares what came back. `foreign`: not even the random bytes are ours, so somebody else's reply; `changed`: ours, but
+ * damaged or cut off. Without enough payload for a cookie the identifier alone decides.
+ */
+export function matchPayload(sent: Uint8Array, received: Uint8Array): PayloadMatch {
+  if (Buffer.compare(sent, received) === 0) return 'same';
+  const cookie = sent.subarray(0, COOKIE_BYTES);
+  const sameBytes = cookie.reduce((same, byte, index) => same + (byte === received[index] ? 1 : 0), 0);
+  return sameBytes >= cookie.length / 2 ? 'changed' : 'foreign';
+}
+
+/** True where the quotation of an ICMP error has nothing that contradicts the payload; routers may quote none of it. */
+export function quotesPayload(sent: Uint8Array, quoted: Uint8Array): boolean {
+  const cookie = sent.subarray(0, Math.min(COOKIE_BYTES, quoted.length));
+  const isPadding = quoted.subarray(0, cookie.length).every((byte) => byte === 0);
+  return isPadding || Buffer.compare(cookie, quoted.subarray(0, cookie.length)) === 0;
+}

@@ -1,0 +1,343 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { resultSchema, type ParamsOf } from '@vantage/contract';
+import { Compile } from 'typebox/compile';
+
+import { createPacketSockets } from '../sockets/packet-sockets.ts';
+import { echoRequest } from '../sockets/wire/icmp.ts';
+import { testContext } from '../testing/context.ts';
+import {
+  fakePackets,
+  FAKE_SOURCES,
+  type FakeAnswer,
+  type FakePackets,
+  type FakeSent,
+} from '../testing/fake-packets.ts';
+import { itNeeding } from '../testing/needs.ts';
+import { echoReplyTo, icmpError, ipPacket } from '../testing/raw-packets.ts';
+import { ping } from './contract.ts';
+import { runPing } from './run.ts';
+
+type Options = Partial<ParamsOf<typeof ping>['options']>;
+
+const TARGET = '198.51.100.7';
+const ROUTER = '10.1.1.1';
+const schema = Compile(resultSchema(ping));
+
+const packets = createPacketSockets();
+const { ipv4, ipv6 } = await packets.probePrivilege();
+afterAll(() => packets.close());
+
+function params(host: string, options: Options = {}): ParamsOf<typeof ping> {
+  return { host, options: { count: 3, interval: 200, size: 56, ...options } };
+}
+
+/** Runs a ping over a network that is a function; `interval` below what callers may ask keeps the tests quick. */
+async function pingOver(
+  answer: (sent: FakeSent, number: number) => readonly FakeAnswer[],
+  options: Options & { hide?: boolean; budgetMs?: number } = {},
+): Promise<{ outcome: Awaited<ReturnType<typeof runPing>>; fake: FakePackets; partials: readonly object[] }> {
+  const { hide = false, budgetMs = 700, ...rest } = options;
+  const fake = fakePackets(answer);
+  const context = testContext<typeof ping>({
+    packets: fake,
+    budgetMs,
+    showPrivateAddresses: !hide,
+    isPrivateAddress: (address) => address.startsWith('10.'),
+  });
+  const outcome = await runPing(params(TARGET, { interval: 5, ...rest }), context);
+  const final = { ...outcome, startedAt: null, finishedAt: '2026-01-01T00:00:00.000Z' };
+  expect([...schema.Errors(final)]).toEqual([]);
+  return { outcome, fake, partials: context.partials };
+}
+
+function reply(sent: FakeSent, rttMs: number, change: (packet: Uint8Array) => void = () => undefined): FakeAnswer {
+  const data = echoReplyTo(4, sent.packet);
+  change(data);
+  return { protocol: 'icmp', data, from: sent.destination, hopLimit: 57, rttMs };
+}
+
+function refusal(sent: FakeSent, type: number, code: number, from: string, mtu = 0): FakeAnswer {
+  const quoted = ipPacket(FAKE_SOURCES[4], sent.destination, 1, sent.packet);
+  return { protocol: 'icmp', data: icmpError(4, type, code, quoted, mtu), from, hopLimit: 60, rttMs: 3 };
+}
+
+describe('ping', () => {
+  it('measures each packet and sums them up', async () => {
+    const { outcome, fake } = await pingOver((sent, number) => [reply(sent, number * 10)]);
+
+    expect(outcome).toMatchObject({
+      result: 'success',
+      error: null,
+      resolvedIp: TARGET,
+      rt: 20,
+      rttMin: 10,
+      rttAvg: 20,
+      rttMax: 30,
+      rttStdDev: 8.165,
+      jitter: 10,
+      pingCount: 3,
+      pingCompleted: 3,
+      loss: 0,
+      anomalies: { duplicates: 0, late: 0, reordered: 0, corrupted: 0 },
+    });
+    expect(outcome.packets).toEqual([
+      { seq: 1, rtt: 10, ttl: 57, from: TARGET, duplicate: false },
+      { seq: 2, rtt: 20, ttl: 57, from: TARGET, duplicate: false },
+      { seq: 3, rtt: 30, ttl: 57, from: TARGET, duplicate: false },
+    ]);
+    expect(fake.openSockets()).toBe(0);
+  });
+
+  it('sends as many packets as asked, of the size and TTL asked, all to the pinned address', async () => {
+    const { fake } = await pingOver((sent) => [reply(sent, 1)], { count: 5, size: 100, ttl: 9 });
+
+    expect(fake.sent.map(({ packet, ttl, destination }) => [packet.length, ttl, destination])).toEqual(
+      Array.from({ length: 5 }, () => [108, 9, TARGET]),
+    );
+    expect(Buffer.from(fake.sent[0]!.packet).toString('latin1')).toContain('vantage-test');
+  });
+
+  it.each([0, 1, 15, 16, 1_472])('works with %i bytes of payload', async (size) => {
+    const { outcome, fake } = await pingOver((sent) => [reply(sent, 1)], { size, count: 2 });
+
+    expect(outcome).toMatchObject({ result: 'success', loss: 0 });
+    expect(fake.sent[0]!.packet).toHaveLength(8 + size);
+  });
+
+  it('uses random bytes that differ from check to check', async () => {
+    const payloads = new Set<string>();
+    for (let round = 0; round < 3; round += 1) {
+      const { fake } = await pingOver((sent) => [reply(sent, 1)], { count: 1 });
+      payloads.add(Buffer.from(fake.sent[0]!.packet.subarray(8, 24)).toString('hex'));
+    }
+
+    expect(payloads.size).toBe(3);
+  });
+
+  it('keeps a lost packet as a row without RTT', async () => {
+    const { outcome } = await pingOver((sent, number) => (number === 2 ? [] : [reply(sent, 4)]));
+
+    expect(outcome).toMatchObject({ result: 'success', pingCount: 3, pingCompleted: 2, loss: 0.333 });
+    expect(outcome.packets?.[1]).toEqual({ seq: 2, rtt: null, ttl: null, from: null, duplicate: false });
+  });
+
+  it('lists a duplicate and counts it in nothing else', async () => {
+    const { outcome } = await pingOver((sent, number) =>
+      number === 1 ? [reply(sent, 4), reply(sent, 9)] : [reply(sent, 4)],
+    );
+
+    expect(outcome).toMatchObject({ rttMax: 4, pingCompleted: 3, anomalies: { duplicates: 1 } });
+    expect(outcome.packets?.map(({ seq, rtt, duplicate }) => [seq, rtt, duplicate])).toEqual([
+      [1, 4, false],
+      [1, 9, true],
+      [2, 4, false],
+      [3, 4, false],
+    ]);
+  });
+
+  it('counts replies in another order', async () => {
+    const kept: FakeAnswer[] = [];
+    const { outcome } = await pingOver((sent, number) => {
+      if (number > 1) return [reply(sent, 2), ...kept.splice(0)];
+      kept.push(reply(sent, 30));
+      return [];
+    });
+
+    expect(outcome).toMatchObject({ pingCompleted: 3, anomalies: { reordered: 1 } });
+  });
+
+  it('takes a reply after four seconds for a loss, and says that it was late', async () => {
+    const { outcome } = await pingOver((sent, number) => [reply(sent, number === 1 ? 4_001 : 5)]);
+
+    expect(outcome).toMatchObject({ pingCompleted: 2, rttMax: 5, anomalies: { late: 1 } });
+    expect(outcome.packets?.[0]).toMatchObject({ seq: 1, rtt: null });
+  });
+
+  it.each([
+    ['a wrong checksum', (packet: Uint8Array) => void (packet[2]! ^= 0xff)],
+    ['a damaged payload', (packet: Uint8Array) => void (packet[50]! ^= 0xff)],
+  ])('takes a reply with %s for a loss, and says that it was corrupted', async (_reason, damage) => {
+    const { outcome } = await pingOver((sent, number) => [reply(sent, 5, number === 1 ? damage : undefined)]);
+
+    expect(outcome).toMatchObject({ pingCompleted: 2, anomalies: { corrupted: 1 } });
+  });
+
+  it('counts no reply to somebody else who uses the same identifier', async () => {
+    const { outcome } = await pingOver((sent) => {
+      const foreign = echoRequest(4, sent.identifier, 1, Buffer.alloc(56, 0x55));
+      return [{ ...reply(sent, 5), data: echoReplyTo(4, foreign) }];
+    });
+
+    expect(outcome).toMatchObject({
+      result: 'timeout',
+      error: { code: 'timed_out' },
+      pingCount: 3,
+      pingCompleted: 0,
+      loss: 1,
+      rt: null,
+      rttMin: null,
+      rttAvg: null,
+      rttMax: null,
+      jitter: null,
+      anomalies: { corrupted: 0 },
+    });
+  });
+
+  it.each([
+    ['no route', 3, 0, 'network_unreachable'],
+    ['no host', 3, 1, 'host_unreachable'],
+    ['a filter', 3, 13, 'administratively_prohibited'],
+    ['too few hops', 11, 0, 'time_exceeded'],
+    ['a small link', 3, 4, 'packet_too_big'],
+    ['a bad header', 12, 0, 'icmp_error'],
+  ] as const)('fails at once when a router says: %s', async (_reason, type, code, failure) => {
+    const { outcome, fake } = await pingOver((sent) => [
+      refusal(sent, type, code, '203.0.113.9', code === 4 ? 1_280 : 0),
+    ]);
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: failure, source: 'network' }, pingCompleted: 0 });
+    expect(outcome.error?.message).toContain('203.0.113.9');
+    expect(outcome.packets?.[0]).toMatchObject({ rtt: null, from: '203.0.113.9' });
+    expect(fake.sent.length).toBeLessThan(3);
+  });
+
+  it('names the MTU of the link that is too small', async () => {
+    const { outcome } = await pingOver((sent) => [refusal(sent, 3, 4, '203.0.113.9', 1_280)]);
+
+    expect(outcome.error?.message).toContain('1280');
+  });
+
+  it('keeps the address of a private router to itself', async () => {
+    const { outcome } = await pingOver((sent) => [refusal(sent, 3, 1, ROUTER)], { hide: true });
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'host_unreachable' } });
+    expect(JSON.stringify(outcome)).not.toContain(ROUTER);
+    expect(outcome.error?.message).toContain('A router with a private address');
+  });
+
+  it('remains a success when an error follows a reply', async () => {
+    const { outcome } = await pingOver((sent, number) =>
+      number === 1 ? [reply(sent, 2)] : [refusal(sent, 3, 1, '203.0.113.9')],
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', error: null, pingCompleted: 1 });
+  });
+
+  it('does not believe an error about somebody else’s packet', async () => {
+    const { outcome } = await pingOver((sent) => {
+      const other = { ...sent, packet: echoRequest(4, sent.identifier, 1, Buffer.alloc(56, 0x55)) };
+      return [
+        refusal(other, 3, 1, '203.0.113.9'),
+        refusal({ ...sent, destination: '192.0.2.200' }, 3, 1, '203.0.113.9'),
+        reply(sent, 3),
+      ];
+    });
+
+    expect(outcome).toMatchObject({ result: 'success', loss: 0 });
+  });
+
+  it('believes an error that quotes eight bytes, by their checksum', async () => {
+    const cut = (sent: FakeSent): FakeSent => ({ ...sent, packet: sent.packet.slice(0, 8) });
+    const forged = (sent: FakeSent): FakeSent => {
+      const { packet } = cut(sent);
+      packet[2]! ^= 0x11;
+      return { ...sent, packet };
+    };
+    const believed = await pingOver((sent) => [refusal(cut(sent), 3, 1, '203.0.113.9')]);
+    const ignored = await pingOver((sent) => [refusal(forged(sent), 3, 1, '203.0.113.9'), reply(sent, 1)]);
+
+    expect(believed.outcome.error?.code).toBe('host_unreachable');
+    expect(ignored.outcome.result).toBe('success');
+  });
+
+  it('fails with what the kernel says when it does not send', async () => {
+    const { outcome } = await pingOver(() => {
+      throw Object.assign(new Error('no'), { code: 'ENETUNREACH' });
+    });
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      error: { code: 'network_unreachable', phase: 'request' },
+      pingCount: 0,
+      loss: null,
+    });
+  });
+
+  it('ends as an error of the probe when the packet process dies', async () => {
+    const fake = fakePackets(() => {
+      setImmediate(() => fake.crash());
+      return [];
+    });
+    const outcome = await runPing(params(TARGET), testContext<typeof ping>({ packets: fake }));
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted', source: 'probe' } });
+  });
+
+  it('shows what it has while it runs', async () => {
+    const { partials } = await pingOver((sent) => [reply(sent, 1)]);
+
+    expect(partials.length).toBeGreaterThanOrEqual(3);
+    expect(partials.at(-1)).toMatchObject({ pingCount: 3, pingCompleted: 3 });
+  });
+
+  it('says which capability is missing', async () => {
+    const unavailable = await runPing(params(TARGET), testContext<typeof ping>());
+    const refusing = {
+      ...fakePackets(() => []),
+      open: () => Promise.reject(Object.assign(new Error('no'), { code: 'EPERM' })),
+    };
+    const refused = await runPing(params(TARGET), testContext<typeof ping>({ packets: refusing }));
+
+    for (const outcome of [unavailable, refused]) {
+      expect(outcome).toMatchObject({
+        result: 'error',
+        error: { code: 'capability_missing', source: 'probe' },
+        resolvedIp: TARGET,
+        pingCount: 0,
+      });
+    }
+  });
+
+  it('sends nothing to a target that is not admitted', async () => {
+    const fake = fakePackets(() => []);
+    const context = testContext<typeof ping>({ packets: fake, refused: [TARGET] });
+    const outcome = await runPing(params(TARGET), context);
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'target_refused_by_policy' } });
+    expect(context.admissions).toEqual([{ host: TARGET, purpose: 'icmp', family: undefined }]);
+    expect(fake.sent).toEqual([]);
+  });
+
+  it('ends soon after its signal, with what it has', async () => {
+    const stop = new AbortController();
+    const fake = fakePackets((sent) => [reply(sent, 1)]);
+    const context = testContext<typeof ping>({ packets: fake, signal: stop.signal });
+    const running = runPing(params(TARGET, { count: 16, interval: 1_000 }), context);
+    while (context.partials.length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+    stop.abort();
+
+    expect(await running).toMatchObject({ result: 'success', pingCount: 1 });
+  });
+
+  itNeeding(ipv4, process.env['CI'])('measures the loopback over IPv4', async () => {
+    const outcome = await runPing(params('127.0.0.1'), testContext<typeof ping>({ packets }));
+
+    expect(outcome).toMatchObject({ result: 'success', resolvedIp: '127.0.0.1', pingCompleted: 3, loss: 0 });
+    expect(outcome.packets?.every(({ ttl, from }) => ttl === 64 && from === '127.0.0.1')).toBe(true);
+  });
+
+  itNeeding(ipv4, process.env['CI'])('keeps a hundred checks of one target apart', async () => {
+    const checks = Array.from({ length: 100 }, () =>
+      runPing(params('127.0.0.1', { count: 2 }), testContext<typeof ping>({ packets })),
+    );
+    for (const outcome of await Promise.all(checks)) {
+      expect(outcome).toMatchObject({ pingCount: 2, pingCompleted: 2, anomalies: { duplicates: 0, corrupted: 0 } });
+    }
+  });
+
+  itNeeding(ipv4 ?? ipv6, process.env['CI'])('measures the loopback over IPv6', async () => {
+    const outcome = await runPing(params('::1', { size: 0 }), testContext<typeof ping>({ packets }));
+
+    expect(outcome).toMatchObject({ result: 'success', resolvedIp: '::1', pingCompleted: 3, loss: 0 });
+  });
+});

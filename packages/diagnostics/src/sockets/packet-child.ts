@@ -1,0 +1,118 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+import { escapeText } from '@vantage/contract';
+
+import { errnoError } from './errno.ts';
+import { frame, frameReader } from './frames.ts';
+import { decodeAnswer, encodeRequest, type Answer, type Request } from './messages.ts';
+
+/** How the packet process is started, so that it alone can hold CAP_NET_RAW. */
+export interface PacketProcessOptions {
+  /** The Node.js to run it with, such as a copy that carries the file capability; by default the agent's own. */
+  readonly execPath?: string | undefined;
+  /** A command that runs what follows it, such as `['setpriv', '--ambient-caps', '+net_raw', …]`. */
+  readonly commandPrefix?: readonly string[] | undefined;
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
+}
+
+export interface PacketChild {
+  readonly pid: number;
+  readonly send: (request: Request) => void;
+  /** Closes the pipe, at which the process ends; kills it if it has not ended within a second. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface PacketChildListeners {
+  readonly onAnswer: (answer: Answer) => void;
+  /** The process ended, or sent what it cannot have meant and was killed for it. Called once, after it was ready. */
+  readonly onLost: (error: Error) => void;
+}
+
+const START_TIMEOUT_MS = 10_000;
+const STOP_TIMEOUT_MS = 1_000;
+const KEPT_STDERR_CHARACTERS = 2_000;
+
+/**
+ * Starts a packet process and waits until it is ready.
+ *
+ * @throws `NodeJS.ErrnoException` with code ECHILD and the reason when it cannot start or raw-socket cannot be loaded
+ */
+export function startPacketChild(options: PacketProcessOptions, listeners: PacketChildListeners): Promise<PacketChild> {
+  return new Promise((resolve, reject) => {
+    const child = spawnChild(options);
+    const pipe = child.stdio[3] as Duplex;
+    let lastWords = '';
+    let state: 'starting' | 'ready' | 'over' = 'starting';
+
+    const exited = new Promise<void>((done) => {
+      child.once('exit', () => done());
+      child.once('error', () => done());
+    });
+    const end = (reason: string): void => {
+      if (state === 'over') return;
+      const wasReady = state === 'ready';
+      state = 'over';
+      clearTimeout(timer);
+      pipe.destroy();
+      child.stderr?.destroy();
+      child.kill('SIGKILL');
+      const error = errnoError('ECHILD', escapeText(`The packet process ${reason}. ${lastWords}`.trim(), 512));
+      if (wasReady) listeners.onLost(error);
+      else reject(error);
+    };
+    const stop = async (): Promise<void> => {
+      state = 'over';
+      pipe.end();
+      const killer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await exited;
+      clearTimeout(killer);
+      pipe.destroy();
+    };
+    const receive = (answer: Answer): void => {
+      if (answer.op !== 'ready') return state === 'ready' ? listeners.onAnswer(answer) : undefined;
+      if (answer.errno !== '') return end(`cannot load raw-socket: ${answer.reason}`);
+      clearTimeout(timer);
+      state = 'ready';
+      return resolve({ pid: child.pid ?? 0, stop, send: (request) => void pipe.write(frame(encodeRequest(request))) });
+    };
+
+    const timer = setTimeout(() => end('did not start in time'), START_TIMEOUT_MS);
+    child.once('error', (error) => end(`cannot be started: ${error.message}`));
+    child.once('exit', (code, signal) => end(`ended with ${signal ?? `status ${code}`}`));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      lastWords = (lastWords + text).slice(-KEPT_STDERR_CHARACTERS);
+    });
+    pipe.on('error', (error) => end(`broke its pipe: ${error.message}`));
+    pipe.on('data', frameListener(receive, end));
+  });
+}
+
+function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid }: PacketProcessOptions): ChildProcess {
+  // Sources run from `.ts`, images from the built `.js`.
+  const file = `packet-process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`;
+  const program = fileURLToPath(new URL(file, import.meta.url));
+  const [command, ...words] = [...commandPrefix, execPath, program];
+  return spawn(command, words, {
+    // Descriptor 3 carries the frames. Nothing of the agent's environment, which holds its secrets, goes along.
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+  });
+}
+
+function frameListener(receive: (answer: Answer) => void, end: (reason: string) => void): (piece: Buffer) => void {
+  const reader = frameReader();
+  return (piece) => {
+    let answers: Answer[];
+    try {
+      answers = reader.push(piece).map(decodeAnswer);
+    } catch (error) {
+      return end(`sent nonsense: ${Error.isError(error) ? error.message : 'unknown'}`);
+    }
+    return answers.forEach(receive);
+  };
+}

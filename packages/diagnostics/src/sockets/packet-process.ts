@@ -1,0 +1,129 @@
+import { createSocket } from 'node:dgram';
+import { isIPv6, Socket } from 'node:net';
+
+import type { Family } from '@vantage/contract';
+
+import { errnoOf } from './errno.ts';
+import { frame, frameReader } from './frames.ts';
+import { decodeRequest, encodeAnswer, type Answer, type Request } from './messages.ts';
+import type { PacketProtocol } from './packet-socket.ts';
+import { openRawSocket, type ArrivedPacket, type RawSocketLibrary, type SharedRawSocket } from './raw-sockets.ts';
+import { ownerOf } from './wire/owner.ts';
+
+/**
+ * The packet process: the only program that loads raw-socket, and the only one that needs CAP_NET_RAW. It knows packets,
+ * identifiers and times, and nothing of checks. It speaks frames over descriptor 3 and ends with it.
+ */
+
+type OpenRequest = Extract<Request, { op: 'open' }>;
+
+/** Packets beyond this backlog of an agent that does not read are dropped, as a full socket buffer drops them. */
+const MAX_BACKLOG_BYTES = 1_048_576;
+
+function ownerKey(family: Family, protocol: PacketProtocol, identifier: number): string {
+  return `${family}/${protocol}/${identifier}`;
+}
+
+function serve(library: RawSocketLibrary, pipe: Socket, answer: (answer: Answer) => void): void {
+  const opened = new Map<number, OpenRequest>();
+  const owners = new Map<string, number>();
+  const shared = new Map<string, SharedRawSocket>();
+
+  const onPacket = ({ family, ...packet }: ArrivedPacket): void => {
+    const owner = ownerOf(family, packet.protocol, packet.data);
+    if (owner === undefined) return;
+    const ref = owners.get(ownerKey(family, owner.protocol, owner.identifier));
+    if (ref !== undefined && pipe.writableLength < MAX_BACKLOG_BYTES) answer({ op: 'packet', ref, ...packet });
+  };
+  const share = (family: Family, protocol: PacketProtocol): SharedRawSocket => {
+    const key = `${family}/${protocol}`;
+    const socket = shared.get(key) ?? openRawSocket(library, family, protocol, onPacket);
+    shared.set(key, socket);
+    return socket;
+  };
+  const open = (request: OpenRequest): string => {
+    const key = ownerKey(request.family, request.protocol, request.identifier);
+    if (owners.has(key) || opened.has(request.ref)) return 'EADDRINUSE';
+    try {
+      share(request.family, 'icmp');
+      share(request.family, request.protocol);
+    } catch (error) {
+      return errnoOf(error);
+    }
+    owners.set(key, request.ref);
+    opened.set(request.ref, request);
+    return '';
+  };
+  const close = (ref: number): void => {
+    const request = opened.get(ref);
+    if (request === undefined) return;
+    const { family, protocol, identifier } = request;
+    opened.delete(ref);
+    owners.delete(ownerKey(family, protocol, identifier));
+    const isLast = [...opened.values()].every((other) => other.family !== family || other.protocol !== protocol);
+    // Every UDP or TCP packet of the machine passes such a socket: it stays open only while someone needs it.
+    if (!isLast || protocol === 'icmp') return;
+    shared.get(`${family}/${protocol}`)?.close();
+    shared.delete(`${family}/${protocol}`);
+  };
+  const send = ({ ref, token, packet, destination, ttl }: Extract<Request, { op: 'send' }>): void => {
+    const request = opened.get(ref);
+    const isOfFamily = request !== undefined && (request.family === 6) === isIPv6(destination);
+    if (!isOfFamily) return answer({ op: 'sent', token, sentMs: 0, errno: 'EBADF' });
+    share(request.family, request.protocol).send(packet, destination, ttl, (errno, sentMs) =>
+      answer({ op: 'sent', token, sentMs, errno }),
+    );
+  };
+
+  const handle = (request: Request): void => {
+    switch (request.op) {
+      case 'open':
+        return answer({ op: 'opened', ref: request.ref, errno: open(request) });
+      case 'close':
+        return close(request.ref);
+      case 'send':
+        return send(request);
+      case 'source':
+        return findSource(request.destination, (errno, address) =>
+          answer({ op: 'source', token: request.token, address, errno }),
+        );
+    }
+  };
+  const reader = frameReader();
+  pipe.on('data', (piece: Buffer) => {
+    for (const body of reader.push(piece)) handle(decodeRequest(body));
+  });
+}
+
+/** Connecting a UDP socket makes the kernel choose route and source address, and sends nothing. */
+function findSource(destination: string, done: (errno: string, address: string) => void): void {
+  const socket = createSocket(isIPv6(destination) ? 'udp6' : 'udp4');
+  const settle = (errno: string, address: string): void => {
+    socket.removeAllListeners().on('error', () => undefined);
+    socket.close();
+    done(errno, address);
+  };
+  socket.once('error', (error) => settle(errnoOf(error), ''));
+  socket.once('connect', () => settle('', socket.address().address));
+  socket.connect(9, destination);
+}
+
+async function main(): Promise<void> {
+  const pipe = new Socket({ fd: 3, readable: true, writable: true });
+  const answer = (message: Answer): void => void pipe.write(frame(encodeAnswer(message)));
+  // The agent is gone: nobody is left to measure for.
+  pipe.on('error', () => process.exit(0));
+  pipe.on('close', () => process.exit(0));
+  // A terminal and systemd signal the whole group: the agent drains, and needs its packets for that.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  try {
+    const library = await import('raw-socket');
+    answer({ op: 'ready', errno: '', reason: '' });
+    serve(library, pipe, answer);
+  } catch (error) {
+    answer({ op: 'ready', errno: 'ENOSYS', reason: Error.isError(error) ? error.message : String(error) });
+    pipe.end();
+  }
+}
+
+await main();

@@ -1,0 +1,158 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+
+import { itNeeding } from '../testing/needs.ts';
+import { createPacketSockets } from './packet-sockets.ts';
+import type { PacketSocket, ReceivedPacket } from './packet-socket.ts';
+import { echoRequest, parseIcmp } from './wire/icmp.ts';
+import { tcpSyn, parseTcp, TCP_FLAGS, udpDatagram } from './wire/transport.ts';
+
+const packets = createPacketSockets();
+const { ipv4, ipv6 } = await packets.probePrivilege();
+const itWithIpv4 = itNeeding(ipv4, process.env['CI']);
+const itWithIpv6 = itNeeding(ipv4 ?? ipv6, process.env['CI']);
+
+afterAll(() => packets.close());
+
+function nextPacket(socket: PacketSocket): Promise<ReceivedPacket> {
+  return new Promise((resolve) => socket.onPacket(resolve));
+}
+
+function killed(pid: number | null): void {
+  process.kill(pid!, 'SIGKILL');
+}
+
+describe('the packet process', () => {
+  itWithIpv4('sends an echo request and gets the reply, both with times of one clock', async () => {
+    const socket = await packets.open({ family: 4, protocol: 'icmp' });
+    const received = nextPacket(socket);
+    const sentMs = await socket.send(echoRequest(4, socket.identifier, 1, Buffer.from('ours')), '127.0.0.1', 9);
+    const { data, from, hopLimit, protocol, receivedMs } = await received;
+    socket.close();
+
+    expect(parseIcmp(4, data)).toMatchObject({ kind: 'echo-reply', identifier: socket.identifier, sequence: 1 });
+    expect({ from, protocol, hopLimit }).toEqual({ from: '127.0.0.1', protocol: 'icmp', hopLimit: 64 });
+    expect(receivedMs - sentMs).toBeGreaterThan(0);
+    expect(receivedMs - sentMs).toBeLessThan(1_000);
+  });
+
+  itWithIpv6('does so over IPv6, with the checksum from the kernel', async () => {
+    const socket = await packets.open({ family: 6, protocol: 'icmp' });
+    const received = nextPacket(socket);
+    await socket.send(echoRequest(6, socket.identifier, 2, Buffer.from('ours')), '::1', 9);
+    const { data, from, hopLimit } = await received;
+    socket.close();
+
+    expect(parseIcmp(6, data)).toMatchObject({ kind: 'echo-reply', sequence: 2 });
+    expect({ from, hopLimit }).toEqual({ from: '::1', hopLimit: null });
+  });
+
+  itWithIpv4('gives each socket its own packets only', async () => {
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => packets.open({ family: 4, protocol: 'icmp' })));
+    const identifiers = await Promise.all(
+      sockets.map(async (socket) => {
+        const received = nextPacket(socket);
+        await socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
+        const message = parseIcmp(4, (await received).data);
+        return message?.kind === 'echo-reply' ? message.identifier : null;
+      }),
+    );
+    for (const socket of sockets) socket.close();
+
+    expect(identifiers).toEqual(sockets.map(({ identifier }) => identifier));
+    expect(new Set(identifiers).size).toBe(20);
+  });
+
+  itWithIpv4('hears what a closed UDP port and a closed TCP port answer', async () => {
+    const ports = { source: '127.0.0.1', destination: '127.0.0.1', destinationPort: 1 };
+    const udp = await packets.open({ family: 4, protocol: 'udp' });
+    const tcp = await packets.open({ family: 4, protocol: 'tcp' });
+    const [unreachable, reset] = [nextPacket(udp), nextPacket(tcp)];
+    await udp.send(udpDatagram({ ...ports, sourcePort: udp.identifier }, Buffer.from('x')), '127.0.0.1', 3);
+    await tcp.send(tcpSyn({ ...ports, sourcePort: tcp.identifier }, 1_000), '127.0.0.1', 3);
+
+    expect(parseIcmp(4, (await unreachable).data)).toMatchObject({ kind: 'unreachable', code: 3 });
+    expect(parseTcp((await reset).data)).toMatchObject({
+      acknowledgment: 1_001,
+      flags: TCP_FLAGS.rst | TCP_FLAGS.ack,
+    });
+    udp.close();
+    tcp.close();
+  });
+
+  itWithIpv4('throws at what cannot be sent, and lives on', async () => {
+    const socket = await packets.open({ family: 4, protocol: 'icmp' });
+    const tooLong = socket.send(new Uint8Array(2_049), '127.0.0.1', 9);
+
+    await expect(tooLong).rejects.toMatchObject({ name: 'RangeError' });
+    await expect(socket.send(new Uint8Array(8), '::1', 9)).rejects.toMatchObject({ code: 'EBADF' });
+    socket.close();
+    await expect(socket.send(new Uint8Array(8), '127.0.0.1', 9)).rejects.toMatchObject({ code: 'EBADF' });
+  });
+
+  itWithIpv4('refuses an identifier that is taken, until it is free again', async () => {
+    const first = await packets.open({ family: 4, protocol: 'udp', identifier: 61_111 });
+
+    await expect(packets.open({ family: 4, protocol: 'udp', identifier: 61_111 })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
+    first.close();
+    const again = await packets.open({ family: 4, protocol: 'udp', identifier: 61_111 });
+    again.close();
+  });
+
+  itWithIpv4('tells whoever used it that it died, and is there again for the next', async () => {
+    const own = createPacketSockets();
+    const socket = await own.open({ family: 4, protocol: 'icmp' });
+    const lost = new Promise<Error>((resolve) => socket.onLost(resolve));
+    killed(own.status().pid);
+
+    expect((await lost).message).toContain('SIGKILL');
+    await expect(socket.send(new Uint8Array(8), '127.0.0.1', 9)).rejects.toMatchObject({ code: 'ECHILD' });
+    expect(own.status()).toMatchObject({ pid: null, crashes: 1 });
+    const next = await own.open({ family: 4, protocol: 'icmp' });
+    const received = nextPacket(next);
+    await next.send(echoRequest(4, next.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
+    expect((await received).from).toBe('127.0.0.1');
+    await own.close();
+  });
+
+  itWithIpv4('says what it lacks when it has no privilege', async () => {
+    const own = createPacketSockets({ commandPrefix: ['setpriv', '--bounding-set=-net_raw', '--inh-caps=-net_raw'] });
+    const privilege = await own.probePrivilege();
+    const opening = own.open({ family: 4, protocol: 'icmp' });
+
+    await expect(opening).rejects.toMatchObject({ code: 'EPERM' });
+    expect(privilege.ipv4).toContain('CAP_NET_RAW');
+    await own.close();
+  });
+
+  it('is away, with the reason, when it cannot be started', async () => {
+    const own = createPacketSockets({ execPath: '/nonexistent/node' });
+
+    await expect(own.open({ family: 4, protocol: 'icmp' })).rejects.toMatchObject({ code: 'ECHILD' });
+    expect((await own.probePrivilege()).ipv4).toContain('ENOENT');
+    expect(own.status().reason).toContain('ENOENT');
+    await own.close();
+  });
+
+  it('is away when something else answers in its place', async () => {
+    const own = createPacketSockets({ commandPrefix: ['sh', '-c', 'printf nonsense >&3; sleep 5', 'sh'] });
+
+    await expect(own.open({ family: 4, protocol: 'icmp' })).rejects.toMatchObject({
+      code: 'ECHILD',
+      message: expect.stringContaining('nonsense'),
+    });
+    await own.close();
+  });
+
+  it('finds the source address without a packet', async () => {
+    expect(await packets.sourceFor('127.0.0.1')).toBe('127.0.0.1');
+  });
+
+  it('does not start again after it was closed', async () => {
+    const own = createPacketSockets();
+    await own.close();
+
+    await expect(own.open({ family: 4, protocol: 'icmp' })).rejects.toMatchObject({ code: 'ECHILD' });
+  });
+});

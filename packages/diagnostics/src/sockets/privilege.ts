@@ -1,0 +1,19 @@
+/** True for the errors of `PacketSockets.open` that say that this probe cannot have raw sockets. */
+export function isPrivilegeError(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'EPERM' || code === 'EACCES' || code === 'ECHILD';
+}
+
+/** Why a raw socket could not be opened, for the operator of the agent. */
+export function privilegeText(error: unknown): string {
+  const code = codeOf(error);
+  if (code === 'EPERM' || code === 'EACCES') {
+    return 'The packet process lacks the privilege to open raw sockets (CAP_NET_RAW).';
+  }
+  if (code === 'EAFNOSUPPORT') return 'The machine does not have this address family.';
+  return Error.isError(error) ? error.message : String(error);
+}
+
+function codeOf(error: unknown): unknown {
+  return Error.isError(error) && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,35 @@
+/** What of raw-socket 1.8.1 is used; the package brings no types. */
+declare module 'raw-socket' {
+  import type { EventEmitter } from 'node:events';
+
+  export interface RawSocketOptions {
+    readonly protocol: number;
+    readonly addressFamily: number;
+    /** Longer packets are cut off. Every message event lends this same memory. */
+    readonly bufferSize?: number;
+  }
+
+  export interface RawSocket extends EventEmitter {
+    on(event: 'message', listener: (buffer: Buffer, source: string) => void): this;
+    on(event: 'error', listener: (error: Error) => void): this;
+    on(event: 'close', listener: () => void): this;
+    /** Calls back right before and right after the system call; errors of the first go to the second. */
+    send(
+      buffer: Buffer,
+      offset: number,
+      length: number,
+      address: string,
+      before: () => void,
+      after: (error: Error | null, bytes: number) => void,
+    ): this;
+    /** Throws an Error with the text of strerror(3). */
+    setOption(level: number, option: number, value: number): void;
+    pauseRecv(): this;
+    close(): this;
+  }
+
+  /** Throws an Error with the text of strerror(3). */
+  export function createSocket(options: RawSocketOptions): RawSocket;
+
+  export const AddressFamily: { readonly IPv4: number; readonly IPv6: number };
+}

@@ -1,0 +1,118 @@
+import type { Family } from '@vantage/contract';
+import type * as rawSocket from 'raw-socket';
+
+import { errnoOf } from './errno.ts';
+import { MAX_PACKET_BYTES, type PacketProtocol } from './packet-socket.ts';
+import { IPPROTO, parseIp } from './wire/ip.ts';
+
+export type RawSocketLibrary = typeof rawSocket;
+
+/** A packet as it arrived, without its IP header; `data` is lent until the call returns. */
+export interface ArrivedPacket {
+  readonly family: Family;
+  readonly protocol: PacketProtocol;
+  readonly data: Uint8Array;
+  readonly from: string;
+  readonly hopLimit: number | null;
+  readonly receivedMs: number;
+}
+
+/** The descriptors of one family and protocol, shared by everyone in the process. */
+export interface SharedRawSocket {
+  /** Calls back with the errno, empty for none, and the time just before the system call. */
+  readonly send: (packet: Uint8Array, destination: string, ttl: number, done: SendDone) => void;
+  readonly close: () => void;
+}
+
+export type SendDone = (errno: string, sentMs: number) => void;
+
+/** Numbers of Linux that raw-socket does not name. */
+const LINUX = {
+  IPPROTO_IP: 0,
+  IPPROTO_IPV6: 41,
+  SOL_SOCKET: 1,
+  SO_RCVBUF: 8,
+  IP_TTL: 2,
+  IP_MTU_DISCOVER: 10,
+  IPV6_UNICAST_HOPS: 16,
+  IPV6_MTU_DISCOVER: 23,
+  IPV6_DONTFRAG: 62,
+  PMTUDISC_PROBE: 3,
+} as const;
+
+/** Room for an IPv4 header with options before the longest packet. */
+const BUFFER_BYTES = MAX_PACKET_BYTES + 60;
+const RECEIVE_QUEUE_BYTES = 1_048_576;
+const RETRY_EVERY_MS = 2;
+const MAX_RETRIES = 5;
+
+/**
+ * Opens a raw socket to send by and another to receive by: raw-socket does not send while packets wait to be read, and
+ * under a flood they always do.
+ *
+ * @throws Error with the text of strerror(3)
+ */
+export function openRawSocket(
+  library: RawSocketLibrary,
+  family: Family,
+  protocol: PacketProtocol,
+  onPacket: (packet: ArrivedPacket) => void,
+): SharedRawSocket {
+  const addressFamily = family === 4 ? library.AddressFamily.IPv4 : library.AddressFamily.IPv6;
+  const number = protocol === 'icmp' && family === 6 ? IPPROTO.icmpv6 : IPPROTO[protocol];
+  const receiver = library.createSocket({ protocol: number, addressFamily, bufferSize: BUFFER_BYTES });
+  const sender = library.createSocket({ protocol: number, addressFamily, bufferSize: 1 });
+
+  receiver.on('error', () => undefined);
+  receiver.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, RECEIVE_QUEUE_BYTES);
+  receiver.on('message', (buffer, source) => {
+    const receivedMs = performance.now();
+    const packet = family === 4 ? parseIp(4, buffer) : { payload: buffer, hopLimit: null };
+    if (packet === undefined) return;
+    const data = packet.payload.subarray(0, MAX_PACKET_BYTES);
+    onPacket({ family, protocol, data, from: withoutZone(source), hopLimit: packet.hopLimit, receivedMs });
+  });
+
+  sender.on('error', () => undefined);
+  sender.pauseRecv();
+  prepareSender(sender, family);
+  const send: SharedRawSocket['send'] = (packet, destination, ttl, done) =>
+    sendOnce(sender, family, Buffer.from(packet), destination, ttl, MAX_RETRIES, done);
+  return { send, close: () => [receiver, sender].forEach((socket) => socket.close()) };
+}
+
+/** PMTUDISC_PROBE: never fragment and never trust a remembered path MTU, so that each packet meets the path itself. */
+function prepareSender(sender: rawSocket.RawSocket, family: Family): void {
+  sender.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, 1);
+  if (family === 4) return sender.setOption(LINUX.IPPROTO_IP, LINUX.IP_MTU_DISCOVER, LINUX.PMTUDISC_PROBE);
+  sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_MTU_DISCOVER, LINUX.PMTUDISC_PROBE);
+  sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_DONTFRAG, 1);
+}
+
+function sendOnce(
+  sender: rawSocket.RawSocket,
+  family: Family,
+  packet: Buffer,
+  destination: string,
+  ttl: number,
+  retries: number,
+  done: SendDone,
+): void {
+  let sentMs = 0;
+  const before = (): void => {
+    if (family === 4) sender.setOption(LINUX.IPPROTO_IP, LINUX.IP_TTL, ttl);
+    else sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_UNICAST_HOPS, ttl);
+    sentMs = performance.now();
+  };
+  sender.send(packet, 0, packet.length, destination, before, (error) => {
+    const errno = error === null ? '' : errnoOf(error);
+    const isTransient = errno === 'EAGAIN' || errno === 'ENOBUFS';
+    if (!isTransient || retries === 0) return done(errno, sentMs);
+    setTimeout(() => sendOnce(sender, family, packet, destination, ttl, retries - 1, done), RETRY_EVERY_MS);
+  });
+}
+
+function withoutZone(address: string): string {
+  const zone = address.indexOf('%');
+  return zone === -1 ? address : address.slice(0, zone);
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Place } from '@vantage/contract';
+
+import { traceroute, type Hop } from './contract.ts';
+
+const options = { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1 } as const;
+const who = { private: false, hostname: null, asn: null, asName: null };
+
+describe('the contract of traceroute', () => {
+  it.each([
+    ['just enough', 64, 10, 1, 0],
+    ['one flow too many', 30, 3, 8, 1],
+    ['all at their maximum', 64, 10, 16, 1],
+  ])('bounds the packets: %s', (_reason, maxHops, queries, flows, errors) => {
+    const found = traceroute.inputErrors?.({ host: 'a', options: { ...options, maxHops, queries, flows } });
+
+    expect(found).toHaveLength(errors);
+    for (const { path } of found ?? []) expect(path).toBe('/options');
+  });
+
+  it('adds networks to hops and responders that have an address, and changes nothing else', () => {
+    const lookUp = (ip: string): Place => ({ asn: 'AS64500', asName: `net of ${ip}` }) as Place;
+    const shown: Hop = {
+      hop: 1,
+      ip: '192.0.2.1',
+      ...who,
+      latency: 1,
+      rtts: [1],
+      responders: [
+        { ip: '192.0.2.1', ...who, rtts: [1] },
+        { ip: null, ...who, private: true, rtts: [] },
+      ],
+      mpls: [],
+      icmp: null,
+    };
+    const masked: Hop = { ...shown, hop: 2, ip: null, private: true, responders: [] };
+    const before = { hops: [shown, masked], reached: true };
+    const after = traceroute.annotate?.(before, lookUp);
+
+    expect(after?.hops?.[0]).toMatchObject({ asn: 'AS64500', asName: 'net of 192.0.2.1', latency: 1 });
+    expect(after?.hops?.[0]?.responders.map(({ asn }) => asn)).toEqual(['AS64500', null]);
+    expect(after?.hops?.[1]).toEqual(masked);
+    expect(before.hops[0]?.asn).toBeNull();
+    expect(traceroute.annotate?.({ reached: false }, lookUp)).toEqual({ reached: false });
+  });
+});

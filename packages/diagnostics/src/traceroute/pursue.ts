@@ -1,0 +1,175 @@
+import type { Failure } from '@vantage/contract';
+
+import { classifyError } from '../classify.ts';
+import type { PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
+import type { TraceFlow } from './flow.ts';
+import { nextPacket, rttOf, viewFlow, type FlowView, type TraceAnswer, type TracePacket } from './trace.ts';
+
+export interface PursuitFlow {
+  readonly socket: PacketSocket;
+  readonly flow: TraceFlow;
+}
+
+export interface PursuitPlan {
+  readonly flows: readonly PursuitFlow[];
+  readonly destination: string;
+  readonly maxHops: number;
+  readonly queries: number;
+  /** Time for everything, milliseconds. */
+  readonly budgetMs: number;
+}
+
+export interface Trace {
+  readonly packets: TracePacket[];
+  views: readonly FlowView[];
+  /** Why the probe itself could not go on; null otherwise. */
+  failure: Failure | null;
+}
+
+/** Packets that may be under way at once. */
+const WINDOW = 16;
+/** Packets sent back to back, and the time until the next may follow: a burst would meet the routers' ICMP limits. */
+const BURST = 4;
+const BURST_EVERY_MS = 1;
+/** For an answer of which nothing is known; for one of a hop that answered before; for one of a hop before others. */
+const MAX_WAIT_MS = 2_000;
+const WAIT_RTTS_HERE = 3;
+const WAIT_RTTS_BEYOND = 10;
+const MIN_WAIT_MS = 250;
+
+/**
+ * Sends packets with growing TTLs, a window of them at a time, until the path is known to the target, to its end, to a
+ * loop, or to a run of silent hops. A silent network costs one wait, since all of its hops are awaited at once.
+ *
+ * @param onChange called after each answer and each packet given up
+ */
+export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace: Trace) => void): Promise<Trace> {
+  return new Promise((resolve) => {
+    const { flows, queries } = plan;
+    const packets: TracePacket[] = [];
+    const look = (): FlowView[] => flows.map((_, flow) => viewFlow(packets, flow, plan));
+    const trace: Trace = { packets, views: look(), failure: null };
+    const endsAtMs = performance.now() + plan.budgetMs;
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+
+    const finish = (): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      trace.views = look();
+      resolve(trace);
+    };
+    const fail = (failure: Failure): void => {
+      trace.failure ??= failure;
+      finish();
+    };
+    const send = (flow: number, ttl: number): void => {
+      const index = packets.reduce((count, packet) => count + (packet.flow === flow ? 1 : 0), 0);
+      const askedMs = performance.now();
+      const packet: TracePacket = { flow, index, ttl, askedMs, sentMs: null, answer: null, isGivenUp: false };
+      packets.push(packet);
+      const { socket, flow: builder } = flows[flow]!;
+      socket.send(builder.packet(index), plan.destination, ttl).then(
+        (sentMs) => {
+          packet.sentMs = sentMs;
+          if (packet.answer !== null && !isOver) onChange(trace);
+        },
+        (error: unknown) => {
+          // One that the kernel refuses after others were answered is lost; before that nothing will ever be answered.
+          packet.isGivenUp = true;
+          if (packets.every(({ answer }) => answer === null)) fail(classifyError(error, 'request'));
+        },
+      );
+    };
+    const step = (): void => {
+      if (isOver) return;
+      clearTimeout(timer);
+      const now = performance.now();
+      if (giveUpSilent(trace, now)) onChange(trace);
+      trace.views = look();
+      let burst = 0;
+      let wanted = nextPacket(trace.views, queries);
+      while (wanted !== null && burst < BURST && inFlight(trace).length < WINDOW) {
+        send(wanted.flow, wanted.ttl);
+        burst += 1;
+        trace.views = look();
+        wanted = nextPacket(trace.views, queries);
+      }
+      const awaited = inFlight(trace);
+      if ((wanted === null && awaited.length === 0) || now >= endsAtMs) return finish();
+      const mayGoOn = wanted !== null && awaited.length < WINDOW;
+      const nextEnd = Math.min(endsAtMs, ...awaited.map((packet) => packet.askedMs + waitMs(packet, packets)));
+      timer = setTimeout(step, mayGoOn ? BURST_EVERY_MS : Math.max(1, nextEnd - now));
+    };
+    const receive = (flow: number, received: ReceivedPacket): void => {
+      if (isOver) return;
+      const match = flows[flow]!.flow.match(received);
+      if (match === undefined) return;
+      const { index, error } = match;
+      const packet = index === null ? likeliest(packets, flow) : packets.filter((one) => one.flow === flow)[index];
+      if (packet === undefined || packet.answer !== null) return;
+      const { from, receivedMs } = received;
+      packet.answer = { from, receivedMs, error, kind: kindOf(error, from, plan.destination) };
+      onChange(trace);
+      step();
+    };
+
+    for (const [flow, { socket }] of flows.entries()) {
+      socket.onPacket((received) => receive(flow, received));
+      socket.onLost((error) => {
+        const message = `The packet process ended during the check. ${error.message}`;
+        fail({ code: 'probe_interrupted', phase: 'exec', source: 'probe', message });
+      });
+    }
+    if (signal.aborted) return finish();
+    signal.addEventListener('abort', finish);
+    return step();
+  });
+}
+
+/** Packets that are still awaited and whose answers would tell something. */
+function inFlight({ packets, views }: Trace): TracePacket[] {
+  return packets.filter(({ flow, ttl, answer, isGivenUp }) => {
+    const { end, horizon, isComplete } = views[flow]!;
+    return answer === null && !isGivenUp && (ttl <= horizon || (end !== null && !isComplete));
+  });
+}
+
+function giveUpSilent(trace: Trace, nowMs: number): boolean {
+  const silent = inFlight(trace).filter((packet) => nowMs - packet.askedMs >= waitMs(packet, trace.packets));
+  for (const packet of silent) packet.isGivenUp = true;
+  return silent.length > 0;
+}
+
+function waitMs(packet: TracePacket, packets: readonly TracePacket[]): number {
+  const answered = packets.filter(({ flow, answer }) => flow === packet.flow && answer !== null);
+  const rtts = (list: readonly TracePacket[]): number[] => list.flatMap((one) => rttOf(one) ?? []);
+  const here = rtts(answered.filter(({ ttl }) => ttl === packet.ttl));
+  const beyond = rtts(
+    answered.filter(({ ttl, answer }) => ttl > packet.ttl || (answer !== null && answer.kind !== 'expired')),
+  );
+  if (here.length > 0) return bounded(WAIT_RTTS_HERE * Math.max(...here));
+  return beyond.length > 0 ? bounded(WAIT_RTTS_BEYOND * Math.max(...beyond)) : MAX_WAIT_MS;
+}
+
+function bounded(milliseconds: number): number {
+  return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, milliseconds));
+}
+
+/** The packet that an answer without a number is for: the first unanswered one beyond every router that answered. */
+function likeliest(packets: readonly TracePacket[], flow: number): TracePacket | undefined {
+  const own = packets.filter((packet) => packet.flow === flow);
+  const lastRouter = Math.max(0, ...own.filter(({ answer }) => answer?.kind === 'expired').map(({ ttl }) => ttl));
+  const open = own.filter(({ answer, ttl }) => answer === null && ttl > lastRouter);
+  return open.toSorted((a, b) => a.ttl - b.ttl || a.index - b.index)[0];
+}
+
+/** Whatever the target itself answers shows that the packet reached it; so does a port that nobody listens on. */
+function kindOf(error: TraceAnswer['error'], from: string, destination: string): TraceAnswer['kind'] {
+  if (error === null) return 'target';
+  if (error.kind === 'time-exceeded') return 'expired';
+  const isPort = error.kind === 'unreachable' && error.code === (error.quoted.source.includes(':') ? 4 : 3);
+  return isPort || from === destination ? 'target' : 'refused';
+}

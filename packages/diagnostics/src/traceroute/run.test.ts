@@ -1,0 +1,355 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { MAX_RESULT_BYTES, resultSchema, type ParamsOf } from '@vantage/contract';
+import { Compile } from 'typebox/compile';
+
+import { createPacketSockets } from '../sockets/packet-sockets.ts';
+import { testContext, type TestContextOptions } from '../testing/context.ts';
+import {
+  FAKE_SOURCES,
+  fakePackets,
+  type FakeAnswer,
+  type FakePackets,
+  type FakeSent,
+} from '../testing/fake-packets.ts';
+import { itNeeding } from '../testing/needs.ts';
+import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from '../testing/raw-packets.ts';
+import { traceroute } from './contract.ts';
+import { runTraceroute } from './run.ts';
+
+type Options = Partial<ParamsOf<typeof traceroute>['options']>;
+type Network = (sent: FakeSent) => readonly FakeAnswer[];
+
+const TARGET = '198.51.100.7';
+const schema = Compile(resultSchema(traceroute));
+const packets = createPacketSockets();
+const { ipv4 } = await packets.probePrivilege();
+afterAll(() => packets.close());
+
+const router = (hop: number): string => `203.0.113.${hop}`;
+
+function params(host: string, options: Options = {}): ParamsOf<typeof traceroute> {
+  return { host, options: { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1, ...options } };
+}
+
+async function traceOver(
+  network: Network,
+  options: Options = {},
+  more: TestContextOptions<typeof traceroute> = {},
+): Promise<{
+  outcome: Awaited<ReturnType<typeof runTraceroute>>;
+  fake: FakePackets;
+  partials: readonly object[];
+  admissions: readonly object[];
+}> {
+  const fake = fakePackets(network);
+  const context = testContext<typeof traceroute>({ packets: fake, budgetMs: 30_000, ...more });
+  const outcome = await runTraceroute(params(TARGET, options), context);
+  const final = { ...outcome, startedAt: null, finishedAt: '2026-01-01T00:00:00.000Z' };
+  expect([...schema.Errors(final)]).toEqual([]);
+  expect(fake.openSockets()).toBe(0);
+  return { outcome, fake, partials: context.partials, admissions: context.admissions };
+}
+
+function expired(sent: FakeSent, from: string, rttMs = sent.ttl): FakeAnswer {
+  const data = timeExceeded(4, FAKE_SOURCES[4], sent.destination, protocolNumber(4, sent.protocol), sent.packet);
+  return { protocol: 'icmp', data, from, hopLimit: 60, rttMs };
+}
+
+function unreachable(sent: FakeSent, code: number, from: string, word = 0): FakeAnswer {
+  const quoted = ipPacket(FAKE_SOURCES[4], sent.destination, protocolNumber(4, sent.protocol), sent.packet);
+  return { protocol: 'icmp', data: icmpError(4, 3, code, quoted, word), from, hopLimit: 60, rttMs: sent.ttl };
+}
+
+function arrived(sent: FakeSent, rttMs = sent.ttl): FakeAnswer {
+  return { protocol: 'icmp', data: echoReplyTo(4, sent.packet), from: sent.destination, hopLimit: 60, rttMs };
+}
+
+/** A straight path whose target is so many hops away. */
+function path(
+  length: number,
+  answer: (sent: FakeSent) => readonly FakeAnswer[] | undefined = () => undefined,
+): Network {
+  return (sent) => answer(sent) ?? [sent.ttl < length ? expired(sent, router(sent.ttl)) : arrived(sent, length)];
+}
+
+describe('traceroute', () => {
+  it('finds the hops in their order, and stops at the target', async () => {
+    const { outcome, fake, admissions } = await traceOver(path(7));
+
+    expect(outcome).toMatchObject({
+      result: 'success',
+      rt: 7,
+      resolvedIp: TARGET,
+      error: null,
+      reached: true,
+      protocol: 'icmp',
+      loop: null,
+    });
+    expect(outcome.hops?.map(({ hop, ip, latency, rtts }) => [hop, ip, latency, rtts])).toEqual([
+      ...[1, 2, 3, 4, 5, 6].map((hop) => [hop, router(hop), hop, [hop, hop, hop]]),
+      [7, TARGET, 7, [7, 7, 7]],
+    ]);
+    expect(outcome.hops?.[0]).toMatchObject({
+      private: false,
+      hostname: null,
+      asn: null,
+      asName: null,
+      mpls: [],
+      icmp: null,
+    });
+    expect(Math.max(...fake.sent.slice(0, -1).map(({ ttl }) => Math.min(ttl, 64)))).toBeLessThanOrEqual(64);
+    expect(fake.sent.filter(({ packet }) => packet.length < 200).every(({ ttl }) => ttl <= 7 + 5)).toBe(true);
+    expect(fake.sent.every(({ destination }) => destination === TARGET)).toBe(true);
+    expect(admissions).toEqual([{ host: TARGET, family: undefined, purpose: 'icmp' }]);
+  });
+
+  it('keeps silent hops in their place', async () => {
+    const { outcome } = await traceOver(path(5, ({ ttl }) => (ttl === 2 || ttl === 3 ? [] : undefined)));
+
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([router(1), null, null, router(4), TARGET]);
+    expect(outcome.hops?.[1]).toMatchObject({
+      private: false,
+      latency: null,
+      rtts: [null, null, null],
+      responders: [],
+    });
+  });
+
+  it('takes the median of what was answered', async () => {
+    const rtts = [9, 2, 4];
+    const { outcome } = await traceOver(
+      path(2, (sent) => (sent.ttl === 1 ? [expired(sent, router(1), rtts.shift() ?? 0)] : undefined)),
+    );
+
+    expect(outcome.hops?.[0]).toMatchObject({ rtts: [9, 2, 4], latency: 4 });
+  });
+
+  it('costs one wait in a network that is silent from the start', async () => {
+    const { outcome, fake } = await traceOver(() => []);
+
+    expect(outcome).toMatchObject({
+      result: 'timeout',
+      error: { code: 'timed_out' },
+      reached: false,
+      rt: null,
+      pathMtu: null,
+    });
+    expect(outcome.hops).toHaveLength(5);
+    expect(fake.sent).toHaveLength(15);
+  });
+
+  it('stops after five silent hops', async () => {
+    const { outcome, fake } = await traceOver(
+      path(99, ({ ttl }) => (ttl > 4 ? [] : undefined)),
+      { queries: 1 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'timeout', reached: false });
+    expect(outcome.error?.message).toContain('4');
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([
+      router(1),
+      router(2),
+      router(3),
+      router(4),
+      null,
+      null,
+      null,
+      null,
+      null,
+    ]);
+    expect(Math.max(...fake.sent.map(({ ttl }) => ttl))).toBe(9);
+  });
+
+  it('stops at the highest TTL asked', async () => {
+    const { outcome, fake } = await traceOver(path(30), { maxHops: 3 });
+
+    expect(outcome).toMatchObject({ result: 'timeout', reached: false });
+    expect(outcome.hops).toHaveLength(3);
+    expect(fake.sent).toHaveLength(9);
+  });
+
+  it('never has more than sixteen packets under way', async () => {
+    const { fake } = await traceOver(() => [], { queries: 10 }, { budgetMs: 2_300 });
+
+    expect(fake.sent.length).toBeLessThanOrEqual(16);
+  });
+
+  it('stops in a circle, and says so', async () => {
+    const { outcome, fake } = await traceOver((sent) => [
+      expired(sent, sent.ttl < 3 ? router(sent.ttl) : router(3 + (sent.ttl % 2))),
+    ]);
+
+    expect(outcome).toMatchObject({ result: 'timeout', reached: false, loop: { start: 3, length: 2 } });
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([1, 2, 4, 3, 4, 3].map(router));
+    expect(Math.max(...fake.sent.map(({ ttl }) => ttl))).toBeLessThanOrEqual(11);
+  });
+
+  it.each([
+    ['no route', 0, 'network_unreachable', '!N'],
+    ['no host', 1, 'host_unreachable', '!H'],
+    ['a filter', 13, 'administratively_prohibited', '!X'],
+  ] as const)('ends where a router refuses: %s', async (_reason, code, failure, mark) => {
+    const { outcome } = await traceOver((sent) => [
+      sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, code, router(3)),
+    ]);
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      error: { code: failure, source: 'network' },
+      reached: false,
+      rt: null,
+    });
+    expect(outcome.hops).toHaveLength(3);
+    expect(outcome.hops?.[2]).toMatchObject({
+      ip: router(3),
+      icmp: { type: 3, code, mark },
+      rtts: [3, expect.any(Number), expect.any(Number)],
+    });
+  });
+
+  it('has arrived when the target itself refuses', async () => {
+    const { outcome } = await traceOver((sent) => [
+      sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 13, TARGET),
+    ]);
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true });
+    expect(outcome.hops?.at(-1)).toMatchObject({ ip: TARGET, icmp: { mark: '!X' } });
+  });
+
+  it('learns the path MTU from routers that refuse what is too big', async () => {
+    const { outcome } = await traceOver(
+      path(3, (sent) => (sent.packet.length + 20 > 1_300 ? [unreachable(sent, 4, router(2), 1_300)] : undefined)),
+    );
+
+    expect(outcome.pathMtu).toBe(1_300);
+  });
+
+  it('asks with datagrams to one port, and knows a closed one for the target', async () => {
+    const { outcome, fake, admissions } = await traceOver(
+      (sent) => {
+        if (sent.protocol === 'icmp') return [];
+        return [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 3, TARGET)];
+      },
+      { protocol: 'udp' },
+    );
+    const ports = fake.sent
+      .filter(({ protocol }) => protocol === 'udp')
+      .map(({ packet }) => Buffer.from(packet).readUInt32BE(0));
+
+    expect(outcome).toMatchObject({ result: 'success', protocol: 'udp', reached: true });
+    expect(outcome.hops?.map(({ ip, icmp }) => [ip, icmp])).toEqual([
+      [router(1), null],
+      [router(2), null],
+      [TARGET, null],
+    ]);
+    expect(new Set(ports).size).toBe(1);
+    expect(ports[0]! & 0xffff).toBe(33_434);
+    expect(admissions).toEqual([{ host: TARGET, family: undefined, purpose: 'udp', port: 33_434 }]);
+  });
+
+  it('shows the routers of several flows at one hop', async () => {
+    const routers = new Map<number, string>();
+    const { outcome } = await traceOver(
+      path(3, (sent) => {
+        if (sent.ttl !== 2) return undefined;
+        if (!routers.has(sent.identifier)) routers.set(sent.identifier, router(20 + (routers.size % 2)));
+        return [expired(sent, routers.get(sent.identifier)!)];
+      }),
+      { flows: 4 },
+    );
+
+    expect(outcome.hops?.[1]?.responders.map(({ ip, rtts }) => [ip, rtts.length])).toEqual([
+      [router(20), 6],
+      [router(21), 6],
+    ]);
+    expect(outcome.hops?.[1]?.rtts).toHaveLength(12);
+    expect(outcome.hops?.[0]?.responders).toHaveLength(1);
+  });
+
+  it('keeps private hops to itself, but not their times', async () => {
+    const asked: string[] = [];
+    const { outcome, partials } = await traceOver(
+      path(3, (sent) => (sent.ttl === 1 ? [expired(sent, '10.0.0.1')] : undefined)),
+      {},
+      {
+        showPrivateAddresses: false,
+        isPrivateAddress: (address) => address.startsWith('10.'),
+        names: { reverse: async (address) => (asked.push(address), ['name.example']), forward: async () => [] },
+      },
+    );
+
+    expect(outcome.hops?.[0]).toMatchObject({ ip: null, private: true, hostname: null, rtts: [1, 1, 1], latency: 1 });
+    expect(JSON.stringify([outcome, partials])).not.toContain('10.0.0.1');
+    expect(asked).not.toContain('10.0.0.1');
+  });
+
+  it('names the hops, each address asked for once, and waits for no name for long', async () => {
+    const asked: string[] = [];
+    const { outcome } = await traceOver(
+      path(3),
+      {},
+      {
+        names: {
+          reverse: (address) => {
+            asked.push(address);
+            return address === router(1) ? new Promise(() => undefined) : Promise.resolve(['evil\u202ename.example']);
+          },
+          forward: async () => [],
+        },
+      },
+    );
+
+    expect(outcome.hops?.map(({ hostname }) => hostname)).toEqual([
+      null,
+      'evil\\u{202e}name.example',
+      'evil\\u{202e}name.example',
+    ]);
+    expect(asked.toSorted()).toEqual([TARGET, router(1), router(2)].toSorted());
+  });
+
+  it('shows hops as they come', async () => {
+    const { partials } = await traceOver(path(3));
+
+    expect(partials.length).toBeGreaterThan(3);
+    expect(partials[0]).toMatchObject({ protocol: 'icmp', reached: false, hops: [{ hop: 1, ip: router(1) }] });
+    expect(partials.at(-1)).toMatchObject({ reached: true });
+  });
+
+  it('fits a result even when every packet meets another router', async () => {
+    let count = 0;
+    const { outcome } = await traceOver(
+      (sent) => [expired(sent, `203.0.${(count += 1) >> 8}.${count & 255}`)],
+      { maxHops: 40, queries: 1, flows: 16 },
+      { names: { reverse: async () => ['n'.repeat(250)], forward: async () => [] } },
+    );
+
+    expect(outcome.hops).toHaveLength(40);
+    expect(Buffer.byteLength(JSON.stringify(outcome))).toBeLessThan(MAX_RESULT_BYTES);
+  });
+
+  it('keeps what it has when the packet process dies', async () => {
+    const fake: FakePackets = fakePackets((sent) => {
+      if (sent.ttl === 2) setImmediate(() => fake.crash());
+      return sent.ttl === 1 ? [expired(sent, router(1))] : [];
+    });
+    const outcome = await runTraceroute(params(TARGET), testContext<typeof traceroute>({ packets: fake }));
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' }, hops: [{ ip: router(1) }] });
+  });
+
+  it('says which capability is missing', async () => {
+    const outcome = await runTraceroute(params(TARGET), testContext<typeof traceroute>());
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'capability_missing' }, hops: [], reached: false });
+  });
+
+  itNeeding(ipv4, process.env['CI'])('reaches the loopback in one hop by each protocol', async () => {
+    for (const protocol of ['icmp', 'udp', 'tcp'] as const) {
+      const context = testContext<typeof traceroute>({ packets });
+      const outcome = await runTraceroute(params('127.0.0.1', { protocol, port: 1 }), context);
+
+      expect(outcome).toMatchObject({ result: 'success', reached: true, hops: [{ hop: 1, ip: '127.0.0.1' }] });
+      expect(outcome.hops?.[0]?.rtts.every((rtt) => rtt !== null)).toBe(true);
+    }
+  });
+});
