@@ -44,7 +44,10 @@ export default defineConfig({
       files: ['**/*.mjs', 'oxlint.config.ts'],
       rules: { 'import/no-default-export': 'off', 'no-console': 'off', 'node/no-process-env': 'off' },
     },
-    { files: ['**/*.test.ts'], rules: { 'node/no-process-env': 'off', 'typescript/unbound-method': 'off' } },
+    {
+      files: ['**/*.test.ts', '**/test/**'],
+      rules: { 'node/no-process-env': 'off', 'typescript/unbound-method': 'off' },
+    },
     { files: ['**/config.ts', '**/main.ts', 'infra/bench/**'], rules: { 'node/no-process-env': 'off' } },
     ...importOverrides,
   ],

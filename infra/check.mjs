@@ -8,7 +8,7 @@ const jest = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning', 
 const checks = [
   { title: 'format', program: 'oxfmt', args: ['--check'] },
   { title: 'types', program: 'tsc', args: ['-b'] },
-  { title: 'lint', program: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
+  { title: 'lint', program: 'oxlint', args: ['--deny-warnings', '--report-unused-disable-directives'] },
   { title: 'dead code', program: 'knip', args: [] },
   {
     title: 'reference pages',

@@ -15,7 +15,7 @@ const everywhere = '**/*.ts';
  */
 export const importOverrides: Override[] = zones().map((zone) => ({
   files: [zone],
-  excludeFiles: ['**/*.test.ts'],
+  excludeFiles: ['**/*.test.ts', '**/test/**'],
   rules: {
     'no-restricted-imports': ['error', { patterns: importRules.filter((rule) => holds(rule, zone)).map(pattern) }],
   },

@@ -3,7 +3,7 @@ import { afterAll, describe, expect } from '@jest/globals';
 import type { ping } from '../../packages/diagnostics/src/ping/contract.ts';
 import type { traceroute } from '../../packages/diagnostics/src/traceroute/contract.ts';
 import type { Outcome } from '../../packages/diagnostics/src/diagnostic.ts';
-import { itNeeding } from '../../packages/diagnostics/src/testing/needs.ts';
+import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
 import { startCheckRunner } from './check-runner.ts';
 import { createNetlab, netlabMissing } from './netlab.ts';
 import { ipv4, ipv6, networks, SMALL_MTU } from './topology.ts';

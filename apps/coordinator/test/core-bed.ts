@@ -54,7 +54,6 @@ export interface CoreBed {
 }
 
 export async function startCoreBed(options: Partial<RedisServerOptions> = {}): Promise<CoreBed> {
-  // oxlint-disable-next-line node/no-process-env -- a test looks for the server where the shell would
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('These tests need redis-server or valkey-server on PATH.');
   const server = await startRedisServer({ executable, ...options });

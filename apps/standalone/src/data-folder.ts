@@ -37,7 +37,7 @@ export async function takeDataFolder(folder: string): Promise<DataFolder> {
         'Stop it, or choose another folder with --data and another port with --port.',
     );
   }
-  if (before?.redis != null) await endOrphan(before.redis.pid, redisFolder);
+  if (before !== undefined && before.redis !== null) await endOrphan(before.redis.pid, redisFolder);
 
   const write = (running: Running): void => writeFileSync(file, `${JSON.stringify(running, undefined, 2)}\n`);
   write({ pid: process.pid, url: null, redis: null, processes: {} });

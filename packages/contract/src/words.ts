@@ -44,7 +44,7 @@ export const familySchema = Type.Enum([4, 6], {
 });
 
 /** A value that was looked for and may not be there. */
-// oxlint-disable-next-line typescript/explicit-function-return-type, typescript/explicit-module-boundary-types -- TypeBox infers it
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- TypeBox infers it
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 

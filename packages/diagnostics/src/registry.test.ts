@@ -6,7 +6,7 @@ import { checkTypeNames, checkTypes } from './contract.ts';
 import { loadDiagnostic } from './load.ts';
 
 /** Folders that are rooms of the package and no check type. */
-const rooms = new Set(['sockets', 'browser', 'testing']);
+const rooms = new Set(['sockets', 'browser']);
 
 describe('the registry of check types', () => {
   it('has one line for each folder', () => {

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { MAX_RESULT_BYTES, resultSchema, type Failure, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { testContext } from '../testing/context.ts';
-import { startDnsServer, type AnswerDns, type DnsServer } from '../testing/dns-server.ts';
-import { addressRecord, FLAGS, optRecord, respond, u16, wireName, wireText } from '../testing/dns-wire.ts';
+import { testContext } from '../../test/context.ts';
+import { startDnsServer, type AnswerDns, type DnsServer } from '../../test/dns-server.ts';
+import { addressRecord, FLAGS, optRecord, respond, u16, wireName, wireText } from '../../test/dns-wire.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';
 

@@ -4,9 +4,9 @@ import { createServer as createTlsServer } from 'node:tls';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../testing/certificate-mint.ts';
-import { checkOf, problemsOf } from '../testing/http.ts';
-import { servers } from '../testing/loopback.ts';
+import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../test/certificate-mint.ts';
+import { checkOf, problemsOf } from '../../test/http.ts';
+import { servers } from '../../test/loopback.ts';
 
 const { start, startRaw, closeAll } = servers();
 const openssl = opensslVersion();

@@ -3,8 +3,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { checkOf, problemsOf } from '../testing/http.ts';
-import { servers } from '../testing/loopback.ts';
+import { checkOf, problemsOf } from '../../test/http.ts';
+import { servers } from '../../test/loopback.ts';
 
 const { startRaw, closeAll } = servers();
 

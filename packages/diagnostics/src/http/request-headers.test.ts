@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { requestSchema } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { paramsOf } from '../testing/http.ts';
+import { paramsOf } from '../../test/http.ts';
 import { http } from './contract.ts';
 
 describe('the request headers of an http check', () => {

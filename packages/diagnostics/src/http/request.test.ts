@@ -2,9 +2,9 @@ import { createServer, type RequestListener } from 'node:http';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { testContext } from '../testing/context.ts';
-import { checkOf, paramsOf, problemsOf } from '../testing/http.ts';
-import { servers } from '../testing/loopback.ts';
+import { testContext } from '../../test/context.ts';
+import { checkOf, paramsOf, problemsOf } from '../../test/http.ts';
+import { servers } from '../../test/loopback.ts';
 import type { Http } from './measured.ts';
 import { runHttp } from './run.ts';
 

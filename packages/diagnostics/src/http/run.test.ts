@@ -6,9 +6,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { partialResultSchema } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { testContext } from '../testing/context.ts';
-import { checkOf, paramsOf, problemsOf } from '../testing/http.ts';
-import { servers } from '../testing/loopback.ts';
+import { testContext } from '../../test/context.ts';
+import { checkOf, paramsOf, problemsOf } from '../../test/http.ts';
+import { servers } from '../../test/loopback.ts';
 import { http } from './contract.ts';
 import type { Http } from './measured.ts';
 import { runHttp } from './run.ts';

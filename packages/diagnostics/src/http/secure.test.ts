@@ -2,9 +2,9 @@ import { createServer, type TlsOptions } from 'node:tls';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../testing/certificate-mint.ts';
-import { servers } from '../testing/loopback.ts';
-import { checkOf, problemsOf } from '../testing/http.ts';
+import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../test/certificate-mint.ts';
+import { servers } from '../../test/loopback.ts';
+import { checkOf, problemsOf } from '../../test/http.ts';
 
 const openssl = opensslVersion();
 if (openssl === null && process.env['CI'] !== undefined) throw new Error('In CI these tests need openssl.');

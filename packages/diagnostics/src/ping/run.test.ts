@@ -4,16 +4,16 @@ import { Compile } from 'typebox/compile';
 
 import { createPacketSockets } from '../sockets/packet-sockets.ts';
 import { echoRequest } from '../sockets/wire/icmp.ts';
-import { testContext } from '../testing/context.ts';
+import { testContext } from '../../test/context.ts';
 import {
   fakePackets,
   FAKE_SOURCES,
   type FakeAnswer,
   type FakePackets,
   type FakeSent,
-} from '../testing/fake-packets.ts';
-import { itNeeding } from '../testing/needs.ts';
-import { echoReplyTo, icmpError, ipPacket } from '../testing/raw-packets.ts';
+} from '../../test/fake-packets.ts';
+import { itNeeding } from '../../test/needs.ts';
+import { echoReplyTo, icmpError, ipPacket } from '../../test/raw-packets.ts';
 import { ping } from './contract.ts';
 import { runPing } from './run.ts';
 

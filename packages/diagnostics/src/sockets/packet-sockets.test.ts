@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 
-import { itNeeding } from '../testing/needs.ts';
+import { itNeeding } from '../../test/needs.ts';
 import { createPacketSockets } from './packet-sockets.ts';
 import type { PacketSocket, ReceivedPacket } from './packet-socket.ts';
 import { echoRequest, parseIcmp } from './wire/icmp.ts';

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { resultSchema, type Failure } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { testContext } from '../testing/context.ts';
-import { silentPort } from '../testing/silent-port.ts';
+import { testContext } from '../../test/context.ts';
+import { silentPort } from '../../test/silent-port.ts';
 import { tcp } from './contract.ts';
 import { runTcp } from './run.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import type { ReceivedPacket } from '../sockets/packet-socket.ts';
 import { checksum } from '../sockets/wire/checksum.ts';
-import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from '../testing/raw-packets.ts';
+import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from '../../test/raw-packets.ts';
 import { traceFlow, type FlowOptions } from './flow.ts';
 
 const addresses = {

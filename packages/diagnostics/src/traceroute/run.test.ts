@@ -3,16 +3,16 @@ import { MAX_RESULT_BYTES, resultSchema, type ParamsOf } from '@vantage/contract
 import { Compile } from 'typebox/compile';
 
 import { createPacketSockets } from '../sockets/packet-sockets.ts';
-import { testContext, type TestContextOptions } from '../testing/context.ts';
+import { testContext, type TestContextOptions } from '../../test/context.ts';
 import {
   FAKE_SOURCES,
   fakePackets,
   type FakeAnswer,
   type FakePackets,
   type FakeSent,
-} from '../testing/fake-packets.ts';
-import { itNeeding } from '../testing/needs.ts';
-import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from '../testing/raw-packets.ts';
+} from '../../test/fake-packets.ts';
+import { itNeeding } from '../../test/needs.ts';
+import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from '../../test/raw-packets.ts';
 import { traceroute } from './contract.ts';
 import { runTraceroute } from './run.ts';
 

@@ -8,7 +8,7 @@ import { Value } from 'typebox/value';
 import type { PacketSocketOptions, PacketSockets, ReceivedPacket } from '../sockets/packet-socket.ts';
 import { addressBytes } from '../sockets/wire/address.ts';
 import { checksum } from '../sockets/wire/checksum.ts';
-import { testContext } from '../testing/context.ts';
+import { testContext } from '../../test/context.ts';
 import { udp } from './contract.ts';
 import { runUdp } from './run.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { optRecord, readQuery, respond } from '../../testing/dns-wire.ts';
-import { sampleRecords } from '../../testing/dns-samples.ts';
+import { optRecord, readQuery, respond } from '../../../test/dns-wire.ts';
+import { sampleRecords } from '../../../test/dns-samples.ts';
 import { MessageFormatError } from './format-error.ts';
 import { decodeMessage, encodeQuery } from './message.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { addressRecord, FLAGS, optRecord, readQuery, respond, u16, u32, wireName } from '../../testing/dns-wire.ts';
+import { addressRecord, FLAGS, optRecord, readQuery, respond, u16, u32, wireName } from '../../../test/dns-wire.ts';
 import { MessageFormatError } from './format-error.ts';
 import { decodeMessage, encodeQuery, type Query } from './message.ts';
 

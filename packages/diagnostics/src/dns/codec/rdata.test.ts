@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { sampleRecords } from '../../testing/dns-samples.ts';
-import { startDnsServer, type DnsServer } from '../../testing/dns-server.ts';
-import { respond } from '../../testing/dns-wire.ts';
+import { sampleRecords } from '../../../test/dns-samples.ts';
+import { startDnsServer, type DnsServer } from '../../../test/dns-server.ts';
+import { respond } from '../../../test/dns-wire.ts';
 import { recordTypeCodes } from '../record-types.ts';
 import { decodeMessage } from './message.ts';
 import { presentData } from './rdata.ts';

@@ -2,16 +2,16 @@ import { createServer as createTcpServer } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../testing/certificate-mint.ts';
+import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../../test/certificate-mint.ts';
 import {
   startDnsOverHttps,
   startDnsOverTls,
   startDnsServer,
   type AnswerDns,
   type DnsServer,
-} from '../../testing/dns-server.ts';
-import { addressRecord, respond } from '../../testing/dns-wire.ts';
-import { startServer } from '../../testing/loopback.ts';
+} from '../../../test/dns-server.ts';
+import { addressRecord, respond } from '../../../test/dns-wire.ts';
+import { startServer } from '../../../test/loopback.ts';
 import { askHttps } from './https.ts';
 import { prepareQuery, type NameServer } from './exchange.ts';
 import type { TlsTrust } from './secure.ts';

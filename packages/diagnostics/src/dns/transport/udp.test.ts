@@ -3,8 +3,8 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { startDnsServer, type AnswerDns, type DnsServer } from '../../testing/dns-server.ts';
-import { addressRecord, FLAGS, respond, wireName, type WireQuery } from '../../testing/dns-wire.ts';
+import { startDnsServer, type AnswerDns, type DnsServer } from '../../../test/dns-server.ts';
+import { addressRecord, FLAGS, respond, wireName, type WireQuery } from '../../../test/dns-wire.ts';
 import { ask } from '../ask.ts';
 import { prepareQuery, type NameServer } from './exchange.ts';
 import { askUdp } from './udp.ts';

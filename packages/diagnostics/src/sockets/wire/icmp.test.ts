@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { echoReplyTo, icmpError, ipPacket, withChecksum } from '../../testing/raw-packets.ts';
+import { echoReplyTo, icmpError, ipPacket, withChecksum } from '../../../test/raw-packets.ts';
 import { checksum, onesComplementSum } from './checksum.ts';
 import { echoRequest, ICMP_TYPES, parseIcmp, type IcmpError } from './icmp.ts';
 import { IPPROTO } from './ip.ts';

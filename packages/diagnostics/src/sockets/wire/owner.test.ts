@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { echoReplyTo, icmpError, ipPacket } from '../../testing/raw-packets.ts';
+import { echoReplyTo, icmpError, ipPacket } from '../../../test/raw-packets.ts';
 import { echoRequest } from './icmp.ts';
 import { ownerOf } from './owner.ts';
 

@@ -1,9 +1,9 @@
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import type { Outcome } from '../diagnostic.ts';
-import { http } from '../http/contract.ts';
-import { runHttp } from '../http/run.ts';
+import type { Outcome } from '../src/diagnostic.ts';
+import { http } from '../src/http/contract.ts';
+import { runHttp } from '../src/http/run.ts';
 import { testContext, type TestContextOptions } from './context.ts';
 
 type Http = typeof http;

@@ -2,11 +2,11 @@ import { isIPv6 } from 'node:net';
 
 import type { Family } from '@vantage/contract';
 
-import { addressBytes } from '../sockets/wire/address.ts';
-import { writeU16, writeU32 } from '../sockets/wire/bytes.ts';
-import { checksum } from '../sockets/wire/checksum.ts';
-import { ICMP_TYPES } from '../sockets/wire/icmp.ts';
-import { IPPROTO } from '../sockets/wire/ip.ts';
+import { addressBytes } from '../src/sockets/wire/address.ts';
+import { writeU16, writeU32 } from '../src/sockets/wire/bytes.ts';
+import { checksum } from '../src/sockets/wire/checksum.ts';
+import { ICMP_TYPES } from '../src/sockets/wire/icmp.ts';
+import { IPPROTO } from '../src/sockets/wire/ip.ts';
 
 /** An IP packet as a router quotes it, without options. */
 export function ipPacket(

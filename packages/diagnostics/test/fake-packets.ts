@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-import type { PacketSocketOptions, PacketSockets, ReceivedPacket } from '../sockets/packet-socket.ts';
+import type { PacketSocketOptions, PacketSockets, ReceivedPacket } from '../src/sockets/packet-socket.ts';
 
 /** A packet that a diagnostic sent. */
 export interface FakeSent extends PacketSocketOptions {

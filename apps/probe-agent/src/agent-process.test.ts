@@ -1,0 +1,140 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { redisKeys } from '@vantage/contract';
+
+import { eventually, startRig, type Rig } from '../test/rig.ts';
+
+let rig: Rig;
+let children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  rig = await startRig();
+});
+
+afterAll(() => rig.stop());
+
+afterEach(async () => {
+  await Promise.all(children.map(end));
+  children = [];
+});
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+function start(file: URL, arguments_: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const child = fork(file, arguments_, {
+    execArgv: ['--conditions=source', '--no-warnings'],
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  children.push(child);
+  return child;
+}
+
+/** The agent with runs that take as long as their port says, in milliseconds. */
+async function startFake(probe: string): Promise<ChildProcess> {
+  const child = start(new URL('../test/agent-process.ts', import.meta.url), [probe, rig.server().url]);
+  await once(child, 'message');
+  return child;
+}
+
+/** The real program. */
+function startMain(probe: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
+  return start(new URL('./main.ts', import.meta.url), [], {
+    PROBE_ID: probe,
+    REDIS_URL: rig.server().url,
+    TARGET_ALLOW: '127.0.0.0/8',
+    DNS_SERVERS: '127.0.0.1:9',
+    ...env,
+  });
+}
+
+async function untilBeating(probe: string): Promise<void> {
+  await eventually(async () => ((await rig.heartbeat(probe)) === undefined ? undefined : true));
+}
+
+/** A job whose run takes the fake agent that long. */
+function addLasting(probe: string, ms: number): Promise<string> {
+  return rig.addJob(probe, { params: { host: '127.0.0.1', port: ms, options: { attempts: 1 } } });
+}
+
+async function untilActive(probe: string): Promise<void> {
+  const active = `${redisKeys.queuePrefix(probe)}:jobs:active`;
+  await eventually(async () => ((await rig.admin.llen(active)) > 0 ? true : undefined));
+}
+
+describe('the program', () => {
+  it('measures with its real parts, and drains and ends with 0 on SIGTERM', async () => {
+    const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const child = startMain('main');
+    await untilBeating('main');
+
+    const check = await rig.addJob('main', { params: { host: '127.0.0.1', port, options: { attempts: 1 } } });
+    const final = await rig.final('main', check);
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+
+    expect(await exited).toEqual([0, null]);
+    server.close();
+    expect(final).toMatchObject({ result: 'success', state: 'open', resolvedIp: '127.0.0.1' });
+    expect(await rig.heartbeat('main')).toBeUndefined();
+  });
+
+  it('refuses its own Redis as a target, though loopback is allowed', async () => {
+    startMain('own-redis');
+    await untilBeating('own-redis');
+    const { port } = rig.server();
+
+    const check = await rig.addJob('own-redis', { params: { host: '127.0.0.1', port, options: { attempts: 1 } } });
+
+    expect(await rig.final('own-redis', check)).toMatchObject({
+      result: 'error',
+      error: { code: 'target_refused_by_policy' },
+    });
+  });
+
+  it('lists every fault of its configuration and ends with 1', async () => {
+    const child = startMain('Fra_1', { CONCURRENCY: '0', TARGET_ALLOW: '10.0.0.1/8' });
+    const errors: string[] = [];
+    child.stderr!.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
+
+    const [code] = await once(child, 'close');
+
+    expect(code).toBe(1);
+    expect(errors.join('')).toMatch(/PROBE_ID .*\n.*CONCURRENCY .*\n.*TARGET_ALLOW /);
+  });
+
+  it('ends when whoever started it is gone', async () => {
+    const child = startMain('orphan');
+    await untilBeating('orphan');
+    const exited = once(child, 'exit');
+
+    child.disconnect();
+
+    expect(await exited).toEqual([0, null]);
+  });
+});
+
+describe('an agent that was killed in the middle of a job', () => {
+  it('reports the job as interrupted as soon as it is back, and runs it no second time', async () => {
+    const first = await startFake('killed');
+    const check = await addLasting('killed', 9_000);
+    await untilActive('killed');
+    await end(first);
+
+    await startFake('killed');
+    const final = await rig.final('killed', check);
+
+    expect(final).toMatchObject({ result: 'error', error: { code: 'probe_interrupted', source: 'probe' } });
+    await eventually(async () => ((await rig.leftovers('killed')).length === 0 ? true : undefined));
+    expect(await rig.results('killed')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,261 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { redisKeys } from '@vantage/contract';
+
+import { createAgent, type Agent } from './agent.ts';
+import { fakeConfig, fakeParts, openPort, silent, type FakeRun } from '../test/fakes.ts';
+import { eventually, newCheckId, startRig, type Rig } from '../test/rig.ts';
+
+let rig: Rig;
+let counter = 0;
+let agents: Agent[] = [];
+
+beforeAll(async () => {
+  rig = await startRig();
+});
+
+afterAll(() => rig.stop());
+
+afterEach(async () => {
+  await Promise.all(agents.map((agent) => agent.close()));
+  agents = [];
+});
+
+/** An agent of a probe of its own. */
+async function startAgent(run?: FakeRun, environment: Readonly<Record<string, string>> = {}): Promise<string> {
+  const probe = `probe-${(counter += 1)}`;
+  await startAgentOf(probe, run, environment);
+  return probe;
+}
+
+async function startAgentOf(
+  probe: string,
+  run?: FakeRun,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Agent> {
+  const agent = createAgent(fakeConfig(probe, rig.server().url, environment), silent, async () => fakeParts(run));
+  agents.push(agent);
+  await agent.start();
+  return agent;
+}
+
+/** A run that ends when the test says so. */
+function heldRun(): { readonly run: FakeRun; readonly started: () => number; readonly release: () => void } {
+  let started = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    run: async ({ port }) => {
+      started += 1;
+      await promise;
+      return openPort(port);
+    },
+    started: () => started,
+    release: resolve,
+  };
+}
+
+describe('an agent', () => {
+  it('measures a real TCP port, reports it on the clock of Redis, and leaves nothing behind', async () => {
+    // The diagnostic resets what it opened.
+    const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const probe = await startAgent();
+    const before = await rig.now();
+
+    const check = await rig.addJob(probe, { params: { host: '127.0.0.1', port, options: { attempts: 2 } } });
+    const final = await rig.final(probe, check);
+    server.close();
+
+    expect(final).toMatchObject({ result: 'success', resolvedIp: '127.0.0.1', error: null, state: 'open', port });
+    expect(final['attempts']).toHaveLength(2);
+    expect(Date.parse(final.startedAt!)).toBeGreaterThanOrEqual(before - 5);
+    expect(Date.parse(final.finishedAt)).toBeGreaterThanOrEqual(Date.parse(final.startedAt!));
+    await eventually(async () => ((await rig.leftovers(probe)).length === 0 ? true : undefined));
+    expect(await rig.results(probe)).toHaveLength(1);
+  });
+
+  it('tells subscribers of the hint when there is a result', async () => {
+    const probe = await startAgent(async ({ port }) => openPort(port));
+    const subscriber = rig.admin.duplicate();
+    await subscriber.subscribe(redisKeys.resultHint(probe));
+    const hinted = once(subscriber, 'message');
+
+    await rig.addJob(probe);
+
+    expect(await hinted).toEqual([redisKeys.resultHint(probe), '1']);
+    subscriber.disconnect();
+  });
+
+  it('reports a job that it cannot read', async () => {
+    const probe = await startAgent();
+    const check = await rig.addJob(probe, { type: 'telepathy' });
+
+    expect(await rig.final(probe, check)).toMatchObject({ result: 'error', error: { code: 'invalid_job' } });
+  });
+
+  it('drops a job whose deadline has passed', async () => {
+    const probe = await startAgent(async ({ port }) => openPort(port));
+    const late = await rig.addJob(probe, { deadlineAt: (await rig.now()) - 1 });
+    const good = await rig.addJob(probe);
+    await rig.final(probe, good);
+
+    await eventually(async () => ((await rig.leftovers(probe)).length === 0 ? true : undefined));
+    const results = await rig.results(probe);
+    expect(results.map((entry) => entry.check)).toEqual([good]);
+    expect(late).not.toBe(good);
+  });
+
+  it('aborts a run before the deadline of its check, so that what it has arrives in time', async () => {
+    const probe = await startAgent(async ({ port }, { signal }) => {
+      await once(signal, 'abort');
+      return openPort(port);
+    });
+    const deadlineAt = (await rig.now()) + 1_000;
+
+    const check = await rig.addJob(probe, { deadlineAt });
+    const final = await rig.final(probe, check);
+
+    expect(final).toMatchObject({ result: 'success' });
+    expect(Date.parse(final.finishedAt)).toBeLessThan(deadlineAt);
+  });
+
+  it('runs a burst at once', async () => {
+    const held = heldRun();
+    const probe = await startAgent(held.run);
+
+    const checks = await Promise.all(Array.from({ length: 10 }, () => rig.addJob(probe)));
+    await eventually(() => (held.started() === 10 ? true : undefined));
+    held.release();
+
+    for (const check of checks) expect(await rig.final(probe, check)).toMatchObject({ result: 'success' });
+    await eventually(async () => ((await rig.leftovers(probe)).length === 0 ? true : undefined));
+  });
+
+  it('runs no more jobs at once than it is configured to, and all of them in the end', async () => {
+    let running = 0;
+    let most = 0;
+    const probe = await startAgent(
+      async ({ port }) => {
+        most = Math.max(most, (running += 1));
+        await sleep(20);
+        running -= 1;
+        return openPort(port);
+      },
+      { CONCURRENCY: '3' },
+    );
+
+    const checks = await Promise.all(Array.from({ length: 20 }, () => rig.addJob(probe)));
+    for (const check of checks) await rig.final(probe, check);
+
+    expect(most).toBe(3);
+    await eventually(async () => ((await rig.leftovers(probe)).length === 0 ? true : undefined));
+  });
+
+  it('shows partial results at intervals and nothing after the final one', async () => {
+    let tookMs = 0;
+    const probe = await startAgent(async ({ port }, { emitPartial }) => {
+      const started = performance.now();
+      for (let count = 1; count <= 60; count += 1) {
+        emitPartial({ port: count });
+        await sleep(10);
+      }
+      setTimeout(() => emitPartial({ port: 61 }), 300).unref();
+      tookMs = performance.now() - started;
+      return openPort(port);
+    });
+
+    const check = await rig.addJob(probe);
+    await rig.final(probe, check);
+    await sleep(400);
+
+    const results = await rig.results(probe);
+    const kinds = results.map(({ kind }) => kind);
+    expect(kinds.at(-1)).toBe('final');
+    const shown = results.slice(0, -1).map(({ data }) => Number(data['port']));
+    expect(shown.length).toBeGreaterThanOrEqual(1);
+    expect(shown.length).toBeLessThanOrEqual(tookMs / 250);
+    expect(shown).toEqual(shown.toSorted((a, b) => a - b));
+  });
+
+  it('gives running jobs their time when it drains, and takes no new ones', async () => {
+    const held = heldRun();
+    const probe = `probe-${(counter += 1)}`;
+    const agent = await startAgentOf(probe, held.run);
+    const check = await rig.addJob(probe);
+    await eventually(() => (held.started() === 1 ? true : undefined));
+
+    const drained = agent.drain();
+    await eventually(async () => ((await rig.heartbeat(probe))?.draining === true ? true : undefined));
+    await rig.addJob(probe);
+    held.release();
+    await drained;
+
+    expect(await rig.results(probe)).toMatchObject([{ check, kind: 'final', data: { result: 'success' } }]);
+    expect(await rig.heartbeat(probe)).toBeUndefined();
+    expect(await rig.admin.llen(`${redisKeys.queuePrefix(probe)}:jobs:wait`)).toBe(1);
+    expect(await rig.admin.llen(`${redisKeys.queuePrefix(probe)}:jobs:active`)).toBe(0);
+  });
+
+  it('reports what is not done when its time to drain is up, as interrupted', async () => {
+    const held = heldRun();
+    const probe = `probe-${(counter += 1)}`;
+    const agent = await startAgentOf(probe, held.run, { DRAIN_SECONDS: '0' });
+    const check = await rig.addJob(probe);
+    await eventually(() => (held.started() === 1 ? true : undefined));
+
+    await agent.drain();
+    held.release();
+
+    const final = await rig.final(probe, check);
+    expect(final).toMatchObject({ result: 'error', error: { code: 'probe_interrupted', source: 'probe' } });
+    expect(await rig.leftovers(probe)).toEqual([]);
+  });
+
+  it('tells what it can do and how busy it is', async () => {
+    const held = heldRun();
+    const probe = await startAgent(held.run, { CONCURRENCY: '7' });
+    await rig.addJob(probe);
+    await eventually(() => (held.started() === 1 ? true : undefined));
+
+    const heartbeat = await eventually(async () => {
+      const beat = await rig.heartbeat(probe);
+      return beat?.load.running === 1 ? beat : undefined;
+    });
+    held.release();
+
+    expect(heartbeat).toMatchObject({ v: 1, draining: false, load: { running: 1, capacity: 7 } });
+    expect(heartbeat.version).toMatch(/^\d+\.\d+\.\d+/);
+    expect(heartbeat.capabilities).toMatchObject({ ipv4: true, ipv6: false, screenshot: false });
+    expect(heartbeat.capabilities.types).toContain('tcp');
+    expect(await rig.admin.pttl(redisKeys.heartbeat(probe))).toBeGreaterThan(10_000);
+  });
+
+  it('takes jobs that waited for it while no agent ran', async () => {
+    const probe = `probe-${(counter += 1)}`;
+    const check = await rig.addJob(probe);
+    await rig.admin.del(`${redisKeys.queuePrefix(probe)}:jobs:marker`);
+    await startAgentOf(probe, async ({ port }) => openPort(port));
+
+    expect(await rig.final(probe, check)).toMatchObject({ result: 'success' });
+  });
+
+  it('reports a job that an earlier agent left behind, once, and forgets it', async () => {
+    const probe = `probe-${(counter += 1)}`;
+    const jobs = `${redisKeys.queuePrefix(probe)}:jobs`;
+    const check = await rig.addJob(probe);
+    await rig.admin.rpoplpush(`${jobs}:wait`, `${jobs}:active`);
+    await rig.admin.set(`${jobs}:${check}:lock`, 'another');
+    const stranger = newCheckId().slice(1);
+    await rig.admin.lpush(`${jobs}:active`, stranger);
+
+    await startAgentOf(probe, async ({ port }) => openPort(port));
+
+    expect(await rig.final(probe, check)).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' } });
+    await eventually(async () => ((await rig.leftovers(probe)).length === 0 ? true : undefined));
+    expect(await rig.results(probe)).toHaveLength(1);
+  });
+});

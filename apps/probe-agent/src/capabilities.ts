@@ -1,0 +1,41 @@
+import type { Heartbeat } from '@vantage/contract';
+import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
+
+import type { Connectivity } from './connectivity.ts';
+
+/** Per family null where raw sockets can be opened, or the reason in words why not. */
+export interface RawSockets {
+  readonly ipv4: string | null;
+  readonly ipv6: string | null;
+}
+
+export interface Ability {
+  readonly capabilities: Heartbeat['capabilities'];
+  /** What is configured and missing, each in words. */
+  readonly degraded: readonly string[];
+}
+
+/** What the probe can do of what it is configured to offer. */
+export function abilityOf(
+  configured: readonly CheckTypeName[],
+  { ipv4, ipv6 }: Connectivity,
+  rawSockets: RawSockets,
+): Ability {
+  // A family that the machine does not have needs no raw socket.
+  const reasons = [ipv4 || !ipv6 ? rawSockets.ipv4 : null, ipv6 ? rawSockets.ipv6 : null];
+  const hasRawSockets = [ipv4 && rawSockets.ipv4 === null, ipv6 && rawSockets.ipv6 === null].includes(true);
+  const missing = configured.filter((type) => checkTypes[type].needsRawSockets && !hasRawSockets);
+  const reason = reasons.find((text) => text !== null) ?? 'no raw sockets';
+  return {
+    capabilities: {
+      types: configured.filter((type) => !missing.includes(type)),
+      ipv4,
+      ipv6,
+      screenshot: false,
+    },
+    degraded: [
+      ...missing.map((type) => `${type}: ${reason}`),
+      ...(ipv4 || ipv6 ? [] : ['The machine has no address with a default route.']),
+    ],
+  };
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { createRedisClock } from './clock.ts';
+
+/** A server whose clock is at `serverMs` in the middle of a round trip of `rttMs`. */
+function line(): { monotonicMs: number; rttMs: number; serverMs: number; readonly read: () => Promise<string[]> } {
+  const state = {
+    monotonicMs: 1_000,
+    rttMs: 40,
+    serverMs: 1_800_000_000_000,
+    read: async () => {
+      state.monotonicMs += state.rttMs;
+      return [String(Math.floor(state.serverMs / 1_000)), String((state.serverMs % 1_000) * 1_000)];
+    },
+  };
+  return state;
+}
+
+describe('the clock of Redis', () => {
+  it('takes the reading for the middle of its round trip and goes on from there', async () => {
+    const server = line();
+    const clock = createRedisClock(server.read, () => server.monotonicMs);
+
+    await clock.read();
+    const atAnswer = clock.now();
+    server.monotonicMs += 500;
+
+    expect(atAnswer).toBe(server.serverMs + 20);
+    expect(clock.now()).toBe(server.serverMs + 520);
+    expect(clock.rttMs()).toBe(40);
+  });
+
+  it('does not let a slow reading replace a quick one', async () => {
+    const server = line();
+    const clock = createRedisClock(server.read, () => server.monotonicMs);
+    await clock.read();
+    const before = clock.now() - server.monotonicMs;
+
+    server.rttMs = 3_000;
+    await clock.read();
+
+    expect(clock.now() - server.monotonicMs).toBe(before);
+  });
+
+  it('believes a new server at once, however slow its answer', async () => {
+    const server = line();
+    const clock = createRedisClock(server.read, () => server.monotonicMs);
+    await clock.read();
+
+    server.rttMs = 3_000;
+    server.serverMs += 3_600_000;
+    await clock.read(true);
+
+    expect(clock.now()).toBe(server.serverMs + 1_500);
+  });
+
+  it('keeps its reading when a new one fails', async () => {
+    const server = line();
+    let fails = false;
+    const read = async (): Promise<string[]> => {
+      if (fails) throw new Error('LOADING');
+      return server.read();
+    };
+    const clock = createRedisClock(read, () => server.monotonicMs);
+    await clock.read();
+    const before = clock.now();
+
+    fails = true;
+    await expect(clock.read()).rejects.toThrow('LOADING');
+
+    expect(clock.now()).toBe(before);
+  });
+});

@@ -1,0 +1,39 @@
+/** The clock of Redis, by which deadlines are set, as this machine's monotonic clock carries it on. */
+export interface RedisClock {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Round trip of the last reading, milliseconds. */
+  readonly rttMs: () => number;
+  /**
+   * Reads it again. Rejects as the command does; the last reading stands then.
+   *
+   * @param anew true after a reconnect: it may be another server, with another clock
+   */
+  readonly read: (anew?: boolean) => Promise<void>;
+}
+
+/** What `TIME` answers: seconds and microseconds. */
+export type ReadTime = () => Promise<readonly (string | number)[]>;
+
+/** A reading may be off by half its round trip, so a slow one does not replace a quick one of the last five minutes. */
+const READING_STANDS_MS = 300_000;
+
+/** Until the first reading it is this machine's own clock. */
+export function createRedisClock(readTime: ReadTime, monotonicMs: () => number = () => performance.now()): RedisClock {
+  let offsetMs = Date.now() - monotonicMs();
+  let best = { rttMs: Number.POSITIVE_INFINITY, takenMs: Number.NEGATIVE_INFINITY };
+  let rttMs = 0;
+  return {
+    now: () => Math.round(monotonicMs() + offsetMs),
+    rttMs: () => rttMs,
+    read: async (anew = false) => {
+      const sentMs = monotonicMs();
+      const [seconds = 0, microseconds = 0] = await readTime();
+      const takenMs = monotonicMs();
+      rttMs = takenMs - sentMs;
+      if (!anew && rttMs > best.rttMs * 2 && takenMs - best.takenMs < READING_STANDS_MS) return;
+      best = { rttMs, takenMs };
+      offsetMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000 - (sentMs + rttMs / 2);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { BlockList, isIP } from 'node:net';
+
+export interface Connectivity {
+  readonly ipv4: boolean;
+  readonly ipv6: boolean;
+}
+
+/** What the machine has, by its interfaces and routes. */
+export interface NetworkFacts {
+  /** Addresses of its own, loopback included. */
+  readonly addresses: readonly string[];
+  /** Families with a way out. */
+  readonly connectivity: Connectivity;
+}
+
+/** Loopback and link-local. */
+const LOCAL = /^(127\.|169\.254\.|::1$|fe[89ab])/;
+
+/**
+ * Tells which address families the probe can measure over: those with a way out, and those in which the machine has an
+ * address in a range that the operator allows as target, such as loopback for trials.
+ *
+ * @param allowed addresses and CIDRs
+ */
+export function usableFamilies(allowed: readonly string[], { addresses, connectivity }: NetworkFacts): Connectivity {
+  const ranges = rangesOf(allowed);
+  /** A default route alone carries nothing: a router may announce one and no prefix. */
+  const hasAddress = (family: 4 | 6): boolean => addresses.some((own) => isIP(own) === family && !LOCAL.test(own));
+  const isInside = (family: 4 | 6): boolean =>
+    addresses.some((own) => isIP(own) === family && ranges.check(own, family === 4 ? 'ipv4' : 'ipv6'));
+  return {
+    ipv4: (connectivity.ipv4 && hasAddress(4)) || isInside(4),
+    ipv6: (connectivity.ipv6 && hasAddress(6)) || isInside(6),
+  };
+}
+
+function rangesOf(entries: readonly string[]): BlockList {
+  const ranges = new BlockList();
+  for (const entry of entries) {
+    const [address = '', length] = entry.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (length === undefined) ranges.addAddress(address, family);
+    else ranges.addSubnet(address, Number(length), family);
+  }
+  return ranges;
+}

@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { describe, expect, it } from '@jest/globals';
+import { loadDiagnostic } from '@vantage/diagnostics';
+
+import { createJobHandler, type JobHandlerParts } from './handle-job.ts';
+import { createSchemas } from './schemas.ts';
+import { fakeParts, fakeSurroundings, openPort, silent, type FakeRun } from '../test/fakes.ts';
+import { newCheckId, type FinalResult } from '../test/rig.ts';
+
+const schemas = createSchemas();
+
+interface Handled {
+  readonly finals: readonly FinalResult[];
+  readonly partials: readonly unknown[];
+}
+
+/** Runs one job through the handler. */
+async function handle(
+  run: FakeRun | undefined,
+  job: Readonly<Record<string, unknown>> = {},
+  overrides: Partial<JobHandlerParts> = {},
+  interrupted: AbortSignal = new AbortController().signal,
+): Promise<Handled> {
+  const finals: FinalResult[] = [];
+  const partials: unknown[] = [];
+  const checkId = newCheckId();
+  const handler = createJobHandler({
+    loadDiagnostic: fakeParts(run).loadDiagnostic,
+    surroundings: fakeSurroundings,
+    offered: new Set(['tcp']),
+    clock: { now: () => Date.now(), rttMs: () => 0 },
+    schemas,
+    outlet: {
+      partial: (check, data) => {
+        expect(check).toBe(checkId);
+        partials.push(JSON.parse(data));
+      },
+      final: async (check, data) => {
+        expect(check).toBe(checkId);
+        finals.push(JSON.parse(data) as FinalResult);
+      },
+    },
+    log: silent,
+    ...overrides,
+  });
+  const params = { host: '127.0.0.1', port: 80, options: { attempts: 1 } };
+  await handler(checkId, { v: 1, checkId, type: 'tcp', params, deadlineAt: Date.now() + 5_000, ...job }, interrupted);
+  return { finals, partials };
+}
+
+const passes: FakeRun = async ({ port }) => openPort(port);
+const hangs: FakeRun = () => new Promise(() => undefined);
+const obeys: FakeRun = async ({ port }, { signal }) => {
+  await once(signal, 'abort');
+  return openPort(port);
+};
+
+describe('a job', () => {
+  it('ends in one result with the times of its start and end', async () => {
+    const { finals } = await handle(passes);
+
+    expect(finals).toMatchObject([{ result: 'success', state: 'open', error: null }]);
+    expect(Date.parse(finals[0]!.startedAt!)).toBeLessThanOrEqual(Date.parse(finals[0]!.finishedAt));
+  });
+
+  it.each([
+    ['is of a later version', { v: 2 }],
+    ['is of an unknown type', { type: 'telepathy' }],
+    ['has a type that objects inherit', { type: 'constructor' }],
+    ['has no host', { params: { port: 80, options: { attempts: 1 } } }],
+    ['has a port that is none', { params: { host: '127.0.0.1', port: 0, options: { attempts: 1 } } }],
+    ['has options out of range', { params: { host: '127.0.0.1', port: 80, options: { attempts: 99 } } }],
+    ['has no deadline', { deadlineAt: undefined }],
+    ['is for another check than the one it is queued for', { checkId: newCheckId() }],
+  ])('that %s is reported as unreadable', async (_reason, job) => {
+    const { finals } = await handle(passes, job);
+
+    expect(finals).toMatchObject([{ result: 'error', error: { code: 'invalid_job', source: 'probe' } }]);
+  });
+
+  it('of a coordinator that is a release behind gets the defaults of options it does not send', async () => {
+    let seen: unknown;
+    await handle(
+      async (params) => {
+        seen = params;
+        return openPort(params.port);
+      },
+      { params: { host: '127.0.0.1', port: 80, options: {} }, addedLater: true },
+    );
+
+    expect(seen).toMatchObject({ options: { attempts: 3 } });
+  });
+
+  it('that came after its deadline is dropped without a word', async () => {
+    expect((await handle(passes, { deadlineAt: Date.now() - 1 })).finals).toEqual([]);
+  });
+
+  it('of a type that the probe does not offer is reported so', async () => {
+    const { finals } = await handle(passes, {}, { offered: new Set() });
+
+    expect(finals).toMatchObject([{ result: 'error', error: { code: 'capability_missing' } }]);
+  });
+
+  it('whose diagnostic obeys the abort reports what it has before the deadline', async () => {
+    const deadlineAt = Date.now() + 600;
+    const { finals } = await handle(obeys, { deadlineAt });
+
+    expect(finals).toMatchObject([{ result: 'success' }]);
+    expect(Date.parse(finals[0]!.finishedAt)).toBeLessThan(deadlineAt);
+  });
+
+  it('whose diagnostic ignores the abort is cut off before the deadline', async () => {
+    const deadlineAt = Date.now() + 600;
+    const { finals } = await handle(hangs, { deadlineAt });
+
+    expect(finals).toMatchObject([{ result: 'timeout', error: { code: 'probe_timeout' } }]);
+    expect(Date.parse(finals[0]!.finishedAt)).toBeLessThan(deadlineAt);
+  });
+
+  it.each<[string, FakeRun]>([
+    ['throws', async () => Promise.reject(new Error('secret detail'))],
+    [
+      'throws at once',
+      () => {
+        throw new TypeError('secret detail');
+      },
+    ],
+    ['throws something that is no error', async () => Promise.reject('secret detail')],
+  ])('whose diagnostic %s is a fault of the probe, without its details', async (_reason, run) => {
+    const { finals } = await handle(run);
+
+    expect(finals).toMatchObject([{ result: 'error', error: { code: 'internal_error', phase: 'exec' } }]);
+    expect(JSON.stringify(finals)).not.toContain('secret');
+  });
+
+  it('whose diagnostic throws the reason of its abort timed out', async () => {
+    const { finals } = await handle(
+      async (_params, { signal }) => {
+        await once(signal, 'abort');
+        throw signal.reason;
+      },
+      { deadlineAt: Date.now() + 500 },
+    );
+
+    expect(finals).toMatchObject([{ result: 'timeout', error: { code: 'probe_timeout' } }]);
+  });
+
+  it('is reported as interrupted when the agent must stop, whatever its diagnostic makes of it', async () => {
+    const { finals } = await handle(obeys, {}, {}, AbortSignal.timeout(20));
+
+    expect(finals).toMatchObject([{ result: 'error', error: { code: 'probe_interrupted' } }]);
+  });
+
+  it('whose code cannot be loaded is a fault of the probe', async () => {
+    const { finals } = await handle(
+      passes,
+      {},
+      { loadDiagnostic: async () => Promise.reject(new Error('no such file')) },
+    );
+
+    expect(finals).toMatchObject([{ result: 'error', error: { code: 'internal_error' } }]);
+  });
+
+  it('whose diagnostic returns what is no result is reported so', async () => {
+    const { finals } = await handle(async () => ({ ...openPort(80), rt: Number.NaN }));
+
+    expect(finals).toMatchObject([{ result: 'error', error: { code: 'invalid_result' } }]);
+  });
+
+  it('shows the newest state at intervals, and none after its end', async () => {
+    const { partials } = await handle(async ({ port }, { emitPartial }) => {
+      emitPartial({ port: 1 });
+      emitPartial({ port: 2 });
+      await sleep(300);
+      emitPartial({ port: 3 });
+      setTimeout(() => emitPartial({ port: 4 }), 10);
+      return openPort(port);
+    });
+    await sleep(300);
+
+    expect(partials).toEqual([{ port: 2 }]);
+  });
+
+  it('never shows a state that breaks the schema', async () => {
+    const { partials, finals } = await handle(async ({ port }, { emitPartial }) => {
+      emitPartial({ port: -1 });
+      await sleep(300);
+      return openPort(port);
+    });
+
+    expect(partials).toEqual([]);
+    expect(finals).toHaveLength(1);
+  });
+});
+
+describe('what a diagnostic is lent', () => {
+  it('is the time that is left, less a margin and the round trip to Redis', async () => {
+    let remainingMs = 0;
+    await handle(
+      async ({ port }, context) => {
+        remainingMs = context.remainingMs();
+        return openPort(port);
+      },
+      { deadlineAt: Date.now() + 2_000 },
+      { clock: { now: () => Date.now(), rttMs: () => 500 } },
+    );
+
+    expect(remainingMs).toBeLessThanOrEqual(1_250);
+    expect(remainingMs).toBeGreaterThan(500);
+  });
+
+  it('is the code of its type', async () => {
+    const asked: string[] = [];
+    await handle(
+      undefined,
+      {},
+      {
+        loadDiagnostic: async (type) => {
+          asked.push(type);
+          return loadDiagnostic(type);
+        },
+      },
+    );
+
+    expect(asked).toEqual(['tcp']);
+  });
+});

@@ -1,0 +1,167 @@
+import type { AnyCheckType, Failure, FailureCode, Job, ResultFieldsOf } from '@vantage/contract';
+import type { Diagnostic, Outcome } from '@vantage/diagnostics';
+import type { CheckTypeName } from '@vantage/diagnostics/contract';
+import type { Logger } from 'pino';
+
+import type { Fields } from './fit-result.ts';
+import { throttle } from './partials.ts';
+import type { ResultOutlet } from './results.ts';
+import type { Schemas } from './schemas.ts';
+import type { Surroundings } from './surroundings.ts';
+
+export interface JobHandlerParts {
+  readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
+  readonly surroundings: () => Surroundings;
+  /** Check types that this probe offers. */
+  readonly offered: ReadonlySet<string>;
+  /** The clock of Redis, milliseconds since the epoch, and the round trip to it. */
+  readonly clock: { readonly now: () => number; readonly rttMs: () => number };
+  readonly schemas: Schemas;
+  readonly outlet: ResultOutlet;
+  readonly log: Logger;
+}
+
+/**
+ * Runs one job and hands over its result. Never rejects: whatever goes wrong is in the result.
+ *
+ * @param id the check's, as the queue has it
+ * @param data what the queue carries, not yet looked at
+ * @param interrupted aborted when the agent must stop now
+ */
+export type HandleJob = (id: string, data: unknown, interrupted: AbortSignal) => Promise<void>;
+
+/** The run is aborted this long before the deadline, so that what it has by then arrives in time. */
+const MARGIN_MS = 250;
+/** A diagnostic that has not ended this long after its abort is no longer waited for. */
+const CUT_OFF_MS = 125;
+
+type Ending = { readonly outcome: Outcome<AnyCheckType> } | { readonly failure: Failure; readonly result?: 'timeout' };
+
+export function createJobHandler(parts: JobHandlerParts): HandleJob {
+  const { clock, schemas, outlet, log } = parts;
+
+  const timestamp = (): string => new Date(clock.now()).toISOString();
+
+  const settle = (job: Job & { readonly type: CheckTypeName }, startedAt: string | null, ending: Ending): void => {
+    const result = { ...common(ending), startedAt, finishedAt: timestamp() };
+    const written = schemas.writeResult(job.type, result);
+    if (written.fault !== undefined) {
+      log.error({ check: job.checkId, type: job.type, fault: written.fault }, 'a diagnostic returned no valid result');
+    } else if (written.left.length > 0) {
+      log.warn({ check: job.checkId, type: job.type, left: written.left }, 'a result was too long and lost fields');
+    }
+    const json = written.json ?? failureResult(probeFailure('invalid_result'), startedAt, timestamp());
+    void outlet.final(job.checkId, json, job.deadlineAt);
+  };
+
+  return async (id, data, interrupted) => {
+    const { job, fault } = schemas.readJob(id, data);
+    if (job === undefined) {
+      log.error({ check: id, fault }, 'a job cannot be read');
+      const json = failureResult(probeFailure('invalid_job'), null, timestamp());
+      void outlet.final(id, json, deadlineOf(data) ?? clock.now());
+      return;
+    }
+    const now = clock.now();
+    if (now >= job.deadlineAt) {
+      log.warn({ check: id, type: job.type, lateMs: now - job.deadlineAt }, 'a job came after its deadline');
+      return;
+    }
+    if (!parts.offered.has(job.type)) return settle(job, null, { failure: probeFailure('capability_missing') });
+    const startedAt = timestamp();
+    settle(job, startedAt, await run(job, job.deadlineAt - now - MARGIN_MS - clock.rttMs(), interrupted, parts));
+  };
+}
+
+/** Runs the diagnostic until it ends, is cut off after its time, or the agent must stop. */
+async function run(
+  job: Job & { readonly type: CheckTypeName },
+  budgetMs: number,
+  interrupted: AbortSignal,
+  { loadDiagnostic, surroundings, schemas, outlet, log }: JobHandlerParts,
+): Promise<Ending> {
+  const deadlineMs = performance.now() + budgetMs;
+  const abort = new AbortController();
+  const partials = throttle<ResultFieldsOf<AnyCheckType>>((fields) => {
+    const json = schemas.writePartial(job.type, fields);
+    if (json === undefined) log.error({ check: job.checkId, type: job.type }, 'a partial result is not valid');
+    else outlet.partial(job.checkId, json, job.deadlineAt);
+  });
+
+  const measured = async (): Promise<Ending> => {
+    try {
+      const diagnostic = await loadDiagnostic(job.type);
+      const outcome = await diagnostic.run(job.params as never, {
+        ...surroundings(),
+        signal: abort.signal,
+        remainingMs: () => Math.max(0, deadlineMs - performance.now()),
+        emitPartial: partials.offer,
+      });
+      return { outcome };
+    } catch (error) {
+      // After the cut-off nobody waits for it; an abort's own reason is no news then.
+      if (!abort.signal.aborted || error !== abort.signal.reason) {
+        log.error({ check: job.checkId, type: job.type, err: error }, 'a diagnostic failed by a fault of our own');
+      }
+      return abort.signal.aborted
+        ? { failure: probeFailure('probe_timeout'), result: 'timeout' }
+        : { failure: probeFailure('internal_error') };
+    }
+  };
+
+  const { promise: cutOff, resolve: cut } = Promise.withResolvers<Ending>();
+  const stop = (): void => {
+    cut({ failure: probeFailure('probe_interrupted') });
+    abort.abort(new DOMException('The agent stops.', 'AbortError'));
+  };
+  const timeUp = setTimeout(
+    () => abort.abort(new DOMException('The deadline of the check has come.', 'TimeoutError')),
+    Math.max(0, budgetMs),
+  );
+  const patienceUp = setTimeout(
+    () => {
+      log.error({ check: job.checkId, type: job.type }, 'a diagnostic did not end at its deadline');
+      cut({ failure: probeFailure('probe_timeout'), result: 'timeout' });
+    },
+    Math.max(0, budgetMs + CUT_OFF_MS),
+  );
+  interrupted.addEventListener('abort', stop);
+  if (interrupted.aborted) stop();
+  try {
+    return await Promise.race([cutOff, measured()]);
+  } finally {
+    clearTimeout(timeUp);
+    clearTimeout(patienceUp);
+    interrupted.removeEventListener('abort', stop);
+    partials.close();
+  }
+}
+
+function common(ending: Ending): Fields {
+  if ('outcome' in ending) return ending.outcome;
+  return { result: ending.result ?? 'error', rt: null, resolvedIp: null, error: ending.failure };
+}
+
+/** The result of a job that came to nothing by this probe's doing; valid for every check type. */
+export function failureResult(error: Failure, startedAt: string | null, finishedAt: string): string {
+  return JSON.stringify({ ...common({ failure: error }), startedAt, finishedAt });
+}
+
+const messages = {
+  invalid_job: 'The probe could not read the job; its release may be older than the coordinator’s.',
+  capability_missing: 'The probe does not offer checks of this type.',
+  invalid_result: 'What the probe measured was not a valid result.',
+  internal_error: 'The probe failed by a fault of its own.',
+  probe_interrupted: 'The probe restarted or stopped while it ran the check.',
+  probe_timeout: 'The probe did not come to an end before the deadline of the check.',
+} satisfies Partial<Record<FailureCode, string>>;
+
+export function probeFailure(code: keyof typeof messages): Failure {
+  const phase = code === 'invalid_job' || code === 'capability_missing' ? 'dispatch' : 'exec';
+  return { code, phase, source: 'probe', message: messages[code] };
+}
+
+function deadlineOf(data: unknown): number | undefined {
+  if (typeof data !== 'object' || data === null || !('deadlineAt' in data)) return undefined;
+  return typeof data.deadlineAt === 'number' ? data.deadlineAt : undefined;
+}

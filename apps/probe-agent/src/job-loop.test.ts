@@ -1,0 +1,227 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { createJobLoop, type JobLoop, type JobSource } from './job-loop.ts';
+import { silent } from '../test/fakes.ts';
+import { eventually } from '../test/rig.ts';
+
+/** A queue in memory with a round trip; it counts its commands. */
+interface FakeQueue extends JobSource<string> {
+  readonly add: (...ids: readonly string[]) => void;
+  readonly commands: Record<'wait' | 'take' | 'forget' | 'finish', number>;
+  readonly finished: readonly string[];
+  fault: string | undefined;
+}
+
+function queue(rttMs = 1): FakeQueue {
+  const waiting: string[] = [];
+  const finished: string[] = [];
+  let told = Promise.withResolvers<void>();
+  let marked = false;
+  const mark = (): void => {
+    marked = true;
+    told.resolve();
+  };
+  const pop = (): string | undefined => {
+    const id = waiting.shift();
+    if (id !== undefined) mark();
+    return id;
+  };
+  const forget = (): void => {
+    marked = false;
+    told = Promise.withResolvers();
+  };
+  const fake: FakeQueue = {
+    commands: { wait: 0, take: 0, forget: 0, finish: 0 },
+    finished,
+    fault: undefined,
+    idOf: (id) => id,
+    add: (...ids) => {
+      waiting.push(...ids);
+      mark();
+    },
+    wait: async () => {
+      fake.commands.wait += 1;
+      if (!marked) await told.promise;
+      forget();
+      await sleep(rttMs / 2);
+    },
+    take: async () => {
+      fake.commands.take += 1;
+      await sleep(rttMs / 2);
+      if (fake.fault !== undefined) throw new Error(fake.fault);
+      const id = pop();
+      await sleep(rttMs / 2);
+      return id;
+    },
+    forgetWaiting: async () => {
+      fake.commands.forget += 1;
+      await sleep(rttMs / 2);
+      forget();
+    },
+    finish: async (id, next) => {
+      fake.commands.finish += 1;
+      await sleep(rttMs / 2);
+      if (fake.fault !== undefined) throw new Error(fake.fault);
+      finished.push(id);
+      return next ? pop() : undefined;
+    },
+  };
+  return fake;
+}
+
+function loopOf(source: FakeQueue, run: (id: string) => Promise<void>, concurrency = 20): JobLoop {
+  const loop = createJobLoop({ source, concurrency, run, log: silent });
+  loop.start();
+  return loop;
+}
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `job-${index}`);
+
+describe('the loop that takes jobs', () => {
+  it('runs each job once and takes it out of the queue', async () => {
+    const source = queue();
+    const ran: string[] = [];
+    const loop = loopOf(source, async (id) => void ran.push(id));
+
+    source.add(...names(100));
+    await eventually(() => (source.finished.length === 100 ? true : undefined));
+
+    expect(ran.toSorted()).toEqual(names(100).toSorted());
+    await loop.stop();
+  });
+
+  it('spends four commands on a job that comes alone', async () => {
+    const source = queue();
+    const loop = loopOf(source, async () => undefined);
+    await eventually(() => (source.commands.wait === 1 ? true : undefined));
+    const before = { ...source.commands };
+
+    source.add('job');
+    await eventually(() => (source.commands.wait > before.wait ? true : undefined));
+    await sleep(20);
+
+    expect(source.commands).toEqual({
+      wait: before.wait + 1,
+      take: before.take + 2,
+      forget: before.forget + 1,
+      finish: before.finish + 1,
+    });
+    void loop.stop();
+  });
+
+  it('starts the last of ten in two round trips after the first look', async () => {
+    const source = queue(100);
+    let rounds = 0;
+    const takeOne = source.take;
+    let lastMs = 0;
+    const counted = {
+      ...source,
+      take: () => {
+        const nowMs = performance.now();
+        if (nowMs - lastMs > 50) rounds += 1;
+        lastMs = nowMs;
+        return takeOne();
+      },
+    };
+    let started = 0;
+    source.add(...names(10));
+    const loop = createJobLoop({
+      source: counted,
+      concurrency: 20,
+      log: silent,
+      run: async () => {
+        started += 1;
+        await sleep(500);
+      },
+    });
+    loop.start();
+
+    await eventually(() => (started === 10 ? true : undefined));
+
+    expect(rounds).toBeLessThanOrEqual(3);
+    await loop.stop();
+  });
+
+  it('never runs more at once than it may, and uses all of its places', async () => {
+    const source = queue();
+    let running = 0;
+    let most = 0;
+    const loop = loopOf(
+      source,
+      async () => {
+        most = Math.max(most, (running += 1));
+        await sleep(5);
+        running -= 1;
+      },
+      4,
+    );
+
+    source.add(...names(60));
+    await eventually(() => (source.finished.length === 60 ? true : undefined));
+
+    expect(most).toBe(4);
+    await loop.stop();
+  });
+
+  it('waits for what runs when it is stopped, and leaves the rest in the queue', async () => {
+    const source = queue();
+    const loop = loopOf(source, () => sleep(30), 2);
+    source.add(...names(10));
+    await eventually(() => (loop.running() === 2 ? true : undefined));
+
+    await loop.stop();
+
+    expect(loop.running()).toBe(0);
+    expect(source.finished).toHaveLength(2);
+  });
+
+  it('goes on after the queue refused for a while, and finishes what ran meanwhile', async () => {
+    const source = queue();
+    const ran: string[] = [];
+    const loop = loopOf(source, async (id) => {
+      ran.push(id);
+      if (id === 'first') source.fault = 'NOPERM';
+    });
+    source.add('first');
+    await eventually(() => (ran.length === 1 ? true : undefined));
+    await sleep(50);
+    expect(source.finished).toEqual([]);
+
+    source.fault = undefined;
+    source.add('second');
+    await eventually(() => (source.finished.length === 2 ? true : undefined));
+
+    expect(ran).toEqual(['first', 'second']);
+    await loop.stop();
+  });
+
+  it('knows what it was given, and nothing else', async () => {
+    const source = queue();
+    const loop = loopOf(source, async () => undefined);
+    source.add('mine');
+    await eventually(() => (source.finished.length === 1 ? true : undefined));
+
+    expect(loop.knows('mine')).toBe(true);
+    expect(loop.knows('another')).toBe(false);
+    await loop.stop();
+  });
+
+  it('runs each job of a quick stream once, whichever way it is taken', async () => {
+    const source = queue();
+    const ran: string[] = [];
+    const loop = loopOf(source, async (id) => {
+      ran.push(id);
+      await sleep(ran.length % 5);
+    });
+    for (const id of names(300)) {
+      source.add(id);
+      await sleep(1);
+    }
+    await eventually(() => (source.finished.length === 300 ? true : undefined));
+
+    expect(ran.toSorted()).toEqual(names(300).toSorted());
+    void loop.stop();
+  });
+});

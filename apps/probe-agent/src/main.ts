@@ -1,0 +1,44 @@
+import { SettingsError } from '@vantage/settings';
+import { pino } from 'pino';
+
+import { createAgent } from './agent.ts';
+import { readConfig, type Config } from './config.ts';
+import { openParts } from './open-parts.ts';
+
+const config = configOrExit();
+const log = pino({ level: config.logLevel, base: { probe: config.probeId } });
+const agent = createAgent(config, log, openParts);
+const asked = new Set<string>();
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+// Only with an IPC channel: whoever started this process is gone.
+process.once('disconnect', () => void stop('disconnect'));
+
+try {
+  await agent.start();
+} catch (error) {
+  log.fatal({ err: error }, 'the agent cannot start');
+  process.exitCode = 1;
+  await agent.close();
+  process.exit();
+}
+
+/** The same signal again means at once; Ctrl-C may bring SIGINT and, from a supervisor, SIGTERM. */
+async function stop(reason: string): Promise<void> {
+  if (asked.has(reason)) process.exit(1);
+  asked.add(reason);
+  if (asked.size > 1) return;
+  log.info({ reason }, 'the agent stops');
+  await agent.drain();
+  process.exit(0);
+}
+
+function configOrExit(): Config {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return process.exit(1);
+  }
+}

@@ -1,0 +1,116 @@
+import { createPacketSockets, loadDiagnostic, type PacketProcess } from '@vantage/diagnostics';
+import {
+  canonicalizeHost,
+  createAdmission,
+  createNameLookup,
+  createNameResolver,
+  createOwnAddresses,
+  createTargetPolicy,
+  discoverNat64Prefixes,
+  isPrivateAddress,
+  judgeTarget,
+  type DiscoveredAddresses,
+  type Endpoint,
+  type NameResolver,
+} from '@vantage/target-policy';
+
+import type { RawSockets } from './capabilities.ts';
+import type { Config } from './config.ts';
+import { usableFamilies } from './connectivity.ts';
+import type { AgentParts } from './parts.ts';
+
+/** A capability may be given or taken while the agent runs. */
+const LOOK_AT_PRIVILEGE_EVERY_MS = 30_000;
+const NAT64_WITHIN_MS = 2_000;
+
+/**
+ * The real parts: the target policy of this machine, its resolvers, and the packet process.
+ *
+ * @throws when the host of Redis cannot be guarded against callers
+ */
+export async function openParts(config: Config): Promise<AgentParts> {
+  const policy = createTargetPolicy({
+    allow: config.targetAllow,
+    dangerouslyAllowLinkLocalAndMetadata: config.targetAllowLinkLocal,
+    allowNames: config.targetAllowNames,
+    deny: config.targetDeny,
+  });
+  const redis = redisEndpoints(config.redisUrl);
+  const resolver = createNameResolver({ servers: config.dnsServers });
+  const own = await ownAddresses(config, resolver);
+  const connectivity = (): ReturnType<AgentParts['connectivity']> => usableFamilies(config.targetAllow, own());
+  const admit = createAdmission({
+    policy,
+    resolver,
+    ownAddresses: own,
+    redis: redis.all,
+    haveIpv4: () => connectivity().ipv4,
+    haveIpv6: () => connectivity().ipv6,
+  });
+  const packets = createPacketSockets({ execPath: config.packetProcessNode });
+  const privilege = await watchPrivilege(packets);
+
+  return {
+    loadDiagnostic,
+    admit,
+    names: createNameLookup({ resolver, showPrivateAddresses: config.showPrivateAddresses }),
+    resolvers: config.dnsServers.length > 0 ? config.dnsServers : own().resolvers,
+    // An operator who allows a range lets callers measure it, and so see it.
+    isPrivateAddress: (address) =>
+      isPrivateAddress(address) &&
+      judgeTarget({ hostKind: 'host', purpose: 'icmp', host: address }, policy).verdict !== 'accepted',
+    packets: () => {
+      const { ipv4, ipv6 } = privilege.now();
+      return ipv4 === null || ipv6 === null ? packets : { unavailable: ipv4 };
+    },
+    certificateAuthorities: config.certificates === undefined ? [] : [config.certificates],
+    rawSockets: privilege.now,
+    connectivity,
+    noteRedis: redis.note,
+    close: async () => {
+      privilege.stop();
+      await packets.close();
+    },
+  };
+}
+
+/** The endpoint as configured, and the addresses at which it was reached since. The same list until it changes. */
+function redisEndpoints(url: string): {
+  readonly all: () => readonly Endpoint[];
+  readonly note: AgentParts['noteRedis'];
+} {
+  const { hostname, port } = new URL(url);
+  if (!canonicalizeHost(hostname, 'name').ok) {
+    throw new Error('The host in REDIS_URL is neither a plain name nor an address; callers could not be kept from it.');
+  }
+  let endpoints: readonly Endpoint[] = [{ host: hostname, port: port === '' ? 6379 : Number(port) }];
+  return {
+    all: () => endpoints,
+    note: (address, remotePort) => {
+      if (address === undefined || remotePort === undefined) return;
+      const host = address.replace(/^::ffff:(?=\d+\.)/, '').replace(/%.*$/, '');
+      if (endpoints.some((known) => known.host === host && known.port === remotePort)) return;
+      endpoints = [...endpoints, { host, port: remotePort }];
+    },
+  };
+}
+
+async function ownAddresses(config: Config, resolver: NameResolver): Promise<() => DiscoveredAddresses> {
+  const options = { resolvers: config.dnsServers, others: config.ownAddresses };
+  const own = createOwnAddresses(options);
+  // Only a machine that speaks IPv6 can reach anything through a NAT64.
+  if (!own().connectivity.ipv6) return own;
+  const nat64 = await discoverNat64Prefixes(resolver, AbortSignal.timeout(NAT64_WITHIN_MS)).catch(() => []);
+  return nat64.length === 0 ? own : createOwnAddresses({ ...options, others: [...options.others, ...nat64] });
+}
+
+async function watchPrivilege(
+  packets: PacketProcess,
+): Promise<{ readonly now: () => RawSockets; readonly stop: () => void }> {
+  let privilege = await packets.probePrivilege();
+  const look = async (): Promise<void> => {
+    privilege = await packets.probePrivilege();
+  };
+  const timer = setInterval(() => void look(), LOOK_AT_PRIVILEGE_EVERY_MS);
+  return { now: () => privilege, stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,108 @@
+import type { ResultEntry } from '@vantage/contract';
+
+/** A result on its way. */
+export interface Entry extends ResultEntry {
+  /** Milliseconds since the epoch by the clock of Redis: soon after it nobody can use the result. */
+  readonly deadlineAt: number;
+}
+
+export interface Outbox {
+  /** Resolves when the entry was confirmed or dropped. */
+  readonly add: (entry: Entry) => Promise<void>;
+  /** The oldest entries that are not in flight, which then are, while at most `window` are. */
+  readonly take: (window: number) => readonly Entry[];
+  readonly confirm: (entry: Entry) => void;
+  readonly putBack: (entry: Entry) => void;
+  /** Drops what is past its deadline and was not just sent. */
+  readonly expire: (now: number) => void;
+  readonly size: () => number;
+}
+
+export interface OutboxOptions {
+  /** Bound of all data together. Partial results go first, then the oldest. */
+  readonly maxBytes: number;
+  readonly onDropped: (entry: Entry, reason: string) => void;
+}
+
+interface Slot {
+  readonly bytes: number;
+  readonly settle: () => void;
+  inFlight: boolean;
+}
+
+/** A check is expired in the coordinator's sweep shortly after its deadline; its clock and ours differ by little. */
+const USELESS_AFTER_MS = 5_000;
+
+/** What was measured and is not yet in Redis, in the order in which it was measured. */
+export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
+  const slots = new Map<Entry, Slot>();
+  let bytes = 0;
+  let inFlight = 0;
+
+  const remove = (entry: Entry): void => {
+    const slot = slots.get(entry);
+    if (slot === undefined) return;
+    slots.delete(entry);
+    bytes -= slot.bytes;
+    if (slot.inFlight) inFlight -= 1;
+    slot.settle();
+  };
+
+  const drop = (entry: Entry, reason: string): void => {
+    remove(entry);
+    onDropped(entry, reason);
+  };
+
+  /** A newer state of the same check stands for it. */
+  const dropOvertaken = (check: string): void => {
+    for (const [entry, slot] of slots) {
+      if (entry.check === check && entry.kind === 'partial' && !slot.inFlight) remove(entry);
+    }
+  };
+
+  const makeRoom = (): void => {
+    for (const kind of ['partial', 'final']) {
+      for (const [entry, slot] of slots) {
+        if (bytes <= maxBytes) return;
+        if (entry.kind === kind && !slot.inFlight) drop(entry, 'the buffer is full');
+      }
+    }
+  };
+
+  return {
+    add: (entry) =>
+      new Promise((settle) => {
+        dropOvertaken(entry.check);
+        const size = Buffer.byteLength(entry.data);
+        slots.set(entry, { bytes: size, settle, inFlight: false });
+        bytes += size;
+        makeRoom();
+      }),
+    take: (window) => {
+      const taken: Entry[] = [];
+      for (const [entry, slot] of slots) {
+        if (inFlight >= window) break;
+        if (slot.inFlight) continue;
+        slot.inFlight = true;
+        inFlight += 1;
+        taken.push(entry);
+      }
+      return taken;
+    },
+    confirm: remove,
+    putBack: (entry) => {
+      const slot = slots.get(entry);
+      if (slot === undefined) return;
+      slot.inFlight = false;
+      inFlight -= 1;
+      const isOvertaken = [...slots.keys()].some((other) => other !== entry && other.check === entry.check);
+      if (entry.kind === 'partial' && isOvertaken) remove(entry);
+    },
+    expire: (now) => {
+      for (const [entry, slot] of slots) {
+        if (!slot.inFlight && entry.deadlineAt + USELESS_AFTER_MS < now) drop(entry, 'its deadline has passed');
+      }
+    },
+    size: () => slots.size,
+  };
+}

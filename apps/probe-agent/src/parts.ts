@@ -1,0 +1,27 @@
+import type { Admit, AnyCheckType, NameLookup } from '@vantage/contract';
+import type { Diagnostic, PacketSockets } from '@vantage/diagnostics';
+import type { CheckTypeName } from '@vantage/diagnostics/contract';
+
+import type { RawSockets } from './capabilities.ts';
+import type { Config } from './config.ts';
+import type { Connectivity } from './connectivity.ts';
+
+/** What the agent measures with. */
+export interface AgentParts {
+  readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
+  readonly admit: Admit;
+  readonly names: NameLookup;
+  readonly resolvers: readonly string[];
+  readonly isPrivateAddress: (address: string) => boolean;
+  /** Asked for each job: what is missing at the start may come later. */
+  readonly packets: () => PacketSockets | { readonly unavailable: string };
+  readonly certificateAuthorities: readonly string[];
+  /** Looked at with every heartbeat. */
+  readonly rawSockets: () => RawSockets;
+  readonly connectivity: () => Connectivity;
+  /** Tells where the agent's Redis was reached: nothing opens it to callers. */
+  readonly noteRedis: (address: string | undefined, port: number | undefined) => void;
+  readonly close: () => Promise<void>;
+}
+
+export type OpenParts = (config: Config) => Promise<AgentParts>;

@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { createResults, type Results, type ResultsOptions } from './results.ts';
+import { silent } from '../test/fakes.ts';
+
+let results: Results;
+
+afterEach(() => results.close());
+
+/** A Redis that may be away, or refuse. */
+function store(options: Partial<ResultsOptions> = {}): {
+  up: boolean;
+  refuses: boolean;
+  now: number;
+  hints: number;
+  readonly written: string[];
+} {
+  const state = { up: true, refuses: false, now: 0, hints: 0, written: [] as string[] };
+  results = createResults({
+    writer: {
+      isReady: () => state.up,
+      append: async (check, kind, data) => {
+        await sleep(1);
+        if (!state.up) throw new Error('Connection is closed.');
+        if (state.refuses) throw new Error('OOM command not allowed');
+        state.written.push(`${check} ${kind} ${data}`);
+      },
+      hint: async () => (state.hints += 1),
+    },
+    now: () => state.now,
+    log: silent,
+    ...options,
+  });
+  return state;
+}
+
+const soon = 10_000;
+
+describe('results on their way to Redis', () => {
+  it('are confirmed once they are written, in order, with fewer hints than results', async () => {
+    const redis = store();
+
+    await Promise.all(['a', 'b', 'c'].map((check) => results.final(check, '{}', soon)));
+
+    expect(redis.written).toEqual(['a final {}', 'b final {}', 'c final {}']);
+    expect(redis.hints).toBe(1);
+    await sleep(30);
+    expect(redis.hints).toBe(2);
+  });
+
+  it('wait while Redis is away and are all sent when it is back', async () => {
+    const redis = store();
+    redis.up = false;
+    const written = [results.final('a', '1', soon), results.final('b', '2', soon)];
+    expect(redis.written).toEqual([]);
+
+    redis.up = true;
+    results.resume();
+    await Promise.all(written);
+
+    expect(redis.written).toEqual(['a final 1', 'b final 2']);
+  });
+
+  it('are sent again when the connection broke while they were sent', async () => {
+    const redis = store();
+    const written = results.final('a', '1', soon);
+    redis.up = false;
+    await sleep(10);
+
+    redis.up = true;
+    results.resume();
+    await written;
+
+    expect(redis.written).toEqual(['a final 1']);
+  });
+
+  it('are tried again after a while when Redis refuses them', async () => {
+    const redis = store();
+    redis.refuses = true;
+    const written = results.final('a', '1', soon);
+    await sleep(20);
+    redis.refuses = false;
+
+    await written;
+
+    expect(redis.written).toEqual(['a final 1']);
+  });
+
+  it('keep only the newest partial state of a check, and none beside its final one', async () => {
+    const redis = store();
+    redis.up = false;
+    results.partial('a', '1', soon);
+    results.partial('b', '1', soon);
+    results.partial('a', '2', soon);
+    results.partial('b', '2', soon);
+    const written = results.final('a', '3', soon);
+
+    redis.up = true;
+    results.resume();
+    await written;
+
+    expect(redis.written).toEqual(['b partial 2', 'a final 3']);
+  });
+
+  it('are dropped some seconds after their deadline', async () => {
+    const redis = store();
+    redis.up = false;
+    const late = results.final('a', '1', 1_000);
+    const good = results.final('b', '2', soon);
+
+    redis.now = 8_000;
+    redis.up = true;
+    results.resume();
+    await Promise.all([late, good]);
+
+    expect(redis.written).toEqual(['b final 2']);
+  });
+
+  it('are bounded: partial states go first, then the oldest', async () => {
+    const redis = store({ maxBytes: 20 });
+    redis.up = false;
+    results.partial('p', '12345', soon);
+    void results.final('a', '1234567890', soon);
+    void results.final('b', '1234567890', soon);
+    void results.final('c', '1234567890', soon);
+
+    redis.up = true;
+    results.resume();
+    await results.flush(AbortSignal.timeout(5_000));
+
+    expect(redis.written).toEqual(['b final 1234567890', 'c final 1234567890']);
+  });
+
+  it('are not waited for longer than the signal says', async () => {
+    const redis = store();
+    redis.up = false;
+    void results.final('a', '1', soon);
+
+    await results.flush(AbortSignal.timeout(20));
+
+    expect(redis.written).toEqual([]);
+  });
+});

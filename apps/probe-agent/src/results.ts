@@ -1,0 +1,121 @@
+import type { ResultKind } from '@vantage/contract';
+import type { Logger } from 'pino';
+
+import { createHint } from './hint.ts';
+import { createOutbox, type Entry } from './outbox.ts';
+
+/** The commands that results need; each rejects at once while Redis is away. */
+export interface ResultWriter {
+  readonly isReady: () => boolean;
+  /** Appends one entry to the probe's result stream. */
+  readonly append: (check: string, kind: ResultKind, data: string) => Promise<unknown>;
+  /** Says that the stream has something new. May be lost: coordinators sweep. */
+  readonly hint: () => Promise<unknown>;
+}
+
+/** Where a job's handler puts what it found. */
+export interface ResultOutlet {
+  /** Replaces an older partial result of the check that is not sent yet. */
+  readonly partial: (check: string, data: string, deadlineAt: number) => void;
+  /** Resolves once Redis has it, or once it was dropped because nobody can use it any more. Never rejects. */
+  readonly final: (check: string, data: string, deadlineAt: number) => Promise<void>;
+}
+
+export interface Results extends ResultOutlet {
+  /** Call when the connection is up again. */
+  readonly resume: () => void;
+  /** Resolves when nothing is left to send, or when the signal aborts. */
+  readonly flush: (signal: AbortSignal) => Promise<void>;
+  readonly close: () => void;
+}
+
+export interface ResultsOptions {
+  readonly writer: ResultWriter;
+  /** The clock of Redis, milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly log: Logger;
+  readonly maxBytes?: number;
+}
+
+/** Results in flight at once: enough to fill a long line, few enough to send again. */
+const WINDOW = 64;
+const RETRY_MS = 500;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Writes results in order, each at least once, and keeps them over an outage as long as they can still count. A
+ * result leaves the buffer only when Redis has answered.
+ */
+export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: ResultsOptions): Results {
+  const outbox = createOutbox({
+    maxBytes,
+    onDropped: ({ check, kind }, reason) => {
+      if (kind === 'final') log.warn({ check, reason }, 'a result is dropped');
+    },
+  });
+  const hint = createHint(() => void writer.hint().catch(() => undefined));
+  const idle = new Set<() => void>();
+  let retry: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const pump = (): void => {
+    outbox.expire(now());
+    if (outbox.size() === 0) for (const done of idle) done();
+    if (closed || retry !== undefined || !writer.isReady()) return;
+    const entries = outbox.take(WINDOW);
+    for (const entry of entries) {
+      writer.append(entry.check, entry.kind, entry.data).then(
+        () => {
+          outbox.confirm(entry);
+          pump();
+        },
+        (error: unknown) => failed(entry, error),
+      );
+    }
+    // Behind the entries on the same connection: who gets the hint finds them.
+    if (entries.length > 0) hint.raise();
+  };
+
+  const failed = (entry: Entry, error: unknown): void => {
+    // Entries behind it may have been written: order holds for what is sent anew, and a second copy is a no-op.
+    outbox.putBack(entry);
+    if (!writer.isReady() || retry !== undefined) return;
+    log.warn({ cause: Error.isError(error) ? error.message : 'unknown' }, 'Redis refuses results, trying again');
+    retry = setTimeout(() => {
+      retry = undefined;
+      pump();
+    }, RETRY_MS);
+  };
+
+  return {
+    partial: (check, data, deadlineAt) => {
+      void outbox.add({ check, kind: 'partial', data, deadlineAt });
+      pump();
+    },
+    final: (check, data, deadlineAt) => {
+      const written = outbox.add({ check, kind: 'final', data, deadlineAt });
+      pump();
+      return written;
+    },
+    resume: pump,
+    flush: (signal) =>
+      new Promise((resolve) => {
+        const done = (): void => {
+          idle.delete(done);
+          signal.removeEventListener('abort', done);
+          // A hint that waits for its gap would be lost with the connection.
+          hint.flush();
+          resolve();
+        };
+        idle.add(done);
+        signal.addEventListener('abort', done);
+        if (signal.aborted) done();
+        else pump();
+      }),
+    close: () => {
+      closed = true;
+      clearTimeout(retry);
+      hint.close();
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { DiagnosticContext } from '@vantage/diagnostics';
+
+import type { Config } from './config.ts';
+import type { AgentParts } from './parts.ts';
+
+/** What every run of every diagnostic is lent alike. */
+export type Surroundings = Omit<DiagnosticContext, 'signal' | 'remainingMs' | 'emitPartial'>;
+
+export function lend(config: Config, parts: AgentParts, version: string): () => Surroundings {
+  const contact = config.contact === undefined ? '' : ` (+${config.contact})`;
+  return () => ({
+    admit: parts.admit,
+    names: parts.names,
+    resolvers: parts.resolvers,
+    packets: parts.packets(),
+    isPrivateAddress: parts.isPrivateAddress,
+    certificateAuthorities: parts.certificateAuthorities,
+    showPrivateAddresses: config.showPrivateAddresses,
+    attribution: { userAgent: `Vantage/${version}${contact}`, payloadTag: `vantage${contact}` },
+  });
+}

@@ -1,0 +1,66 @@
+import type { Admission, AdmissionRequest, AnyCheckType } from '@vantage/contract';
+import { loadDiagnostic, type Diagnostic, type DiagnosticContext, type Outcome } from '@vantage/diagnostics';
+import { pino, type Logger } from 'pino';
+
+import { readConfig, type Config } from '../src/config.ts';
+import type { AgentParts } from '../src/parts.ts';
+import type { Surroundings } from '../src/surroundings.ts';
+
+export const silent: Logger = pino({ level: 'silent' });
+
+/** A tcp diagnostic that does what a test wants. */
+export type FakeRun = (params: { readonly port: number }, context: DiagnosticContext) => Promise<Outcome<AnyCheckType>>;
+
+/** Parts that measure loopback literals only, with the real diagnostics or a fake one. */
+export function fakeParts(run?: FakeRun, overrides: Partial<AgentParts> = {}): AgentParts {
+  return {
+    loadDiagnostic: async (type) => {
+      const diagnostic = await loadDiagnostic(type);
+      return run === undefined ? diagnostic : { ...diagnostic, run: run as unknown as Diagnostic<AnyCheckType>['run'] };
+    },
+    admit: async (request) => admission(request),
+    names: { reverse: async () => [], forward: async () => [] },
+    resolvers: [],
+    isPrivateAddress: () => false,
+    packets: () => ({ unavailable: 'This test has no raw sockets.' }),
+    certificateAuthorities: [],
+    rawSockets: () => ({ ipv4: 'This test has no raw sockets.', ipv6: 'This test has no raw sockets.' }),
+    connectivity: () => ({ ipv4: true, ipv6: false }),
+    noteRedis: () => undefined,
+    close: async () => undefined,
+    ...overrides,
+  };
+}
+
+export function fakeSurroundings(): Surroundings {
+  const { admit, names, resolvers, isPrivateAddress, packets } = fakeParts();
+  const attribution = { userAgent: 'Vantage/0', payloadTag: 'vantage' };
+  return { admit, names, resolvers, isPrivateAddress, packets: packets(), showPrivateAddresses: true, attribution };
+}
+
+export function fakeConfig(
+  probe: string,
+  redisUrl: string,
+  environment: Readonly<Record<string, string>> = {},
+): Config {
+  return readConfig({ PROBE_ID: probe, REDIS_URL: redisUrl, ...environment });
+}
+
+/** What a tcp diagnostic returns when the port is open. */
+export function openPort(port: number): Outcome<AnyCheckType> {
+  const attempts = [{ rt: 1, error: null }];
+  return { result: 'success', rt: 1, resolvedIp: '127.0.0.1', error: null, ...{ state: 'open', port, attempts } };
+}
+
+function admission({ host }: AdmissionRequest): Admission {
+  if (host !== '127.0.0.1') {
+    const failure = {
+      code: 'target_refused_by_policy',
+      phase: 'resolve',
+      source: 'probe',
+      message: 'Refused.',
+    } as const;
+    return { admitted: false, failure, addresses: [], resolveMs: 0 };
+  }
+  return { admitted: true, target: { host, address: host, family: 4, addresses: [host], resolveMs: 0 } };
+}

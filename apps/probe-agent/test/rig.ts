@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { heartbeatSchema, JOB_QUEUE, redisKeys, type Heartbeat, type Job } from '@vantage/contract';
+import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { Ajv } from 'ajv';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+
+/** A private Redis with the coordinator's side of the wire: jobs in, results out. */
+export interface Rig {
+  readonly server: () => RedisServer;
+  readonly admin: Redis;
+  /** Adds a job that is due in 10 s unless told otherwise. Answers with the id of its check. */
+  readonly addJob: (probe: string, job?: Partial<Job>) => Promise<string>;
+  /** Entries of a probe's result stream so far, oldest first. */
+  readonly results: (probe: string) => Promise<readonly Result[]>;
+  /** Waits for the final result of a check; fails after ten seconds. */
+  readonly final: (probe: string, check: string) => Promise<FinalResult>;
+  readonly heartbeat: (probe: string) => Promise<Heartbeat | undefined>;
+  /** Milliseconds since the epoch by the server's clock. */
+  readonly now: () => Promise<number>;
+  /** What is in Redis for a probe beside its stream of results, its heartbeat and BullMQ's own marks of a queue. */
+  readonly leftovers: (probe: string) => Promise<readonly string[]>;
+  readonly restart: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+interface Result {
+  readonly check: string;
+  readonly kind: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface FinalResult {
+  readonly result: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string;
+  readonly error: { readonly code: string; readonly source: string } | null;
+  readonly [field: string]: unknown;
+}
+
+export async function startRig(arguments_: readonly string[] = []): Promise<Rig> {
+  const executable = findRedisServer(process.env['PATH'] ?? '');
+  if (executable === undefined) throw new Error('These tests need redis-server or valkey-server.');
+  const dataFolder = mkdtempSync(join(tmpdir(), 'vantage-rig-'));
+  let server = await startRedisServer({ executable, arguments: arguments_, dataFolder });
+  const admin = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+  admin.on('error', () => undefined);
+  const isHeartbeat = new Ajv().compile<Heartbeat>(heartbeatSchema);
+  const queues = new Map<string, Queue>();
+
+  const queueOf = (probe: string): Queue => {
+    const known = queues.get(probe);
+    if (known !== undefined) return known;
+    const queue = new Queue(JOB_QUEUE, {
+      connection: admin,
+      prefix: redisKeys.queuePrefix(probe),
+      skipVersionCheck: true,
+      skipMetasUpdate: true,
+    });
+    queues.set(probe, queue);
+    return queue;
+  };
+
+  const results = async (probe: string): Promise<readonly Result[]> => {
+    const entries = await admin.xrange(redisKeys.results(probe), '-', '+');
+    return entries.map(([, fields]) => {
+      const { check = '', kind = '', data = '' } = Object.fromEntries(pairs(fields));
+      return { check, kind, data: JSON.parse(data) as Result['data'] };
+    });
+  };
+
+  const now = async (): Promise<number> => {
+    const [seconds = 0, microseconds = 0] = (await admin.time()).map(Number);
+    return Math.floor(seconds * 1_000 + microseconds / 1_000);
+  };
+
+  return {
+    server: () => server,
+    admin,
+    now,
+    results,
+    addJob: async (probe, job = {}) => {
+      const checkId = newCheckId();
+      const data = {
+        v: 1,
+        checkId,
+        type: 'tcp',
+        params: { host: '127.0.0.1', port: 9, options: { attempts: 1 } },
+        deadlineAt: (await now()) + 10_000,
+        ...job,
+      };
+      await queueOf(probe).add(data.type, data, {
+        jobId: data.checkId,
+        attempts: 1,
+        removeOnComplete: true,
+        removeOnFail: true,
+      });
+      return data.checkId;
+    },
+    final: (probe, check) =>
+      eventually(async () => {
+        const entries = await results(probe);
+        return entries.find((entry) => entry.check === check && entry.kind === 'final')?.data as
+          | FinalResult
+          | undefined;
+      }),
+    heartbeat: async (probe) => {
+      const json = await admin.get(redisKeys.heartbeat(probe));
+      if (json === null) return undefined;
+      const heartbeat: unknown = JSON.parse(json);
+      if (!isHeartbeat(heartbeat)) throw new Error(`A heartbeat breaks its schema: ${json}`);
+      return heartbeat;
+    },
+    leftovers: async (probe) => {
+      const expected = new Set(['hb', 'res', 'jobs:meta', 'jobs:events', 'jobs:id', 'jobs:marker']);
+      const prefix = `${redisKeys.queuePrefix(probe)}:`;
+      const keys = await admin.keys('*');
+      return keys.filter((key) => key.startsWith(prefix) && !expected.has(key.slice(prefix.length)));
+    },
+    restart: async () => {
+      const { port } = server;
+      await admin.config('SET', 'appendfsync', 'always');
+      process.kill(server.pid, 'SIGKILL');
+      await server.ended;
+      server = await startRedisServer({ executable, arguments: arguments_, port, dataFolder });
+    },
+    stop: async () => {
+      for (const queue of queues.values()) await queue.close();
+      admin.disconnect();
+      await server.stop();
+      rmSync(dataFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function newCheckId(): string {
+  return randomBytes(16).toString('base64url');
+}
+
+/** Tries until there is an answer, for at most ten seconds. */
+export async function eventually<T>(attempt: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  const until = performance.now() + 10_000;
+  for (;;) {
+    const value = await attempt();
+    if (value !== undefined) return value;
+    if (performance.now() > until) throw new Error('It did not come to be within ten seconds.');
+    await sleep(10);
+  }
+}
+
+function pairs(fields: readonly string[]): [string, string][] {
+  return Array.from({ length: fields.length / 2 }, (_, index) => [
+    fields[index * 2] ?? '',
+    fields[index * 2 + 1] ?? '',
+  ]);
+}
