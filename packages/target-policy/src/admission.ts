@@ -1,0 +1,157 @@
+import type { Admission, AdmissionRequest, Admit, Failure, Family, Target } from '@vantage/contract';
+import { roundMs } from '@vantage/contract';
+
+import { formatAddress, parseAddress, type Address } from './address.ts';
+import { canonicalizeHost } from './canonical-host.ts';
+import { judgeName } from './names.ts';
+import {
+  compileOwnNetwork,
+  judgeOwn,
+  judgeRedis,
+  judgeRedisName,
+  type Endpoint,
+  type OwnAddresses,
+  type OwnNetwork,
+} from './own-network.ts';
+import { judgeAddress, type TargetPolicy } from './policy.ts';
+import { effectivePort, judgePort } from './ports.ts';
+import { refusal, type Refusal } from './refusal.ts';
+import { allAddresses, resolutionFailure, resolveOnce, type Resolution } from './resolution.ts';
+import type { NameResolver } from './resolver.ts';
+
+export interface AdmissionOptions {
+  readonly policy: TargetPolicy;
+  readonly resolver: NameResolver;
+  /** What the agent has and is next to now; asked at each admission, so cheap. */
+  readonly ownAddresses: () => OwnAddresses;
+  /** Where the agent's Redis is now, by address and by configured name. No allowance opens it. */
+  readonly redis: () => readonly Endpoint[];
+  readonly haveIpv4: () => boolean;
+  readonly haveIpv6: () => boolean;
+}
+
+/**
+ * The decisive admission: canonicalises again, judges name and port, resolves once, judges every address, and pins the
+ * first one of the family that the rule names: IPv4 where the name has an A record and the probe has IPv4, else IPv6;
+ * `family` forces one, and then only that family is asked for. One refused address refuses the name.
+ */
+export function createAdmission(options: AdmissionOptions): Admit {
+  return async (request, signal) => {
+    signal.throwIfAborted();
+    const { policy } = options;
+    const read = canonicalizeHost(request.host, 'host', policy.dotless);
+    if (!read.ok) return refuse(read);
+    const port = effectivePort(request.purpose, request.port);
+    const portRefusal = judgePort(request.purpose, port);
+    if (portRefusal !== undefined) return refuse(portRefusal);
+
+    const host = read.canonical.text;
+    const own = compileOwnNetwork(options.ownAddresses(), options.redis());
+    const judge = (address: Address): Refusal | undefined => judgeAll(address, request, port, policy, own);
+    if (read.canonical.kind !== 'name') return admitLiteral(host, request, judge, options);
+
+    const nameRefusal = judgeName(host, 'connect', policy) ?? judgeRedisName(host, port, own);
+    if (nameRefusal !== undefined) return refuse(nameRefusal);
+    return admitName(host, request, judge, options, signal);
+  };
+}
+
+type Judge = (address: Address) => Refusal | undefined;
+
+function admitLiteral(text: string, { family }: AdmissionRequest, judge: Judge, options: AdmissionOptions): Admission {
+  const address = parseAddress(text)!;
+  const refused = judge(address);
+  if (refused !== undefined) return refuse(refused, [text]);
+  if (family !== undefined && family !== address.family) return fail(noSuchFamily(text, family), [text]);
+  if (!isUsable(address, options)) return fail(familyUnavailable(address.family), [text]);
+  return admit({ host: text, address: text, family: address.family, addresses: [text], resolveMs: 0 });
+}
+
+async function admitName(
+  name: string,
+  { family }: AdmissionRequest,
+  judge: Judge,
+  options: AdmissionOptions,
+  signal: AbortSignal,
+): Promise<Admission> {
+  const startedMs = performance.now();
+  const request = { name, family, prefersIpv4: options.haveIpv4() };
+  const resolution = await resolveOnce(request, options.resolver, signal);
+  const resolveMs = roundMs(performance.now() - startedMs);
+  const addresses = allAddresses(resolution);
+  if (addresses.length === 0) return fail(resolutionFailure(resolution, name), addresses, resolveMs);
+
+  for (const text of addresses) {
+    const refused = judgeAnswer(name, text, judge);
+    if (refused !== undefined) return refuse(refused, addresses, resolveMs);
+  }
+  const pinned = pin(resolution, options);
+  if (pinned === undefined) {
+    return fail(familyUnavailable(parseAddress(addresses[0]!)!.family), addresses, resolveMs);
+  }
+  return admit({ host: name, address: formatAddress(pinned), family: pinned.family, addresses, resolveMs });
+}
+
+/** IPv4 where there is an A record and the probe has IPv4, else IPv6. */
+function pin(resolution: Resolution, options: AdmissionOptions): Address | undefined {
+  for (const family of [4, 6] as const) {
+    const answer = resolution[family];
+    const address = answer.ok && answer.addresses[0] !== undefined ? parseAddress(answer.addresses[0]) : undefined;
+    if (address !== undefined && isUsable(address, options)) return address;
+  }
+  return undefined;
+}
+
+function judgeAnswer(name: string, text: string, judge: Judge): Refusal | undefined {
+  const address = parseAddress(text);
+  if (address === undefined) return refusal('address_special', `${name} resolves to something that is no address.`);
+  const refused = judge(address);
+  return refused && { ...refused, message: `${name} resolves to a refused address: ${refused.message}` };
+}
+
+/** The agent's Redis first: nothing opens it. Then the operator's exception, which also beats the agent's own lists. */
+function judgeAll(
+  address: Address,
+  request: AdmissionRequest,
+  port: number | undefined,
+  policy: TargetPolicy,
+  own: OwnNetwork,
+): Refusal | undefined {
+  const redis = judgeRedis(address, port, own);
+  if (redis !== undefined) return redis;
+  const standing = judgeAddress(address, policy);
+  if (standing === 'allowed') return undefined;
+  return standing === 'public' ? judgeOwn(address, request.purpose, own) : standing;
+}
+
+/** Loopback needs no connectivity. */
+function isUsable(address: Address, { haveIpv4, haveIpv6 }: AdmissionOptions): boolean {
+  if (address.family === 4) return address.value >> 24n === 127n || haveIpv4();
+  return address.value === 1n || haveIpv6();
+}
+
+function admit(target: Target): Admission {
+  return { admitted: true, target };
+}
+
+function refuse(
+  { message }: { readonly message: string },
+  addresses: readonly string[] = [],
+  resolveMs = 0,
+): Admission {
+  return fail({ code: 'target_refused_by_policy', phase: 'resolve', source: 'probe', message }, addresses, resolveMs);
+}
+
+function fail(failure: Failure, addresses: readonly string[], resolveMs = 0): Admission {
+  return { admitted: false, failure, addresses, resolveMs };
+}
+
+function noSuchFamily(text: string, family: Family): Failure {
+  const message = `${text} is not an IPv${family} address.`;
+  return { code: 'dns_no_address', phase: 'resolve', source: 'target', message };
+}
+
+function familyUnavailable(family: Family): Failure {
+  const message = `The target has IPv${family} addresses only, and this probe has no IPv${family} connectivity.`;
+  return { code: 'family_unavailable', phase: 'resolve', source: 'probe', message };
+}

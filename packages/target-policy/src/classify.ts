@@ -1,0 +1,100 @@
+import { ADDRESS_BITS, formatAddress, parseAddress, type Address } from './address.ts';
+import { embeddedIpv4 } from './embedded.ts';
+import { createPrefixTable, formatPrefix, parsePrefix, type Prefix } from './prefix.ts';
+import { specialData } from './special-data.ts';
+
+/** The row that decides about an address. `cidr` of a pattern is its mask and value. */
+export interface AddressRule {
+  readonly cidr: string;
+  readonly name: string;
+  readonly rfc: string;
+  readonly reason: string;
+}
+
+export interface AddressVerdict {
+  readonly refused: boolean;
+  readonly rule: AddressRule;
+}
+
+interface Pattern {
+  readonly mask: bigint;
+  readonly value: bigint;
+  readonly verdict: AddressVerdict;
+}
+
+const rangeTable = createPrefixTable(
+  specialData.ranges.map(({ cidr, name, rfc, refuse, reason }) => [
+    requiredPrefix(cidr),
+    { refused: refuse, rule: { cidr, name, rfc, reason } },
+  ]),
+);
+
+const patterns: readonly Pattern[] = specialData.patterns.map(({ name, rfc, mask, value, reason }) => ({
+  mask: requiredPrefix(mask).first,
+  value: requiredPrefix(value).first,
+  verdict: { refused: true, rule: { cidr: `${value} under mask ${mask}`, name, rfc, reason } },
+}));
+
+const linkLocalAndMetadata = createPrefixTable(
+  ['169.254.0.0/16', 'fe80::/10', ...specialData.metadataAddresses.map(({ cidr }) => cidr)].map((cidr) => [
+    requiredPrefix(cidr),
+    cidr,
+  ]),
+);
+
+const unreadable: AddressVerdict = {
+  refused: true,
+  rule: { cidr: '-', name: 'Not an address', rfc: '-', reason: 'not the canonical text of an address' },
+};
+
+const uncovered: AddressVerdict = {
+  refused: true,
+  rule: { cidr: '-', name: 'Not in the table', rfc: '-', reason: 'no row covers it' },
+};
+
+/**
+ * Says whether the table of special-purpose prefixes refuses an address, and by which row. What cannot be read as an
+ * address is refused. The lists of an operator and of an agent are no part of it.
+ */
+export function classifyAddress(address: string | Address): AddressVerdict {
+  const parsed = typeof address === 'string' ? parseAddress(address) : address;
+  if (parsed === undefined) return unreadable;
+  const verdict = rangeTable.find(parsed) ?? uncovered;
+  if (verdict.refused || parsed.family === 4) return verdict;
+  return patterns.find(({ mask, value }) => (parsed.value & mask) === value)?.verdict ?? verdict;
+}
+
+/** The verdict on a whole prefix: that of the longest row around it. */
+export function classifyPrefix(prefix: Prefix): AddressVerdict {
+  const wholeAddress = prefix.length === ADDRESS_BITS[prefix.family];
+  if (wholeAddress) return classifyAddress({ family: prefix.family, value: prefix.first });
+  return rangeTable.findCovering(prefix) ?? uncovered;
+}
+
+/** True for an address that the table refuses: a hop or an ICMP sender there is masked in results. */
+export function isPrivateAddress(address: string): boolean {
+  return classifyAddress(address).refused;
+}
+
+/** True for link-local and metadata addresses, in whatever IPv6 address they are carried. */
+export function isLinkLocalOrMetadata(address: Address): boolean {
+  return [address, ...embeddedIpv4(address)].some((each) => linkLocalAndMetadata.find(each) !== undefined);
+}
+
+/** A refusal in words: what, the row, its reason, and the IPv4 address that an IPv6 address carries. */
+export function describeVerdict(subject: Prefix, { rule }: AddressVerdict): string {
+  const whole = subject.length === ADDRESS_BITS[subject.family];
+  const address = { family: subject.family, value: subject.first };
+  const carried = whole ? embeddedIpv4(address).map(formatAddress) : [];
+  const rfc = rule.rfc === '-' ? '' : `, ${rule.rfc}`;
+  const detail = carried.length === 0 ? '' : `; it carries ${carried.join(' and ')}`;
+  const what = whole ? formatAddress(address) : formatPrefix(subject);
+  return `${what} is in ${rule.cidr} (${rule.name}${rfc}): ${rule.reason}${detail}.`;
+}
+
+/** The table is part of the release: a row that cannot be read is a fault of ours. */
+function requiredPrefix(cidr: string): Prefix {
+  const prefix = parsePrefix(cidr);
+  if (prefix === undefined) throw new Error(`not a prefix: ${cidr}`);
+  return prefix;
+}

@@ -1,0 +1,125 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { createNameLookup } from './name-lookup.ts';
+import { createNameResolver } from './resolver.ts';
+import { startDnsServer, type DnsServer, type Zone } from '../test/dns-server.ts';
+
+const never = new AbortController().signal;
+const servers: DnsServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+async function lookUp(
+  zone: Zone,
+  showPrivateAddresses = false,
+): Promise<ReturnType<typeof createNameLookup> & { readonly questions: readonly string[] }> {
+  const server = await startDnsServer(zone);
+  servers.push(server);
+  const resolver = createNameResolver({ servers: [server.address], timeoutMs: 100, tries: 1 });
+  return { ...createNameLookup({ resolver, showPrivateAddresses }), questions: server.questions };
+}
+
+describe('the names of an address', () => {
+  it('are its PTR records', async () => {
+    const names = await lookUp(() => ({ records: ['dns.example.com', 'other.example.com'] }));
+
+    expect(await names.reverse('8.8.4.4', never)).toEqual(['dns.example.com', 'other.example.com']);
+    expect(names.questions).toEqual(['PTR 4.4.8.8.in-addr.arpa']);
+  });
+
+  it('are asked for under ip6.arpa', async () => {
+    const names = await lookUp(() => ({ records: ['dns.example.com'] }));
+
+    expect(await names.reverse('2606:4700::1', never)).toEqual(['dns.example.com']);
+    expect(names.questions).toEqual([`PTR 1.${'0.'.repeat(23)}0.0.7.4.6.0.6.2.ip6.arpa`]);
+  });
+
+  it('are bounded in number', async () => {
+    const records = Array.from({ length: 12 }, (_, index) => `h${index}.example.com`);
+    const names = await lookUp(() => ({ records }));
+
+    expect(await names.reverse('8.8.4.4', never)).toHaveLength(8);
+  });
+
+  it('hold no control character', async () => {
+    const names = await lookUp(() => ({ records: ['a\u001b[31m\n.example.com'] }));
+
+    expect((await names.reverse('8.8.4.4', never)).join('')).not.toMatch(/\p{Cc}/u);
+  });
+
+  it('are bounded in length, however much their escapes take', async () => {
+    const label = '\u001b'.repeat(60);
+    const names = await lookUp(() => ({ records: [`${label}.${label}.${label}.com`] }));
+
+    const [name] = await names.reverse('8.8.4.4', never);
+
+    expect(name).toHaveLength(255);
+    expect(name).toMatch(/…$/);
+  });
+
+  it.each([
+    ['NXDOMAIN', { rcode: 3 }],
+    ['SERVFAIL', { rcode: 2 }],
+    ['silence', { silent: true }],
+  ])('are none after %s', async (_reason, answer) => {
+    const names = await lookUp(() => answer);
+
+    expect(await names.reverse('8.8.4.4', never)).toEqual([]);
+  });
+
+  it('are none for what is no address', async () => {
+    const names = await lookUp(() => ({ records: ['x.example.com'] }));
+
+    expect(await names.reverse('127.1', never)).toEqual([]);
+    expect(names.questions).toEqual([]);
+  });
+
+  it('are none, and not asked for, where the address is private and masked', async () => {
+    const names = await lookUp(() => ({ records: ['core-1.example.com'] }));
+
+    expect(await names.reverse('10.0.0.1', never)).toEqual([]);
+    expect(names.questions).toEqual([]);
+  });
+
+  it('are asked for where the operator shows private addresses', async () => {
+    const names = await lookUp(() => ({ records: ['core-1.example.com'] }), true);
+
+    expect(await names.reverse('10.0.0.1', never)).toEqual(['core-1.example.com']);
+  });
+
+  it('are none when the look-up is given up', async () => {
+    const names = await lookUp(() => ({ records: ['dns.example.com'] }));
+
+    expect(await names.reverse('8.8.4.4', AbortSignal.abort())).toEqual([]);
+  });
+});
+
+describe('the addresses of a name', () => {
+  it('are its A and AAAA records', async () => {
+    const names = await lookUp((_name, type) => ({ records: type === 'A' ? ['8.8.4.4'] : ['2606:4700::1'] }));
+
+    expect(await names.forward('DNS.example.com.', never)).toEqual(['8.8.4.4', '2606:4700::1']);
+  });
+
+  it.each([
+    ['a special-use name', 'db.internal'],
+    ['an unknown suffix', 'nas.fritzbox'],
+    ['an address', '8.8.8.8'],
+    ['an odd form', '8.8.8.8.'],
+    ['an escaped character', 'a\\000b.example.com'],
+  ])('are none, and not asked for, for %s', async (_reason, name) => {
+    const names = await lookUp(() => ({ records: ['8.8.4.4'] }));
+
+    expect(await names.forward(name, never)).toEqual([]);
+    expect(names.questions).toEqual([]);
+  });
+
+  it('are none after a failure, and when the look-up is given up', async () => {
+    const names = await lookUp(() => ({ rcode: 2 }));
+
+    expect(await names.forward('dns.example.com', never)).toEqual([]);
+    expect(await names.forward('dns.example.com', AbortSignal.abort())).toEqual([]);
+  });
+});

@@ -1,0 +1,29 @@
+import { parseAddress, parseIpv4 } from './address.ts';
+import { translatedIpv4 } from './embedded.ts';
+import { formatPrefix, prefixOf } from './prefix.ts';
+import type { NameResolver } from './resolver.ts';
+
+/** RFC 6052 section 2.2, the longest first. */
+const LENGTHS = [96, 64, 56, 48, 40, 32];
+const wellKnown = new Set(['192.0.0.170', '192.0.0.171'].map((text) => parseIpv4(text)!.value));
+
+/**
+ * Finds the prefixes by which a NAT64 of the probe's network reaches IPv4 (RFC 7050: a DNS64 invents AAAA records for
+ * ipv4only.arpa). Through them a caller would reach private IPv4 addresses; they belong into `others` of the agent's own
+ * addresses. Empty where there is none, or where the resolver fails.
+ *
+ * @throws the reason of `signal`
+ */
+export async function discoverNat64Prefixes(resolver: NameResolver, signal: AbortSignal): Promise<readonly string[]> {
+  const answer = await resolver.addresses('ipv4only.arpa', 6, signal);
+  if (!answer.ok) return [];
+  return [...new Set(answer.addresses.flatMap(translationPrefix))];
+}
+
+function translationPrefix(text: string): readonly string[] {
+  const address = parseAddress(text);
+  if (address?.family !== 6) return [];
+  return LENGTHS.filter((length) => wellKnown.has(translatedIpv4(address.value, length))).map((length) =>
+    formatPrefix(prefixOf(address, length)),
+  );
+}

@@ -1,0 +1,76 @@
+import type { Failure, Family } from '@vantage/contract';
+
+import type { AddressAnswer, NameResolver } from './resolver.ts';
+
+/** What a name resolved to, by family, and what to say where a family has none. */
+export interface Resolution {
+  readonly 4: AddressAnswer;
+  readonly 6: AddressAnswer;
+}
+
+/**
+ * How long the AAAA answer is waited for when the A answer is there and will be used. Broken servers never answer AAAA
+ * questions; their addresses must not cost the check its time.
+ */
+const LATE_AAAA_MS = 1_000;
+
+const NOT_ASKED: AddressAnswer = { ok: true, addresses: [] };
+
+export interface ResolutionRequest {
+  readonly name: string;
+  /** Asks for this family alone. */
+  readonly family?: Family | undefined;
+  /** True where an A record will be pinned when there is one. */
+  readonly prefersIpv4: boolean;
+}
+
+/**
+ * Asks once for the A and the AAAA records of a name.
+ *
+ * @throws the reason of `signal`
+ */
+export async function resolveOnce(
+  { name, family, prefersIpv4 }: ResolutionRequest,
+  resolver: NameResolver,
+  signal: AbortSignal,
+): Promise<Resolution> {
+  if (family === 4) return { 4: await resolver.addresses(name, 4, signal), 6: NOT_ASKED };
+  if (family === 6) return { 4: NOT_ASKED, 6: await resolver.addresses(name, 6, signal) };
+
+  const late = new AbortController();
+  const ipv6 = resolver.addresses(name, 6, AbortSignal.any([signal, late.signal])).catch(() => NOT_ASKED);
+  const ipv4 = await resolver.addresses(name, 4, signal);
+  const decided = prefersIpv4 && ipv4.ok && ipv4.addresses.length > 0;
+  const timer = decided ? setTimeout(() => late.abort(), LATE_AAAA_MS) : undefined;
+  const resolution = { 4: ipv4, 6: await ipv6 };
+  clearTimeout(timer);
+  signal.throwIfAborted();
+  return resolution;
+}
+
+/** Every address of the answers, A before AAAA. */
+export function allAddresses(resolution: Resolution): readonly string[] {
+  return [resolution[4], resolution[6]].flatMap((answer) => (answer.ok ? answer.addresses : []));
+}
+
+/**
+ * Why there is no address at all. NXDOMAIN is about the name, so either answer says it for both; a failure of the
+ * resolver says more than the other family's NODATA.
+ */
+export function resolutionFailure(resolution: Resolution, name: string): Failure {
+  const failures = [resolution[4], resolution[6]].flatMap((answer) => (answer.ok ? [] : [answer.failure]));
+  return (
+    failures.find(({ code }) => code === 'dns_nxdomain') ??
+    failures.find(({ code }) => code !== 'dns_no_address') ??
+    noAddress(name)
+  );
+}
+
+function noAddress(name: string): Failure {
+  return {
+    code: 'dns_no_address',
+    phase: 'resolve',
+    source: 'target',
+    message: `${name} has no address of the family asked for.`,
+  };
+}
