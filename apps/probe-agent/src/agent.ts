@@ -87,6 +87,7 @@ export function createAgent(config: Config, log: Logger, openParts: OpenParts): 
     const schemas = createSchemas();
     const handle = createJobHandler({
       loadDiagnostic: parts.loadDiagnostic,
+      judge: parts.judge,
       surroundings: lend(config, parts, version),
       offered: new Set(config.checkTypes),
       clock,

@@ -28,6 +28,7 @@ async function handle(
   const checkId = newCheckId();
   const handler = createJobHandler({
     loadDiagnostic: fakeParts(run).loadDiagnostic,
+    judge: () => undefined,
     surroundings: fakeSurroundings,
     offered: new Set(['tcp']),
     clock: { now: () => Date.now(), rttMs: () => 0 },
@@ -167,6 +168,32 @@ describe('a job', () => {
     const { finals } = await handle(async () => ({ ...openPort(80), rt: Number.NaN }));
 
     expect(finals).toMatchObject([{ result: 'error', error: { code: 'invalid_result' } }]);
+  });
+
+  it('is an error, and nothing runs, when the policy of the probe refuses what the job names', async () => {
+    let ran = false;
+    const { finals } = await handle(
+      async ({ port }) => {
+        ran = true;
+        return openPort(port);
+      },
+      {},
+      { judge: (type, params) => `no ${type} to ${JSON.stringify(params)}` },
+    );
+
+    expect(ran).toBe(false);
+    expect(finals).toMatchObject([
+      {
+        result: 'error',
+        startedAt: null,
+        error: {
+          code: 'target_refused_by_policy',
+          phase: 'dispatch',
+          source: 'probe',
+          message: expect.stringMatching(/^no tcp to \{"host":/),
+        },
+      },
+    ]);
   });
 
   it('shows the newest state at intervals, and none after its end', async () => {

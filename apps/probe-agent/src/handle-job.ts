@@ -14,12 +14,17 @@ export interface JobHandlerParts {
   readonly surroundings: () => Surroundings;
   /** Check types that this probe offers. */
   readonly offered: ReadonlySet<string>;
+  /** The policy of this probe about what the job names, before anything runs; admission judges again what it leads to. */
+  readonly judge: Judge;
   /** The clock of Redis, milliseconds since the epoch, and the round trip to it. */
   readonly clock: { readonly now: () => number; readonly rttMs: () => number };
   readonly schemas: Schemas;
   readonly outlet: ResultOutlet;
   readonly log: Logger;
 }
+
+/** @returns why the target of a job is refused, in words, or undefined */
+export type Judge = (type: CheckTypeName, params: Job['params']) => string | undefined;
 
 /**
  * Runs one job and hands over its result. Never rejects: whatever goes wrong is in the result.
@@ -68,6 +73,8 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
       return;
     }
     if (!parts.offered.has(job.type)) return settle(job, null, { failure: probeFailure('capability_missing') });
+    const refusal = parts.judge(job.type, job.params);
+    if (refusal !== undefined) return settle(job, null, { failure: refusedByPolicy(refusal) });
     const startedAt = timestamp();
     settle(job, startedAt, await run(job, job.deadlineAt - now - MARGIN_MS - clock.rttMs(), interrupted, parts));
   };
@@ -159,6 +166,10 @@ const messages = {
 export function probeFailure(code: keyof typeof messages): Failure {
   const phase = code === 'invalid_job' || code === 'capability_missing' ? 'dispatch' : 'exec';
   return { code, phase, source: 'probe', message: messages[code] };
+}
+
+function refusedByPolicy(message: string): Failure {
+  return { code: 'target_refused_by_policy', phase: 'dispatch', source: 'probe', message };
 }
 
 function deadlineOf(data: unknown): number | undefined {

@@ -1,4 +1,6 @@
+import type { AnyCheckType } from '@vantage/contract';
 import { createPacketSockets, loadDiagnostic, type PacketProcess } from '@vantage/diagnostics';
+import { checkTypes } from '@vantage/diagnostics/contract';
 import {
   canonicalizeHost,
   createAdmission,
@@ -12,11 +14,13 @@ import {
   type DiscoveredAddresses,
   type Endpoint,
   type NameResolver,
+  type TargetPolicy,
 } from '@vantage/target-policy';
 
 import type { RawSockets } from './capabilities.ts';
 import type { Config } from './config.ts';
 import { usableFamilies } from './connectivity.ts';
+import type { Judge } from './handle-job.ts';
 import type { AgentParts } from './parts.ts';
 
 /** A capability may be given or taken while the agent runs. */
@@ -52,6 +56,7 @@ export async function openParts(config: Config): Promise<AgentParts> {
 
   return {
     loadDiagnostic,
+    judge: judgeJobs(policy),
     admit,
     names: createNameLookup({ resolver, showPrivateAddresses: config.showPrivateAddresses }),
     resolvers: config.dnsServers.length > 0 ? config.dnsServers : own().resolvers,
@@ -71,6 +76,19 @@ export async function openParts(config: Config): Promise<AgentParts> {
       privilege.stop();
       await packets.close();
     },
+  };
+}
+
+/**
+ * Judges what a job names. Most targets are admitted again, resolved, before a packet goes out; the name that a dns check
+ * asks for is not: its answers are data, but an internal name must not reach the operator's resolver either.
+ */
+function judgeJobs(policy: TargetPolicy): Judge {
+  return (type, params) => {
+    const { hostKind, purpose }: AnyCheckType = checkTypes[type];
+    const { host, port } = params as { readonly host: string; readonly port?: number };
+    const judgement = judgeTarget({ hostKind, purpose, host, port }, policy);
+    return judgement.verdict === 'accepted' ? undefined : judgement.message;
   };
 }
 

@@ -5,10 +5,12 @@ import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { RawSockets } from './capabilities.ts';
 import type { Config } from './config.ts';
 import type { Connectivity } from './connectivity.ts';
+import type { Judge } from './handle-job.ts';
 
 /** What the agent measures with. */
 export interface AgentParts {
   readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
+  readonly judge: Judge;
   readonly admit: Admit;
   readonly names: NameLookup;
   readonly resolvers: readonly string[];

@@ -18,6 +18,7 @@ export function fakeParts(run?: FakeRun, overrides: Partial<AgentParts> = {}): A
       const diagnostic = await loadDiagnostic(type);
       return run === undefined ? diagnostic : { ...diagnostic, run: run as unknown as Diagnostic<AnyCheckType>['run'] };
     },
+    judge: () => undefined,
     admit: async (request) => admission(request),
     names: { reverse: async () => [], forward: async () => [] },
     resolvers: [],
