@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { CHECK_ID, post, startHttpBed, type BedOptions, type HttpBed } from '../test/http-bed.ts';
+
+let bed: HttpBed | undefined;
+
+afterEach(async () => {
+  await bed?.close();
+  bed = undefined;
+});
+
+async function start(options: BedOptions = {}): Promise<HttpBed> {
+  bed = await startHttpBed(options);
+  return bed;
+}
+
+describe('the service', () => {
+  it('lists probes, with a tag for who has the list already', async () => {
+    const { ask } = await start();
+
+    const first = await ask('/probes');
+    const again = await ask('/probes', { headers: { 'If-None-Match': first.headers.get('ETag')! } });
+
+    expect([first.status, first.json, again.status]).toEqual([200, {}, 304]);
+  });
+
+  it('is ready once nothing is missing', async () => {
+    const missing = ['No probe is healthy.'];
+    const { ask } = await start({ readiness: async () => missing });
+
+    const before = await ask('/readyz');
+    missing.pop();
+    const after = await ask('/readyz');
+
+    expect([before.status, after.status, (await ask('/healthz')).status]).toEqual([503, 200, 200]);
+    expect(before.json).toMatchObject({ detail: 'No probe is healthy.' });
+  });
+
+  it.each([
+    ['GET', '/check', 'POST, OPTIONS'],
+    ['DELETE', '/probes', 'GET, HEAD, OPTIONS'],
+    ['PUT', `/check/${CHECK_ID}/results`, 'GET, HEAD, OPTIONS'],
+    ['POST', '/docs', 'GET, HEAD, OPTIONS'],
+    ['POST', '/', 'GET, HEAD, OPTIONS'],
+  ])('answers %s %s with 405 and what is allowed', async (method, path, allow) => {
+    const { ask } = await start();
+
+    const answer = await ask(path, { method });
+
+    expect([answer.status, answer.headers.get('Allow')]).toEqual([405, allow]);
+  });
+
+  it.each(['/nothing', '/check/', '/Probes', '/probes/', '/problems/nothing', '//probes', '/check/x/results/y'])(
+    'answers 404 at %s',
+    async (path) => {
+      const { ask } = await start();
+
+      expect((await ask(path)).status).toBe(404);
+    },
+  );
+
+  it('answers HEAD as GET without the body', async () => {
+    const { ask } = await start();
+
+    const answers = await Promise.all(['/probes', '/me', '/docs', '/'].map((path) => ask(path, { method: 'HEAD' })));
+
+    expect(answers.map(({ status, text }) => [status, text])).toEqual(answers.map(() => [200, '']));
+  });
+
+  it('lets any page ask, read the limits, and send JSON, without credentials', async () => {
+    const { ask } = await start();
+
+    const preflight = await ask('/check', {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://page.example', 'Access-Control-Request-Method': 'POST' },
+    });
+    const answer = await ask('/probes', { headers: { Origin: 'https://page.example' } });
+
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(preflight.headers.get('Access-Control-Allow-Methods')).toContain('POST');
+    expect(preflight.headers.get('Access-Control-Allow-Headers')).toContain('Content-Type');
+    expect(answer.headers.get('Access-Control-Expose-Headers')).toMatch(
+      /Location.*RateLimit.*Retry-After.*X-Request-Id/,
+    );
+    expect(answer.headers.has('Access-Control-Allow-Credentials')).toBe(false);
+  });
+
+  it('makes every link from the public address, below its prefix and where a proxy strips it', async () => {
+    const { ask, url } = await start({ publicUrl: 'https://vantage.example/net/' });
+    const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' };
+
+    const stripped = await ask('/check', post({ type: 'tcp', host: 'a.example', port: 1 }, headers));
+    const whole = await fetch(`${url}/net/check`, post({ type: 'tcp', host: 'a.example', port: 1 }, headers));
+    const problem = await (await fetch(`${url}/net/nothing`)).json();
+    const page = await (await fetch(`${url}/net/docs`)).text();
+
+    expect(stripped.headers.get('Location')).toBe(`/net/check/${CHECK_ID}/results`);
+    expect([whole.status, whole.headers.get('Location')]).toEqual([202, `/net/check/${CHECK_ID}/results`]);
+    expect(problem).toMatchObject({ type: 'https://vantage.example/net/problems/not-found', instance: '/net/nothing' });
+    expect(page).toContain('href="/net/docs/style.css"');
+    expect(page).not.toContain('evil.example');
+    expect((await fetch(`${url}/net/docs/style.css`)).status).toBe(200);
+  });
+
+  it('explains every type of problem that it answers', async () => {
+    const { ask, url } = await start();
+
+    const { json } = await ask('/nothing');
+    const { type } = json as { readonly type: string };
+    const page = await ask(type.slice(url.length));
+
+    expect([page.status, page.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.text).toContain('Nothing here');
+  });
+
+  it('serves pages that load nothing from elsewhere', async () => {
+    const { ask } = await start();
+
+    const pages = await Promise.all(['/', '/docs', '/problems/rate-limited'].map((path) => ask(path)));
+
+    for (const { headers, text } of pages) {
+      expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'; style-src 'self'");
+      expect(text).not.toMatch(/<script|<img|style="|(?:src|<link[^>]*href)="https?:/);
+    }
+  });
+
+  it('says nothing of what it is made of', async () => {
+    const { ask } = await start();
+
+    const { headers } = await ask('/probes');
+
+    expect(headers.has('X-Powered-By')).toBe(false);
+    expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+    expect(headers.get('Referrer-Policy')).toBe('no-referrer');
+    expect(headers.get('Content-Security-Policy')).toContain("frame-ancestors 'none'");
+  });
+});

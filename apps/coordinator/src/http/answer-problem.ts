@@ -1,0 +1,56 @@
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+
+import { StoreUnavailable } from '../checks/checks.ts';
+import { exchangeOf } from './exchange.ts';
+import type { Links } from './links.ts';
+import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
+
+/** Seconds after which a caller may try again while the store is away; reconnecting takes up to two. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** The last handler: nothing matched. */
+export const answerNotFound: RequestHandler = (_request, _response, next) => {
+  next(new HttpProblem('not-found', 'There is nothing at this path; /openapi.json lists what there is.'));
+};
+
+/** Turns whatever was thrown into a problem document; what is not known becomes a 500 that reveals nothing. */
+export function answerProblems(links: Links): ErrorRequestHandler {
+  return (thrown: unknown, _request, response, _next) => {
+    const { log } = exchangeOf(response);
+    const problem = toProblem(thrown);
+    if (problem.status === 500) log.error({ err: thrown }, 'a request failed by a fault of ours');
+    else if (thrown instanceof StoreUnavailable) log.warn({ err: thrown }, 'a request found no store');
+    if (response.headersSent) {
+      // Half an answer cannot be taken back: the broken connection tells the caller.
+      response.destroy();
+      return;
+    }
+    sendProblem(response, problem, links);
+  };
+}
+
+function sendProblem(response: Response, problem: HttpProblem, links: Links): void {
+  const { instance, requestId } = exchangeOf(response);
+  const body = JSON.stringify(problemDocument(problem, links, instance, requestId));
+  response.removeHeader('ETag');
+  response
+    .status(problem.status)
+    .set({ 'Cache-Control': 'no-store', ...problem.headers, 'Content-Type': PROBLEM_MEDIA_TYPE })
+    // A buffer: Express adds a charset to strings, and RFC 9457 defines none.
+    .send(Buffer.from(body));
+}
+
+function toProblem(thrown: unknown): HttpProblem {
+  if (thrown instanceof HttpProblem) return thrown;
+  if (thrown instanceof StoreUnavailable) {
+    return new HttpProblem('unavailable', 'The store of the service cannot be reached now. Nothing was accepted.', {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+      cause: thrown,
+    });
+  }
+  // Express could not decode the path; it says so by an error with the status 400.
+  if (Error.isError(thrown) && 'status' in thrown && thrown.status === 400) {
+    return new HttpProblem('invalid-http', 'The path is not valid percent-encoded UTF-8.', { cause: thrown });
+  }
+  return new HttpProblem('internal-error', 'The request failed by a fault of the service.', { cause: thrown });
+}

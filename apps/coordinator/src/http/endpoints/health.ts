@@ -1,0 +1,28 @@
+import { HttpProblem } from '../problem.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** Says whether the service can take a check; each reason why not is a sentence. Never rejects. */
+export type Readiness = () => Promise<readonly string[]>;
+
+/** The process runs and answers; nothing else is asked. */
+export const showHealth: Endpoint = {
+  path: '/healthz',
+  method: 'GET',
+  answer: (_request, response) => {
+    response.set('Cache-Control', 'no-store').json({ status: 'ok' });
+  },
+};
+
+export function showReadiness(readiness: Readiness): Endpoint {
+  return {
+    path: '/readyz',
+    method: 'GET',
+    answer: async (_request, response) => {
+      const reasons = await readiness();
+      if (reasons.length > 0) {
+        throw new HttpProblem('unavailable', reasons.join(' '), { headers: { 'Retry-After': '2' } });
+      }
+      response.set('Cache-Control', 'no-store').json({ status: 'ready' });
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+
+import type { Request, Response } from 'express';
+
+/** Sends JSON with a strong `ETag`, or 304 where the caller has it already (RFC 9110 section 13). */
+export function sendJson(request: Request, response: Response, body: unknown): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  response.set('ETag', tag);
+  if (hasTag(request.headers['if-none-match'], tag)) {
+    response.status(304).end();
+    return;
+  }
+  response.set('Content-Type', 'application/json; charset=utf-8').send(bytes);
+}
+
+/**
+ * RFC 9110 section 13.1.2. Express’ own `fresh` gives way to `Cache-Control: no-cache`, which `fetch` adds to every
+ * request with this header.
+ */
+function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const known = new Set(ifNoneMatch.split(',').map((part) => part.trim().replace(/^W\//, '')));
+  return known.has('*') || known.has(tag);
+}

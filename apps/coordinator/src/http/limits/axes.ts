@@ -1,0 +1,58 @@
+/** One count that a request adds to: a client, or a network that holds it. */
+export interface Axis {
+  /** Unique among the axes of one bucket. */
+  readonly key: string;
+  readonly limit: number;
+}
+
+/** An IPv6 client is its /64; whoever holds more of them shares wider buckets. */
+const widerNetworks = [
+  { bits: 56, factor: 4 },
+  { bits: 48, factor: 16 },
+] as const;
+
+/**
+ * The counts of one client.
+ *
+ * @param address canonical text, as `clientAddress` gives it
+ * @param limit requests per window of one client
+ */
+export function axesOf(address: string, limit: number): readonly Axis[] {
+  if (!address.includes(':')) return [{ key: address, limit }];
+  const bits = addressBits(address);
+  return [
+    { key: network(bits, 64), limit },
+    ...widerNetworks.map((wider) => ({ key: network(bits, wider.bits), limit: limit * wider.factor })),
+  ];
+}
+
+/** What all axes of one client have in common: they are counted by one script, so in one slot of a Redis Cluster. */
+export function hashTag(axes: readonly Axis[]): string {
+  return axes.at(-1)!.key;
+}
+
+function network(bits: bigint, prefixLength: number): string {
+  const kept = (bits >> BigInt(128 - prefixLength)).toString(16);
+  return `${kept.padStart(prefixLength / 4, '0')}/${prefixLength}`;
+}
+
+/** @param address valid IPv6 text without a zone */
+function addressBits(address: string): bigint {
+  const [head = '', tail] = dottedToGroups(address).split('::');
+  const left = groups(head);
+  const right = tail === undefined ? [] : groups(tail);
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0);
+  return [...left, ...zeros, ...right].reduce((bits, group) => (bits << 16n) | BigInt(group), 0n);
+}
+
+function groups(text: string): readonly number[] {
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
+}
+
+/** RFC 4291 section 2.2: the last 32 bits may be written as IPv4. */
+function dottedToGroups(address: string): string {
+  return address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...quad) => {
+    const [a = 0, b = 0, c = 0, d = 0] = quad.slice(0, 4).map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
+}

@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import {
+  CHECK_ID,
+  highLimits,
+  post,
+  startHttpBed,
+  type BedOptions,
+  type HttpBed,
+  type Question,
+} from '../../../test/http-bed.ts';
+
+let bed: HttpBed | undefined;
+
+afterEach(async () => {
+  await bed?.close();
+  bed = undefined;
+});
+
+async function start(options: BedOptions = {}): Promise<HttpBed> {
+  bed = await startHttpBed(options);
+  return bed;
+}
+
+describe('the rate limits', () => {
+  it('let twenty quick requests to an endpoint pass and answer the next with 429', async () => {
+    const { ask } = await start({ rateLimits: { ...highLimits, listProbes: 20 } });
+
+    const answers = await Promise.all(Array.from({ length: 21 }, () => ask('/probes')));
+
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
+    const [{ headers, json }] = refused as [(typeof refused)[0]];
+    const retryAfter = Number(headers.get('Retry-After'));
+    expect(retryAfter).toBeGreaterThan(0);
+    expect(retryAfter).toBeLessThanOrEqual(61);
+    expect(headers.get('RateLimit')).toBe(`"list-probes"; r=0; t=${retryAfter}`);
+    expect(headers.get('RateLimit-Policy')).toBe('"list-probes"; q=20; w=60');
+    expect(json).toMatchObject({ detail: expect.stringContaining('20 requests a minute to GET /probes') });
+  });
+
+  it('count each endpoint apart, and the pages not at all', async () => {
+    const { ask } = await start({ rateLimits: { createCheck: 1, readCheck: 1, listProbes: 1, showCaller: 1 } });
+    const statuses = async (path: string, init?: Question): Promise<number[]> => [
+      (await ask(path, init)).status,
+      (await ask(path, init)).status,
+    ];
+
+    expect(await statuses('/probes')).toEqual([200, 429]);
+    expect(await statuses('/me')).toEqual([200, 429]);
+    expect(await statuses(`/check/${CHECK_ID}/results`)).toEqual([404, 429]);
+    expect(await statuses('/check', post({ type: 'tcp', host: 'a.example', port: 1 }))).toEqual([202, 429]);
+    expect(await statuses('/docs')).toEqual([200, 200]);
+    expect(await statuses('/healthz')).toEqual([200, 200]);
+    expect(await statuses('/openapi.json')).toEqual([200, 200]);
+  });
+
+  it('count a request whatever becomes of it, and a preflight never', async () => {
+    const { ask } = await start({ rateLimits: { ...highLimits, createCheck: 4 } });
+
+    await ask('/check', { method: 'OPTIONS' });
+    const answers = [
+      await ask('/check', post('{')),
+      await ask('/check', post({}, { 'Content-Type': 'text/plain' })),
+      await ask('/check'),
+      await ask('/check', post('x'.repeat(20_000))),
+      await ask('/check', post({ type: 'tcp', host: 'a.example', port: 1 })),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([400, 415, 405, 413, 429]);
+  });
+
+  it('tell clients apart by what the trusted proxy says, and by nothing else', async () => {
+    const { ask } = await start({ rateLimits: { ...highLimits, showCaller: 1 }, trustedProxies: 1 });
+    const from = async (forwarded: string): Promise<number> =>
+      (await ask('/me', { headers: { 'X-Forwarded-For': forwarded } })).status;
+
+    expect(await from('203.0.113.1')).toBe(200);
+    expect(await from('203.0.113.2')).toBe(200);
+    expect(await from('198.51.100.7, 203.0.113.1')).toBe(429);
+    expect(await from('::ffff:203.0.113.1')).toBe(429);
+    expect(await from('2001:db8::1')).toBe(200);
+    expect(await from('2001:db8::ffff:2')).toBe(429);
+  });
+});

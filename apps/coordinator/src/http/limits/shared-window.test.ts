@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+
+import { createSharedWindow, type SharedWindow } from './shared-window.ts';
+
+const executable = findRedisServer(process.env['PATH'] ?? '')!;
+const open: { server: RedisServer | undefined; readonly clients: Redis[] } = { server: undefined, clients: [] };
+
+afterEach(async () => {
+  for (const client of open.clients.splice(0)) client.disconnect();
+  if (open.server !== undefined) await open.server.stop();
+  open.server = undefined;
+});
+
+/** A client as the core opens it, but quicker to give up. */
+async function connection(url: string): Promise<Redis> {
+  const client = new Redis(url, {
+    ...{ enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 200, retryStrategy: () => 20 },
+  });
+  client.on('error', () => undefined);
+  open.clients.push(client);
+  await once(client, 'ready');
+  return client;
+}
+
+const axes = [{ key: '203.0.113.9', limit: 3 }];
+
+async function admitted(window: SharedWindow, requests: number): Promise<boolean[]> {
+  const counts = [];
+  for (let i = 0; i < requests; i += 1) counts.push((await window.count('bucket', axes)).admitted);
+  return counts;
+}
+
+describe('the shared window', () => {
+  it('counts what every coordinator admits', async () => {
+    open.server = await startRedisServer({ executable });
+    const [one, other] = [await connection(open.server.url), await connection(open.server.url)].map((redis) =>
+      createSharedWindow(redis, pino({ level: 'silent' }), () => performance.now()),
+    ) as [SharedWindow, SharedWindow];
+
+    expect(await admitted(one, 2)).toEqual([true, true]);
+    expect(await admitted(other, 2)).toEqual([true, false]);
+  });
+
+  it('counts on in memory while Redis is away, and in Redis when it is back', async () => {
+    open.server = await startRedisServer({ executable });
+    const { port } = open.server;
+    const redis = await connection(open.server.url);
+    const said: string[] = [];
+    const log = pino({}, { write: (line) => said.push((JSON.parse(line) as { msg: string }).msg) });
+    let now = 0;
+    const window = createSharedWindow(redis, log, () => now);
+
+    expect(await admitted(window, 2)).toEqual([true, true]);
+    const gone = once(redis, 'close');
+    await open.server.stop();
+    await gone;
+    // What was used before the outage is still known.
+    expect(await admitted(window, 2)).toEqual([true, false]);
+
+    const back = once(redis, 'ready');
+    open.server = await startRedisServer({ executable, port });
+    await back;
+    now += 2_000;
+    // The script is not known to the new server, which has counted nothing.
+    expect(await admitted(window, 4)).toEqual([true, true, true, false]);
+    expect(await redis.keys('rl:*')).toEqual(['rl:{203.0.113.9}:bucket:203.0.113.9']);
+    expect(said).toEqual([
+      'rate limits are counted in memory: Redis does not answer',
+      'rate limits are counted in Redis again',
+    ]);
+  });
+
+  it('does not wait for a frozen Redis more than once a second', async () => {
+    open.server = await startRedisServer({ executable });
+    const redis = await connection(open.server.url);
+    let now = 0;
+    const window = createSharedWindow(redis, pino({ level: 'silent' }), () => now);
+    let sent = 0;
+    const send = redis.sendCommand.bind(redis);
+    redis.sendCommand = (...command) => {
+      sent += 1;
+      return send(...command);
+    };
+    process.kill(open.server.pid, 'SIGSTOP');
+
+    expect(await admitted(window, 5)).toEqual([true, true, true, false, false]);
+    expect(sent).toBe(1);
+    now += 1_000;
+    await admitted(window, 1);
+    expect(sent).toBe(2);
+  });
+
+  it('counts in memory alone where there is no Redis', async () => {
+    const window = createSharedWindow(undefined, pino({ level: 'silent' }), () => 0);
+
+    expect(await admitted(window, 4)).toEqual([true, true, true, false]);
+  });
+});

@@ -1,0 +1,197 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
+
+import { axesOf, hashTag, type Axis } from './axes.ts';
+import { createMemoryWindow } from './memory-window.ts';
+import { countScript } from './script.ts';
+import { readReply } from './shared-window.ts';
+import type { Count } from './window.ts';
+
+type CountAt = (axes: readonly Axis[], nowMs: number) => Promise<Count>;
+
+let server: RedisServer;
+let redis: Redis;
+
+beforeAll(async () => {
+  server = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
+  redis = new Redis(server.url);
+});
+
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+afterEach(() => redis.flushall());
+
+/** Both implementations, each with a clock that the test holds. */
+const implementations: readonly [string, () => CountAt][] = [
+  [
+    'in memory',
+    () => {
+      const window = createMemoryWindow();
+      return async (axes, nowMs) => window.count(axes, nowMs);
+    },
+  ],
+  ['in Redis', () => countInRedis],
+];
+
+async function countInRedis(axes: readonly Axis[], nowMs: number): Promise<Count> {
+  const keys = axes.map(({ key }) => `rl:{${hashTag(axes)}}:${key}`);
+  const limits = axes.map(({ limit }) => String(limit));
+  return readReply(await redis.eval(countScript.lua, keys.length, ...keys, ...limits, String(nowMs)));
+}
+
+const T = 1_795_000_000_000;
+
+describe.each(implementations)('the window %s', (_name, create) => {
+  const client = [{ key: 'client', limit: 20 }];
+
+  async function burst(count: CountAt, axes: readonly Axis[], requests: number, nowMs: number): Promise<number> {
+    let admitted = 0;
+    for (let i = 0; i < requests; i += 1) if ((await count(axes, nowMs)).admitted) admitted += 1;
+    return admitted;
+  }
+
+  it('admits the limit and refuses the next, with the time after which one is admitted', async () => {
+    const count = create();
+
+    expect(await burst(count, client, 20, T + 500)).toBe(20);
+    const refused = await count(client, T + 900);
+
+    expect(refused).toMatchObject({ admitted: false, hits: 21 });
+    expect((await count(client, T + 900 + refused.resetMs - 2)).admitted).toBe(false);
+    expect((await count(client, T + 900 + refused.resetMs)).admitted).toBe(true);
+    expect(refused.resetMs).toBeLessThanOrEqual(60_100);
+  });
+
+  it('admits no more than the limit around any edge', async () => {
+    for (const before of [1, 10, 19, 20]) {
+      await redis.flushall();
+      const count = create();
+      const first = await burst(count, client, before, T + 59_990);
+      expect(first + (await burst(count, client, 20, T + 60_010))).toBe(20);
+      expect(await burst(count, client, 20, T + 61_000)).toBe(0);
+    }
+  });
+
+  it('does not count what it refused', async () => {
+    const count = create();
+    await burst(count, client, 20, T);
+    await burst(count, client, 100, T + 30_000);
+
+    expect(await burst(count, client, 20, T + 61_000)).toBe(20);
+  });
+
+  it('gives back what leaves the window little by little', async () => {
+    const count = create();
+    for (let second = 0; second < 20; second += 1) await count(client, T + second * 3_000);
+
+    expect((await count(client, T + 59_000)).admitted).toBe(false);
+    expect(await burst(count, client, 20, T + 61_000)).toBe(1);
+    expect(await burst(count, client, 20, T + 64_000)).toBe(1);
+  });
+
+  it('counts on every axis or on none, and waits for the slowest', async () => {
+    const count = create();
+    const network = { key: 'network', limit: 3 };
+    const of = (key: string): readonly Axis[] => [{ key, limit: 2 }, network];
+
+    expect(await burst(count, of('a'), 5, T)).toBe(2);
+    expect(await burst(count, of('b'), 5, T)).toBe(1);
+    expect(await count(of('c'), T)).toMatchObject({ admitted: false, hits: 3 });
+    expect(await burst(count, of('c'), 5, T + 61_001)).toBe(2);
+  });
+
+  it('tells at each step when the count falls', async () => {
+    const count = create();
+
+    const [first, second] = [await count(client, T), await count(client, T + 10_000)];
+
+    expect(first).toEqual({ admitted: true, hits: 1, resetMs: 60_000 });
+    expect(second.hits).toBe(2);
+    expect(second.resetMs).toBeLessThanOrEqual(51_001);
+  });
+});
+
+describe('the two windows', () => {
+  it('say the same of any series of requests', async () => {
+    const memory = createMemoryWindow();
+    // A series that repeats itself: a linear congruential generator.
+    let seed = 7;
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return seed % below;
+    };
+    let now = T;
+    for (let i = 0; i < 400; i += 1) {
+      now += random(4) === 0 ? random(9_000) : random(300);
+      const axes = [
+        { key: `c${random(3)}`, limit: 7 },
+        { key: 'n', limit: 15 },
+      ];
+      expect(await countInRedis(axes, now)).toEqual(memory.count(axes, now));
+    }
+  });
+});
+
+describe('the counters in Redis', () => {
+  it('are gone when the window has passed', async () => {
+    await countInRedis([{ key: 'client', limit: 20 }], T);
+
+    const [key] = await redis.keys('*');
+
+    expect(await redis.pttl(key!)).toBeLessThanOrEqual(61_000);
+  });
+});
+
+describe('the memory', () => {
+  it('forgets the axes that were counted longest ago', () => {
+    const window = createMemoryWindow(2);
+    const axis = (key: string): readonly Axis[] => [{ key, limit: 1 }];
+
+    for (const key of ['a', 'b', 'c']) window.count(axis(key), T);
+
+    expect(['a', 'c'].map((key) => window.count(axis(key), T).admitted)).toEqual([true, false]);
+  });
+});
+
+describe('the axes of a client', () => {
+  it.each([
+    ['an IPv4 address is one client', '203.0.113.9', [{ key: '203.0.113.9', limit: 20 }]],
+    [
+      'an IPv6 address counts by /64, and wider',
+      '2001:db8:1:2:3::4',
+      [
+        { key: '20010db800010002/64', limit: 20 },
+        { key: '20010db8000100/56', limit: 80 },
+        { key: '20010db80001/48', limit: 320 },
+      ],
+    ],
+    [
+      'the unspecified address has zeros',
+      '::',
+      [
+        { key: '0000000000000000/64', limit: 20 },
+        { key: '00000000000000/56', limit: 80 },
+        { key: '000000000000/48', limit: 320 },
+      ],
+    ],
+    [
+      'an embedded IPv4 address is read',
+      '64:ff9b::192.0.2.1',
+      [
+        { key: '0064ff9b00000000/64', limit: 20 },
+        { key: '0064ff9b000000/56', limit: 80 },
+        { key: '0064ff9b0000/48', limit: 320 },
+      ],
+    ],
+  ])('%s', (_reason, address, axes) => {
+    expect(axesOf(address, 20)).toEqual(axes);
+  });
+
+  it('share one slot of a Redis Cluster', () => {
+    expect(hashTag(axesOf('2001:db8:1:2::1', 1))).toBe(hashTag(axesOf('2001:db8:1:3::1', 1)));
+  });
+});

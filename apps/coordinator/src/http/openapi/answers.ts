@@ -1,0 +1,78 @@
+import { problemTypes, type ProblemType } from '@vantage/contract';
+
+import { PROBLEM_MEDIA_TYPE } from '../problem.ts';
+import { refTo, type JsonObject } from './schemas.ts';
+
+/** `#/components/headers` */
+export const componentHeaders = {
+  'X-Request-Id': {
+    description: 'Identifies this request in the operator’s log.',
+    required: true,
+    schema: { type: 'string', pattern: '^[0-9a-f-]{36}$' },
+  },
+  RateLimit: {
+    description:
+      'What is left: `"<limit>"; r=<requests left>; t=<seconds until there are more>` (draft 8 of the IETF header).',
+    required: true,
+    schema: { type: 'string', pattern: '^"[a-z-]+"; r=[0-9]+; t=[0-9]+$' },
+  },
+  'RateLimit-Policy': {
+    description: 'The limit: `"<limit>"; q=<requests>; w=<seconds>`.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[a-z-]+"; q=[0-9]+; w=[0-9]+$' },
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the next request.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
+  Location: {
+    description: 'Path of the results of the new check.',
+    required: true,
+    schema: { type: 'string', pattern: '^/.*check/[A-Za-z0-9_-]{22}/results$' },
+  },
+  ETag: {
+    description: 'Changes with the content; send it back in `If-None-Match`.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[A-Za-z0-9_-]+"$' },
+  },
+  'Cache-Control': {
+    description: 'How long the answer may be kept.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  Allow: {
+    description: 'The methods of the path.',
+    required: true,
+    schema: { type: 'string' },
+  },
+} as const satisfies JsonObject;
+
+export type HeaderName = keyof typeof componentHeaders;
+
+const limitHeaders: readonly HeaderName[] = ['RateLimit', 'RateLimit-Policy'];
+
+/** References to headers; each answer has an id, the limited ones their limit. */
+export function headers(limited: boolean, more: readonly HeaderName[] = []): JsonObject {
+  const names = ['X-Request-Id', ...(limited ? limitHeaders : []), ...more];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** The answers of an operation that are problem documents, by status; problems of one status share an answer. */
+export function problemAnswers(types: readonly ProblemType[], limited: boolean): JsonObject {
+  const byStatus = Map.groupBy(types, (type) => problemTypes[type].status);
+  const answers = [...byStatus].map(([status, ofStatus]) => [String(status), problemAnswer(status, ofStatus, limited)]);
+  return Object.fromEntries(answers) as JsonObject;
+}
+
+function problemAnswer(status: number, types: readonly ProblemType[], limited: boolean): JsonObject {
+  // What cannot be read as HTTP, and what breaks inside, may be answered before a limit was asked.
+  const afterLimit = limited && status !== 400 && status !== 500;
+  const retried: readonly HeaderName[] = status === 429 || status === 503 ? ['Retry-After'] : [];
+  const description = types.map((type) => `\`${type}\`: ${problemTypes[type].title}. ${problemTypes[type].help}`);
+  return {
+    description: description.join('\n\n'),
+    headers: headers(afterLimit, retried),
+    content: { [PROBLEM_MEDIA_TYPE]: { schema: refTo('Problem') } },
+  };
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { requestSchema, resultSchema, type AnyCheckType } from '@vantage/contract';
+import { checkTypes, knownRequestFields } from '@vantage/diagnostics/contract';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+import { post, startHttpBed, type HttpBed } from '../../../test/http-bed.ts';
+import { createConformance } from '../conformance.ts';
+import type { JsonObject } from './schemas.ts';
+
+let bed: HttpBed;
+let document: JsonObject;
+
+beforeAll(async () => {
+  bed = await startHttpBed({ publicUrl: 'https://vantage.example/net' });
+  document = (await bed.ask('/openapi.json')).json as JsonObject;
+});
+
+afterAll(() => bed.close());
+
+const types: readonly AnyCheckType[] = Object.values(checkTypes);
+
+describe('the OpenAPI document', () => {
+  it('is valid against the OpenAPI 3.1 meta-schema', async () => {
+    const validator = new Validator();
+
+    const { valid, errors } = await validator.validate(structuredClone(document) as Record<string, unknown>);
+
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('says where and what it is', () => {
+    expect(document).toMatchObject({
+      info: { title: 'Vantage', version: '1.2.3' },
+      servers: [{ url: 'https://vantage.example/net' }],
+      paths: { '/check': { post: { 'x-rate-limit': { requests: 1e6, windowSeconds: 60 } } } },
+    });
+  });
+
+  it('resolves every reference, and names no schema that nothing refers to', () => {
+    const text = JSON.stringify(document);
+    const targets = [...text.matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)].map(([, kind, name]) => [
+      kind,
+      name,
+    ]);
+    const components = document['components'] as Record<string, JsonObject>;
+
+    for (const [kind, name] of targets) expect(Object.keys(components[kind!]!)).toContain(name);
+    const referred = new Set(targets.map(([, name]) => name));
+    expect(Object.keys(components['schemas']!).filter((name) => !referred.has(name))).toEqual([]);
+  });
+
+  it.each(types.map((checkType) => [checkType.type, checkType] as const))(
+    'says of a %s request and result what validates them',
+    (type, checkType) => {
+      const ajv = new Ajv2020({ strict: false });
+      addFormats.default(ajv);
+      ajv.addSchema({ $id: 'https://a.invalid/', components: document['components'] });
+      const published = (name: string) => ajv.compile({ $ref: `https://a.invalid/#/components/schemas/${name}` });
+      const used = ajv.compile(requestSchema(checkType, knownRequestFields));
+      const usedForResults = ajv.compile(resultSchema(checkType));
+      const prefix = `${type[0]!.toUpperCase()}${type.slice(1)}`;
+      const now = new Date().toISOString();
+      const failed = {
+        ...{ result: 'error', rt: null, resolvedIp: null, startedAt: null, finishedAt: now },
+        error: { code: 'probe_offline', phase: 'dispatch', source: 'probe', message: 'Offline.' },
+      };
+
+      for (const body of [
+        { type, host: 'example.com', port: 443 },
+        { type, host: '' },
+        { type, host: 'a', what: 1 },
+      ]) {
+        expect([body, published('CheckRequest')(body)]).toEqual([body, used(body)]);
+        expect(published(`${prefix}Request`)(body)).toBe(used(body));
+      }
+      for (const result of [failed, { ...failed, result: 'success' }, { ...failed, error: { code: 'odd' } }, {}]) {
+        expect(published(`${prefix}Result`)(result)).toBe(usedForResults(result));
+      }
+      expect(published(`${prefix}Entry`)({ result: 'pending' })).toBe(true);
+    },
+  );
+
+  it('has an example of each type that the service accepts', async () => {
+    const { examples } = (document as never as Published).paths['/check'].post.requestBody.content['application/json'];
+
+    expect(Object.keys(examples)).toEqual(types.map(({ type }) => type));
+    for (const { value } of Object.values(examples)) expect((await bed.ask('/check', post(value))).status).toBe(202);
+  });
+});
+
+interface Published {
+  readonly paths: {
+    readonly '/check': {
+      readonly post: {
+        readonly requestBody: {
+          readonly content: { readonly 'application/json': { readonly examples: Record<string, { value: unknown }> } };
+        };
+      };
+    };
+  };
+}
+
+describe('the judge of answers', () => {
+  const headers = new Headers({
+    ...{ 'Content-Type': 'application/json', 'X-Request-Id': '00000000-0000-0000-0000-000000000000' },
+    ...{ RateLimit: '"list-probes"; r=1; t=1', 'RateLimit-Policy': '"list-probes"; q=20; w=60' },
+    ...{ ETag: '"a"', 'Cache-Control': 'no-cache' },
+  });
+  const good = { method: 'GET', path: '/probes', status: 200, headers, body: '{}' };
+  const without = (name: string): Headers => {
+    const left = new Headers(headers);
+    left.delete(name);
+    return left;
+  };
+
+  it.each([
+    ['nothing in a good answer', good, []],
+    ['a status that is not documented', { ...good, status: 201 }, ['status 201 is not documented']],
+    ['a header that is missing', { ...good, headers: without('RateLimit') }, ['header RateLimit is missing']],
+    ['a body of another shape', { ...good, body: '{"fra-1":{}}' }, [expect.stringMatching(/^body\/fra-1 must have/)]],
+    ['a body that is no JSON', { ...good, body: 'no' }, [expect.stringMatching(/^body /)]],
+    ['a body where there is none', { ...good, status: 304 }, ['a body where none is documented']],
+    ['another media type', { ...good, headers: without('Content-Type') }, ['media type  is not documented']],
+    ['an answer of an unknown path', { ...good, path: '/other' }, ['status 200 of an undocumented operation']],
+  ])('finds %s', (_reason, answer, faults) => {
+    const found = createConformance(document)(answer);
+
+    expect(found.slice(0, Math.max(1, faults.length))).toEqual(faults);
+  });
+});

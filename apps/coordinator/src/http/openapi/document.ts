@@ -1,0 +1,68 @@
+import type { AnyCheckType } from '@vantage/contract';
+
+import type { Links } from '../links.ts';
+import type { Bucket } from '../limits/rate-limit.ts';
+import { componentHeaders } from './answers.ts';
+import { createCheckOperation, listProbesOperation, readCheckOperation, showCallerOperation } from './operations.ts';
+import { componentSchemas, type JsonObject } from './schemas.ts';
+import {
+  documentOperation,
+  healthOperation,
+  pageOperation,
+  problemPageOperation,
+  readinessOperation,
+} from './service-operations.ts';
+
+export interface DocumentOptions {
+  readonly checkTypes: readonly AnyCheckType[];
+  readonly links: Links;
+  readonly buckets: { readonly [name in 'createCheck' | 'readCheck' | 'listProbes' | 'showCaller']: Bucket };
+  readonly retentionSeconds: number;
+  /** Release of the service, semver. */
+  readonly version: string;
+}
+
+const description = `Runs network diagnostics from several probes at once and returns the outcome per probe.
+
+1. \`POST /check\` starts a check and answers with its \`checkId\`.
+2. \`GET /check/{id}/results\` shows one entry per probe; \`?wait=25\` holds the answer until all have answered.
+
+The API is public: no credentials. Callers are told apart by address, which is what the rate limits count. Durations are
+milliseconds from a monotonic clock, times of day ISO 8601 UTC. \`null\` means looked for and not there; an absent field
+was not asked for or does not apply. Errors are problem documents (RFC 9457).`;
+
+/** The OpenAPI 3.1 document of the service, from the schemas that validate its requests and results. */
+export function createDocument({ checkTypes, links, buckets, retentionSeconds, version }: DocumentOptions): JsonObject {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Vantage',
+      summary: 'Network diagnostics from several places at once.',
+      description,
+      version,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    servers: [{ url: links.publicUrl }],
+    security: [],
+    tags: [
+      { name: 'checks', description: 'Start checks and read their results.' },
+      { name: 'probes', description: 'Where checks run from.' },
+      { name: 'caller', description: 'Your own address.' },
+      { name: 'service', description: 'Health and documentation; not limited.' },
+    ],
+    paths: {
+      '/check': { post: createCheckOperation(checkTypes, buckets.createCheck) },
+      '/check/{id}/results': { get: readCheckOperation(buckets.readCheck, retentionSeconds) },
+      '/probes': { get: listProbesOperation(buckets.listProbes) },
+      '/me': { get: showCallerOperation(buckets.showCaller) },
+      '/healthz': { get: healthOperation() },
+      '/readyz': { get: readinessOperation() },
+      '/openapi.json': { get: documentOperation() },
+      '/docs': { get: pageOperation('showDocs', 'A reference page made from this document') },
+      '/problems/{type}': { get: problemPageOperation() },
+      '/': { get: pageOperation('showHome', 'What this is') },
+    },
+    components: { schemas: componentSchemas(checkTypes), headers: componentHeaders },
+  };
+}

@@ -1,0 +1,38 @@
+import type { AnyCheckType } from '@vantage/contract';
+
+import type { JsonObject } from './schemas.ts';
+
+const exampleHosts = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
+
+/** Ports that a reader knows, for fields that have no example of their own. */
+const examplePorts: Readonly<Record<string, number>> = { tcp: 443, udp: 53 };
+
+/** One request of each check type: what is required, and nothing more. */
+export function requestExamples(checkTypes: readonly AnyCheckType[]): JsonObject {
+  return Object.fromEntries(
+    checkTypes.map((checkType) => [
+      checkType.type,
+      { summary: checkType.title, value: { ...exampleRequest(checkType), limit: 3 } },
+    ]),
+  );
+}
+
+/** The shortest request of a type. */
+export function exampleRequest(checkType: AnyCheckType): JsonObject {
+  const fields = Object.entries(checkType.fields as Readonly<Record<string, JsonObject>>);
+  const required = fields
+    .filter(([, schema]) => !('default' in schema) && !('~optional' in schema))
+    .map(([name, schema]) => [name, exampleValue(checkType.type, name, schema)]);
+  return {
+    type: checkType.type,
+    host: exampleHosts[checkType.hostKind],
+    ...Object.fromEntries(required),
+  } as JsonObject;
+}
+
+function exampleValue(type: string, name: string, schema: JsonObject): unknown {
+  const { examples, enum: words, minimum } = schema;
+  if (Array.isArray(examples) && examples.length > 0) return examples[0];
+  if (name === 'port') return examplePorts[type] ?? 443;
+  return Array.isArray(words) ? words[0] : (minimum ?? 'example');
+}

@@ -1,0 +1,155 @@
+import { checkIdSchema, type AnyCheckType } from '@vantage/contract';
+
+import type { Bucket } from '../limits/rate-limit.ts';
+import { MAX_WAIT_SECONDS } from '../endpoints/checks.ts';
+import { headers, problemAnswers } from './answers.ts';
+import { requestExamples } from './examples.ts';
+import { refTo, toJson, type JsonObject } from './schemas.ts';
+
+const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
+
+export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket: Bucket): JsonObject {
+  return {
+    operationId: 'createCheck',
+    tags: ['checks'],
+    summary: 'Start a check',
+    description:
+      'Starts a check from several probes at once and answers before they have measured anything. ' +
+      'Follow `Location` for the results.',
+    ...limitOf(bucket),
+    requestBody: {
+      required: true,
+      description: 'At most 16 KiB of JSON. Fields that belong to another type are ignored, unknown ones refused.',
+      content: { 'application/json': { schema: refTo('CheckRequest'), examples: requestExamples(checkTypes) } },
+    },
+    responses: {
+      '202': {
+        description: 'The check has started.',
+        headers: headers(true, ['Location', 'Cache-Control']),
+        content: {
+          'application/json': {
+            schema: refTo('CheckStart'),
+            example: { checkId: EXAMPLE_ID, status: 'pending', message: 'The ping check runs from 3 probes.' },
+          },
+        },
+      },
+      ...problemAnswers(
+        [
+          'invalid-json',
+          'invalid-request',
+          'invalid-http',
+          'target-refused',
+          'payload-too-large',
+          'unsupported-media-type',
+          'no-probe-available',
+          'rate-limited',
+          'internal-error',
+          'unavailable',
+        ],
+        true,
+      ),
+    },
+  };
+}
+
+export function readCheckOperation(bucket: Bucket, retentionSeconds: number): JsonObject {
+  return {
+    operationId: 'readCheck',
+    tags: ['checks'],
+    summary: 'Read the results of a check',
+    description:
+      'Every selected probe has an entry from the first read on, `{ "result": "pending" }` until it has answered. ' +
+      '`status` becomes `completed` when each entry is final, soon after the deadline of the check at the latest, ' +
+      `and nothing changes after that. Results are kept for ${hours(retentionSeconds)}.`,
+    ...limitOf(bucket),
+    parameters: [
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: 'The `checkId` that POST /check answered.',
+        schema: toJson(checkIdSchema),
+        example: EXAMPLE_ID,
+      },
+      {
+        name: 'wait',
+        in: 'query',
+        description: 'Hold the answer until the check is completed, at most this many seconds.',
+        schema: { type: 'number', minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 },
+      },
+      ifNoneMatch,
+    ],
+    responses: {
+      '200': {
+        description:
+          'The check as it stands. `Cache-Control` is `no-store` while it is pending and `immutable` when completed.',
+        headers: headers(true, ['ETag', 'Cache-Control']),
+        content: { 'application/json': { schema: refTo('Check') } },
+      },
+      '304': notModified,
+      ...problemAnswers(
+        ['invalid-request', 'invalid-http', 'check-not-found', 'rate-limited', 'internal-error', 'unavailable'],
+        true,
+      ),
+    },
+  };
+}
+
+export function listProbesOperation(bucket: Bucket): JsonObject {
+  return {
+    operationId: 'listProbes',
+    tags: ['probes'],
+    summary: 'List the probes',
+    description: 'Every probe that was seen in the last 24 hours, by its identifier.',
+    ...limitOf(bucket),
+    parameters: [ifNoneMatch],
+    responses: {
+      '200': {
+        description: 'The probes.',
+        headers: headers(true, ['ETag', 'Cache-Control']),
+        content: { 'application/json': { schema: refTo('Probes') } },
+      },
+      '304': notModified,
+      ...problemAnswers(['invalid-http', 'rate-limited', 'internal-error', 'unavailable'], true),
+    },
+  };
+}
+
+export function showCallerOperation(bucket: Bucket): JsonObject {
+  return {
+    operationId: 'showCaller',
+    tags: ['caller'],
+    summary: 'Look up your own address',
+    description: 'Place and network of the address that the request came from. What is not known is null.',
+    ...limitOf(bucket),
+    responses: {
+      '200': {
+        description: 'The address and what is known of it.',
+        headers: headers(true, ['Cache-Control']),
+        content: { 'application/json': { schema: refTo('Me') } },
+      },
+      ...problemAnswers(['invalid-http', 'rate-limited', 'internal-error'], true),
+    },
+  };
+}
+
+export const ifNoneMatch: JsonObject = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` of an earlier answer.',
+  schema: { type: 'string' },
+};
+
+const notModified: JsonObject = {
+  description: 'As you have it.',
+  headers: headers(true, ['ETag', 'Cache-Control']),
+};
+
+/** Specification extension: tools ignore it, the reference page shows it. */
+function limitOf({ name, limit }: Bucket): JsonObject {
+  return { 'x-rate-limit': { name, requests: limit, windowSeconds: 60, per: 'client IP address, IPv6 by /64' } };
+}
+
+function hours(seconds: number): string {
+  return seconds % 3600 === 0 ? `${seconds / 3600} hours` : `${seconds} seconds`;
+}

@@ -1,0 +1,88 @@
+import { problemTypes } from '@vantage/contract';
+
+import { headers, problemAnswers } from './answers.ts';
+import { ifNoneMatch } from './operations.ts';
+import type { JsonObject } from './schemas.ts';
+
+export function healthOperation(): JsonObject {
+  return {
+    operationId: 'showHealth',
+    tags: ['service'],
+    summary: 'Whether the process runs',
+    responses: { '200': statusAnswer('ok', 'It does.'), ...problemAnswers(['internal-error'], false) },
+  };
+}
+
+export function readinessOperation(): JsonObject {
+  return {
+    operationId: 'showReadiness',
+    tags: ['service'],
+    summary: 'Whether the service can take a check',
+    description: 'Redis answers and one probe at least is healthy. `detail` of the problem says what is missing.',
+    responses: {
+      '200': statusAnswer('ready', 'It can.'),
+      ...problemAnswers(['internal-error', 'unavailable'], false),
+    },
+  };
+}
+
+export function pageOperation(operationId: string, summary: string): JsonObject {
+  return {
+    operationId,
+    tags: ['service'],
+    summary,
+    responses: {
+      '200': {
+        description: 'A page.',
+        headers: headers(false, ['Cache-Control']),
+        content: { 'text/html': { schema: { type: 'string' } } },
+      },
+      ...problemAnswers(['internal-error'], false),
+    },
+  };
+}
+
+export function problemPageOperation(): JsonObject {
+  const parameter = {
+    name: 'type',
+    in: 'path',
+    required: true,
+    description: 'Last part of the `type` of a problem document.',
+    schema: { type: 'string', enum: Object.keys(problemTypes) },
+  };
+  const page = pageOperation('showProblem', 'What a type of problem means');
+  const responses = { ...(page['responses'] as JsonObject), ...problemAnswers(['not-found'], false) };
+  return { ...page, parameters: [parameter], responses };
+}
+
+export function documentOperation(): JsonObject {
+  return {
+    operationId: 'showOpenApi',
+    tags: ['service'],
+    summary: 'This document',
+    parameters: [ifNoneMatch],
+    responses: {
+      '200': {
+        description: 'OpenAPI 3.1.',
+        headers: headers(false, ['ETag', 'Cache-Control']),
+        content: { 'application/json': { schema: { type: 'object' } } },
+      },
+      '304': { description: 'As you have it.', headers: headers(false, ['ETag']) },
+      ...problemAnswers(['internal-error'], false),
+    },
+  };
+}
+
+function statusAnswer(status: string, description: string): JsonObject {
+  const schema = {
+    type: 'object',
+    required: ['status'],
+    properties: { status: { const: status } },
+    additionalProperties: false,
+  };
+  return {
+    description,
+    headers: headers(false, ['Cache-Control']),
+    content: { 'application/json': { schema } },
+  };
+}

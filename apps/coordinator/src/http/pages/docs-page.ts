@@ -1,0 +1,151 @@
+import { failureCodes, problemTypes } from '@vantage/contract';
+
+import type { Links } from '../links.ts';
+import { jsonText, type JsonObject } from '../openapi/schemas.ts';
+import { html, inline, prose, type Html } from './html.ts';
+import type { Page } from './page.ts';
+import { schemaTable, typeOf } from './schema-table.ts';
+
+/** The reference page, made from the OpenAPI document and nothing else. */
+export function docsPage(document: JsonObject, links: Links): Page {
+  const info = document['info'] as JsonObject;
+  const operations = operationsOf(document);
+  const schemas = Object.entries((document['components'] as JsonObject)['schemas'] as JsonObject);
+  const body = html`<main>
+    <p class="kicker">Version ${jsonText(info['version'])} · base address <code>${links.publicUrl}</code></p>
+    <h1>API reference</h1>
+    ${prose(jsonText(info['description']))}
+    <ul class="toc">
+      ${operations.map(({ id, summary }) => html`<li><a href="#${id}">${summary}</a></li>`)}
+      <li><a href="#schemas">Schemas</a></li>
+      <li><a href="#problems">Problem types</a></li>
+      <li><a href="#failures">Failure codes</a></li>
+    </ul>
+    ${operations.map(operationSection)}
+    <h2 id="schemas">Schemas</h2>
+    ${schemas.map(([name, schema]) => schemaSection(name, schema as JsonObject))}
+    <h2 id="problems">Problem types</h2>
+    ${table(['Type', 'Status', 'Meaning'], problemRows(links))}
+    <h2 id="failures">Failure codes</h2>
+    <p>What <code>error.code</code> of a probe’s result can be.</p>
+    ${table(
+      ['Code', 'Meaning'],
+      Object.entries(failureCodes).map(([code, meaning]) => [html`<code>${code}</code>`, inline(meaning)]),
+    )}
+  </main>`;
+  return { title: 'Vantage API reference', body };
+}
+
+interface Operation {
+  readonly id: string;
+  readonly summary: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: JsonObject;
+}
+
+function operationsOf(document: JsonObject): readonly Operation[] {
+  return Object.entries(document['paths'] as JsonObject).flatMap(([path, item]) =>
+    Object.entries(item as JsonObject).map(([method, operation]) => {
+      const { operationId, summary } = operation as JsonObject;
+      return {
+        id: jsonText(operationId),
+        summary: jsonText(summary),
+        method,
+        path,
+        operation: operation as JsonObject,
+      };
+    }),
+  );
+}
+
+function operationSection({ id, summary, method, path, operation }: Operation): Html {
+  const parameters = (operation['parameters'] as readonly JsonObject[] | undefined) ?? [];
+  const limit = operation['x-rate-limit'] as JsonObject | undefined;
+  return html`<h2 id="${id}">${summary}</h2>
+    <p><span class="verb ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
+    ${typeof operation['description'] === 'string' ? prose(operation['description']) : undefined}
+    ${
+      limit === undefined
+        ? undefined
+        : html`<p class="note">
+            Limit: ${jsonText(limit['requests'])} requests a minute per ${jsonText(limit['per'])}.
+          </p>`
+    }
+    ${
+      parameters.length === 0
+        ? undefined
+        : html`<h4>Parameters</h4>
+            ${table(['Name', 'In', 'Type', 'Meaning'], parameters.map(parameterRow))}`
+    }
+    ${requestSection(operation['requestBody'] as JsonObject | undefined)}
+    <h4>Answers</h4>
+    ${table(['Status', 'Body', 'Meaning'], Object.entries(operation['responses'] as JsonObject).map(answerRow))}`;
+}
+
+function parameterRow(parameter: JsonObject): readonly Html[] {
+  const required = parameter['required'] === true ? html` <span class="note">required</span>` : undefined;
+  return [
+    html`<code>${jsonText(parameter['name'])}</code>${required}`,
+    html`${jsonText(parameter['in'])}`,
+    typeOf(parameter['schema'] as JsonObject),
+    inline(jsonText(parameter['description'])),
+  ];
+}
+
+function requestSection(requestBody: JsonObject | undefined): Html | undefined {
+  if (requestBody === undefined) return undefined;
+  const content = (requestBody['content'] as JsonObject)['application/json'] as JsonObject;
+  const examples = Object.values((content['examples'] as JsonObject | undefined) ?? {}) as readonly JsonObject[];
+  return html`<h4>Body</h4>
+    <p>${typeOf(content['schema'] as JsonObject)}. ${inline(jsonText(requestBody['description']))}</p>
+    <pre><code>${examples.map(({ value }) => `${JSON.stringify(value)}\n`).join('')}</code></pre>`;
+}
+
+function answerRow([status, answer]: readonly [string, unknown]): readonly Html[] {
+  const { description, content, headers } = answer as JsonObject;
+  const bodies = Object.entries((content as JsonObject | undefined) ?? {});
+  const names = Object.keys((headers as JsonObject | undefined) ?? {});
+  return [
+    html`<code>${status}</code>`,
+    html`${bodies.map(([media, body]) => html`${typeOf((body as JsonObject)['schema'] as JsonObject)}<br /><span class="note">${media}</span>`)}`,
+    html`${prose(jsonText(description))}<span class="note">${names.join(', ')}</span>`,
+  ];
+}
+
+function schemaSection(name: string, schema: JsonObject): Html {
+  const description = schema['description'];
+  return html`<details id="schema-${name}">
+    <summary>${name}</summary>
+    ${typeof description === 'string' ? prose(description) : undefined} ${schemaTable(schema)}
+  </details>`;
+}
+
+function problemRows(links: Links): readonly (readonly Html[])[] {
+  return Object.entries(problemTypes).map(([type, { status, title, help }]) => [
+    html`<a href="${links.path(`/problems/${type}`)}"><code>${type}</code></a>`,
+    html`${status}`,
+    html`${title}. ${inline(help)}`,
+  ]);
+}
+
+function table(heads: readonly string[], rows: readonly (readonly Html[])[]): Html {
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${heads.map((head) => html`<th>${head}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([first, ...rest]) =>
+            html`<tr>
+              <th scope="row">${first}</th>
+              ${rest.map((cell) => html`<td>${cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}

@@ -1,0 +1,39 @@
+/** Markup that is safe to send: every value that was put into it is escaped. */
+export interface Html {
+  readonly markup: string;
+}
+
+type Part = Html | string | number | undefined | readonly Part[];
+
+/** Template tag: escapes each value that is not `Html` itself; lists are joined, `undefined` is nothing. */
+export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
+  const parts = strings.map((text, index) => `${text}${render(values[index])}`);
+  return { markup: parts.join('') };
+}
+
+function render(part: Part): string {
+  if (part === undefined) return '';
+  if (typeof part === 'string' || typeof part === 'number') return escape(String(part));
+  if ('markup' in part) return part.markup;
+  return part.map(render).join('');
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}
+
+/** Text with the two marks that the descriptions use: paragraphs apart by an empty line, and `code`. */
+export function prose(text: string): Html {
+  return html`${text.split(/\n{2,}/).map((paragraph) => html`<p>${inline(paragraph)}</p> `)}`;
+}
+
+/** One paragraph: `code` becomes code. */
+export function inline(text: string): Html {
+  const parts = text.split(/`([^`]*)`/);
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+}

@@ -1,0 +1,104 @@
+import { jsonText, type Json, type JsonObject } from '../openapi/schemas.ts';
+import { html, inline, type Html } from './html.ts';
+
+/** The fields of an object schema as a table, those of nested objects indented by their path. */
+export function schemaTable(schema: JsonObject): Html {
+  const rows = fieldRows(schema, '');
+  if (rows.length === 0) return html`<p>${typeOf(schema)}. ${jsonText(schema['description'])}</p>`;
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          <th>Field</th>
+          <th>Type</th>
+          <th>Meaning</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function fieldRows(schema: JsonObject, prefix: string): readonly Html[] {
+  const required = new Set((schema['required'] as readonly string[] | undefined) ?? []);
+  const named = Object.entries((schema['properties'] as JsonObject | undefined) ?? {});
+  const byPattern = Object.values((schema['patternProperties'] as JsonObject | undefined) ?? {});
+  const fields = [...named, ...byPattern.map((field): [string, Json] => ['<probe id>', field])];
+  return fields.flatMap(([name, field]) => {
+    const path = `${prefix}${name}`;
+    const inner = nested(field as JsonObject);
+    const row = html`<tr>
+      <th scope="row">
+        <code>${path}</code>${required.has(name) ? html` <span class="note">required</span>` : undefined}
+      </th>
+      <td class="kind">${typeOf(field as JsonObject)}</td>
+      <td>${meaning(field as JsonObject)}</td>
+    </tr>`;
+    return inner === undefined ? [row] : [row, ...fieldRows(inner.schema, `${path}${inner.separator}`)];
+  });
+}
+
+/** The object inside of a field: the field itself, the items of a list, or the one alternative to null. */
+function nested(field: JsonObject): { readonly schema: JsonObject; readonly separator: string } | undefined {
+  const chosen = alternatives(field).filter((each) => each['type'] !== 'null');
+  const [only = field] = chosen.length === 1 ? chosen : [field];
+  if ('properties' in only || 'patternProperties' in only) return { schema: only, separator: '.' };
+  const items = only['items'] as JsonObject | undefined;
+  if (items !== undefined && 'properties' in items) return { schema: items, separator: '[].' };
+  return undefined;
+}
+
+function alternatives(field: JsonObject): readonly JsonObject[] {
+  return (field['anyOf'] ?? field['oneOf'] ?? []) as readonly JsonObject[];
+}
+
+/** How a schema is called in a table, with links to the schemas that have a name. */
+export function typeOf(field: JsonObject): Html {
+  const ref = field['$ref'];
+  if (typeof ref === 'string') {
+    const name = ref.split('/').at(-1) ?? ref;
+    return html`<a href="#schema-${name}">${name}</a>`;
+  }
+  const options = alternatives(field);
+  if (options.length > 0) {
+    return html`${options.map((each, index) => html`${index === 0 ? '' : ' or '}${typeOf(each)}`)}`;
+  }
+  if ('const' in field) return html`<code>${JSON.stringify(field['const'])}</code>`;
+  if (field['type'] === 'array') return html`list of ${typeOf((field['items'] as JsonObject | undefined) ?? {})}`;
+  if (typeof field['type'] === 'string') return html`${field['type']}`;
+  return html`${Array.isArray(field['enum']) ? 'word' : 'anything'}`;
+}
+
+function meaning(field: JsonObject): Html {
+  const words = field['enum'];
+  const described = field['x-enum-descriptions'];
+  const list = Array.isArray(words) && described === undefined ? words.map(String) : [];
+  const inner = alternatives(field).find((each) => 'description' in each) ?? field;
+  const parts = [
+    inline(jsonText(field['description'] ?? inner['description'])),
+    list.length === 0
+      ? undefined
+      : html` <span class="note">One of ${inline(list.map((word) => `\`${word}\``).join(', '))}.</span>`,
+    html` <span class="note">${bounds(field)}</span>`,
+    described === undefined ? undefined : html` <a class="note" href="#failures">The list</a>`,
+  ];
+  return html`${parts}`;
+}
+
+const boundNames: Readonly<Record<string, string>> = {
+  minimum: 'at least',
+  maximum: 'at most',
+  minItems: 'items at least',
+  maxItems: 'items at most',
+  maxLength: 'characters at most',
+  default: 'default',
+};
+
+function bounds(field: JsonObject): string {
+  return Object.entries(boundNames)
+    .filter(([key]) => key in field)
+    .map(([key, name]) => `${name} ${JSON.stringify(field[key])}`)
+    .join(', ');
+}

@@ -1,0 +1,46 @@
+import { problemTypes, type InputError, type Problem, type ProblemType } from '@vantage/contract';
+
+import type { Links } from './links.ts';
+
+export interface HttpProblemDetails {
+  /** Bounds of `errors` and of the texts in it are the thrower's. */
+  readonly errors?: readonly InputError[];
+  /** More headers of the answer, such as `Allow` and `Retry-After`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** Thrown anywhere below the HTTP edge's handlers; the edge answers it as a problem document (RFC 9457). */
+export class HttpProblem extends Error {
+  override readonly name = 'HttpProblem';
+  readonly type: ProblemType;
+  readonly errors: readonly InputError[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** @param detail one sentence for the caller; it reveals nothing of the inside */
+  constructor(type: ProblemType, detail: string, { errors, headers = {}, cause }: HttpProblemDetails = {}) {
+    super(detail, { cause });
+    this.type = type;
+    this.errors = errors;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return problemTypes[this.type].status;
+  }
+}
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
+/** @param instance path of the request */
+export function problemDocument(problem: HttpProblem, links: Links, instance: string, requestId: string): Problem {
+  return {
+    type: links.problem(problem.type),
+    title: problemTypes[problem.type].title,
+    status: problem.status,
+    detail: problem.message,
+    instance,
+    requestId,
+    ...(problem.errors === undefined ? {} : { errors: problem.errors.map(({ path, message }) => ({ path, message })) }),
+  };
+}

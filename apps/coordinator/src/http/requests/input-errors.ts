@@ -1,0 +1,60 @@
+import { escapeText, type InputError } from '@vantage/contract';
+import type { ErrorObject } from 'ajv';
+
+import { nearestWord } from './nearest-word.ts';
+import { pointer, pointerParts } from './pointer.ts';
+
+const MAX_ERRORS = 20;
+
+/** What ajv found, as pointers into the body and sentences without a subject: “is required”. */
+export function inputErrors(errors: readonly ErrorObject[]): readonly InputError[] {
+  const told = errors.map(inputError);
+  // A broken branch of a union is told once, by what the union says.
+  const unique = told.filter(
+    (error, index) => told.findIndex(({ path, message }) => path === error.path && message === error.message) === index,
+  );
+  if (unique.length <= MAX_ERRORS) return unique;
+  return [
+    ...unique.slice(0, MAX_ERRORS - 1),
+    { path: '', message: `has ${unique.length - MAX_ERRORS + 1} more errors` },
+  ];
+}
+
+function inputError(error: ErrorObject): InputError {
+  const at = pointerParts(error.instancePath);
+  const params = error.params as Readonly<Record<string, unknown>>;
+  switch (error.keyword) {
+    case 'required':
+      return { path: pointer([...at, String(params['missingProperty'])]), message: 'is required' };
+    case 'additionalProperties': {
+      const name = String(params['additionalProperty']);
+      return { path: pointer([...at, name]), message: unknownField(name, error.parentSchema) };
+    }
+    case 'enum':
+      return { path: pointer(at), message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` };
+    case 'const':
+      return { path: pointer(at), message: `must be ${JSON.stringify(params['allowedValue'])}` };
+    case 'type':
+      return { path: pointer(at), message: `must be ${article(String(params['type']))}` };
+    case 'pattern':
+      return { path: pointer(at), message: `must match the pattern ${String(params['pattern'])}` };
+    case 'uniqueItems':
+      return { path: pointer(at), message: 'must not have the same item twice' };
+    default:
+      return { path: pointer(at), message: error.message ?? `breaks the rule ${error.keyword}` };
+  }
+}
+
+function unknownField(name: string, schema: ErrorObject['parentSchema']): string {
+  const properties: unknown = schema?.['properties'];
+  const known = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  const nearest = nearestWord(name, known);
+  const shown = escapeText(name, 64);
+  return nearest === undefined
+    ? `is not a known field: “${shown}”`
+    : `is not a known field: “${shown}”; did you mean “${nearest}”?`;
+}
+
+function article(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}

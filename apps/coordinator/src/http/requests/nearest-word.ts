@@ -1,0 +1,35 @@
+/** The known word that a mistyped one was most likely meant to be, or undefined where none is near. */
+export function nearestWord(written: string, known: readonly string[]): string | undefined {
+  // A longer one is no slip of the fingers, and the comparison costs the product of the lengths.
+  if (written.length > 40) return undefined;
+  const lower = written.toLowerCase();
+  const ranked = known
+    .map((word) => ({ word, distance: editDistance(lower, word.toLowerCase()) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  const [nearest] = ranked;
+  if (nearest === undefined) return undefined;
+  const slips = Math.min(2, Math.floor(nearest.word.length / 2));
+  return nearest.distance <= slips ? nearest.word : undefined;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row[j] = Math.min(
+        last[j]! + 1,
+        row[j - 1]! + 1,
+        last[j - 1]! + cost,
+        swapped ? beforeLast[j - 2]! + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length]!;
+}

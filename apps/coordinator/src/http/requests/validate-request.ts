@@ -1,0 +1,68 @@
+import { requestSchema, type AnyCheckType, type InputError } from '@vantage/contract';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+import { HttpProblem } from '../problem.ts';
+import { inputErrors } from './input-errors.ts';
+
+/** A request body that its schema accepts, with the defaults filled in. */
+export interface ValidRequest {
+  readonly checkType: AnyCheckType;
+  readonly body: RequestBody;
+}
+
+export interface RequestBody {
+  readonly type: string;
+  readonly host: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly probes?: readonly string[];
+  readonly locations?: readonly string[];
+  readonly limit: number;
+  readonly [field: string]: unknown;
+}
+
+/**
+ * Compiles the request schema of each check type.
+ *
+ * @returns a function that throws HttpProblem 400 for a body that its type's schema refuses
+ */
+export function createRequestValidator(checkTypes: readonly AnyCheckType[]): (body: unknown) => ValidRequest {
+  const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
+  // Extra keywords would be typing errors of ours: strict. Nothing is coerced: "80" is no port.
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
+  addFormats.default(ajv);
+  const types = new Map<string, { readonly checkType: AnyCheckType; readonly validate: ValidateFunction }>(
+    checkTypes.map((checkType) => [
+      checkType.type,
+      { checkType, validate: ajv.compile(requestSchema(checkType, known)) },
+    ]),
+  );
+  return (body) => {
+    const { checkType, validate } = typeOf(body, types);
+    if (!validate(body)) throw invalid(inputErrors(validate.errors ?? []));
+    const valid = body as RequestBody;
+    if (valid.probes !== undefined && valid.locations !== undefined) {
+      throw invalid([{ path: '/locations', message: 'cannot be combined with `probes`: choose one of the two' }]);
+    }
+    return { checkType, body: valid };
+  };
+}
+
+function typeOf<T>(body: unknown, types: ReadonlyMap<string, T>): T {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw invalid([{ path: '', message: 'must be an object' }]);
+  }
+  const type: unknown = Object.hasOwn(body, 'type') ? (body as { readonly type?: unknown }).type : undefined;
+  const known = [...types.keys()].join(', ');
+  if (type === undefined) throw invalid([{ path: '/type', message: `is required: one of ${known}` }]);
+  const found = typeof type === 'string' ? types.get(type) : undefined;
+  if (found === undefined) throw invalid([{ path: '/type', message: `must be one of ${known}` }]);
+  return found;
+}
+
+/** @param errors never empty */
+export function invalid(errors: readonly InputError[]): HttpProblem {
+  const [first] = errors;
+  const detail = [first?.path, first?.message].filter((part) => part !== undefined && part !== '').join(': ');
+  return new HttpProblem('invalid-request', detail, { errors });
+}

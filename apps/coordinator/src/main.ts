@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+
+import { checkTypes } from '@vantage/diagnostics/contract';
+import { openGeo } from '@vantage/geo';
+import {
+  createNameLookup,
+  createNameResolver,
+  createTargetPolicy,
+  isPrivateAddress,
+  judgeTarget,
+} from '@vantage/target-policy';
+import { pino, stdSerializers, type Logger } from 'pino';
+
+import { createApp } from './app.ts';
+import { readConfig, type Config } from './config.ts';
+import { createCore, type Core } from './core.ts';
+import { startServer } from './server.ts';
+
+/** Longest time a question for a caller's host name takes; `GET /me` waits no longer either. */
+const NAME_TIMEOUT_MS = 500;
+
+async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
+  const { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb } = config;
+  // Both throw on what they cannot read, before anything is open.
+  const policy = createTargetPolicy({
+    allow: config.targetAllow,
+    allowNames: config.targetAllowNames,
+    deny: config.targetDeny,
+  });
+  const resolver = createNameResolver({ servers: config.dnsServers, timeoutMs: NAME_TIMEOUT_MS, tries: 1 });
+  const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, log });
+  const { redisUrl, resultRetentionSeconds: retentionSeconds } = config;
+  const core = createCore({ redisUrl, log, lookUpPlace: geo.lookUp, retentionSeconds });
+  const stopping = new AbortController();
+
+  const behindProxies = config.trustedProxies !== undefined;
+  const server = await startServer({ ...config, behindProxies }, (publicUrl) =>
+    createApp({
+      ...{ publicUrl, retentionSeconds, log, version: readVersion(), stopping: stopping.signal },
+      ...{ checks: core.checks, probes: core.probes, rateLimitRedis: core.rateLimitRedis },
+      readiness: () => missing(core),
+      checkTypes: Object.values(checkTypes),
+      judgeTarget: (target) => judgeTarget(target, policy),
+      lookUpPlace: geo.lookUp,
+      reverse: createNameLookup({ resolver, showPrivateAddresses: false }).reverse,
+      isPublicAddress: (address) => !isPrivateAddress(address),
+      trustedProxies: config.trustedProxies,
+      rateLimits: {
+        createCheck: config.rateLimitCreateCheck,
+        readCheck: config.rateLimitReadCheck,
+        listProbes: config.rateLimitListProbes,
+        showCaller: config.rateLimitShowCaller,
+      },
+    }),
+  );
+  log.info({ port: server.port, publicUrl: server.publicUrl }, 'the coordinator listens');
+  process.send?.({ ready: true, port: server.port });
+
+  return async () => {
+    stopping.abort();
+    await server.close();
+    await core.close();
+    await geo.close();
+  };
+}
+
+async function missing(core: Core): Promise<readonly string[]> {
+  const { redis, healthyProbes } = await core.ready();
+  if (!redis) return ['Redis does not answer.'];
+  return healthyProbes === 0 ? ['No probe is healthy.'] : [];
+}
+
+/** The release is that of the package, beside the sources and beside what is built from them. */
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return (manifest as { readonly version: string }).version;
+}
+
+function stopWhenTold(stop: () => Promise<void>, log: Logger): void {
+  let stops = false;
+  const stopOnce = (reason: string): void => {
+    if (stops) return;
+    stops = true;
+    log.info({ reason }, 'the coordinator stops: answers under way are finished');
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'the coordinator did not stop in order');
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopOnce(signal));
+  // Only with an IPC channel: whoever started this process is gone.
+  process.once('disconnect', () => stopOnce('disconnect'));
+}
+
+try {
+  const config = readConfig(process.env);
+  const log = pino({ level: config.logLevel, serializers: { error: stdSerializers.err } });
+  stopWhenTold(await run(config, log), log);
+} catch (error) {
+  process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+  // A start that failed half way has connections open.
+  setImmediate(() => process.exit(1));
+}

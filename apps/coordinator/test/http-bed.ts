@@ -1,0 +1,152 @@
+import type { Check, Place } from '@vantage/contract';
+import { checkTypes } from '@vantage/diagnostics/contract';
+import type { Redis } from 'ioredis';
+import { pino } from 'pino';
+
+import { createApp, type AppOptions } from '../src/app.ts';
+import type { AcceptedRequest, Checks } from '../src/checks/checks.ts';
+import { createConformance, type SeenAnswer } from '../src/http/conformance.ts';
+import type { JudgeTarget } from '../src/http/requests/accept-request.ts';
+import { startServer, type RunningServer } from '../src/server.ts';
+
+/** The HTTP edge over stand-ins for everything behind it, listening on loopback. */
+export interface HttpBed {
+  readonly server: RunningServer;
+  readonly url: string;
+  /** Every request that reached the checks. */
+  readonly created: AcceptedRequest[];
+  /** Checks that can be read, by id. */
+  readonly stored: Map<string, Check>;
+  /** Lines of the log, parsed. */
+  readonly log: Record<string, unknown>[];
+  /** Sends a request below the base address; rejects when the answer does not conform to the OpenAPI document. */
+  readonly ask: (path: string, init?: Question) => Promise<Seen>;
+  readonly close: () => Promise<void>;
+}
+
+/** A request, its headers by name. */
+export type Question = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> };
+
+export interface Seen {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; undefined when there is none. */
+  readonly json: unknown;
+}
+
+export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
+
+export type BedOptions = Partial<Omit<AppOptions, 'rateLimitRedis'>> & {
+  readonly rateLimitRedis?: Redis;
+};
+
+/** Names that end in `.invalid` are malformed to this policy, 10.* is refused, and hosts become lower case. */
+export const judgeTarget: JudgeTarget = ({ host }) => {
+  if (host.endsWith('.invalid')) return { verdict: 'malformed', message: 'The host has an odd form.' };
+  if (host.startsWith('10.')) return { verdict: 'refused', message: `${host} is in 10.0.0.0/8 (Private-Use).` };
+  return { verdict: 'accepted', host: host.toLowerCase() };
+};
+
+export const highLimits = { createCheck: 1e6, readCheck: 1e6, listProbes: 1e6, showCaller: 1e6 };
+
+export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
+  const created: AcceptedRequest[] = [];
+  const stored = new Map<string, Check>();
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line) => log.push(JSON.parse(line) as Record<string, unknown>) });
+  const server = await startServer({ host: '127.0.0.1', port: 0, publicUrl: options.publicUrl }, (publicUrl) =>
+    createApp({
+      checkTypes: Object.values(checkTypes),
+      checks: stubChecks(created, stored),
+      probes: { list: async () => ({}) },
+      readiness: async () => [],
+      judgeTarget,
+      lookUpPlace: () => nowhere,
+      reverse: async () => [],
+      isPublicAddress: () => true,
+      rateLimits: highLimits,
+      trustedProxies: undefined,
+      retentionSeconds: 86_400,
+      version: '1.2.3',
+      stopping: new AbortController().signal,
+      log: logger,
+      ...options,
+      rateLimitRedis: options.rateLimitRedis,
+      publicUrl,
+    }),
+  );
+  const url = `http://127.0.0.1:${server.port}`;
+  const faultsOf = await conformanceOf(url).catch(async (error: unknown) => {
+    await server.close(0);
+    throw error;
+  });
+  return {
+    ...{ server, url, created, stored, log },
+    ask: async (path, init = {}) => {
+      const response = await fetch(`${url}${path}`, init);
+      const text = await response.text();
+      const seen: SeenAnswer = {
+        method: init.method ?? 'GET',
+        path,
+        status: response.status,
+        headers: response.headers,
+        body: text,
+      };
+      const faults = faultsOf(seen);
+      if (faults.length > 0) throw new Error(`the answer does not conform:\n${faults.join('\n')}\n${text}`);
+      return { status: response.status, headers: response.headers, text, json: parse(text) };
+    },
+    close: () => server.close(200),
+  };
+}
+
+async function conformanceOf(url: string): Promise<ReturnType<typeof createConformance>> {
+  const document: unknown = await (await fetch(`${url}/openapi.json`)).json();
+  return createConformance(document);
+}
+
+/** A body of JSON as `POST /check` takes it. */
+export function post(body: unknown, headers: Readonly<Record<string, string>> = {}): Question {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { method: 'POST', body: text, headers: { 'Content-Type': 'application/json', ...headers } };
+}
+
+/** A check as the store shows it. */
+export function tcpCheck(status: Check['status']): Check {
+  const now = new Date().toISOString();
+  const final = {
+    ...{ result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, startedAt: now, finishedAt: now },
+    ...{ state: 'open', port: 443, attempts: [{ rt: 1.5, error: null }] },
+  };
+  return {
+    ...{ testId: CHECK_ID, type: 'tcp', host: 'Example.com', status, createdAt: now },
+    completedAt: status === 'completed' ? now : null,
+    results: { 'fra-1': final, 'nyc-1': status === 'completed' ? final : { result: 'pending' } },
+  };
+}
+
+function stubChecks(created: AcceptedRequest[], stored: ReadonlyMap<string, Check>): Checks {
+  return {
+    create: async (request) => {
+      created.push(request);
+      return { created: true, checkId: CHECK_ID, probes: ['fra-1', 'nyc-1'] };
+    },
+    read: async (id) => stored.get(id),
+  };
+}
+
+const nowhere: Place = {
+  ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null, country: null },
+  ...{ countryCode: null, timezone: null, latitude: null, longitude: null, provider: null, dataDate: null },
+};
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export { nowhere };
