@@ -1,11 +1,13 @@
 /** Tests run the TypeScript sources as ES modules; Node itself strips the types. */
 export default {
   testEnvironment: 'node',
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'import', 'default'] },
+  // Not `import`: it would reach the require() of CommonJS packages too, and hand them ES modules.
+  testEnvironmentOptions: { customExportConditions: ['source', 'node'] },
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/infra/jest/strip-types.mjs' },
   testMatch: ['<rootDir>/{packages,apps,infra}/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],
+  maxWorkers: 2,
   testTimeout: 20_000,
 };

@@ -10,6 +10,8 @@ import { startTarget, type Target } from './target.ts';
 const WARM_UP = 20;
 const ROUNDS = 150;
 const RTT_MS = 100;
+/** Between round trips, ours and the floor's: a check comes to a service that is not busy with the one before. */
+const PAUSE_MS = 50;
 
 /** What the service adds to a measurement: commands, time and memory. */
 export async function overhead(): Promise<readonly Figure[]> {
@@ -56,15 +58,18 @@ async function one(deployment: Deployment, target: Target): Promise<Times> {
   return { toStart: started! - posted, toVisible: visible - started! };
 }
 
-async function times(deployment: Deployment, target: Target): Promise<readonly Figure[]> {
+export async function times(deployment: Deployment, target: Target): Promise<readonly Figure[]> {
   for (let round = 0; round < WARM_UP; round += 1) await one(deployment, target);
-  await bareRoundTrips(deployment.redisPort, WARM_UP);
+  await bareRoundTrips(deployment.redisPort, WARM_UP, 0);
   // In turns, so that a slow moment of the machine falls on both.
   const ours: Times[] = [];
   const bare: number[] = [];
   for (let turn = 0; turn < 3; turn += 1) {
-    for (let round = 0; round < ROUNDS / 3; round += 1) ours.push(await one(deployment, target));
-    bare.push(...(await bareRoundTrips(deployment.redisPort, ROUNDS / 3)));
+    for (let round = 0; round < ROUNDS / 3; round += 1) {
+      await sleep(PAUSE_MS);
+      ours.push(await one(deployment, target));
+    }
+    bare.push(...(await bareRoundTrips(deployment.redisPort, ROUNDS / 3, PAUSE_MS)));
   }
   const sums = ours.map(({ toStart, toVisible }) => toStart + toVisible);
   const beside = `bare BullMQ round trip: ${median(bare).toFixed(2)} ms`;

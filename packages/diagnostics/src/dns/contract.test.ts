@@ -41,6 +41,13 @@ describe('a dns request', () => {
     expect(dns.inputErrors?.(request).map((error) => error.path)).toEqual([path]);
   });
 
+  it('names its resolver as a further target, for the policy', () => {
+    expect(dns.otherTargets?.(params('A', { resolver: '[2001:db8::1]:853', transport: 'tls' }))).toEqual([
+      { path: '/options/resolver', host: '2001:db8::1', port: 853, purpose: 'dns' },
+    ]);
+    expect(dns.otherTargets?.(params('A'))).toEqual([]);
+  });
+
   it('has 10 s, and 20 s for a trace', () => {
     expect(dns.budgetMs(params('A'))).toBe(10_000);
     expect(dns.budgetMs(params('A', { trace: true }))).toBe(20_000);

@@ -201,6 +201,10 @@ export const dns = defineCheckType({
     ...resolverErrors(options.resolver),
     ...(options.trace ? traceErrors(options) : []),
   ],
+  otherTargets: ({ options }) => {
+    const resolver = options.resolver === undefined ? undefined : parseResolver(options.resolver);
+    return resolver === undefined ? [] : [{ path: '/options/resolver', purpose: 'dns', ...resolver }];
+  },
 });
 
 function recordTypeErrors(host: string, recordType: string): InputError[] {
