@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
@@ -16,6 +14,11 @@ afterEach(async () => {
   open.server = undefined;
 });
 
+/** Not `once` of node:events: that rejects at the first failed attempt to connect. */
+function event(client: Redis, name: 'ready' | 'close'): Promise<void> {
+  return new Promise((resolve) => client.once(name, () => resolve()));
+}
+
 /** A client as the core opens it, but quicker to give up. */
 async function connection(url: string): Promise<Redis> {
   const client = new Redis(url, {
@@ -23,7 +26,7 @@ async function connection(url: string): Promise<Redis> {
   });
   client.on('error', () => undefined);
   open.clients.push(client);
-  await once(client, 'ready');
+  await event(client, 'ready');
   return client;
 }
 
@@ -56,13 +59,13 @@ describe('the shared window', () => {
     const window = createSharedWindow(redis, log, () => now);
 
     expect(await admitted(window, 2)).toEqual([true, true]);
-    const gone = once(redis, 'close');
+    const gone = event(redis, 'close');
     await open.server.stop();
     await gone;
     // What was used before the outage is still known.
     expect(await admitted(window, 2)).toEqual([true, false]);
 
-    const back = once(redis, 'ready');
+    const back = event(redis, 'ready');
     open.server = await startRedisServer({ executable, port });
     await back;
     now += 2_000;
