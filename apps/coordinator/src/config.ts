@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 
 import { integer, list, oneOf, readSettings, setting, text, url, type Kind, type Values } from '@vantage/settings';
+import { policyKinds, resolverKind } from '@vantage/target-policy';
 
 import type { TrustedProxies } from './app.ts';
 
@@ -91,14 +92,14 @@ export const settings = {
   }),
   targetAllow: setting({
     env: 'TARGET_ALLOW',
-    kind: list(network),
+    kind: list(policyKinds.allow),
     default: '',
     description:
       'Addresses and CIDRs that the coordinator does not refuse although they are special. Each agent has its own.',
   }),
   targetAllowNames: setting({
     env: 'TARGET_ALLOW_NAMES',
-    kind: list(text),
+    kind: list(policyKinds.allowNames),
     default: '',
     description:
       'Names, and with them all below, that the coordinator does not refuse although they are special-use or have no ' +
@@ -106,7 +107,7 @@ export const settings = {
   }),
   targetDeny: setting({
     env: 'TARGET_DENY',
-    kind: list(text),
+    kind: list(policyKinds.deny),
     default: '',
     description: 'Addresses, CIDRs and domains that nobody may measure; beats every allowance.',
   }),
@@ -127,7 +128,7 @@ export const settings = {
   }),
   dnsServers: setting({
     env: 'DNS_SERVERS',
-    kind: list(text),
+    kind: list(resolverKind),
     default: '',
     description:
       'Resolvers that look up the host name of a caller for `GET /me`, `address` or `address:port`. Default: those of the system.',

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 
 import { checkTypeNames } from '@vantage/diagnostics/contract';
 import {
@@ -15,42 +14,13 @@ import {
   type Settings,
   type Values,
 } from '@vantage/settings';
-import { targetPolicyFaults } from '@vantage/target-policy';
+import { policyKinds, resolverKind } from '@vantage/target-policy';
 
 const probeId: Kind<string> = {
   name: 'probe id (lower-case letters, digits and hyphens, at most 63)',
   parse: (value) => {
     if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(value)) {
       throw new Error('must be 1 to 63 lower-case letters, digits and hyphens, and begin with no hyphen');
-    }
-    return value;
-  },
-};
-
-/** Read by the target policy itself: no second parser decides what an exception means. */
-function policyEntry(option: 'allow' | 'allowNames' | 'deny', name: string): Kind<string> {
-  return {
-    name,
-    parse: (value) => {
-      if (targetPolicyFaults({ [option]: [value] }).length > 0) throw new Error(`must be ${name}`);
-      return value;
-    },
-  };
-}
-
-const range = 'an address or an exact CIDR such as 10.0.0.0/8';
-
-/** `address`, `address:port` or `[address]:port`. */
-const resolver: Kind<string> = {
-  name: '`address`, `address:port` or `[IPv6 address]:port`',
-  parse: (value) => {
-    const [, bracketed, plain, port] =
-      /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(value) ?? (isIP(value) === 6 ? ['', value] : []);
-    const address = bracketed ?? plain;
-    const family = address === undefined ? 0 : isIP(address);
-    const portFits = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
-    if (family === 0 || !portFits || (bracketed !== undefined && family !== 6)) {
-      throw new Error('must be an address, with a port after a colon where it is not 53');
     }
     return value;
   },
@@ -109,7 +79,7 @@ export const settings = {
   }),
   targetAllow: setting({
     env: 'TARGET_ALLOW',
-    kind: list(policyEntry('allow', range)),
+    kind: list(policyKinds.allow),
     default: '',
     description:
       'Ranges that may be measured although the target policy refuses them, for watching an own network or for ' +
@@ -125,7 +95,7 @@ export const settings = {
   }),
   targetAllowNames: setting({
     env: 'TARGET_ALLOW_NAMES',
-    kind: list(policyEntry('allowNames', 'a domain')),
+    kind: list(policyKinds.allowNames),
     default: '',
     description:
       'Names, and with them all below, that may be measured although they are special-use or have no public suffix, ' +
@@ -133,13 +103,13 @@ export const settings = {
   }),
   targetDeny: setting({
     env: 'TARGET_DENY',
-    kind: list(policyEntry('deny', `a domain, ${range}`)),
+    kind: list(policyKinds.deny),
     default: '',
     description: 'Domains and ranges that are never measured; stronger than every setting that allows.',
   }),
   ownAddresses: setting({
     env: 'OWN_ADDRESSES',
-    kind: list(policyEntry('allow', range)),
+    kind: list(policyKinds.allow),
     default: '',
     description:
       'Further addresses of this probe and of the service, such as its public address behind a NAT, that it must not ' +
@@ -147,7 +117,7 @@ export const settings = {
   }),
   dnsServers: setting({
     env: 'DNS_SERVERS',
-    kind: list(resolver),
+    kind: list(resolverKind),
     default: '',
     description: 'Resolvers to use, in order; without any the ones that the system is configured with.',
   }),
