@@ -9,5 +9,6 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],
   maxWorkers: 2,
+  reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],
   testTimeout: 20_000,
 };
