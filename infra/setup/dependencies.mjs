@@ -11,13 +11,18 @@ export const PNPM = 'pnpm@12.21.0';
 
 const stamp = join(repository, 'node_modules', '.vantage-setup');
 
+/** True when all that the lockfile says is there, the native module compiled. */
+export function isInstalled() {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint();
+}
+
 /**
  * Installs what the lockfile says, in two passes: first everything without install scripts, which brings Node 24 too;
  * then the scripts, run by Node 24. In one pass the native module would be compiled for the Node that started us.
  */
 export function installDependencies() {
+  if (isInstalled()) return;
   const wanted = fingerprint();
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   rmSync(stamp, { force: true });
 
   step('Installing the dependencies', () =>

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 import { buildGeoData } from './geo-data.mjs';
-import { installDependencies } from './dependencies.mjs';
+import { installDependencies, isInstalled } from './dependencies.mjs';
 import { findNode24 } from './node24.mjs';
 import { repository } from './repository.mjs';
 import { installSystemPackages } from './system-packages.mjs';
@@ -16,14 +16,17 @@ const targets = {
   test: ['infra/check.mjs'],
 };
 
-const [target, ...rest] = process.argv.slice(2);
+const SKIP_SYSTEM_PACKAGES = '--no-system-packages';
+
+const [target, ...given] = process.argv.slice(2);
+const rest = given.filter((argument) => argument !== SKIP_SYSTEM_PACKAGES);
 if (!Object.hasOwn(targets, target)) {
   console.error('usage: node infra/setup/run.mjs setup|start|test [arguments]');
   process.exit(2);
 }
 
 try {
-  if (!rest.includes('--no-system-packages')) installSystemPackages(target);
+  if (!given.includes(SKIP_SYSTEM_PACKAGES)) installSystemPackages(target, { toCompile: !isInstalled() });
   installDependencies();
   buildGeoData();
 } catch (error) {
@@ -37,12 +40,11 @@ function run(command) {
   const node = findNode24();
   const child = spawn(node.executable, [...command, ...rest], {
     cwd: repository,
-    env: { ...process.env, PATH: node.path, VANTAGE_COMMAND: 'npm start --' },
+    env: { ...process.env, PATH: node.path },
     stdio: 'inherit',
   });
-  // A terminal sends Ctrl-C to the whole group, so the child has it already; a signal sent to us alone is passed on.
-  process.on('SIGINT', () => {});
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  // A terminal sends Ctrl-C to the whole group, so the child may have it already, and takes the two for one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(error.message);
     process.exit(1);

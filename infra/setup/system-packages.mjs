@@ -7,12 +7,13 @@ import { step, execute } from './step.mjs';
 const toStart = [
   // The server is the same executable as redis-check-rdb, which redis-tools has: nothing that starts a daemon is installed.
   { programs: ['redis-server', 'valkey-server', 'redis-check-rdb'], package: 'redis-tools', for: 'the store' },
+];
+const toCompile = [
   { programs: ['python3'], package: 'python3', for: 'compiling the raw socket module' },
   { programs: ['make'], package: 'make', for: 'compiling the raw socket module' },
   { programs: ['g++'], package: 'g++', for: 'compiling the raw socket module' },
 ];
 const toTest = [
-  ...toStart,
   { programs: ['ip'], package: 'iproute2', for: 'test networks in namespaces' },
   { programs: ['ping'], package: 'iputils-ping', for: 'a second opinion' },
   { programs: ['traceroute'], package: 'traceroute', for: 'a second opinion' },
@@ -26,10 +27,12 @@ const toTest = [
  * goes on: the program that needs it says so again.
  *
  * @param {'setup' | 'start' | 'test'} target
+ * @param {{ toCompile: boolean }} needs false where the native module is there already
  */
-export function installSystemPackages(target) {
+export function installSystemPackages(target, needs) {
   const usesOwnRedis = target === 'start' && Boolean(process.env.REDIS_URL);
-  const missing = (target === 'start' ? toStart : toTest).filter(
+  const needed = [...toStart, ...(needs.toCompile ? toCompile : []), ...(target === 'start' ? [] : toTest)];
+  const missing = needed.filter(
     ({ programs, package: name }) => !programs.some(isOnPath) && !(usesOwnRedis && name === 'redis-tools'),
   );
   if (missing.length === 0) return;

@@ -29,6 +29,8 @@ export const usage = `Runs the whole service on this machine: Redis, coordinator
   --help           this text
 
   REDIS_URL=redis://…  uses your own Redis; none is started then.
+
+  Every other setting of the coordinator and the probes is taken from the environment: docs/reference/settings.md.
 `;
 
 const options = {

@@ -1,12 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { redisPidFile } from '@vantage/redis-server';
 
 import { takeDataFolder } from './data-folder.ts';
+
+function redisFolderOf(folder: string): string {
+  const redisFolder = join(folder, 'redis');
+  mkdirSync(redisFolder, { recursive: true });
+  return redisFolder;
+}
+
+/** What a service that was killed leaves: its note, and the process id of its Redis. */
+function leaveBehind(folder: string, redisPid: number): void {
+  const note = { pid: 2 ** 22, url: null, redis: { pid: redisPid, port: 1 }, processes: {} };
+  writeFileSync(join(folder, 'running.json'), JSON.stringify(note));
+  writeFileSync(redisPidFile(redisFolderOf(folder)), `${redisPid}\n`);
+}
 
 describe('the data folder', () => {
   let folder: string;
@@ -40,13 +54,10 @@ describe('the data folder', () => {
   });
 
   it('is taken over from a process that is gone, and its Redis is ended', async () => {
-    const redisFolder = join(folder, 'redis');
-    mkdirSync(redisFolder);
-    const orphan = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { cwd: redisFolder });
+    const orphan = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { cwd: redisFolderOf(folder) });
     await once(orphan, 'spawn');
     const ended = once(orphan, 'exit');
-    const note = { pid: 2 ** 22, url: null, redis: { pid: orphan.pid, port: 1 }, processes: {} };
-    writeFileSync(join(folder, 'running.json'), JSON.stringify(note));
+    leaveBehind(folder, orphan.pid!);
 
     const data = await takeDataFolder(folder);
 
@@ -54,11 +65,40 @@ describe('the data folder', () => {
     data.release();
   });
 
+  it('is taken over just so when it is named by a symbolic link', async () => {
+    const orphan = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { cwd: redisFolderOf(folder) });
+    await once(orphan, 'spawn');
+    const ended = once(orphan, 'exit');
+    leaveBehind(folder, orphan.pid!);
+    const link = `${folder}-link`;
+    symlinkSync(folder, link);
+
+    const data = await takeDataFolder(link);
+
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    data.release();
+    rmSync(link);
+  });
+
+  it('is refused with a way out where it cannot be made', async () => {
+    writeFileSync(join(folder, 'file'), '');
+
+    await expect(takeDataFolder(join(folder, 'file'))).rejects.toThrow(
+      /cannot be used: .*\nChoose another with --data/,
+    );
+  });
+
+  it('keeps what runs running when it is removed under it', async () => {
+    const data = await takeDataFolder(join(folder, 'data'));
+    rmSync(join(folder, 'data'), { recursive: true });
+
+    expect(() => data.write({ pid: process.pid, url: null, redis: null, processes: {} })).not.toThrow();
+  });
+
   it('leaves a process alone that only has the process id of the old Redis', async () => {
     const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { cwd: tmpdir() });
     await once(stranger, 'spawn');
-    const note = { pid: 2 ** 22, url: null, redis: { pid: stranger.pid, port: 1 }, processes: {} };
-    writeFileSync(join(folder, 'running.json'), JSON.stringify(note));
+    leaveBehind(folder, stranger.pid!);
 
     await takeDataFolder(folder);
 

@@ -61,6 +61,10 @@ describe('the whole service on one machine', () => {
     for (const id of probeIds) expect(service.printed()).toContain(id);
   });
 
+  it('notes every process that it runs', () => {
+    expect(Object.keys(service.running().processes)).toEqual(['coordinator', ...probeIds]);
+  });
+
   it('lists the probes with their identities', async () => {
     const probes = await client.probes();
 

@@ -11,15 +11,18 @@ export interface KeptRedis {
   readonly stop: () => Promise<void>;
 }
 
+export interface KeepRedisOptions {
+  readonly executable: string;
+  readonly dataFolder: string;
+  readonly logFile: string;
+  readonly report: (line: string) => void;
+}
+
 /** @throws Error when Redis does not start the first time */
-export async function keepRedis(
-  executable: string,
-  dataFolder: string,
-  report: (line: string) => void,
-): Promise<KeptRedis> {
+export async function keepRedis({ report, ...where }: KeepRedisOptions): Promise<KeptRedis> {
   const stopping = new AbortController();
   let listener = (): void => undefined;
-  let server: RedisServer | undefined = await startRedisServer({ executable, dataFolder, detached: true });
+  let server: RedisServer | undefined = await startRedisServer({ ...where, detached: true });
   const { port, url } = server;
 
   const keep = async (): Promise<void> => {
@@ -29,8 +32,13 @@ export async function keepRedis(
       server = undefined;
       listener();
       report('Redis ended; starting it again on its data.');
-      server = await startRedisServer({ executable, dataFolder, port, detached: true }).catch(() => undefined);
+      server = await startRedisServer({ ...where, port, detached: true }).catch((error: unknown) => {
+        report(Error.isError(error) ? error.message : String(error));
+        return undefined;
+      });
       listener();
+      // Told to stop while it started: nobody else has it to stop.
+      if (stopping.signal.aborted) return server?.stop();
       if (server === undefined) await sleep(1_000, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };

@@ -5,6 +5,9 @@ import { describeStart } from './describe-start.ts';
 import { startStandalone } from './standalone.ts';
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
+/** Signals this close together are one wish; a later one means at once. */
+const SAME_KEY_PRESS_MS = 500;
+
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<number> {
@@ -20,12 +23,13 @@ async function main(): Promise<number> {
 
   const interrupted = new AbortController();
   const asked = new Promise<void>((resolve) => {
-    let times = 0;
+    let askedAt: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        times += 1;
-        if (times > 1) process.exit(1);
-        interrupted.abort(new Error('Stopped before the start was complete.'));
+        // One Ctrl-C may come twice: from the terminal, and from npm and the set-up that pass it on.
+        if (askedAt !== undefined && performance.now() - askedAt > SAME_KEY_PRESS_MS) process.exit(1);
+        askedAt ??= performance.now();
+        interrupted.abort();
         resolve();
       });
     }
@@ -42,6 +46,10 @@ async function main(): Promise<number> {
     await standalone.stop();
     return 0;
   } catch (error) {
+    if (interrupted.signal.aborted) {
+      print('\n· Stopped before the start was complete');
+      return 1;
+    }
     process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
     return 1;
   }

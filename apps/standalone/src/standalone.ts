@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createClient } from '@vantage/client';
-import type { Probes } from '@vantage/contract';
+import type { ProbeRecord, Probes } from '@vantage/contract';
 import { findRedisServer } from '@vantage/redis-server';
 
 import type { Arguments } from './arguments.ts';
@@ -11,6 +9,7 @@ import { takeDataFolder, type DataFolder } from './data-folder.ts';
 import { writeDemoProbes } from './demo-probes.ts';
 import { keepRedis, type KeptRedis } from './keep-redis.ts';
 import { supervise, type Supervised } from './supervised.ts';
+import { untilReady } from './until-ready.ts';
 
 export interface Standalone {
   readonly url: string;
@@ -26,36 +25,25 @@ export interface Surroundings {
   readonly signal: AbortSignal;
 }
 
-/** Longest time in which the coordinator and the probes report before we go on and say what is missing. */
-const READY_WITHIN_MS = 30_000;
-
 /**
  * Starts Redis, a coordinator and the probes, each a process of its own, and keeps them running.
  *
  * @throws Error with a sentence for the user when it cannot start
  */
 export async function startStandalone(given: Arguments, surroundings: Surroundings): Promise<Standalone> {
-  const { report } = surroundings;
+  const { report, signal } = surroundings;
   const data = await takeDataFolder(given.dataFolder);
   const stoppers: (() => Promise<void> | void)[] = [data.release];
   const stop = async (): Promise<void> => {
     for (const step of stoppers.splice(0).toReversed()) await step();
   };
   try {
-    const port = given.port === 0 ? await freePort() : given.port;
-    await assertFree(port);
+    const port = await claimPort(given.port);
     const url = `http://127.0.0.1:${port}`;
 
     const redis = await startRedis(surroundings, data);
     stoppers.push(redis.stop);
-    const records = await writeDemoProbes(redis.url, given.probes);
-
     const processes: Supervised[] = [];
-    stoppers.push(async () => {
-      // Probes first: they finish what they run, and the coordinator still takes their results.
-      await Promise.all(processes.slice(1).map((probe) => probe.stop()));
-      await processes[0]?.stop();
-    });
     const state = (): void =>
       data.write({
         pid: process.pid,
@@ -66,14 +54,25 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
         ),
       });
     redis.onChange(state);
+    // At once: should we be killed, the next start has to find it.
+    state();
+    const records = await writeRecords(redis, given.probes);
+
+    stoppers.push(async () => {
+      // Probes first: they finish what they run, and the coordinator still takes their results.
+      await Promise.all(processes.slice(1).map((probe) => probe.stop()));
+      await processes[0]?.stop();
+    });
     const start = (name: string, module: URL, env: Readonly<Record<string, string>>): void => {
       const program = { name, module, logFile: data.logFile(name), env: { ...inherited(surroundings.env), ...env } };
       processes.push(supervise(program, { onChange: state, report, graceMs: 15_000 }));
+      state();
     };
 
-    start('coordinator', entry('coordinator'), coordinatorEnv(given, port, url, redis.url));
-    for (const { id } of records) start(id, entry('probe-agent'), probeEnv(given, id, redis.url));
-    const probes = await untilReady(url, given, surroundings);
+    start('coordinator', entry('coordinator'), coordinatorEnv(given, surroundings.env, port, url, redis.url));
+    for (const { id } of records) start(id, entry('probe-agent'), probeEnv(given, surroundings.env, id, redis.url));
+    const { logFolder } = data;
+    const probes = await untilReady({ url, probes: given.probes, processes, logFolder, report, signal });
     return { url, probes, stop };
   } catch (error) {
     await stop();
@@ -84,6 +83,7 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
 async function startRedis({ env, report }: Surroundings, data: DataFolder): Promise<KeptRedis> {
   const own = env['REDIS_URL'];
   if (own !== undefined && own !== '') {
+    if (!/^rediss?:\/\//.test(own)) throw new Error('REDIS_URL must begin with redis:// or rediss://.');
     report('Using the Redis of REDIS_URL');
     return { url: own, running: () => null, onChange: () => undefined, stop: async () => undefined };
   }
@@ -94,20 +94,46 @@ async function startRedis({ env, report }: Surroundings, data: DataFolder): Prom
         'is enough), or set REDIS_URL to a Redis of yours.',
     );
   }
-  const redis = await keepRedis(executable, data.redisFolder, report);
+  const redis = await keepRedis({ executable, dataFolder: data.redisFolder, logFile: data.logFile('redis'), report });
   report(`Redis runs on port ${redis.running()?.port}`);
   return redis;
 }
 
-function coordinatorEnv(given: Arguments, port: number, url: string, redisUrl: string): Record<string, string> {
+async function writeRecords(redis: KeptRedis, count: number): Promise<readonly ProbeRecord[]> {
+  try {
+    return await writeDemoProbes(redis.url, count);
+  } catch (error) {
+    // Without the URL: it may hold a password.
+    const whose = redis.running() === null ? 'The Redis of REDIS_URL' : 'Redis';
+    throw new Error(`${whose} cannot be used: ${Error.isError(error) ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+type Env = Surroundings['env'];
+
+/** Every other setting of the coordinator and the agents comes from the environment as it is. */
+function coordinatorEnv(
+  given: Arguments,
+  env: Env,
+  port: number,
+  url: string,
+  redisUrl: string,
+): Record<string, string> {
   return {
     HOST: '127.0.0.1',
     PORT: String(port),
-    PUBLIC_URL: url,
+    // The operator's own, where a proxy stands in front.
+    PUBLIC_URL: env['PUBLIC_URL'] ?? url,
     REDIS_URL: redisUrl,
-    TARGET_ALLOW: given.allow.join(','),
+    TARGET_ALLOW: allowed(given, env),
     ...(given.rateLimit === undefined ? {} : rateLimits(given.rateLimit)),
   };
+}
+
+function allowed(given: Arguments, env: Env): string {
+  return [env['TARGET_ALLOW'] ?? '', ...given.allow].filter((part) => part !== '').join(',');
 }
 
 function rateLimits(perMinute: number): Record<string, string> {
@@ -115,8 +141,8 @@ function rateLimits(perMinute: number): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, String(perMinute)]));
 }
 
-function probeEnv(given: Arguments, id: string, redisUrl: string): Record<string, string> {
-  return { PROBE_ID: id, REDIS_URL: redisUrl, TARGET_ALLOW: given.allow.join(',') };
+function probeEnv(given: Arguments, env: Env, id: string, redisUrl: string): Record<string, string> {
+  return { PROBE_ID: id, REDIS_URL: redisUrl, TARGET_ALLOW: allowed(given, env) };
 }
 
 /** The programs run beside this one: sources beside sources, built files beside built files. */
@@ -125,54 +151,26 @@ function entry(app: 'coordinator' | 'probe-agent'): URL {
   return new URL(`../../${app}/${folder}/main.${extension}`, import.meta.url);
 }
 
-function inherited(env: Surroundings['env']): Record<string, string> {
+function inherited(env: Env): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
 
 /**
- * Waits until every probe has reported. What has not by then is shown as it is: without root the probes are degraded,
- * and the rest works.
+ * @param wanted 0: any free one
+ * @returns a port that was free a moment ago
+ * @throws Error with a sentence for the user
  */
-async function untilReady(url: string, given: Arguments, { report, signal }: Surroundings): Promise<Probes> {
-  const client = createClient({ baseUrl: url });
-  const until = performance.now() + READY_WITHIN_MS;
-  const answers = async (): Promise<boolean> =>
-    (await fetch(`${url}/healthz`, { signal }).catch(() => undefined))?.ok === true;
-  while (!(await answers())) {
-    if (performance.now() > until) throw new Error(`The coordinator did not start. Logs: ${given.dataFolder}/logs`);
-    await sleep(100, undefined, { signal });
-  }
-  report(`The coordinator listens on ${url}`);
-  for (;;) {
-    // Redis may still be connecting: a problem document then, and another look.
-    const probes = await client.probes({ signal }).catch(() => undefined);
-    const up = Object.values(probes ?? {}).filter(({ status }) => status !== 'offline');
-    if (probes !== undefined && (up.length >= given.probes || performance.now() > until)) return probes;
-    if (performance.now() > until) throw new Error(`The service did not get ready. Logs: ${given.dataFolder}/logs`);
-    // Not often: these requests count on the limit of whoever asks from this machine.
-    await sleep(1_500, undefined, { signal });
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
-  return address.port;
-}
-
-async function assertFree(port: number): Promise<void> {
-  const server = createServer().listen(port, '127.0.0.1');
+async function claimPort(wanted: number): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1');
   try {
     await once(server, 'listening');
   } catch (error) {
     const reason =
       Error.isError(error) && 'code' in error && error.code === 'EADDRINUSE' ? 'is in use' : 'cannot be used';
-    throw new Error(`Port ${port} ${reason}. Choose another with --port.`, { cause: error });
+    throw new Error(`Port ${wanted} ${reason}. Choose another with --port.`, { cause: error });
   }
+  const address = server.address();
   server.close();
   await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : wanted;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -80,6 +80,34 @@ describe('a supervised program', () => {
     await stop();
 
     expect(() => process.kill(deaf, 0)).toThrow('ESRCH');
+  });
+
+  it('tells what it printed before it ended with an error status, and nothing of an earlier run', async () => {
+    writeFileSync(join(folder, 'log'), 'of an earlier run\n');
+    const { failure } = run('console.error("PORT must be an integer"); process.exitCode = 1');
+
+    await until(() => failure() !== undefined);
+
+    expect(failure()).toBe('PORT must be an integer');
+  });
+
+  it('failed in nothing when it was killed', async () => {
+    const { pid, failure } = run('console.log("started"); setInterval(() => {}, 1000)');
+    await until(() => log() !== '');
+    process.kill(pid()!, 'SIGKILL');
+
+    await until(() => reported.length > 0);
+
+    expect(failure()).toBeUndefined();
+  });
+
+  it('is tried again when its log cannot be opened', async () => {
+    mkdirSync(join(folder, 'log'));
+
+    run('process.exit(0)');
+    await until(() => reported.length > 0);
+
+    expect(reported[0]).toContain('EISDIR');
   });
 
   it('can be stopped while it waits to start again', async () => {

@@ -1,11 +1,13 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { openSync, closeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Supervised {
   readonly name: string;
   /** Undefined while it is down. */
   readonly pid: () => number | undefined;
+  /** What it printed before it ended with an error status, the last time that it did: it refuses its configuration, say. */
+  readonly failure: () => string | undefined;
   /** SIGTERM, and SIGKILL for what has not ended in time. */
   readonly stop: () => Promise<void>;
 }
@@ -26,15 +28,24 @@ export interface Supervision {
   readonly graceMs: number;
 }
 
+interface Ending {
+  /** In words. */
+  readonly how: string;
+  readonly failure: string | undefined;
+}
+
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 /** A process that ran this long was healthy: what comes next is a new trouble, not the old one. */
 const HEALTHY_AFTER_MS = 30_000;
 
-/** Runs a program and starts it again whenever it ends by itself, at once and then at growing intervals. */
+const FAILURE_CHARACTERS = 2_000;
+
+/** Runs a program and starts it again whenever it ends by itself, soon and then at growing intervals. */
 export function supervise(program: Program, supervision: Supervision): Supervised {
   const stopping = new AbortController();
   let child: ChildProcess | undefined;
+  let failure: string | undefined;
 
   const run = async (): Promise<void> => {
     let waitMs = SHORTEST_WAIT_MS;
@@ -45,10 +56,11 @@ export function supervise(program: Program, supervision: Supervision): Supervise
         supervision.onChange();
       });
       child = undefined;
+      failure = ending.failure ?? failure;
       supervision.onChange();
       if (stopping.signal.aborted) return;
       if (performance.now() - started > HEALTHY_AFTER_MS) waitMs = SHORTEST_WAIT_MS;
-      supervision.report(`${program.name} ended (${ending}); starting it again. Its log: ${program.logFile}`);
+      supervision.report(`${program.name} ended (${ending.how}); starting it again. Its log: ${program.logFile}`);
       await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
     }
@@ -58,6 +70,7 @@ export function supervise(program: Program, supervision: Supervision): Supervise
   return {
     name: program.name,
     pid: () => child?.pid,
+    failure: () => failure,
     stop: async () => {
       stopping.abort();
       child?.kill('SIGTERM');
@@ -68,21 +81,38 @@ export function supervise(program: Program, supervision: Supervision): Supervise
   };
 }
 
-/** @returns how the process ended, in words */
-function runOnce(program: Program, started: (child: ChildProcess) => void): Promise<string> {
-  const log = openSync(program.logFile, 'a');
-  // An IPC channel and nothing said over it: a child whose parent was killed sees it close, and ends.
-  const child = fork(program.module, [], {
-    env: { ...program.env },
-    execArgv: process.execArgv,
-    // A process group of its own: Ctrl-C in the terminal reaches us alone, and we stop the others in order.
-    detached: true,
-    stdio: ['ignore', log, log, 'ipc'],
-  });
-  closeSync(log);
-  started(child);
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => resolve(signal ?? `status ${code ?? 'unknown'}`));
-  });
+/** Never rejects: a log that cannot be opened, a folder that is gone, is an end like any other. */
+async function runOnce(program: Program, started: (child: ChildProcess) => void): Promise<Ending> {
+  try {
+    const log = openSync(program.logFile, 'a');
+    const logBytes = fstatSync(log).size;
+    // An IPC channel and nothing said over it: a child whose parent was killed sees it close, and ends.
+    const child = fork(program.module, [], {
+      env: { ...program.env },
+      execArgv: process.execArgv,
+      // A process group of its own: Ctrl-C in the terminal reaches us alone, and we stop the others in order.
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+    });
+    closeSync(log);
+    started(child);
+    return await new Promise((resolve) => {
+      child.once('error', (error) => resolve({ how: error.message, failure: undefined }));
+      child.once('exit', (code, signal) => {
+        const failure = code === null || code === 0 ? undefined : printedSince(program.logFile, logBytes);
+        resolve({ how: signal ?? `status ${code ?? 'unknown'}`, failure });
+      });
+    });
+  } catch (error) {
+    return { how: Error.isError(error) ? error.message : String(error), failure: undefined };
+  }
+}
+
+function printedSince(logFile: string, logBytes: number): string {
+  try {
+    const printed = readFileSync(logFile).subarray(logBytes).toString().trim();
+    return printed.slice(-FAILURE_CHARACTERS);
+  } catch {
+    return '';
+  }
 }

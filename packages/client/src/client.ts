@@ -78,8 +78,10 @@ export function createClient({ baseUrl, fetch: send = fetch }: ClientOptions): C
 
 async function problemError(response: Response): Promise<ProblemError> {
   const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') ?? false;
-  const problem = isProblem ? ((await response.json()) as Problem) : undefined;
+  // One that is cut off on its way is none.
+  const problem = isProblem ? ((await response.json().catch(() => undefined)) as Problem | undefined) : undefined;
   if (!isProblem) await response.body?.cancel();
-  const retryAfter = response.headers.get('retry-after');
-  return new ProblemError(response.status, problem, retryAfter === null ? undefined : Number(retryAfter));
+  const retryAfter = response.headers.get('retry-after') ?? '';
+  // What is not the service may send a date.
+  return new ProblemError(response.status, problem, /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
 }

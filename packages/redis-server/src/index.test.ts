@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { findRedisServer, startRedisServer } from './index.ts';
+import { findRedisServer, redisPidFile, startRedisServer } from './index.ts';
 
 const executable = findRedisServer(process.env['PATH']!)!;
 
@@ -57,6 +57,17 @@ describe('a Redis server of our own', () => {
 
     expect(answer).toBe('+PONG');
     rmSync(folder, { recursive: true });
+  });
+
+  it('leaves its process id in its folder while it runs', async () => {
+    const dataFolder = mkdtempSync(join(tmpdir(), 'vantage-test-'));
+    const server = await startRedisServer({ executable, dataFolder });
+    const written = readFileSync(redisPidFile(dataFolder), 'utf8').trim();
+    await server.stop();
+
+    expect(written).toBe(String(server.pid));
+    expect(existsSync(redisPidFile(dataFolder))).toBe(false);
+    rmSync(dataFolder, { recursive: true });
   });
 
   it('says what went wrong when the server cannot start', async () => {

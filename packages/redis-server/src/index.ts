@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -23,12 +23,22 @@ export interface RedisServerOptions {
   readonly executable: string;
   /** Where the append-only file lives; without it a temporary folder that `stop` removes. */
   readonly dataFolder?: string;
+  /** What the server prints is added to it; without it `redis.log` beside the append-only file. */
+  readonly logFile?: string;
   readonly port?: number;
   /** True puts it into a process group of its own, out of reach of Ctrl-C in the terminal. */
   readonly detached?: boolean;
   /** More arguments of redis-server, such as `--aclfile`. */
   readonly arguments?: readonly string[];
 }
+
+/** Where a server writes its process id before it loads its data, and what it removes when it ends in order. */
+export function redisPidFile(dataFolder: string): string {
+  return join(dataFolder, 'redis.pid');
+}
+
+/** Longest silence of a server that starts. */
+const ANSWERS_WITHIN_MS = 10_000;
 
 /**
  * The Redis or Valkey server on PATH or where Debian puts it, or undefined. `redis-check-rdb` is the same executable,
@@ -43,32 +53,38 @@ export function findRedisServer(path: string): string | undefined {
 /**
  * Starts a server that only loopback reaches: append-only file on, nothing evicted.
  *
- * @throws when there is no executable, or when it ends or does not answer within ten seconds
+ * @throws when there is no executable, or when it ends or says nothing for ten seconds; a server that loads its file says so
  */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
   const port = options.port ?? (await freePort());
   const temporary = options.dataFolder === undefined ? mkdtempSync(join(tmpdir(), 'vantage-redis-')) : undefined;
+  const folder = options.dataFolder ?? temporary!;
+  const logFile = options.logFile ?? join(folder, 'redis.log');
+  // A file and no pipe: it outlives us, and nothing of it is kept in memory.
+  const log = openSync(logFile, 'a');
+  const logBytes = fstatSync(log).size;
   const child = spawn(
     options.executable,
     [
-      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', options.dataFolder ?? temporary!],
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--pidfile', redisPidFile(folder)],
       ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
       ...(options.arguments ?? []),
     ],
-    { argv0: 'redis-server', detached: options.detached ?? false, stdio: ['ignore', 'pipe', 'pipe'] },
+    { argv0: 'redis-server', detached: options.detached ?? false, stdio: ['ignore', log, log] },
   );
-  const log: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log.push(chunk.toString()));
+  closeSync(log);
+  let fault = '';
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', (error) => {
-      log.push(error.message);
+      fault = error.message;
       resolve();
     });
   });
   if (!(await answers(port, ended))) {
-    child.kill('SIGKILL');
-    throw new Error(`redis-server did not start on port ${port}: ${log.join('').slice(-2000)}`);
+    const printed = readFileSync(logFile).subarray(logBytes).toString();
+    await stop(child, ended, temporary);
+    throw new Error(`redis-server did not start on port ${port}: ${`${printed}${fault}`.slice(-2000)}`);
   }
   return {
     port,
@@ -88,29 +104,33 @@ async function stop(child: ChildProcess, ended: Promise<void>, temporary: string
   if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
 }
 
-/** True once the server says PONG; while it loads its file it says LOADING. */
+/** True once the server says PONG. While it loads its file, however long that takes, it says LOADING. */
 async function answers(port: number, ended: Promise<void>): Promise<boolean> {
   let gone = false;
   void ended.then(() => (gone = true));
-  const until = performance.now() + 10_000;
+  let until = performance.now() + ANSWERS_WITHIN_MS;
   while (!gone && performance.now() < until) {
-    if (await ping(port)) return true;
+    const reply = await ping(port);
+    // With a password or ACL in force the refusal is an answer too.
+    if (/^(\+PONG|-NOAUTH)/.test(reply)) return !gone;
+    if (reply.startsWith('-LOADING')) until = performance.now() + ANSWERS_WITHIN_MS;
     await sleep(20);
   }
   return false;
 }
 
-function ping(port: number): Promise<boolean> {
+/** @returns the reply, or nothing where there is none within a second */
+function ping(port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('PING\r\n'));
-    const settle = (up: boolean): void => {
+    const settle = (reply: string): void => {
       socket.destroy();
-      resolve(up);
+      resolve(reply);
     };
-    socket.setTimeout(1_000, () => settle(false));
-    // With a password or ACL in force the refusal is an answer too.
-    socket.once('data', (data) => settle(/^(\+PONG|-NOAUTH)/.test(data.toString())));
-    socket.once('error', () => settle(false));
+    socket.setTimeout(1_000, () => settle(''));
+    socket.once('data', (data) => settle(data.toString()));
+    socket.once('error', () => settle(''));
+    socket.once('close', () => settle(''));
   });
 }
 

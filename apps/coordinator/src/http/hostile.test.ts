@@ -61,6 +61,19 @@ describe('a hostile body', () => {
     expect(answer.text.length).toBeLessThan(4_096);
   });
 
+  it('is told where it is nested too deeply, and which name is not allowed', async () => {
+    const deep = await bed.ask(
+      '/check',
+      post(JSON.stringify(valid).replace('{', `{"options":${'['.repeat(9)}${']'.repeat(9)},`)),
+    );
+    const named = await bed.ask('/check', post(JSON.stringify({ ...valid, options: { constructor: {} } })));
+
+    expect([deep, named].map(({ json }) => (json as { detail: string }).detail)).toEqual([
+      '/options/0/0/0/0/0/0/0: is nested too deeply',
+      '/options/constructor: is a name that is not allowed',
+    ]);
+  });
+
   it('never reaches an object’s prototype', async () => {
     await bed.ask('/check', post('{"__proto__":{"polluted":true},"type":"tcp","host":"a.example","port":1}'));
 

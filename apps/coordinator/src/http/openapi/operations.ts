@@ -100,7 +100,7 @@ export function listProbesOperation(bucket: Bucket): JsonObject {
     operationId: 'listProbes',
     tags: ['probes'],
     summary: 'List the probes',
-    description: 'Every probe that was seen in the last 24 hours, by its identifier.',
+    description: 'Every probe that was seen in the last 24 hours, or not yet at all, by its identifier.',
     ...limitOf(bucket),
     parameters: [ifNoneMatch],
     responses: {

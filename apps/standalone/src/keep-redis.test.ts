@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { findRedisServer } from '@vantage/redis-server';
+
+import { keepRedis, type KeptRedis } from './keep-redis.ts';
+
+describe('a Redis that is kept running', () => {
+  let folder: string;
+  let reported: string[];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'vantage-test-'));
+    reported = [];
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function keep(): Promise<KeptRedis> {
+    return keepRedis({
+      executable: findRedisServer(process.env['PATH']!)!,
+      dataFolder: folder,
+      logFile: join(folder, 'log'),
+      report: (line) => reported.push(line),
+    });
+  }
+
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await sleep(1);
+  }
+
+  async function answers(port: number): Promise<boolean> {
+    const socket = connect({ port, host: '127.0.0.1' });
+    try {
+      await once(socket, 'connect');
+      return true;
+    } catch {
+      return false;
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  it('is started again on its port when it is killed, and its log goes on', async () => {
+    const redis = await keep();
+    const first = redis.running()!;
+    process.kill(first.pid, 'SIGKILL');
+
+    await until(() => redis.running() !== null && redis.running()!.pid !== first.pid);
+    const second = redis.running()!;
+    await redis.stop();
+
+    expect(second.port).toBe(first.port);
+    expect(reported).toEqual(['Redis ended; starting it again on its data.']);
+    expect(readFileSync(join(folder, 'log'), 'utf8').match(/Ready to accept connections/g)).toHaveLength(2);
+  });
+
+  it('is gone when it was stopped while it started again', async () => {
+    const redis = await keep();
+    const { pid, port } = redis.running()!;
+    process.kill(pid, 'SIGKILL');
+    await until(() => redis.running() === null);
+
+    await redis.stop();
+
+    expect(await answers(port)).toBe(false);
+  });
+});
