@@ -13,8 +13,13 @@ export async function openProbeRecords(
   redisUrl: string,
 ): Promise<{ readonly records: ProbeRecords; readonly close: () => Promise<void> }> {
   const redis = new Redis(redisUrl, { lazyConnect: true, retryStrategy: null, commandTimeout: 5_000 });
-  // The rejection of the command that failed says it; without a listener ioredis would print it too.
-  redis.on('error', () => undefined);
-  await redis.connect();
+  // The rejection says only that the connection was closed; why is in the event before it.
+  let cause: Error | undefined;
+  redis.on('error', (error: Error) => {
+    cause = error;
+  });
+  await redis.connect().catch((error: unknown) => {
+    throw cause ?? error;
+  });
   return { records: createProbeRecords(redis, createProbeValidators()), close: () => closeAll([redis]) };
 }

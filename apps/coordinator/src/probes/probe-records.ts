@@ -29,10 +29,11 @@ export function createProbeRecords(redis: Redis, validators: ProbeValidators): P
     },
     remove: async (id) => {
       const removed = await redis.srem(redisKeys.probeIds, id);
+      const jobs = await queuedJobs(redis, id);
       await Promise.all([
         redis.del(redisKeys.probeRecord(id)),
         redis.hdel(redisKeys.lastSeen, id),
-        redis.del(redisKeys.results(id), redisKeys.heartbeat(id), ...queueKeys(id)),
+        redis.del(redisKeys.results(id), redisKeys.heartbeat(id), ...queueKeys(id), ...jobs),
       ]);
       return removed === 1;
     },
@@ -45,6 +46,17 @@ export async function readProbeRecords(redis: Redis, validators: ProbeValidators
   // One GET each, pipelined: on a cluster they are in different slots.
   const texts = await Promise.all(ids.toSorted().map((id) => redis.get(redisKeys.probeRecord(id))));
   return texts.flatMap((text) => (text === null ? [] : (validators.readRecord(text) ?? [])));
+}
+
+/**
+ * The keys of the jobs that wait or run: they have no expiry, and without their list nobody would find them again. An agent
+ * can write into these lists, but whatever it writes names keys of its own queue alone.
+ */
+async function queuedJobs(redis: Redis, id: string): Promise<readonly string[]> {
+  const queue = `${redisKeys.queuePrefix(id)}:${JOB_QUEUE}`;
+  const lists = await Promise.allSettled(['wait', 'active'].map((list) => redis.lrange(`${queue}:${list}`, 0, -1)));
+  const ids = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []));
+  return ids.flatMap((job) => [`${queue}:${job}`, `${queue}:${job}:lock`]);
 }
 
 /** The keys of a probe's queue that are there whatever jobs there are. Named one by one: the agent can write more. */

@@ -1,4 +1,4 @@
-import { HEARTBEAT_TTL_MS, type Heartbeat, type Probe, type ProbeRecord } from '@vantage/contract';
+import type { Heartbeat, Probe, ProbeRecord } from '@vantage/contract';
 
 /** A probe as the coordinator knows it: what the operator says, and what its agent said last. */
 export interface KnownProbe {
@@ -23,7 +23,7 @@ export function isListed({ alive, lastSeenMs }: KnownProbe, nowMs: number): bool
 export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   const { alive, heartbeat, lastSeenMs } = probe;
   if (!alive) {
-    const reason = lastSeenMs === undefined ? 'Never seen.' : `No heartbeat for ${HEARTBEAT_TTL_MS / 1_000} s.`;
+    const reason = lastSeenMs === undefined ? 'Never seen.' : 'No heartbeat.';
     return { status: 'offline', reason };
   }
   if (heartbeat === undefined) {
