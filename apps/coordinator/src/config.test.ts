@@ -29,6 +29,7 @@ describe('the configuration of the coordinator', () => {
     ['a public address that is none', { PUBLIC_URL: 'vantage.example' }],
     ['a public address with a query', { PUBLIC_URL: 'https://vantage.example/?a=1' }],
     ['a public address with credentials', { PUBLIC_URL: 'https://a:b@vantage.example/' }],
+    ['a path prefix that is a path of the service', { PUBLIC_URL: 'https://vantage.example/check/' }],
   ])('does not take %s', (_reason, environment) => {
     const [name] = Object.keys(environment);
 

@@ -29,14 +29,19 @@ const network: Kind<string> = {
   },
 };
 
+const ownPaths: ReadonlySet<string> = new Set(['check', 'probes', 'me', 'docs', 'problems', 'healthz', 'readyz']);
+
 const publicUrl: Kind<string> = {
   name: 'absolute http(s) URL, with a path prefix if there is one',
   parse: (value) => {
     const checked = url(['http:', 'https:']).parse(value);
-    const { search, hash, username, password } = new URL(checked);
+    const { pathname, search, hash, username, password } = new URL(checked);
     if (search !== '' || hash !== '' || username !== '' || password !== '') {
       throw new Error('must have no query, fragment or credentials');
     }
+    // The service answers without its prefix too: with such a one a path could mean two things.
+    const [, first = ''] = pathname.split('/');
+    if (ownPaths.has(first)) throw new Error(`must not have the path prefix /${first}, which is a path of the service`);
     return checked;
   },
 };
