@@ -3,6 +3,7 @@ import type { Request } from 'express';
 
 import { HttpProblem } from '../problem.ts';
 import { pointer } from './pointer.ts';
+import { invalid } from './validate-request.ts';
 
 export const MAX_BODY_BYTES = 16 * 1024;
 
@@ -21,9 +22,8 @@ export async function readJson(request: Request): Promise<unknown> {
   requireJson(request);
   const text = decode(await readBody(request));
   const value = parse(text);
-  const errors = hostileNames(value);
-  if (errors.length > 0)
-    throw new HttpProblem('invalid-request', 'The body has names that no request has.', { errors });
+  const errors = hostileParts(value);
+  if (errors.length > 0) throw invalid(errors);
   return value;
 }
 
@@ -61,7 +61,9 @@ function readBody(request: Request): Promise<Buffer> {
       else reject(tooLarge());
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('close', () => reject(new HttpProblem('invalid-http', 'The body ended before its time.')));
+    request.once('close', () => {
+      if (!request.complete) reject(new HttpProblem('invalid-http', 'The body ended before its time.'));
+    });
     request.once('error', (cause) => reject(new HttpProblem('invalid-http', 'The body cannot be read.', { cause })));
   });
 }
@@ -88,7 +90,7 @@ function parse(text: string): unknown {
 }
 
 /** Walks without recursion: sixteen kilobytes hold sixteen thousand brackets. */
-function hostileNames(body: unknown): readonly InputError[] {
+function hostileParts(body: unknown): readonly InputError[] {
   const queue: { readonly value: unknown; readonly path: readonly (string | number)[] }[] = [{ value: body, path: [] }];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { value, path } = next;
