@@ -57,7 +57,7 @@ export async function startCoreBed(options: Partial<RedisServerOptions> = {}): P
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('These tests need redis-server or valkey-server on PATH.');
   const server = await startRedisServer({ executable, ...options });
-  const redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  const redis = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
   redis.on('error', ignore);
   const cores: Core[] = [];
 
