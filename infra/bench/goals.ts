@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 
-/** One figure of a benchmark; with `atMost` it is a goal. */
+/** One figure of a benchmark; with `atMost` or `atLeast` it is a goal. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
   readonly atMost?: number;
+  readonly atLeast?: number;
   /** What stands beside it: the floor or the peer of the same run. */
   readonly beside?: string;
 }
@@ -17,17 +18,23 @@ export function report(figures: readonly Figure[], jsonFile: string | undefined)
     print(`${name}: ${rounded(value)} ${unit}${beside === undefined ? '' : ` (${beside})`}`);
   }
   print('');
-  const goals = figures.filter((figure) => figure.atMost !== undefined);
+  const goals = figures.filter(({ atMost, atLeast }) => atMost !== undefined || atLeast !== undefined);
   for (const goal of goals) {
     const verdict = holds(goal) ? 'holds' : 'falls short';
-    print(`goal ${goal.name}: ${rounded(goal.value)} ${goal.unit} (goal ≤ ${rounded(goal.atMost!)}) ${verdict}`);
+    print(`goal ${goal.name}: ${rounded(goal.value)} ${goal.unit} (goal ${wanted(goal)}) ${verdict}`);
   }
   if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify({ figures }, undefined, 2)}\n`);
   return goals.every(holds) ? 0 : 1;
 }
 
-function holds({ value, atMost }: Figure): boolean {
-  return value <= atMost!;
+function holds({ value, atMost = Infinity, atLeast = -Infinity }: Figure): boolean {
+  return value <= atMost && value >= atLeast;
+}
+
+function wanted({ atMost, atLeast }: Figure): string {
+  return [atMost === undefined ? [] : `≤ ${rounded(atMost)}`, atLeast === undefined ? [] : `≥ ${rounded(atLeast)}`]
+    .flat()
+    .join(', ');
 }
 
 function rounded(value: number): string {

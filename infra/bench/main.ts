@@ -4,6 +4,12 @@ import { parseArgs } from 'node:util';
 import { report, type Figure } from './goals.ts';
 
 const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly Figure[]>>>> = {
+  'agent-cpu': async () => (await import('./dns/agent-cpu.ts')).agentCpuPerCheck,
+  dns: async () => (await import('./dns/dns.ts')).dns,
+  geo: async () => (await import('./geo/geo.ts')).geo,
+  packets: async () => (await import('./packets/packets.ts')).packets,
+  http: async () => (await import('./http/http.ts')).http,
+  screenshot: async () => (await import('./screenshot/screenshot.ts')).screenshot,
   overhead: async () => (await import('./overhead/overhead.ts')).overhead,
 };
 

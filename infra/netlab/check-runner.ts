@@ -6,26 +6,33 @@ import type { CheckOrder, CheckOutcome } from './run-check.ts';
 
 /** Runs checks on the lab's probe, in one process there. */
 export interface CheckRunner {
-  readonly run: (order: Omit<CheckOrder, 'id'>) => Promise<object>;
+  readonly pid: number;
+  readonly run: (order: Omit<CheckOrder, 'id'>) => Promise<Omit<CheckOutcome, 'id'>>;
   readonly stop: () => Promise<void>;
 }
 
-export function startCheckRunner(lab: Netlab): CheckRunner {
+/**
+ * @param busyShare share of its time that the process of the checks spends on something else, 0 to 1
+ */
+export function startCheckRunner(lab: Netlab, busyShare = 0): CheckRunner {
   const program = fileURLToPath(new URL('run-check.ts', import.meta.url));
-  const child = lab.start('probe', process.execPath, '--conditions=source', program);
-  const waiting = new Map<number, PromiseWithResolvers<object>>();
+  const child = lab.start('probe', process.execPath, '--conditions=source', program, String(busyShare));
+  const waiting = new Map<number, PromiseWithResolvers<Omit<CheckOutcome, 'id'>>>();
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   createInterface({ input: child.stdout! }).on('line', (line) => {
-    const { id, outcome } = JSON.parse(line) as CheckOutcome;
+    const { id, ...outcome } = JSON.parse(line) as CheckOutcome;
     waiting.get(id)?.resolve(outcome);
     waiting.delete(id);
   });
+  let hasEnded: Error | undefined;
   child.once('exit', (code) => {
-    for (const { reject } of waiting.values()) reject(new Error(`The check runner ended with status ${code}.`));
+    hasEnded = new Error(`The check runner ended with status ${code}.`);
+    for (const { reject } of waiting.values()) reject(hasEnded);
   });
   let last = 0;
   const run: CheckRunner['run'] = (order) => {
-    const outcome = Promise.withResolvers<object>();
+    if (hasEnded !== undefined) return Promise.reject(hasEnded);
+    const outcome = Promise.withResolvers<Omit<CheckOutcome, 'id'>>();
     waiting.set((last += 1), outcome);
     child.stdin!.write(`${JSON.stringify({ id: last, ...order } satisfies CheckOrder)}\n`);
     return outcome.promise;
@@ -34,5 +41,5 @@ export function startCheckRunner(lab: Netlab): CheckRunner {
     child.stdin!.end();
     return ended;
   };
-  return { run, stop };
+  return { pid: child.pid!, run, stop };
 }

@@ -1,38 +1,15 @@
 import { afterAll, describe, expect } from '@jest/globals';
 
-import type { ping } from '../../packages/diagnostics/src/ping/contract.ts';
-import type { traceroute } from '../../packages/diagnostics/src/traceroute/contract.ts';
-import type { Outcome } from '../../packages/diagnostics/src/diagnostic.ts';
 import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
-import { startCheckRunner } from './check-runner.ts';
-import { createNetlab, netlabMissing } from './netlab.ts';
-import { ipv4, ipv6, networks, SMALL_MTU } from './topology.ts';
-
-type Ping = Outcome<typeof ping>;
-type Traceroute = Outcome<typeof traceroute>;
+import { netlabMissing } from './netlab.ts';
+import { LABELS } from './stories.ts';
+import { families, openTestLab, type Traceroute } from './test-lab.ts';
+import { networks, SMALL_MTU } from './topology.ts';
 
 const missing = netlabMissing();
 const itInNetlab = itNeeding(missing, process.env['CI']);
-const lab = missing === null ? createNetlab() : undefined;
-const runner = lab === undefined ? undefined : startCheckRunner(lab);
-afterAll(async () => {
-  await runner?.stop();
-  lab?.remove();
-});
-
-const families = [
-  { family: 4, address: ipv4 },
-  { family: 6, address: ipv6 },
-] as const;
-
-async function check<T>(
-  type: 'ping' | 'traceroute',
-  host: string,
-  options: object = {},
-  { hide = false, names = {} }: { readonly hide?: boolean; readonly names?: Readonly<Record<string, string>> } = {},
-): Promise<T> {
-  return (await runner!.run({ type, host, options, hide, names })) as T;
-}
+const lab = missing === null ? await openTestLab() : undefined;
+afterAll(() => lab?.close());
 
 /** The hops of `traceroute` itself: one address or null for each. */
 async function traceroutesView(host: string, ...flags: readonly string[]): Promise<readonly (string | null)[]> {
@@ -47,21 +24,23 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
   const path = [address(1, 2), address(2, 2), address(3, 2), target];
 
   itInNetlab('ping sees what the real one sees', async () => {
-    const outcome = await check<Ping>('ping', target, { count: 3, interval: 200 });
+    const outcome = await lab!.ping(target, { count: 3, interval: 200 });
     const { stdout } = await lab!.run('probe', 'ping', '-n', '-c', '3', '-i', '0.2', target);
 
     expect(stdout).toContain('3 packets transmitted, 3 received');
     expect(outcome).toMatchObject({ result: 'success', pingCount: 3, pingCompleted: 3, loss: 0 });
+    expect(outcome.packets).toHaveLength(3);
     for (const { ttl, from } of outcome.packets ?? []) {
       expect(from).toBe(target);
-      expect(stdout).toContain(`ttl=${ttl ?? 61} `);
+      expect(ttl).not.toBeNull();
+      expect(stdout).toContain(`ttl=${ttl} `);
     }
   });
 
   itInNetlab('ping fails at once with who refused it, and why', async () => {
-    const prohibited = await check<Ping>('ping', address(networks.prohibited, 1));
-    const unreachable = await check<Ping>('ping', address(networks.unreachable, 1));
-    const expired = await check<Ping>('ping', target, { ttl: 2 });
+    const prohibited = await lab!.ping(address(networks.prohibited, 1));
+    const unreachable = await lab!.ping(address(networks.unreachable, 1));
+    const expired = await lab!.ping(target, { ttl: 2 });
 
     expect(prohibited).toMatchObject({
       result: 'failure',
@@ -77,8 +56,8 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
 
   itInNetlab('ping fails with the MTU of the link that is too small, and not a byte below', async () => {
     const size = SMALL_MTU - (family === 4 ? 28 : 48);
-    const fitting = await check<Ping>('ping', target, { size, count: 1 });
-    const tooBig = await check<Ping>('ping', target, { size: size + 1 });
+    const fitting = await lab!.ping(target, { size, count: 1 });
+    const tooBig = await lab!.ping(target, { size: size + 1 });
 
     expect(fitting).toMatchObject({ result: 'success', loss: 0 });
     expect(tooBig).toMatchObject({ result: 'failure', error: { code: 'packet_too_big', source: 'network' } });
@@ -88,7 +67,7 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
 
   for (const protocol of ['icmp', 'udp', 'tcp'] as const) {
     itInNetlab(`traceroute by ${protocol} finds each hop, each time, and the MTU of the path`, async () => {
-      const outcome = await check<Traceroute>('traceroute', target, { protocol });
+      const outcome = await lab!.trace(target, { protocol });
 
       expect(outcome).toMatchObject({
         result: 'success',
@@ -105,12 +84,12 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
   itInNetlab('traceroute sees what the real one sees', async () => {
     expect(await traceroutesView(target, '-I')).toEqual(path);
     expect(await traceroutesView(address(networks.behindSilent, 99), '-I')).toEqual(
-      ips(await check<Traceroute>('traceroute', address(networks.behindSilent, 99))),
+      ips(await lab!.trace(address(networks.behindSilent, 99))),
     );
   });
 
   itInNetlab('traceroute keeps the place of a router that never says a word', async () => {
-    const outcome = await check<Traceroute>('traceroute', address(networks.behindSilent, 99));
+    const outcome = await lab!.trace(address(networks.behindSilent, 99));
 
     expect(outcome).toMatchObject({ result: 'success', reached: true });
     expect(outcome.hops?.map(({ ip }) => ip === null)).toEqual([false, true, false, false]);
@@ -118,8 +97,8 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
   });
 
   itInNetlab('traceroute ends at a filter and at a missing route', async () => {
-    const prohibited = await check<Traceroute>('traceroute', address(networks.prohibited, 1));
-    const unreachable = await check<Traceroute>('traceroute', address(networks.unreachable, 1));
+    const prohibited = await lab!.trace(address(networks.prohibited, 1));
+    const unreachable = await lab!.trace(address(networks.unreachable, 1));
 
     expect(prohibited).toMatchObject({
       result: 'failure',
@@ -134,7 +113,7 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
   });
 
   itInNetlab('traceroute stops in a loop', async () => {
-    const outcome = await check<Traceroute>('traceroute', address(networks.loop, 1));
+    const outcome = await lab!.trace(address(networks.loop, 1));
     // Linux answers from the address towards the probe over IPv4, over IPv6 from that of the link the packet came by.
     const back = family === 4 ? path[1] : address(3, 1);
     const loop = family === 4 ? { start: 2, length: 2 } : { start: 3, length: 2 };
@@ -143,29 +122,26 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
     expect(ips(outcome)).toEqual([...path.slice(0, 3), back, path[2], ...(family === 4 ? [] : [back])]);
   });
 
-  itInNetlab('traceroute stays on one way at a load balancer, and shows all ways with several flows', async () => {
-    const one = await check<Traceroute>('traceroute', address(networks.diamond, 99), { protocol: 'udp', queries: 10 });
-    const many = await check<Traceroute>('traceroute', address(networks.diamond, 99), {
-      protocol: 'udp',
-      flows: 16,
-      queries: 1,
-    });
+  // ICMP has no ports: the kernel's load balancer sends it all one way.
+  for (const protocol of ['udp', 'tcp'] as const) {
+    itInNetlab(
+      `traceroute by ${protocol} stays on one way at a load balancer, and shows all with several flows`,
+      async () => {
+        const host = address(networks.diamond, 99);
+        const one = await lab!.trace(host, { protocol, queries: 10 });
+        const many = await lab!.trace(host, { protocol, flows: 16, queries: 1 });
 
-    expect(one.hops?.map(({ responders }) => responders.length)).toEqual([1, 1, 1, 1]);
-    expect(many).toMatchObject({ result: 'success', reached: true });
-    expect(many.hops?.[1]?.responders.map(({ ip }) => ip).toSorted()).toEqual(
-      [address(2, 2), address(7, 2)].toSorted(),
+        expect(one.hops?.map(({ responders }) => responders.length)).toEqual([1, 1, 1, 1]);
+        expect(many).toMatchObject({ result: 'success', reached: true });
+        expect(many.hops?.[1]?.responders.map(({ ip }) => ip).toSorted()).toEqual(
+          [address(2, 2), address(7, 2)].toSorted(),
+        );
+      },
     );
-  });
+  }
 
-  itInNetlab('traceroute keeps private hops to itself, and names those that it shows', async () => {
-    const hidden = await check<Traceroute>(
-      'traceroute',
-      target,
-      {},
-      { hide: true, names: { [path[0]!]: 'r1.example' } },
-    );
-    const shown = await check<Traceroute>('traceroute', target, {}, { names: { [path[0]!]: 'r1.example' } });
+  itInNetlab('traceroute keeps private hops to itself', async () => {
+    const hidden = await lab!.trace(target, {}, { hide: true, named: true });
 
     expect(hidden.hops?.map(({ ip, private: isPrivate, hostname }) => [ip, isPrivate, hostname])).toEqual([
       [null, true, null],
@@ -173,18 +149,60 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
       [null, true, null],
       [target, false, null],
     ]);
-    expect(shown.hops?.[0]).toMatchObject({ ip: path[0], hostname: 'r1.example' });
   });
+
+  itInNetlab('traceroute asks the name server for the hops, and knows an honest name from a false one', async () => {
+    const named = await lab!.trace(target, {}, { named: true });
+
+    expect(named.hops?.map(({ hostname, hostnameVerified }) => [hostname, hostnameVerified])).toEqual([
+      ['r1.example.net', true],
+      ['elsewhere.example.net', false],
+      [null, null],
+      ['target.example.net', true],
+    ]);
+  });
+
+  itInNetlab('traceroute keeps the place of a router that answers only now and then', async () => {
+    const outcome = await lab!.trace(address(networks.behindLimited, 99), { queries: 10 });
+    const answered = outcome.hops?.map(({ rtts }) => rtts.filter((rtt) => rtt !== null).length) ?? [];
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true });
+    expect(ips(outcome)).toEqual([
+      path[0],
+      address(11, 2),
+      family === 4 ? path[2] : address(12, 2),
+      address(networks.behindLimited, 99),
+    ]);
+    expect(answered).toEqual([10, expect.any(Number), 10, 10]);
+    expect(answered[1]).toBeGreaterThan(0);
+    expect(answered[1]).toBeLessThan(10);
+  });
+
+  for (const protocol of ['icmp', 'udp', 'tcp'] as const) {
+    itInNetlab(`traceroute by ${protocol} reads the labels of a label-switched path`, async () => {
+      const host = address(networks.labelled, 99);
+      const outcome = await lab!.trace(host, { protocol });
+      const entry = { trafficClass: 2, ttl: 1 };
+
+      expect(outcome).toMatchObject({ result: 'success', reached: true, pathMtu: 1_500, clock: 'kernel' });
+      expect(ips(outcome)).toEqual([path[0], address(9, 77), host]);
+      expect(outcome.hops?.map(({ mpls }) => mpls)).toEqual([
+        [],
+        [
+          { ...entry, label: LABELS[0], bottomOfStack: false },
+          { ...entry, label: LABELS[1], bottomOfStack: true },
+        ],
+        [],
+      ]);
+    });
+  }
 });
 
 describe('in a black hole', () => {
   itInNetlab('ping hears nothing and traceroute shows five silent hops', async () => {
     const both = families.map(async ({ address }) => {
       const host = address(networks.blackHole, 1);
-      const [pinged, traced] = await Promise.all([
-        check<Ping>('ping', host, { count: 1 }),
-        check<Traceroute>('traceroute', host),
-      ]);
+      const [pinged, traced] = await Promise.all([lab!.ping(host, { count: 1 }), lab!.trace(host)]);
 
       expect(pinged).toMatchObject({ result: 'timeout', error: { code: 'timed_out' }, pingCompleted: 0, loss: 1 });
       expect(traced).toMatchObject({ result: 'timeout', error: { code: 'timed_out' }, reached: false, loop: null });

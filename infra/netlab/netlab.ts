@@ -1,7 +1,9 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { accessSync, constants, readdirSync } from 'node:fs';
 
-import { ipv4, ipv6, links, networks, nodes, routes, type NodeName } from './topology.ts';
+import { stories } from './stories.ts';
+import { hosts, ipv4, ipv6, links, nodes, routes, USER_LINK, type NodeName } from './topology.ts';
+import { startUserLink } from './user-link.ts';
 
 /** A network of kernel namespaces with a known topology. No packet leaves it. */
 export interface Netlab {
@@ -29,24 +31,36 @@ export function netlabMissing(): string | null {
   try {
     execFileSync(IP, ['netns', 'add', name], { stdio: 'pipe' });
     execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
+    accessSync('/dev/net/tun', constants.R_OK | constants.W_OK);
+    execFileSync('python3', ['--version'], { stdio: 'pipe' });
     return null;
   } catch (error) {
-    return `network namespaces cannot be made here: ${Error.isError(error) ? error.message.trim() : String(error)}`;
+    return `the test network cannot be made here: ${Error.isError(error) ? error.message.trim() : String(error)}`;
   }
 }
 
 /** Makes the network of `topology.ts`. Labs of test runs that died are removed first. */
-export function createNetlab(): Netlab {
+export async function createNetlab(): Promise<Netlab> {
   removeOrphans();
   const namespace = (node: NodeName): string => `${PREFIX}-${process.pid}-${node}`;
+  const children = new Set<ChildProcess>();
   const remove = (): void => {
     process.removeListener('exit', remove);
+    for (const child of children) child.kill('SIGKILL');
     removeNamespaces((name) => name.startsWith(`${PREFIX}-${process.pid}-`));
   };
   process.once('exit', remove);
+  const start: Netlab['start'] = (node, program, ...args) => {
+    const command = ['netns', 'exec', namespace(node), program, ...args];
+    const child = spawn(IP, command, { stdio: ['pipe', 'pipe', 'inherit'] });
+    children.add(child);
+    child.once('exit', () => children.delete(child));
+    return child;
+  };
   try {
     for (const node of nodes) addNode(namespace(node), node);
     for (const [index, link] of links.entries()) addLink(namespace, index, link);
+    await addUserLink(namespace, start);
     for (const node of nodes) addRoutes(namespace(node), node);
   } catch (error) {
     remove();
@@ -59,18 +73,18 @@ export function createNetlab(): Netlab {
         resolve({ stdout, stderr, status: child.exitCode ?? -1 }),
       );
     });
-  const start: Netlab['start'] = (node, program, ...args) =>
-    spawn(IP, ['netns', 'exec', namespace(node), program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   return { run, start, remove };
 }
 
 function addNode(name: string, node: NodeName): void {
   ip(`netns add ${name}`);
+  const isLimited = node === 'limited';
   // Without these the routers keep their ICMP errors back, as real ones may; the tests compare with the truth.
   const settings = {
     'ipv4/ip_forward': 1,
     // Not `icmp_ratelimit`: at 0 it empties the bucket from which refusals by a route are paid.
-    'ipv4/icmp_ratemask': 0,
+    'ipv4/icmp_ratemask': isLimited ? 6_168 : 0,
+    'ipv4/icmp_ratelimit': 1_000,
     'ipv4/icmp_msgs_per_sec': 100_000,
     'ipv4/icmp_msgs_burst': 10_000,
     'ipv4/fib_multipath_hash_policy': 1,
@@ -79,7 +93,7 @@ function addNode(name: string, node: NodeName): void {
     'ipv6/conf/all/forwarding': 1,
     'ipv6/conf/default/accept_dad': 0,
     'ipv6/conf/all/accept_dad': 0,
-    'ipv6/icmp/ratelimit': 0,
+    'ipv6/icmp/ratelimit': isLimited ? 4_000 : 0,
     'ipv6/fib_multipath_hash_policy': 1,
   };
   const script = Object.entries(settings).map(([key, value]) => `echo ${value} > /proc/sys/net/${key}`);
@@ -105,26 +119,34 @@ function addLink(
     [first, near, 1],
     [second, far, 2],
   ] as const) {
-    batch(namespace(node), [
-      ...(mtu === undefined ? [] : [`link set ${device} mtu ${mtu}`]),
-      `link set ${device} up`,
-      `address add ${ipv4(number, side)}/24 dev ${device}`,
-      `address add ${ipv6(number, side)}/64 dev ${device} nodad`,
-    ]);
+    if (mtu !== undefined) batch(namespace(node), [`link set ${device} mtu ${mtu}`]);
+    setUp(namespace(node), device, number, side);
   }
 }
 
+async function addUserLink(namespace: (node: NodeName) => string, start: Netlab['start']): Promise<void> {
+  const { number, sides } = USER_LINK;
+  const [first, second] = sides;
+  const [near, far] = ['user-near', 'user-far'];
+  const router = { ipv4: ipv4(number, 77), ipv6: ipv6(number, 77) };
+  await startUserLink((program, ...args) => start(first, program, ...args), { near, far, router, stories });
+  // The process keeps its hold of a device that moves.
+  ip(`-n ${namespace(first)} link set ${far} netns ${namespace(second)}`);
+  setUp(namespace(first), near, number, 1);
+  setUp(namespace(second), far, number, 2);
+}
+
+function setUp(name: string, device: string, network: number, side: 1 | 2): void {
+  batch(name, [
+    `link set ${device} up`,
+    `address add ${ipv4(network, side)}/24 dev ${device}`,
+    `address add ${ipv6(network, side)}/64 dev ${device} nodad`,
+  ]);
+}
+
 function addRoutes(name: string, node: NodeName): void {
-  if (node === 'target') {
-    const stories = [networks.behindSilent, networks.diamond];
-    batch(
-      name,
-      stories.map((network) => `address add ${ipv4(network, 99)}/32 dev lo`),
-    );
-    batch(
-      name,
-      stories.map((network) => `address add ${ipv6(network, 99)}/128 dev lo nodad`),
-    );
+  for (const network of hosts[node] ?? []) {
+    batch(name, [`address add ${ipv4(network, 99)}/32 dev lo`, `address add ${ipv6(network, 99)}/128 dev lo nodad`]);
   }
   batch(
     name,

@@ -1,10 +1,11 @@
 import { isIPv6 } from 'node:net';
 import { createInterface } from 'node:readline';
 
-import type { AnyCheckType, ParamsOf } from '../../packages/contract/src/index.ts';
+import type { AnyCheckType, NameLookup, ParamsOf } from '../../packages/contract/src/index.ts';
 import { checkTypes } from '../../packages/diagnostics/src/contract.ts';
 import type { DiagnosticContext } from '../../packages/diagnostics/src/diagnostic.ts';
 import { createPacketSockets, loadDiagnostic } from '../../packages/diagnostics/src/index.ts';
+import { createNameLookup, createNameResolver } from '../../packages/target-policy/src/index.ts';
 
 /** One line of standard input, JSON. */
 export interface CheckOrder {
@@ -14,33 +15,50 @@ export interface CheckOrder {
   readonly options: object;
   /** Masks every address but the target's. */
   readonly hide: boolean;
-  /** PTR names by address. */
-  readonly names: Readonly<Record<string, string>>;
+  /** Name server to ask for the names of hops; null asks for none. */
+  readonly nameServer: string | null;
+  /** Whether the states shown on the way are wanted. */
+  readonly partials: boolean;
 }
+
+const BUSY_EVERY_MS = 20;
 
 /** One line of standard output, JSON. */
 export interface CheckOutcome {
   readonly id: number;
   readonly outcome: object;
+  /** The states shown on the way, where they are wanted, and when each of them was, milliseconds after the start. */
+  readonly partials: readonly { readonly atMs: number; readonly fields: object }[];
 }
 
 /**
  * Runs checks where it is started, such as inside a namespace: orders come in as lines and outcomes go out as lines, until
- * the input ends.
+ * the input ends. The first argument is the share of its time that this process is busy with something else.
  */
+const noNames: NameLookup = { reverse: async () => [], forward: async () => [] };
+const busyShare = Number(process.argv[2] ?? 0);
+if (busyShare > 0) setInterval(() => burn(busyShare * BUSY_EVERY_MS), BUSY_EVERY_MS).unref();
 const packets = createPacketSockets();
 const running = new Set<Promise<void>>();
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as CheckOrder;
-  const check = run(order).then((outcome) => {
-    process.stdout.write(`${JSON.stringify({ id: order.id, outcome } satisfies CheckOutcome)}\n`);
+  const partials: CheckOutcome['partials'][number][] = [];
+  const startedMs = performance.now();
+  const keep = (fields: object): void => {
+    if (order.partials) partials.push({ atMs: performance.now() - startedMs, fields: structuredClone(fields) });
+  };
+  const check = run(order, keep).then((outcome) => {
+    process.stdout.write(`${JSON.stringify({ id: order.id, outcome, partials } satisfies CheckOutcome)}\n`);
   });
   running.add(check);
 }
 await Promise.all(running);
 await packets.close();
 
-async function run({ type, host, options, hide, names }: CheckOrder): Promise<object> {
+async function run(
+  { type, host, options, hide, nameServer }: CheckOrder,
+  emitPartial: (fields: object) => void,
+): Promise<object> {
   const checkType: AnyCheckType = checkTypes[type];
   const params = { host, options: { ...defaults(checkType), ...options } } as ParamsOf<AnyCheckType>;
   const budgetMs = checkType.budgetMs(params);
@@ -53,19 +71,25 @@ async function run({ type, host, options, hide, names }: CheckOrder): Promise<ob
       const target = { host, address: host, family: isIPv6(host) ? (6 as const) : (4 as const), addresses: [host] };
       return { admitted: true, target: { ...target, resolveMs: 0 } };
     },
-    names: {
-      reverse: async (address) => (names[address] === undefined ? [] : [names[address]]),
-      forward: async () => [],
-    },
+    names: nameServer === null ? noNames : lookUpAt(nameServer, !hide),
     resolvers: [],
     packets,
     showPrivateAddresses: !hide,
     isPrivateAddress: (address) => address !== host,
     attribution: { userAgent: 'Vantage/0 (netlab)', payloadTag: 'vantage-netlab' },
-    emitPartial: () => undefined,
+    emitPartial,
   };
   const diagnostic = await loadDiagnostic(type);
   return diagnostic.run(params, context);
+}
+
+function burn(milliseconds: number): void {
+  const until = performance.now() + milliseconds;
+  while (performance.now() < until);
+}
+
+function lookUpAt(nameServer: string, showPrivateAddresses: boolean): NameLookup {
+  return createNameLookup({ resolver: createNameResolver({ servers: [nameServer] }), showPrivateAddresses });
 }
 
 function defaults({ options }: AnyCheckType): object {

@@ -4,9 +4,13 @@
  *
  *   probe ─1─ r1 ─2─ r2 ─3─ r3 ─4─ target
  *              ├──5── silent ──6──┤
- *              └──7── second ──8──┘
+ *              ├──7── second ──8──┤
+ *              ├─11─ limited ─12──┤
+ *              └──9═══ far ───10──┘
+ *
+ * Link 9 is in user space (`link.py`): what befalls a packet there follows from its network and its number.
  */
-export const nodes = ['probe', 'r1', 'r2', 'r3', 'target', 'silent', 'second'] as const;
+export const nodes = ['probe', 'r1', 'r2', 'r3', 'target', 'silent', 'second', 'limited', 'far'] as const;
 
 export type NodeName = (typeof nodes)[number];
 
@@ -28,10 +32,18 @@ export const links: readonly Link[] = [
   { number: 6, sides: ['silent', 'r3'] },
   { number: 7, sides: ['r1', 'second'] },
   { number: 8, sides: ['second', 'r3'] },
+  { number: 10, sides: ['far', 'r3'] },
+  { number: 11, sides: ['r1', 'limited'] },
+  { number: 12, sides: ['limited', 'r3'] },
 ];
 
-export const ipv4 = (network: number, side: 1 | 2 | 99): string => `10.200.${network}.${side}`;
-export const ipv6 = (network: number, side: 1 | 2 | 99): string => `fd00:200:${network}::${side}`;
+export const USER_LINK = { number: 9, sides: ['r1', 'far'] } as const;
+
+/** Of a link 1 or 2; 77 is the router that link 9 itself can be; 99 a host on a node. */
+type Side = 1 | 2 | 77 | 99;
+
+export const ipv4 = (network: number, side: Side): string => `10.200.${network}.${side}`;
+export const ipv6 = (network: number, side: Side): string => `fd00:200:${network}::${side}`;
 
 /** Networks with a story of their own, beside those of the links. */
 export const networks = {
@@ -47,7 +59,37 @@ export const networks = {
   behindSilent: 94,
   /** On the target, behind r2 and `second` by flow. */
   diamond: 95,
+  /** On the target, behind the router that answers only now and then. */
+  behindLimited: 96,
+  /** On `far`, behind a router of a label-switched path. */
+  labelled: 97,
+  /** On the target, by way of link 9 and its delay. */
+  distant: 98,
+  /** On `far`, each with what link 9 does to it. */
+  even: 100,
+  lossy: 101,
+  doubling: 102,
+  reordering: 103,
+  damaging: 104,
+  late: 105,
 } as const;
+
+const targetNetworks = [networks.behindSilent, networks.diamond, networks.behindLimited, networks.distant];
+const farNetworks = [
+  networks.labelled,
+  networks.even,
+  networks.lossy,
+  networks.doubling,
+  networks.reordering,
+  networks.damaging,
+  networks.late,
+];
+
+/** Networks whose host 99 a node is, beside the addresses of its links. */
+export const hosts: Readonly<Partial<Record<NodeName, readonly number[]>>> = {
+  target: targetNetworks,
+  far: farNetworks,
+};
 
 /** Routes of each node as `ip route` takes them, for both families; `{n}` is the prefix, `{via N}` the far side of link N. */
 export const routes: Readonly<Record<NodeName, readonly string[]>> = {
@@ -55,6 +97,8 @@ export const routes: Readonly<Record<NodeName, readonly string[]>> = {
   r1: [
     `{net ${networks.behindSilent}} {via 5.2}`,
     `{net ${networks.diamond}} nexthop {via 2.2} nexthop {via 7.2}`,
+    `{net ${networks.behindLimited}} {via 11.2}`,
+    ...[...farNetworks, networks.distant].map((network) => `{net ${network}} {via 9.2}`),
     'default {via 2.2}',
   ],
   r2: [`prohibit {net ${networks.prohibited}}`, '{net 1} {via 2.1}', 'default {via 3.2}'],
@@ -62,11 +106,12 @@ export const routes: Readonly<Record<NodeName, readonly string[]>> = {
     `unreachable {net ${networks.unreachable}}`,
     `blackhole {net ${networks.blackHole}}`,
     `{net ${networks.loop}} {via 3.1}`,
-    `{net ${networks.behindSilent}} {via 4.2}`,
-    `{net ${networks.diamond}} {via 4.2}`,
+    ...targetNetworks.map((network) => `{net ${network}} {via 4.2}`),
     'default {via 3.1}',
   ],
   target: ['default {via 4.1}'],
   silent: ['{net 1} {via 5.1}', 'default {via 6.2}'],
   second: ['{net 1} {via 7.1}', 'default {via 8.2}'],
+  limited: ['{net 1} {via 11.1}', 'default {via 12.2}'],
+  far: [`{net ${networks.distant}} {via 10.2}`, 'default {via 9.1}'],
 };

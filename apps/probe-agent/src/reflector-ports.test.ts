@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkTypes } from '@vantage/diagnostics/contract';
-import { isOwnQuestionPort, isReflectorPort } from '@vantage/target-policy';
+import { isOwnQuestionPort, isReflectorPort, judgePort } from '@vantage/target-policy';
 
 const errors = (port: number): readonly string[] =>
   checkTypes.udp.inputErrors!({ host: 'example.com', port, options: { payload: '00', attempts: 1 } }).map(
@@ -15,5 +15,33 @@ describe('a payload of a caller', () => {
 
     expect(refused).toEqual(ports.filter((port) => isReflectorPort(port) || isOwnQuestionPort(port)));
     expect(refused).toContain(53);
+  });
+});
+
+describe('a datagram of a trace', () => {
+  const options = { protocol: 'udp', maxHops: 30, queries: 3, flows: 1 } as const;
+  const ports = Array.from({ length: 65_535 }, (_, index) => index + 1);
+
+  it('is refused by the traceroute contract on the same ports, and on no other', () => {
+    const refused = ports.filter((port) =>
+      checkTypes.traceroute.inputErrors!({ host: 'example.com', options: { ...options, port } }).some(
+        ({ path }) => path === '/options/port',
+      ),
+    );
+
+    expect(refused).toEqual(ports.filter((port) => isReflectorPort(port) || isOwnQuestionPort(port)));
+    expect(refused).toContain(1_900);
+  });
+
+  it('and a SYN of one are judged by the port they go to', () => {
+    const judged = (protocol: 'udp' | 'tcp', port?: number) =>
+      checkTypes.traceroute.otherTargets!({
+        host: 'example.com',
+        options: { ...options, protocol, ...(port === undefined ? {} : { port }) },
+      }).map((other) => judgePort(other.purpose, other.port)?.code);
+
+    expect(judged('tcp', 25)).toEqual(['port_refused']);
+    expect(judged('tcp')).toEqual([undefined]);
+    expect(judged('udp')).toEqual([undefined]);
   });
 });

@@ -41,6 +41,8 @@ export interface CheckType<
   readonly inputErrors?: (params: Params<Fields, Options>) => readonly InputError[];
   /** What the caller chose to contact beside `host`, such as a resolver: the policy judges it too, before there is a job. */
   readonly otherTargets?: (params: Params<Fields, Options>) => readonly OtherTarget[];
+  /** The address of a result whose registration the coordinator may look up before `annotate`, which cannot wait. */
+  readonly registeredAddress?: (result: ResultFields<Result>) => string | undefined;
   /** Adds places and networks to a result; runs in the coordinator, never in a probe. */
   readonly annotate?: (result: ResultFields<Result>, lookUp: LookUpPlace) => ResultFields<Result>;
 }

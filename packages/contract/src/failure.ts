@@ -22,7 +22,8 @@ export const failureCodes = {
   host_unreachable:
     'A router or the target said that the host cannot be reached (ICMP host unreachable, EHOSTUNREACH).',
   network_unreachable: 'A router or this probe has no route to the network (ICMP network unreachable, ENETUNREACH).',
-  port_unreachable: 'The target said that nothing listens on the port (ICMP port unreachable).',
+  port_unreachable:
+    'The target, or a router on the way, said that nothing listens on the port (ICMP port unreachable).',
   protocol_unreachable: 'The target does not speak the protocol (ICMP protocol unreachable).',
   administratively_prohibited:
     'A filter on the path said that it forbids the traffic (ICMP administratively prohibited).',
@@ -51,6 +52,7 @@ export const failureCodes = {
   redirect_refused: 'A redirect led to something that is no http(s) URL, or to a target that the policy refuses.',
   redirect_loop: 'The redirects lead in a circle.',
   redirect_limit: 'There were more redirects than were asked for.',
+  screenshot_failed: 'The browser could not show the page within the limits of time, memory and size.',
   // The probe.
   target_refused_by_policy: 'The policy of the probe refuses the target; the message names the reason.',
   family_unavailable: 'The probe has no connectivity of the address family that the check needs.',

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-import type { PacketSocketOptions, PacketSockets, ReceivedPacket } from '../src/sockets/packet-socket.ts';
+import type { Clock, PacketSocketOptions, PacketSockets, ReceivedPacket } from '../src/sockets/packet-socket.ts';
 
 /** A packet that a diagnostic sent. */
 export interface FakeSent extends PacketSocketOptions {
@@ -11,8 +11,10 @@ export interface FakeSent extends PacketSocketOptions {
 }
 
 /** What comes back for it. `rttMs` is by the clock of the packet process; all of it arrives at once, in this order. */
-export interface FakeAnswer extends Omit<ReceivedPacket, 'receivedMs'> {
+export interface FakeAnswer extends Omit<ReceivedPacket, 'receivedMs' | 'clock'> {
   readonly rttMs: number;
+  /** `kernel` if absent. */
+  readonly clock?: Clock;
 }
 
 export interface FakePackets extends PacketSockets {
@@ -53,7 +55,9 @@ export function fakePackets(answer: (sent: FakeSent, number: number) => readonly
           const answers = answer(one, sent.length);
           const sentMs = performance.now();
           setImmediate(() =>
-            answers.forEach(({ rttMs, ...rest }) => listener({ ...rest, receivedMs: sentMs + rttMs })),
+            answers.forEach(({ rttMs, clock = 'kernel', ...rest }) =>
+              listener({ ...rest, clock, receivedMs: sentMs + rttMs }),
+            ),
           );
           return sentMs;
         },

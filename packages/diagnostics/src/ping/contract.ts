@@ -70,6 +70,12 @@ export const ping = defineCheckType({
       maxItems: 16 + MAX_DUPLICATE_ROWS,
       description: 'One row per packet, with a null rtt where it was lost, and one more per duplicate.',
     }),
+    clock: nullable(
+      Type.Enum(['kernel', 'process'], {
+        description:
+          'What timed the arrivals: `kernel`, when it got each packet, or for at least one of them `process`, when the probe read it; null when nothing arrived.',
+      }),
+    ),
     anomalies: Type.Object(
       {
         duplicates: count('Replies to packets that were answered already.'),

@@ -2,11 +2,12 @@ import type { Failure, Target } from '@vantage/contract';
 
 import { classifyError } from '../classify.ts';
 import { icmpFailure } from '../sockets/icmp-failure.ts';
-import type { PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
+import type { Clock, PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
+import { addressBytes, addressText } from '../sockets/wire/address.ts';
 import { echoRequest, parseIcmp, type EchoReply, type IcmpError } from '../sockets/wire/icmp.ts';
 import { readU16 } from '../sockets/wire/bytes.ts';
 import { REPLY_TIMEOUT_MS } from './contract.ts';
-import { matchPayload, quotesPayload } from './payload.ts';
+import { isTelling, matchPayload, quotesPayload } from './payload.ts';
 
 export interface ExchangePlan {
   readonly target: Target;
@@ -14,6 +15,8 @@ export interface ExchangePlan {
   readonly intervalMs: number;
   readonly ttl: number;
   readonly payload: Uint8Array;
+  /** Sequence number of the first packet on the wire. */
+  readonly firstSequence: number;
   /** Time for everything, milliseconds. */
   readonly budgetMs: number;
   /** The address of the sender of an ICMP error as it may be shown; null where it may not. */
@@ -22,13 +25,18 @@ export interface ExchangePlan {
 
 export interface Reply {
   readonly receivedMs: number;
+  readonly clock: Clock;
   readonly hopLimit: number | null;
   readonly from: string;
 }
 
 /** One packet of the check and what came back for it. Times are those of the packet process. */
 export interface SentPacket {
+  /** Number within the check, from 1. */
   readonly seq: number;
+  /** When the packet process was asked to send it, by the clock of this process. */
+  readonly askedMs: number;
+  /** Null until the packet process says that it was sent. */
   sentMs: number | null;
   /** The first is the answer, the rest are duplicates. */
   readonly replies: Reply[];
@@ -49,6 +57,8 @@ const MAX_REPLIES = 17;
 /** After the last packet, with some RTT known, the rest is awaited for so many times the longest, and no less than this. */
 const WAIT_RTTS = 4;
 const MIN_WAIT_MS = 1_000;
+/** A packet process that has not sent a packet after this time hangs: it takes microseconds. */
+const SEND_TIMEOUT_MS = 500;
 
 /** True for a reply that came in the time for which one is awaited. */
 export function isInTime(packet: SentPacket, reply: Reply): boolean {
@@ -57,7 +67,7 @@ export function isInTime(packet: SentPacket, reply: Reply): boolean {
 
 /**
  * Sends the packets of a ping check, one each interval, and gathers what comes back, until every one is answered, an
- * ICMP error ends it, or nothing more is to be expected.
+ * ICMP error ends it, the kernel or the packet process no longer sends, or nothing more is to be expected.
  *
  * @param onChange called with the state after each packet sent and received
  */
@@ -71,38 +81,40 @@ export async function exchange(
   const over = new AbortController();
   const finished = AbortSignal.any([signal, over.signal]);
   const endsAtMs = performance.now() + plan.budgetMs;
+  // As the packet process writes addresses.
+  const destination = addressText(addressBytes(plan.target.address));
   let highestAnswered = 0;
 
   const fail = (failure: Failure): void => {
-    if (finished.aborted || hasReply(state)) return;
+    if (finished.aborted) return;
     state.failure = failure;
     over.abort();
   };
   const receiveReply = (reply: EchoReply, packet: ReceivedPacket): void => {
-    const sent = state.packets[reply.sequence - 1];
+    const sent = sentAs(state, plan, reply.sequence);
     const match = matchPayload(plan.payload, reply.payload);
     if (sent === undefined || match === 'foreign') return;
+    if (!isTelling(plan.payload) && packet.from !== destination) return;
     if (match === 'changed' || !reply.intact) {
       state.corrupted += 1;
       return;
     }
     if (sent.replies.length === 0 && sent.seq < highestAnswered) state.reordered += 1;
     highestAnswered = Math.max(highestAnswered, sent.seq);
-    const { receivedMs, hopLimit, from } = packet;
-    if (sent.replies.length < MAX_REPLIES) sent.replies.push({ receivedMs, hopLimit, from });
+    const { receivedMs, clock, hopLimit, from } = packet;
+    if (sent.replies.length < MAX_REPLIES) sent.replies.push({ receivedMs, clock, hopLimit, from });
     if (state.packets.length === plan.count && state.packets.every(({ replies }) => replies.length > 0)) over.abort();
   };
   const receiveError = (error: IcmpError, from: string): void => {
     const sent = quotedPacket(state, plan, error);
     if (sent === undefined || !error.intact || sent.replies.length > 0) return;
     sent.errorFrom ??= from;
-    fail(icmpFailure(plan.target.family, error, plan.shown(from), plan.target.address));
+    if (!hasReply(state)) fail(icmpFailure(plan.target.family, error, plan.shown(from), plan.target.address));
   };
 
   socket.onLost((error) => {
     const message = `The packet process ended during the check. ${error.message}`;
-    state.failure = { code: 'probe_interrupted', phase: 'exec', source: 'probe', message };
-    over.abort();
+    fail(interrupted(message));
   });
   let onProgress = (): void => undefined;
   socket.onPacket((packet) => {
@@ -112,14 +124,16 @@ export async function exchange(
     if (message.kind === 'echo-reply') receiveReply(message, packet);
     else receiveError(message, packet.from);
     onChange(state);
-    onProgress();
+    if (!finished.aborted) onProgress();
   });
 
   const startedMs = performance.now();
-  for (let seq = 1; seq <= plan.count && !finished.aborted; seq += 1) {
-    const sent: SentPacket = { seq, sentMs: null, replies: [], errorFrom: null };
+  const dueMs = (seq: number): number => startedMs + (seq - 1) * plan.intervalMs;
+  const hasTime = (seq: number): boolean => Math.max(dueMs(seq), performance.now()) < endsAtMs;
+  for (let seq = 1; seq <= plan.count && !finished.aborted && hasTime(seq); seq += 1) {
+    const sent: SentPacket = { seq, askedMs: performance.now(), sentMs: null, replies: [], errorFrom: null };
     state.packets.push(sent);
-    const request = echoRequest(plan.target.family, socket.identifier, seq, plan.payload);
+    const request = echoRequest(plan.target.family, socket.identifier, onWire(plan, seq), plan.payload);
     socket.send(request, plan.target.address, plan.ttl).then(
       (sentMs) => {
         sent.sentMs = sentMs;
@@ -127,7 +141,7 @@ export async function exchange(
       },
       (error: unknown) => fail(classifyError(error, 'request')),
     );
-    if (seq < plan.count) await pause(startedMs + seq * plan.intervalMs - performance.now(), finished);
+    if (seq < plan.count && hasTime(seq + 1)) await pause(dueMs(seq + 1) - performance.now(), finished);
   }
 
   const lastSentMs = performance.now();
@@ -146,17 +160,36 @@ export async function exchange(
     finished.addEventListener('abort', end, { once: true });
     return onProgress();
   });
+  const isHanging = state.packets.some(
+    ({ askedMs, sentMs }) => sentMs === null && performance.now() - askedMs > SEND_TIMEOUT_MS,
+  );
+  if (isHanging) state.failure ??= interrupted('The packet process did not answer.');
   over.abort();
   return state;
+}
+
+function interrupted(message: string): Failure {
+  return { code: 'probe_interrupted', phase: 'exec', source: 'probe', message };
+}
+
+/** Sequence number of a packet as it is sent. */
+function onWire({ firstSequence }: ExchangePlan, seq: number): number {
+  return (firstSequence + seq - 1) & 0xffff;
+}
+
+/** The packet that was sent with a sequence number. */
+function sentAs({ packets }: Exchange, { firstSequence }: ExchangePlan, sequence: number): SentPacket | undefined {
+  return packets[(sequence - firstSequence) & 0xffff];
 }
 
 /** The packet that an ICMP error is about, if it is one of ours beyond doubt. */
 function quotedPacket(state: Exchange, plan: ExchangePlan, error: IcmpError): SentPacket | undefined {
   const { payload, destination } = error.quoted;
   if (payload.length < 8 || destination !== plan.target.address) return undefined;
-  const sent = state.packets[readU16(payload, 6) - 1];
+  const sequence = readU16(payload, 6);
+  const sent = sentAs(state, plan, sequence);
   if (sent === undefined || !quotesPayload(plan.payload, payload.subarray(8))) return undefined;
-  const request = echoRequest(plan.target.family, readU16(payload, 4), sent.seq, plan.payload);
+  const request = echoRequest(plan.target.family, readU16(payload, 4), sequence, plan.payload);
   // Only the kernel knows the checksum of an ICMPv6 request.
   return plan.target.family === 6 || readU16(request, 2) === readU16(payload, 2) ? sent : undefined;
 }

@@ -16,16 +16,25 @@ export function pingPayload(bytes: number, tag: string): Uint8Array {
   return payload;
 }
 
+/** Cookies of fewer bytes are had by chance. */
+const TELLING_BYTES = 8;
+
+/** True for a payload with a cookie long enough to know our replies by; without, sender and sequence have to help. */
+export function isTelling(payload: Uint8Array): boolean {
+  return payload.length >= TELLING_BYTES;
+}
+
 /** How much a reply or quotation has of the payload that was sent. */
 export type PayloadMatch = 'same' | 'changed' | 'foreign';
 
 /**
  * Compares what came back. `foreign`: not even the random bytes are ours, so somebody else's reply; `changed`: ours, but
- * damaged or cut off. Without enough payload for a cookie the identifier alone decides.
+ * damaged or cut off. Without a payload whatever has one is foreign.
  */
 export function matchPayload(sent: Uint8Array, received: Uint8Array): PayloadMatch {
   if (Buffer.compare(sent, received) === 0) return 'same';
   const cookie = sent.subarray(0, COOKIE_BYTES);
+  if (cookie.length === 0) return 'foreign';
   const sameBytes = cookie.reduce((same, byte, index) => same + (byte === received[index] ? 1 : 0), 0);
   return sameBytes >= cookie.length / 2 ? 'changed' : 'foreign';
 }

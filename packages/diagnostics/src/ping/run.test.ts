@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Compile } from 'typebox/compile';
 
+import type { PacketSocket, PacketSocketOptions, PacketSockets } from '../sockets/packet-socket.ts';
 import { createPacketSockets } from '../sockets/packet-sockets.ts';
 import { echoRequest } from '../sockets/wire/icmp.ts';
 import { testContext } from '../../test/context.ts';
@@ -79,6 +80,7 @@ describe('ping', () => {
       pingCompleted: 3,
       loss: 0,
       anomalies: { duplicates: 0, late: 0, reordered: 0, corrupted: 0 },
+      clock: 'kernel',
     });
     expect(outcome.packets).toEqual([
       { seq: 1, rtt: 10, ttl: 57, from: TARGET, duplicate: false },
@@ -112,6 +114,16 @@ describe('ping', () => {
     }
 
     expect(payloads.size).toBe(3);
+  });
+
+  it('claims the clock of the kernel only where it timed every reply', async () => {
+    const { outcome } = await pingOver((sent, number) => [
+      { ...reply(sent, 1), clock: number === 2 ? 'process' : 'kernel' },
+    ]);
+    const { outcome: silent } = await pingOver(() => [], { count: 1 });
+
+    expect(outcome.clock).toBe('process');
+    expect(silent.clock).toBeNull();
   });
 
   it('keeps a lost packet as a row without RTT', async () => {
@@ -273,11 +285,128 @@ describe('ping', () => {
     expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted', source: 'probe' } });
   });
 
+  it('keeps what it measured when the packet process dies in the middle, and is no success', async () => {
+    const fake = fakePackets((sent, number) => {
+      if (number === 2) setImmediate(() => setImmediate(() => fake.crash()));
+      return [reply(sent, 3)];
+    });
+    const running = runPing(params(TARGET, { count: 6 }), testContext<typeof ping>({ packets: fake }));
+    const outcome = await running;
+
+    expect(outcome).toMatchObject({
+      result: 'error',
+      error: { code: 'probe_interrupted', source: 'probe' },
+      pingCount: 2,
+      pingCompleted: 2,
+      rttAvg: 3,
+    });
+    expect(outcome.packets?.map(({ seq, rtt }) => [seq, rtt])).toEqual([
+      [1, 3],
+      [2, 3],
+    ]);
+  });
+
+  it('fails with what the kernel says when it no longer sends, and keeps what it measured', async () => {
+    const { outcome } = await pingOver(
+      (sent, number) => {
+        if (number > 1) throw Object.assign(new Error('no'), { code: 'ENETUNREACH' });
+        return [reply(sent, 3)];
+      },
+      { count: 6 },
+    );
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      error: { code: 'network_unreachable', phase: 'request' },
+      pingCount: 1,
+      pingCompleted: 1,
+      rttAvg: 3,
+    });
+  });
+
+  it('ends as an error of the probe when the packet process stops answering after a reply', async () => {
+    const fake = fakePackets((sent) => [reply(sent, 1)]);
+    const hanging: PacketSockets = {
+      ...fake,
+      open: async (options) => {
+        const socket = await fake.open(options);
+        const send: PacketSocket['send'] = (...sent) =>
+          fake.sent.length === 0 ? socket.send(...sent) : new Promise(() => undefined);
+        return { ...socket, send };
+      },
+    };
+    const outcome = await runPing(params(TARGET), testContext<typeof ping>({ packets: hanging }));
+
+    expect(outcome).toMatchObject({
+      result: 'error',
+      error: { code: 'probe_interrupted', source: 'probe' },
+      pingCompleted: 1,
+    });
+  });
+
+  it('ends with its signal when no packet socket is opened, and closes one that comes too late', async () => {
+    const fake = fakePackets((sent) => [reply(sent, 1)]);
+    let letOpen = (): void => undefined;
+    const opening = new Promise<void>((resolve) => (letOpen = resolve));
+    const hanging = { ...fake, open: (options: PacketSocketOptions) => opening.then(() => fake.open(options)) };
+    const context = testContext<typeof ping>({ packets: hanging, signal: AbortSignal.timeout(20) });
+    const outcome = await runPing(params(TARGET), context);
+    letOpen();
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' }, resolvedIp: TARGET });
+    expect(fake.openSockets()).toBe(0);
+  });
+
+  it('sends nothing after its time', async () => {
+    const fake = fakePackets((sent) => [reply(sent, 1)]);
+    const { signal } = new AbortController();
+    const context = testContext<typeof ping>({ packets: fake, budgetMs: 400, signal });
+    const outcome = await runPing(params(TARGET, { interval: 1_000 }), context);
+
+    expect(outcome).toMatchObject({ result: 'success', pingCount: 1 });
+    expect(fake.sent).toHaveLength(1);
+  });
+
+  it.each([0, 7])('believes no reply of another sender when %i bytes are too few to know its own', async (size) => {
+    const { outcome } = await pingOver((sent) => [{ ...reply(sent, 5), from: '203.0.113.9' }], { size });
+
+    expect(outcome).toMatchObject({ result: 'timeout', pingCompleted: 0 });
+  });
+
+  it('starts its sequence at random where its payload is too short to know its own', async () => {
+    const firsts = new Set<number>();
+    for (let round = 0; round < 4; round += 1) {
+      const { outcome, fake } = await pingOver((sent) => [reply(sent, 1)], { size: 0 });
+      const sequences = fake.sent.map(({ packet }) => Buffer.from(packet).readUInt16BE(6));
+      firsts.add(sequences[0]!);
+
+      expect(sequences.map((sequence) => (sequence - sequences[0]!) & 0xffff)).toEqual([0, 1, 2]);
+      expect(outcome.packets?.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    }
+
+    expect(firsts.size).toBeGreaterThan(1);
+  });
+
+  it('takes a reply with a payload to a request without one for somebody else’s', async () => {
+    const { outcome } = await pingOver(
+      (sent) => {
+        const sequence = Buffer.from(sent.packet).readUInt16BE(6);
+        const foreign = echoRequest(4, sent.identifier, sequence, Buffer.alloc(56, 0x55));
+        return [{ ...reply(sent, 5), data: echoReplyTo(4, foreign) }];
+      },
+      { size: 0 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'timeout', anomalies: { corrupted: 0 } });
+  });
+
   it('shows what it has while it runs', async () => {
     const { partials } = await pingOver((sent) => [reply(sent, 1)]);
 
-    expect(partials.length).toBeGreaterThanOrEqual(3);
-    expect(partials.at(-1)).toMatchObject({ pingCount: 3, pingCompleted: 3 });
+    expect(partials.length).toBeGreaterThanOrEqual(2);
+    expect(partials[0]).toMatchObject({ pingCount: 1 });
+    expect(partials).toContainEqual(expect.objectContaining({ pingCount: 2, pingCompleted: 2 }));
   });
 
   it('says which capability is missing', async () => {
@@ -313,7 +442,7 @@ describe('ping', () => {
     const fake = fakePackets((sent) => [reply(sent, 1)]);
     const context = testContext<typeof ping>({ packets: fake, signal: stop.signal });
     const running = runPing(params(TARGET, { count: 16, interval: 1_000 }), context);
-    while (context.partials.length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+    while (context.partials.at(-1)?.pingCompleted !== 1) await new Promise((resolve) => setTimeout(resolve, 2));
     stop.abort();
 
     expect(await running).toMatchObject({ result: 'success', pingCount: 1 });

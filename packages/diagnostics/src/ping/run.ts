@@ -1,11 +1,13 @@
+import { randomInt } from 'node:crypto';
+
 import { roundMs, type Failure, type ParamsOf, type Target } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
-import { openPackets, shownAddress } from '../sockets/lend.ts';
+import { openPackets, shownAddress, worstClock } from '../sockets/lend.ts';
 import { MAX_DUPLICATE_ROWS, type ping } from './contract.ts';
 import { exchange, isInTime, type Exchange, type SentPacket } from './exchange.ts';
-import { pingPayload } from './payload.ts';
+import { isTelling, pingPayload } from './payload.ts';
 import { rttStatistics } from './statistics.ts';
 
 type Ping = typeof ping;
@@ -15,29 +17,42 @@ const DEFAULT_TTL = 64;
 /** Left of the deadline for the result to get home. */
 const RESERVE_MS = 300;
 
-/** Echo requests to the pinned address; the first ICMP error ends the check unless a reply came before. */
+/**
+ * Echo requests to the pinned address. The first ICMP error ends the check unless a reply came before; a packet that the
+ * kernel does not send, or a packet process that dies, ends it always, with what was measured until then.
+ */
 export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext<Ping>): Promise<Outcome<Ping>> {
   const { host, options } = params;
   const admission = await admit(host, options.family, context);
   if ('failure' in admission) return notStarted(admission.failure, null);
   const { target } = admission;
 
-  const opened = await openPackets(context.packets, { family: target.family, protocol: 'icmp' });
+  const opened = await openPackets(context.packets, { family: target.family, protocol: 'icmp' }, context.signal);
   if ('failure' in opened) return notStarted(opened.failure, target);
+  const payload = pingPayload(options.size, context.attribution.payloadTag);
   const plan = {
     target,
     count: options.count,
     intervalMs: options.interval,
     ttl: options.ttl ?? DEFAULT_TTL,
-    payload: pingPayload(options.size, context.attribution.payloadTag),
+    payload,
+    firstSequence: isTelling(payload) ? 1 : randomInt(0x1_0000),
     budgetMs: context.remainingMs() - RESERVE_MS,
     shown: (address: string) => shownAddress(address, target, context),
   };
+  // Sending and a quick answer come in a bunch: one state for both.
+  let due: NodeJS.Immediate | undefined;
+  const onChange = (state: Exchange): void => {
+    due ??= setImmediate(() => {
+      due = undefined;
+      context.emitPartial(measured(state, target, context));
+    });
+  };
   try {
-    const showPartial = (state: Exchange): void => context.emitPartial(measured(state, target, context));
-    const state = await exchange(opened.socket, plan, context.signal, showPartial);
+    const state = await exchange(opened.socket, plan, context.signal, onChange);
     return outcome(state, measured(state, target, context));
   } finally {
+    clearImmediate(due);
     opened.socket.close();
   }
 }
@@ -62,8 +77,8 @@ function notStarted(failure: Failure, target: Target | null): Outcome<Ping> {
 }
 
 function outcome(state: Exchange, fields: Fields): Outcome<Ping> {
+  if (state.failure === null && fields.rttAvg !== null) return { result: 'success', error: null, ...fields };
   const error = state.failure ?? timedOut('response', 'No packet was answered in time.');
-  if (fields.rttAvg !== null) return { result: 'success', error: null, ...fields };
   return { result: outcomeOf(error), error, ...fields };
 }
 
@@ -97,6 +112,7 @@ function fieldsOf(state: Exchange, rows: readonly Row[], resolvedIp: string | nu
   const rtts = answers.flatMap(({ rtt }) => (rtt === null ? [] : [rtt]));
   const statistics = rttStatistics(rtts);
   const late = state.packets.flatMap((packet) => packet.replies.filter((reply) => !isInTime(packet, reply)));
+  const clocks = state.packets.flatMap((packet) => packet.replies.map(({ clock }) => clock));
   const listed = new Set([...answers, ...duplicates.slice(0, MAX_DUPLICATE_ROWS)]);
   return {
     rt: statistics.rttAvg,
@@ -106,6 +122,7 @@ function fieldsOf(state: Exchange, rows: readonly Row[], resolvedIp: string | nu
     pingCompleted: rtts.length,
     loss: answers.length === 0 ? null : roundMs(1 - rtts.length / answers.length),
     packets: rows.filter((row) => listed.has(row)),
+    clock: worstClock(clocks),
     anomalies: {
       duplicates: duplicates.length,
       late: late.length,

@@ -48,9 +48,15 @@ const unreachableV6: readonly (Verdict | undefined)[] = [
   forbidden,
 ];
 
-/** How traceroute(8) marks the error; null for those that only say how far the packet came. */
-export function icmpMark(family: Family, error: IcmpError): string | null {
-  const { mark } = verdict(family, error);
+/**
+ * How traceroute(8) marks the error; null for those that only say how far the packet came.
+ *
+ * @param isOfTarget whether the target itself sent it: a closed port is where a trace wants to come, but not in the words
+ *   of a router
+ */
+export function icmpMark(family: Family, error: IcmpError, isOfTarget: boolean): string | null {
+  const { code, mark } = verdict(family, error);
+  if (code === 'port_unreachable' && !isOfTarget) return `!<${error.code}>`;
   return error.kind === 'too-big' && error.mtu > 0 ? `!F-${error.mtu}` : mark;
 }
 

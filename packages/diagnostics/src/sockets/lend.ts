@@ -2,20 +2,47 @@ import type { Failure, Target } from '@vantage/contract';
 
 import { classifyError } from '../classify.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
-import type { PacketSocket, PacketSocketOptions, PacketSockets } from './packet-socket.ts';
+import type { Clock, PacketSocket, PacketSocketOptions, PacketSockets } from './packet-socket.ts';
 import { isPrivilegeError } from './privilege.ts';
 
-/** Opens a packet socket, or says in a failure why this probe cannot. */
+/**
+ * Opens a packet socket, or says in a failure why this probe cannot.
+ *
+ * @param signal ends the wait for a packet process that does not answer; a socket that comes after it is closed
+ */
 export async function openPackets(
   packets: PacketSockets | { readonly unavailable: string },
   options: PacketSocketOptions,
+  signal?: AbortSignal,
 ): Promise<{ readonly socket: PacketSocket } | { readonly failure: Failure }> {
   if ('unavailable' in packets) return { failure: capabilityMissing(packets.unavailable) };
   try {
-    return { socket: await packets.open(options) };
+    const opening = packets.open(options);
+    const socket = signal === undefined ? await opening : await unlessAborted(opening, signal);
+    if (socket !== null) return { socket };
+    opening.then(
+      (late) => late.close(),
+      () => undefined,
+    );
+    const message = 'The packet process did not answer before the end of the check.';
+    return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
   } catch (error) {
     const reason = Error.isError(error) ? error.message : 'unknown';
     return { failure: isPrivilegeError(error) ? capabilityMissing(reason) : classifyError(error, 'exec') };
+  }
+}
+
+/** What is waited for, or null when the signal comes first. */
+export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  const over = new AbortController();
+  const aborted = new Promise<null>((resolve) => {
+    if (signal.aborted) return resolve(null);
+    return signal.addEventListener('abort', () => resolve(null), { once: true, signal: over.signal });
+  });
+  try {
+    return await Promise.race([waited, aborted]);
+  } finally {
+    over.abort();
   }
 }
 
@@ -27,6 +54,12 @@ export function shownAddress(
 ): string | null {
   const isHidden = !showPrivateAddresses && address !== target.address && isPrivateAddress(address);
   return isHidden ? null : address;
+}
+
+/** The clock that all arrivals can claim; null without any. */
+export function worstClock(clocks: readonly Clock[]): Clock | null {
+  if (clocks.length === 0) return null;
+  return clocks.includes('process') ? 'process' : 'kernel';
 }
 
 /** The failure of a probe that has no raw sockets. */

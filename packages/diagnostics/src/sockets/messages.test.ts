@@ -22,10 +22,20 @@ const answers: readonly Answer[] = [
     protocol: 'udp',
     hopLimit: null,
     receivedMs: 0.25,
+    clock: 'kernel',
     from: '192.0.2.1',
     data: new Uint8Array(MAX_PACKET_BYTES),
   },
-  { op: 'packet', ref: 7, protocol: 'icmp', hopLimit: 0, receivedMs: 1, from: '::1', data: Uint8Array.of(9) },
+  {
+    op: 'packet',
+    ref: 7,
+    protocol: 'icmp',
+    hopLimit: 0,
+    clock: 'process',
+    receivedMs: 1,
+    from: '::1',
+    data: Uint8Array.of(9),
+  },
 ];
 
 describe('messages of the packet process', () => {

@@ -4,7 +4,7 @@ import type { Family } from '@vantage/contract';
 
 import { fieldReader, fieldWriter, type FieldReader } from './fields.ts';
 import { MAX_FRAME_BYTES } from './frames.ts';
-import { MAX_PACKET_BYTES, type PacketProtocol, type ReceivedPacket } from './packet-socket.ts';
+import { MAX_PACKET_BYTES, type Clock, type PacketProtocol, type ReceivedPacket } from './packet-socket.ts';
 
 /** What the agent asks of its packet process. `ref` names a socket, `token` an answer that is awaited. */
 export type Request =
@@ -37,6 +37,7 @@ export type Answer =
 const requestOps = ['open', 'close', 'send', 'source'] as const;
 const answerOps = ['ready', 'opened', 'sent', 'source', 'packet'] as const;
 const protocols: readonly PacketProtocol[] = ['icmp', 'udp', 'tcp'];
+const clocks: readonly Clock[] = ['kernel', 'process'];
 
 /** Stands for an unknown hop limit. */
 const NO_HOP_LIMIT = 0xffff;
@@ -74,11 +75,12 @@ export function encodeAnswer(answer: Answer): Buffer {
   if (answer.op === 'opened') return writer.u32(answer.ref).text(answer.errno).done();
   if (answer.op === 'sent') return writer.u32(answer.token).f64(answer.sentMs).text(answer.errno).done();
   if (answer.op === 'source') return writer.u32(answer.token).text(answer.address).text(answer.errno).done();
-  const { ref, protocol, hopLimit, receivedMs, from, data } = answer;
+  const { ref, protocol, hopLimit, receivedMs, clock, from, data } = answer;
   writer
     .u32(ref)
     .u8(protocols.indexOf(protocol))
-    .u16(hopLimit ?? NO_HOP_LIMIT);
+    .u16(hopLimit ?? NO_HOP_LIMIT)
+    .u8(clocks.indexOf(clock));
   return writer.f64(receivedMs).text(from).rest(data).done();
 }
 
@@ -93,9 +95,9 @@ export function decodeAnswer(body: Buffer): Answer {
     return ended(reader, { op, token: reader.u32(), address: reader.text(), errno: reader.text() });
   }
   const [ref, protocol, hopLimit] = [reader.u32(), entry(protocols, reader.u8()), reader.u16()];
-  const [receivedMs, from] = [timeField(reader), addressField(reader)];
+  const [clock, receivedMs, from] = [entry(clocks, reader.u8()), timeField(reader), addressField(reader)];
   const known = hopLimit === NO_HOP_LIMIT ? null : hopLimit;
-  return { op, ref, protocol, hopLimit: known, receivedMs, from, data: packetField(reader) };
+  return { op, ref, protocol, hopLimit: known, receivedMs, clock, from, data: packetField(reader) };
 }
 
 function ended<T>(reader: FieldReader, message: T): T {

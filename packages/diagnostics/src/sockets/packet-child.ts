@@ -16,11 +16,15 @@ export interface PacketProcessOptions {
   readonly commandPrefix?: readonly string[] | undefined;
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
+  /** A process that owes an answer and says nothing for so long is ended, milliseconds; 5,000 if absent. */
+  readonly silenceMs?: number | undefined;
 }
 
 export interface PacketChild {
   readonly pid: number;
   readonly send: (request: Request) => void;
+  /** Kills it: `onLost` gets the reason. */
+  readonly kill: (reason: string) => void;
   /** Closes the pipe, at which the process ends; kills it if it has not ended within a second. */
   readonly stop: () => Promise<void>;
 }
@@ -76,7 +80,8 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
       if (answer.errno !== '') return end(`cannot load raw-socket: ${answer.reason}`);
       clearTimeout(timer);
       state = 'ready';
-      return resolve({ pid: child.pid ?? 0, stop, send: (request) => void pipe.write(frame(encodeRequest(request))) });
+      const send = (request: Request): void => void pipe.write(frame(encodeRequest(request)));
+      return resolve({ pid: child.pid ?? 0, stop, kill: end, send });
     };
 
     const timer = setTimeout(() => end('did not start in time'), START_TIMEOUT_MS);

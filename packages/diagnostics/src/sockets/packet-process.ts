@@ -1,10 +1,12 @@
 import { createSocket } from 'node:dgram';
 import { isIPv6, Socket } from 'node:net';
+import { endianness } from 'node:os';
 
 import type { Family } from '@vantage/contract';
 
 import { errnoOf } from './errno.ts';
 import { frame, frameReader } from './frames.ts';
+import { loadLibc, type Libc } from './libc.ts';
 import { decodeRequest, encodeAnswer, type Answer, type Request } from './messages.ts';
 import type { PacketProtocol } from './packet-socket.ts';
 import { openRawSocket, type ArrivedPacket, type RawSocketLibrary, type SharedRawSocket } from './raw-sockets.ts';
@@ -24,7 +26,12 @@ function ownerKey(family: Family, protocol: PacketProtocol, identifier: number):
   return `${family}/${protocol}/${identifier}`;
 }
 
-function serve(library: RawSocketLibrary, pipe: Socket, answer: (answer: Answer) => void): void {
+function serve(
+  library: RawSocketLibrary,
+  libc: Libc | undefined,
+  pipe: Socket,
+  answer: (answer: Answer) => void,
+): void {
   const opened = new Map<number, OpenRequest>();
   const owners = new Map<string, number>();
   const shared = new Map<string, SharedRawSocket>();
@@ -37,7 +44,7 @@ function serve(library: RawSocketLibrary, pipe: Socket, answer: (answer: Answer)
   };
   const share = (family: Family, protocol: PacketProtocol): SharedRawSocket => {
     const key = `${family}/${protocol}`;
-    const socket = shared.get(key) ?? openRawSocket(library, family, protocol, onPacket);
+    const socket = shared.get(key) ?? openRawSocket(library, libc, family, protocol, onPacket);
     shared.set(key, socket);
     return socket;
   };
@@ -108,6 +115,15 @@ function findSource(destination: string, done: (errno: string, address: string) 
   socket.connect(9, destination);
 }
 
+/** koffi is a dependency that may be missing: without it arrivals are timed by this process. */
+async function findLibc(): Promise<Libc | undefined> {
+  try {
+    return loadLibc(await import('koffi'), process.platform, endianness());
+  } catch {
+    return undefined;
+  }
+}
+
 async function main(): Promise<void> {
   const pipe = new Socket({ fd: 3, readable: true, writable: true });
   const answer = (message: Answer): void => void pipe.write(frame(encodeAnswer(message)));
@@ -119,7 +135,7 @@ async function main(): Promise<void> {
   try {
     const library = await import('raw-socket');
     answer({ op: 'ready', errno: '', reason: '' });
-    serve(library, pipe, answer);
+    serve(library, await findLibc(), pipe, answer);
   } catch (error) {
     answer({ op: 'ready', errno: 'ENOSYS', reason: Error.isError(error) ? error.message : String(error) });
     pipe.end();

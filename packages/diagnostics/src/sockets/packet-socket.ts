@@ -54,16 +54,23 @@ export interface PacketSocket {
   readonly close: () => void;
 }
 
+/**
+ * Which clock an arrival was taken by: `kernel` when the kernel got the packet, `process` when the packet process read it,
+ * which is later by however long that had to wait for a processor.
+ */
+export type Clock = 'kernel' | 'process';
+
 export interface ReceivedPacket {
   /** Protocol of `data`: the socket's own, or `icmp` for an error about one of its packets. */
   readonly protocol: PacketProtocol;
   /** The packet without its IP header, at most `MAX_PACKET_BYTES`. */
   readonly data: Uint8Array;
   readonly from: string;
-  /** TTL or hop limit at arrival; null for IPv6, where a raw socket does not learn it. */
+  /** TTL or hop limit at arrival; null for IPv6 where the clock is `process`: a raw socket does not learn it. */
   readonly hopLimit: number | null;
   /** On the same clock as the send times, milliseconds. */
   readonly receivedMs: number;
+  readonly clock: Clock;
 }
 
 /** Longest packet that is sent or handed on, without its IP header. */

@@ -26,11 +26,16 @@ describe('the packet process', () => {
     const socket = await packets.open({ family: 4, protocol: 'icmp' });
     const received = nextPacket(socket);
     const sentMs = await socket.send(echoRequest(4, socket.identifier, 1, Buffer.from('ours')), '127.0.0.1', 9);
-    const { data, from, hopLimit, protocol, receivedMs } = await received;
+    const { data, from, hopLimit, protocol, receivedMs, clock } = await received;
     socket.close();
 
     expect(parseIcmp(4, data)).toMatchObject({ kind: 'echo-reply', identifier: socket.identifier, sequence: 1 });
-    expect({ from, protocol, hopLimit }).toEqual({ from: '127.0.0.1', protocol: 'icmp', hopLimit: 64 });
+    expect({ from, protocol, hopLimit, clock }).toEqual({
+      from: '127.0.0.1',
+      protocol: 'icmp',
+      hopLimit: 64,
+      clock: 'kernel',
+    });
     expect(receivedMs - sentMs).toBeGreaterThan(0);
     expect(receivedMs - sentMs).toBeLessThan(1_000);
   });
@@ -39,11 +44,61 @@ describe('the packet process', () => {
     const socket = await packets.open({ family: 6, protocol: 'icmp' });
     const received = nextPacket(socket);
     await socket.send(echoRequest(6, socket.identifier, 2, Buffer.from('ours')), '::1', 9);
-    const { data, from, hopLimit } = await received;
+    const { data, from, hopLimit, clock } = await received;
     socket.close();
 
     expect(parseIcmp(6, data)).toMatchObject({ kind: 'echo-reply', sequence: 2 });
-    expect({ from, hopLimit }).toEqual({ from: '::1', hopLimit: null });
+    expect({ from, hopLimit, clock }).toEqual({ from: '::1', hopLimit: 64, clock: 'kernel' });
+  });
+
+  itWithIpv6('works without koffi, by its own clock and without hop limits over IPv6', async () => {
+    const refuseKoffi = `
+      import { registerHooks } from 'node:module';
+      registerHooks({ resolve: (name, context, next) => {
+        if (name === 'koffi') throw new Error('not here');
+        return next(name, context);
+      } });`;
+    const nodeOptions = `NODE_OPTIONS=--import=data:text/javascript,${encodeURIComponent(refuseKoffi)}`;
+    const own = createPacketSockets({ commandPrefix: ['env', nodeOptions] });
+    const received = [];
+    for (const [family, address] of [
+      [4, '127.0.0.1'],
+      [6, '::1'],
+    ] as const) {
+      const socket = await own.open({ family, protocol: 'icmp' });
+      const packet = nextPacket(socket);
+      const sentMs = await socket.send(echoRequest(family, socket.identifier, 1, Buffer.alloc(8)), address, 9);
+      const { from, hopLimit, clock, receivedMs } = await packet;
+      received.push({ from, hopLimit, clock, isAfter: receivedMs >= sentMs });
+      socket.close();
+    }
+    await own.close();
+
+    expect(received).toEqual([
+      { from: '127.0.0.1', hopLimit: 64, clock: 'process', isAfter: true },
+      { from: '::1', hopLimit: null, clock: 'process', isAfter: true },
+    ]);
+  });
+
+  itWithIpv4('dates an arrival by the kernel, however late it is read', async () => {
+    const stopMs = 200;
+    const own = createPacketSockets();
+    const socket = await own.open({ family: 4, protocol: 'icmp' });
+    const other = await packets.open({ family: 4, protocol: 'icmp', identifier: socket.identifier });
+    const { pid } = own.status();
+    const request = echoRequest(4, socket.identifier, 1, Buffer.alloc(8));
+    const received = nextPacket(socket);
+    process.kill(pid!, 'SIGSTOP');
+    await other.send(request, '127.0.0.1', 9);
+    await new Promise((resolve) => setTimeout(resolve, stopMs));
+    process.kill(pid!, 'SIGCONT');
+    const { receivedMs, clock } = await received;
+    const sentMs = await socket.send(request, '127.0.0.1', 9);
+    other.close();
+    await own.close();
+
+    expect(clock).toBe('kernel');
+    expect(sentMs - receivedMs).toBeGreaterThanOrEqual(stopMs - 1);
   });
 
   itWithIpv4('gives each socket its own packets only', async () => {
@@ -113,6 +168,49 @@ describe('the packet process', () => {
     const received = nextPacket(next);
     await next.send(echoRequest(4, next.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
     expect((await received).from).toBe('127.0.0.1');
+    await own.close();
+  });
+
+  itWithIpv4('kills a packet process that no longer answers, and is there again for the next', async () => {
+    const own = createPacketSockets({ silenceMs: 300 });
+    const socket = await own.open({ family: 4, protocol: 'icmp' });
+    const lost = new Promise<Error>((resolve) => socket.onLost(resolve));
+    process.kill(own.status().pid!, 'SIGSTOP');
+    const sending = socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
+
+    await expect(sending).rejects.toMatchObject({
+      code: 'ECHILD',
+      message: expect.stringContaining('does not answer'),
+    });
+    expect((await lost).message).toContain('does not answer');
+    expect(own.status()).toMatchObject({ pid: null, crashes: 1 });
+    const next = await own.open({ family: 4, protocol: 'icmp' });
+    next.close();
+    await own.close();
+  });
+
+  itWithIpv4('notices that it hangs even when whoever asked has left', async () => {
+    const own = createPacketSockets({ silenceMs: 300 });
+    const socket = await own.open({ family: 4, protocol: 'icmp' });
+    const other = await own.open({ family: 4, protocol: 'icmp' });
+    const lost = new Promise<Error>((resolve) => other.onLost(resolve));
+    process.kill(own.status().pid!, 'SIGSTOP');
+    const sending = socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
+    const left = expect(sending).rejects.toMatchObject({ code: 'EBADF' });
+    socket.close();
+
+    await left;
+    expect((await lost).message).toContain('does not answer');
+    await own.close();
+  });
+
+  itWithIpv4('leaves one alone that was asked nothing', async () => {
+    const own = createPacketSockets({ silenceMs: 150 });
+    const socket = await own.open({ family: 4, protocol: 'icmp' });
+    await socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+
+    expect(own.status().crashes).toBe(0);
     await own.close();
   });
 

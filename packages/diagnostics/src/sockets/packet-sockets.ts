@@ -51,8 +51,11 @@ interface Listeners {
 /** Waits after the first, second … failure in a row; a process that ran longer than the last starts the row anew. */
 const BACKOFF_MS = [0, 250, 1_000, 5_000, 30_000] as const;
 
+const SILENCE_MS = 5_000;
+
 /** The packet process as the agent sees it. It is started at the first need, and again after each crash. */
 export function createPacketSockets(options: PacketProcessOptions = {}): PacketProcess {
+  const { silenceMs = SILENCE_MS } = options;
   const sockets = new Map<number, Listeners>();
   const waiters = new Map<number, Waiter>();
   const identifiers = new Set<string>();
@@ -64,13 +67,30 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
   let failuresInRow = 0;
   let failedAtMs = 0;
   let reason: Error | undefined;
+  let silence: NodeJS.Timeout | undefined;
 
+  /** Starts to count the silence of the packet process anew, or stops counting where it owes no answer. */
+  const listen = (isOwing: boolean): void => {
+    clearTimeout(silence);
+    silence = undefined;
+    if (!isOwing) return;
+    // After a pause of this process timers come before the answers that wait: those are read first.
+    const timer = setTimeout(() => setImmediate(() => void (silence === timer && onSilence())), silenceMs);
+    silence = timer.unref();
+  };
+  const onSilence = (): void => {
+    listen(false);
+    if (waiters.size > 0) return child?.kill('does not answer');
+    // Whoever asked has left, maybe before there was anything to answer: a question that always has one tells.
+    sourceFor('127.0.0.1').catch(() => undefined);
+  };
   const lose = (error: Error): void => {
     if (performance.now() - failedAtMs > BACKOFF_MS.at(-1)!) failuresInRow = 0;
     [child, starting, reason] = [undefined, undefined, error];
     crashes += isClosed ? 0 : 1;
     failuresInRow += 1;
     failedAtMs = performance.now();
+    listen(false);
     const [waiting, open] = [[...waiters.values()], [...sockets.values()]];
     waiters.clear();
     sockets.clear();
@@ -87,6 +107,7 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
     if (answer.op === 'packet') sockets.get(answer.ref)?.packet(answer);
     else if (answer.op === 'opened') settle(answer.ref, answer);
     else if (answer.op !== 'ready') settle(answer.token, answer);
+    listen(waiters.size > 0);
   };
   const start = async (): Promise<PacketChild> => {
     if (isClosed) throw errnoError('ECHILD', 'The packet process was closed.');
@@ -106,6 +127,7 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
     new Promise((resolve, reject) => {
       if (child === undefined) return reject(reason ?? errnoError('ECHILD', 'The packet process does not run.'));
       waiters.set(token, { ref, resolve, reject });
+      if (silence === undefined) listen(true);
       return request(child);
     });
 

@@ -10,6 +10,8 @@ declare module 'raw-socket' {
   }
 
   export interface RawSocket extends EventEmitter {
+    /** The native socket. `onRecvReady` is its listener for a descriptor that can be read. */
+    readonly wrap?: EventEmitter;
     on(event: 'message', listener: (buffer: Buffer, source: string) => void): this;
     on(event: 'error', listener: (error: Error) => void): this;
     on(event: 'close', listener: () => void): this;

@@ -2,7 +2,9 @@ import type { Family } from '@vantage/contract';
 import type * as rawSocket from 'raw-socket';
 
 import { errnoOf } from './errno.ts';
-import { MAX_PACKET_BYTES, type PacketProtocol } from './packet-socket.ts';
+import { openKernelReceiver, type KernelPacket } from './kernel-receiver.ts';
+import type { Libc } from './libc.ts';
+import { MAX_PACKET_BYTES, type Clock, type PacketProtocol } from './packet-socket.ts';
 import { IPPROTO, parseIp } from './wire/ip.ts';
 
 export type RawSocketLibrary = typeof rawSocket;
@@ -15,6 +17,7 @@ export interface ArrivedPacket {
   readonly from: string;
   readonly hopLimit: number | null;
   readonly receivedMs: number;
+  readonly clock: Clock;
 }
 
 /** The descriptors of one family and protocol, shared by everyone in the process. */
@@ -50,35 +53,76 @@ const MAX_RETRIES = 5;
  * Opens a raw socket to send by and another to receive by: raw-socket does not send while packets wait to be read, and
  * under a flood they always do.
  *
+ * @param libc for the stamps of the kernel; undefined where it cannot be called
  * @throws Error with the text of strerror(3)
  */
 export function openRawSocket(
   library: RawSocketLibrary,
+  libc: Libc | undefined,
   family: Family,
   protocol: PacketProtocol,
   onPacket: (packet: ArrivedPacket) => void,
 ): SharedRawSocket {
   const addressFamily = family === 4 ? library.AddressFamily.IPv4 : library.AddressFamily.IPv6;
   const number = protocol === 'icmp' && family === 6 ? IPPROTO.icmpv6 : IPPROTO[protocol];
-  const receiver = library.createSocket({ protocol: number, addressFamily, bufferSize: BUFFER_BYTES });
-  const sender = library.createSocket({ protocol: number, addressFamily, bufferSize: 1 });
-
-  receiver.on('error', () => undefined);
-  receiver.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, RECEIVE_QUEUE_BYTES);
-  receiver.on('message', (buffer, source) => {
-    const receivedMs = performance.now();
-    const packet = family === 4 ? parseIp(4, buffer) : { payload: buffer, hopLimit: null };
+  const opened: rawSocket.RawSocket[] = [];
+  let closeKernelReceiver: (() => void) | undefined;
+  const open = (bufferSize: number): rawSocket.RawSocket => {
+    const socket = library.createSocket({ protocol: number, addressFamily, bufferSize });
+    opened.push(socket);
+    return socket.on('error', () => undefined);
+  };
+  const close = (): void => {
+    closeKernelReceiver?.();
+    for (const socket of opened) socket.close();
+  };
+  const receive = ({ bytes, hopLimit, ...rest }: KernelPacket): void => {
+    const packet = family === 4 ? parseIp(4, bytes) : { payload: bytes, hopLimit };
     if (packet === undefined) return;
     const data = packet.payload.subarray(0, MAX_PACKET_BYTES);
-    onPacket({ family, protocol, data, from: withoutZone(source), hopLimit: packet.hopLimit, receivedMs });
-  });
+    onPacket({ family, protocol, data, hopLimit: packet.hopLimit, ...rest });
+  };
 
-  sender.on('error', () => undefined);
-  sender.pauseRecv();
-  prepareSender(sender, family);
-  const send: SharedRawSocket['send'] = (packet, destination, ttl, done) =>
-    sendOnce(sender, family, Buffer.from(packet), destination, ttl, MAX_RETRIES, done);
-  return { send, close: () => [receiver, sender].forEach((socket) => socket.close()) };
+  try {
+    const receiver = open(BUFFER_BYTES);
+    receiver.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, RECEIVE_QUEUE_BYTES);
+    receiver.on('message', (bytes, source) => {
+      const receivedMs = performance.now();
+      receive({ bytes, from: withoutZone(source), hopLimit: null, receivedMs, clock: 'process' });
+    });
+    if (libc !== undefined) closeKernelReceiver = readByKernelReceiver(libc, receiver, family, receive);
+
+    const sender = open(1).pauseRecv();
+    prepareSender(sender, family);
+    const send: SharedRawSocket['send'] = (packet, destination, ttl, done) =>
+      sendOnce(sender, family, Buffer.from(packet), destination, ttl, MAX_RETRIES, done);
+    return { send, close };
+  } catch (error) {
+    // Whoever finds no descriptor left tries again and again.
+    close();
+    throw error;
+  }
+}
+
+/** Puts recvmsg in the place of raw-socket's own reading, for as long as it works. Returns what ends it. */
+function readByKernelReceiver(
+  libc: Libc,
+  socket: rawSocket.RawSocket,
+  family: Family,
+  receive: (packet: KernelPacket) => void,
+): (() => void) | undefined {
+  const { wrap } = socket;
+  const own = wrap?.listeners('recvReady') ?? [];
+  const reader = own.length === 1 ? openKernelReceiver(libc, socket, family, BUFFER_BYTES) : undefined;
+  if (wrap === undefined || reader === undefined) return undefined;
+  const onReadable = (): void => {
+    if (reader.drain(receive)) return;
+    wrap.removeListener('recvReady', onReadable);
+    wrap.on('recvReady', own[0] as () => void);
+  };
+  wrap.removeAllListeners('recvReady');
+  wrap.on('recvReady', onReadable);
+  return reader.close;
 }
 
 /** PMTUDISC_PROBE: never fragment and never trust a remembered path MTU, so that each packet meets the path itself. */

@@ -4,7 +4,7 @@ import type { Place } from '@vantage/contract';
 import { traceroute, type Hop } from './contract.ts';
 
 const options = { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1 } as const;
-const who = { private: false, hostname: null, asn: null, asName: null };
+const who = { private: false, hostname: null, hostnameVerified: null, asn: null, asName: null };
 
 describe('the contract of traceroute', () => {
   it.each([
@@ -16,6 +16,33 @@ describe('the contract of traceroute', () => {
 
     expect(found).toHaveLength(errors);
     for (const { path } of found ?? []) expect(path).toBe('/options');
+  });
+
+  it.each([
+    ['icmp', 80, []],
+    ['tcp', 25, [{ path: '/options/port', host: 'a.example', port: 25, purpose: 'tcp' }]],
+    ['tcp', undefined, [{ path: '/options/port', host: 'a.example', port: 80, purpose: 'tcp' }]],
+    ['udp', undefined, [{ path: '/options/port', host: 'a.example', port: 33_434, purpose: 'udp' }]],
+  ] as const)('has the policy judge the port that is asked: %s, %s', (protocol, port, others) => {
+    expect(
+      traceroute.otherTargets?.({
+        host: 'a.example',
+        options: { ...options, protocol, ...(port === undefined ? {} : { port }) },
+      }),
+    ).toEqual(others);
+  });
+
+  it('refuses reflectors for udp alone', () => {
+    const paths = (protocol: 'icmp' | 'udp' | 'tcp', port?: number): readonly string[] | undefined =>
+      traceroute
+        .inputErrors?.({ host: 'a', options: { ...options, protocol, ...(port === undefined ? {} : { port }) } })
+        .map(({ path }) => path);
+
+    expect(paths('udp', 1_900)).toEqual(['/options/port']);
+    expect(paths('udp', 53)).toEqual(['/options/port']);
+    expect(paths('udp')).toEqual([]);
+    expect(paths('tcp', 53)).toEqual([]);
+    expect(paths('icmp', 53)).toEqual([]);
   });
 
   it('adds networks to hops and responders that have an address, and changes nothing else', () => {

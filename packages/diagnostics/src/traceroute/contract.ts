@@ -5,15 +5,20 @@ import {
   durationSchema,
   familySchema,
   nullable,
+  type InputError,
   type LookUpPlace,
 } from '@vantage/contract';
 import { Type, type Static } from 'typebox';
+
+import { takesTrace } from './udp-ports.ts';
 
 /** Packets that one check may send. */
 export const MAX_PACKETS = 640;
 
 /** Responders of one hop that are listed; more would take many flows and as many paths. */
 export const MAX_RESPONDERS = 16;
+
+const DEFAULT_PORTS = { icmp: 0, udp: 33_434, tcp: 80 } as const;
 
 const rtts = Type.Array(nullable(durationSchema), {
   maxItems: 160,
@@ -26,6 +31,12 @@ const whoFields = {
     description: 'True for an address that is not public; unless the operator shows those, `ip` is then null.',
   }),
   hostname: nullable(Type.String({ maxLength: 256, description: 'PTR name of the address, escaped.' })),
+  hostnameVerified: nullable(
+    Type.Boolean({
+      description:
+        'True where `hostname` has `ip` among its own addresses; null without a name, or where time was short.',
+    }),
+  ),
   asn: nullable(asnSchema),
   asName: nullable(Type.String({ maxLength: 256, description: 'Name of the autonomous system.' })),
 };
@@ -111,6 +122,12 @@ export const traceroute = defineCheckType({
           'Largest packet, in bytes, that reached the target or that a router said it carries; null where not learnt.',
       }),
     ),
+    clock: nullable(
+      Type.Enum(['kernel', 'process'], {
+        description:
+          'What timed the arrivals: `kernel`, when it got each packet, or for at least one of them `process`, when the probe read it; null when nothing arrived.',
+      }),
+    ),
     loop: nullable(
       Type.Object(
         {
@@ -124,15 +141,49 @@ export const traceroute = defineCheckType({
   requiredOnSuccess: ['hops', 'reached', 'protocol', 'pathMtu', 'loop'],
   needsRawSockets: true,
   budgetMs: () => 30_000,
-  inputErrors: ({ options: { maxHops, queries, flows } }) => {
-    const packets = maxHops * queries * flows;
-    if (packets <= MAX_PACKETS) return [];
-    const message = `maxHops × queries × flows is ${packets}; at most ${MAX_PACKETS} packets are sent.`;
-    return [{ path: '/options', message }];
+  inputErrors: ({ options }) => [...packetErrors(options), ...portErrors(options)],
+  otherTargets: ({ host, options }) => {
+    const { protocol } = options;
+    return protocol === 'icmp' ? [] : [{ path: '/options/port', host, port: portOf(options), purpose: protocol }];
   },
   annotate: (result, lookUp) =>
     result.hops === undefined ? result : { ...result, hops: result.hops.map((hop) => annotateHop(hop, lookUp)) },
 });
+
+interface Asked {
+  readonly protocol: 'icmp' | 'udp' | 'tcp';
+  readonly port?: number | undefined;
+}
+
+/** The destination port; 0 for ICMP, which has none. */
+export function portOf({ protocol, port = DEFAULT_PORTS[protocol] }: Asked): number {
+  return protocol === 'icmp' ? 0 : port;
+}
+
+/** Why a trace does not go to a port, or undefined where it does. */
+export function refusedPort(asked: Asked): string | undefined {
+  const port = portOf(asked);
+  if (asked.protocol !== 'udp' || takesTrace(port)) return undefined;
+  return `No datagrams of a trace go to port ${port}: its protocol can be made to amplify.`;
+}
+
+function portErrors(options: Asked): InputError[] {
+  const message = refusedPort(options);
+  return message === undefined ? [] : [{ path: '/options/port', message }];
+}
+
+interface Counts {
+  readonly maxHops: number;
+  readonly queries: number;
+  readonly flows: number;
+}
+
+function packetErrors({ maxHops, queries, flows }: Counts): InputError[] {
+  const packets = maxHops * queries * flows;
+  if (packets <= MAX_PACKETS) return [];
+  const message = `maxHops × queries × flows is ${packets}; at most ${MAX_PACKETS} packets are sent.`;
+  return [{ path: '/options', message }];
+}
 
 function annotateHop(hop: Hop, lookUp: LookUpPlace): Hop {
   const responders = hop.responders.map((responder) => ({ ...responder, ...network(responder.ip, lookUp) }));

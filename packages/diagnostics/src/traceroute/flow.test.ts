@@ -23,7 +23,7 @@ function received(
   protocol: ReceivedPacket['protocol'] = 'icmp',
   from = '203.0.113.1',
 ): ReceivedPacket {
-  return { protocol, data, from, hopLimit: null, receivedMs: 1 };
+  return { protocol, data, from, hopLimit: null, receivedMs: 1, clock: 'kernel' };
 }
 
 describe.each(cases)('a flow of $protocol over IPv$family', ({ family, protocol }) => {

@@ -1,35 +1,56 @@
+import { SocketAddress } from 'node:net';
+
 import { escapeText, type NameLookup } from '@vantage/contract';
+
+/** The name of a hop as a result shows it. */
+export interface HopName {
+  readonly hostname: string | null;
+  /** Whether the name leads back to the address; null where that was not asked, or is not known yet. */
+  readonly hostnameVerified: boolean | null;
+}
 
 export interface HopNames {
   /** Starts the look-up of an address, unless it was started before. */
   readonly ask: (address: string) => void;
   /** The name as far as it is known by now. */
-  readonly known: (address: string) => string | null;
+  readonly known: (address: string) => HopName;
   /** Resolves once every look-up is answered, or after the time. */
   readonly settled: (timeoutMs: number) => Promise<void>;
 }
 
+export const NAMELESS: HopName = { hostname: null, hostnameVerified: null };
+
 /** Names are shown for so many addresses; more would not fit a result. */
 const MAX_NAMES = 96;
 
-/** Looks the PTR names of hops up, side by side. A look-up that fails is a hop without a name. */
-export function hopNames({ reverse }: Pick<NameLookup, 'reverse'>, signal: AbortSignal): HopNames {
-  const names = new Map<string, string | null>();
+/**
+ * Looks the PTR names of hops up, side by side, and each name's own addresses: a PTR record is a claim of its owner. A
+ * look-up that fails is a hop without a name.
+ */
+export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal): HopNames {
+  const names = new Map<string, HopName>();
   const pending = new Set<Promise<void>>();
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
 
+  const look = async (address: string): Promise<void> => {
+    const [name] = await reverse(address, either);
+    if (name === undefined) return;
+    const hostname = escapeText(name, 253);
+    names.set(address, { hostname, hostnameVerified: null });
+    const addresses = await forward(name, either);
+    // An aborted look-up is empty too, and proves nothing.
+    if (either.aborted) return;
+    names.set(address, { hostname, hostnameVerified: addresses.some((one) => canonical(one) === canonical(address)) });
+  };
   const ask = (address: string): void => {
     if (names.has(address) || names.size >= MAX_NAMES) return;
-    names.set(address, null);
-    const look = reverse(address, either).then(
-      ([name]) => {
-        if (name !== undefined) names.set(address, escapeText(name, 253));
-        pending.delete(look);
-      },
-      () => void pending.delete(look),
+    names.set(address, NAMELESS);
+    const asked = look(address).then(
+      () => void pending.delete(asked),
+      () => void pending.delete(asked),
     );
-    pending.add(look);
+    pending.add(asked);
   };
   const settled = async (timeoutMs: number): Promise<void> => {
     let timer: NodeJS.Timeout | undefined;
@@ -40,5 +61,10 @@ export function hopNames({ reverse }: Pick<NameLookup, 'reverse'>, signal: Abort
     clearTimeout(timer);
     over.abort();
   };
-  return { ask, settled, known: (address) => names.get(address) ?? null };
+  return { ask, settled, known: (address) => names.get(address) ?? NAMELESS };
+}
+
+/** IPv6 has many texts for one address. */
+function canonical(text: string): string {
+  return SocketAddress.parse(text.includes(':') ? `[${text}]` : text)?.address ?? text.toLowerCase();
 }

@@ -2,6 +2,7 @@ import { roundMs, type Family } from '@vantage/contract';
 
 import { icmpMark } from '../sockets/icmp-failure.ts';
 import { MAX_RESPONDERS, type Hop } from './contract.ts';
+import { NAMELESS, type HopName } from './hop-names.ts';
 import type { Trace } from './pursue.ts';
 import { rttOf, type TracePacket } from './trace.ts';
 
@@ -12,7 +13,7 @@ export interface HopDress {
   readonly shown: (address: string) => string | null;
   readonly isPrivate: (address: string) => boolean;
   /** The PTR name, as far as it is known by now. */
-  readonly hostname: (address: string) => string | null;
+  readonly name: (address: string) => HopName;
 }
 
 /** The hops of a trace as a result shows them: silent ones keep their place, none is renumbered. */
@@ -27,8 +28,10 @@ export function hopsOf({ packets, views }: Trace, dress: HopDress): Hop[] {
     }
   }
   const hops = Array.from({ length: last }, (_, index) => hopOf(index + 1, byHop.get(index + 1) ?? [], dress));
-  const firstUnsent = hops.findIndex(({ rtts }) => rtts.length === 0);
-  return firstUnsent === -1 ? hops : hops.slice(0, firstUnsent);
+  const firstUnsent = hops.findIndex(({ hop }) => (byHop.get(hop) ?? []).length === 0);
+  const sent = firstUnsent === -1 ? hops : hops.slice(0, firstUnsent);
+  // One that is still awaited keeps its place before others, but is not known to be on the path after all of them.
+  return sent.slice(0, sent.findLastIndex(({ rtts }) => rtts.length > 0) + 1);
 }
 
 /** What went further by its TTL and came to the same end stands in for what was not sent or not answered at the end. */
@@ -55,8 +58,9 @@ function hopOf(hop: number, packets: readonly TracePacket[], dress: HopDress): H
   const responders = ranked.map(([address, answers]) => ({ ...who(address, dress), rtts: rttsOf(answers) }));
   const first = ranked[0]?.[0];
   const answers = settled.flatMap(({ answer }) => (answer === null ? [] : [answer]));
-  const ended = answers.find(({ kind, error }) => kind !== 'expired' && error !== null)?.error;
-  const mark = ended === undefined || ended === null ? null : icmpMark(dress.family, ended);
+  const end = answers.find(({ kind, error }) => kind !== 'expired' && error !== null);
+  const ended = end?.error;
+  const mark = ended === undefined || ended === null ? null : icmpMark(dress.family, ended, end?.kind === 'target');
   return {
     hop,
     ...(first === undefined ? nobody : who(first, dress)),
@@ -68,12 +72,12 @@ function hopOf(hop: number, packets: readonly TracePacket[], dress: HopDress): H
   };
 }
 
-const nobody = { ip: null, private: false, hostname: null, asn: null, asName: null };
+const nobody = { ip: null, private: false, ...NAMELESS, asn: null, asName: null };
 
 function who(address: string, dress: HopDress): typeof nobody | Pick<Hop, keyof typeof nobody> {
   const ip = dress.shown(address);
-  const hostname = ip === null ? null : dress.hostname(address);
-  return { ip, private: dress.isPrivate(address), hostname, asn: null, asName: null };
+  const name = ip === null ? NAMELESS : dress.name(address);
+  return { ip, private: dress.isPrivate(address), ...name, asn: null, asName: null };
 }
 
 function rttsOf(packets: readonly TracePacket[]): (number | null)[] {

@@ -29,7 +29,7 @@ export interface Trace {
 /** Packets that may be under way at once. */
 const WINDOW = 16;
 /** Packets sent back to back, and the time until the next may follow: a burst would meet the routers' ICMP limits. */
-const BURST = 4;
+const BURST = 8;
 const BURST_EVERY_MS = 1;
 /** For an answer of which nothing is known; for one of a hop that answered before; for one of a hop before others. */
 const MAX_WAIT_MS = 2_000;
@@ -58,11 +58,14 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       isOver = true;
       clearTimeout(timer);
       signal.removeEventListener('abort', finish);
+      for (const packet of packets) packet.isGivenUp ||= packet.answer === null;
       trace.views = look();
       resolve(trace);
     };
     const fail = (failure: Failure): void => {
-      trace.failure ??= failure;
+      // What is lost after the end was not needed.
+      if (isOver) return;
+      trace.failure = failure;
       finish();
     };
     const send = (flow: number, ttl: number): void => {
@@ -110,8 +113,8 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       const { index, error } = match;
       const packet = index === null ? likeliest(packets, flow) : packets.filter((one) => one.flow === flow)[index];
       if (packet === undefined || packet.answer !== null) return;
-      const { from, receivedMs } = received;
-      packet.answer = { from, receivedMs, error, kind: kindOf(error, from, plan.destination) };
+      const { from, receivedMs, clock } = received;
+      packet.answer = { from, receivedMs, clock, error, kind: kindOf(error, from, plan.destination) };
       onChange(trace);
       step();
     };
@@ -166,10 +169,12 @@ function likeliest(packets: readonly TracePacket[], flow: number): TracePacket |
   return open.toSorted((a, b) => a.ttl - b.ttl || a.index - b.index)[0];
 }
 
-/** Whatever the target itself answers shows that the packet reached it; so does a port that nobody listens on. */
+/**
+ * Whatever the target itself answers shows that the packet reached it. A filter on the way may say in its own name that
+ * nobody listens on the port (`reject` of Linux does), which cannot be told from a target with several addresses.
+ */
 function kindOf(error: TraceAnswer['error'], from: string, destination: string): TraceAnswer['kind'] {
   if (error === null) return 'target';
   if (error.kind === 'time-exceeded') return 'expired';
-  const isPort = error.kind === 'unreachable' && error.code === (error.quoted.source.includes(':') ? 4 : 3);
-  return isPort || from === destination ? 'target' : 'refused';
+  return from === destination ? 'target' : 'refused';
 }

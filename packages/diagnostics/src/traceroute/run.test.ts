@@ -64,6 +64,11 @@ function arrived(sent: FakeSent, rttMs = sent.ttl): FakeAnswer {
   return { protocol: 'icmp', data: echoReplyTo(4, sent.packet), from: sent.destination, hopLimit: 60, rttMs };
 }
 
+/** What was sent but for the large packets that ask for the path MTU. */
+function ofTrace({ sent }: FakePackets): readonly FakeSent[] {
+  return sent.filter(({ packet }) => packet.length < 200);
+}
+
 /** A straight path whose target is so many hops away. */
 function path(
   length: number,
@@ -97,8 +102,7 @@ describe('traceroute', () => {
       mpls: [],
       icmp: null,
     });
-    expect(Math.max(...fake.sent.slice(0, -1).map(({ ttl }) => Math.min(ttl, 64)))).toBeLessThanOrEqual(64);
-    expect(fake.sent.filter(({ packet }) => packet.length < 200).every(({ ttl }) => ttl <= 7 + 5)).toBe(true);
+    expect(ofTrace(fake).every(({ ttl }) => ttl <= 7 + 5)).toBe(true);
     expect(fake.sent.every(({ destination }) => destination === TARGET)).toBe(true);
     expect(admissions).toEqual([{ host: TARGET, family: undefined, purpose: 'icmp' }]);
   });
@@ -157,7 +161,7 @@ describe('traceroute', () => {
       null,
       null,
     ]);
-    expect(Math.max(...fake.sent.map(({ ttl }) => ttl))).toBe(9);
+    expect(Math.max(...ofTrace(fake).map(({ ttl }) => ttl))).toBe(9);
   });
 
   it('stops at the highest TTL asked', async () => {
@@ -165,7 +169,7 @@ describe('traceroute', () => {
 
     expect(outcome).toMatchObject({ result: 'timeout', reached: false });
     expect(outcome.hops).toHaveLength(3);
-    expect(fake.sent).toHaveLength(9);
+    expect(ofTrace(fake)).toHaveLength(9);
   });
 
   it('never has more than sixteen packets under way', async () => {
@@ -181,13 +185,14 @@ describe('traceroute', () => {
 
     expect(outcome).toMatchObject({ result: 'timeout', reached: false, loop: { start: 3, length: 2 } });
     expect(outcome.hops?.map(({ ip }) => ip)).toEqual([1, 2, 4, 3, 4, 3].map(router));
-    expect(Math.max(...fake.sent.map(({ ttl }) => ttl))).toBeLessThanOrEqual(11);
+    expect(Math.max(...ofTrace(fake).map(({ ttl }) => ttl))).toBeLessThanOrEqual(11);
   });
 
   it.each([
     ['no route', 0, 'network_unreachable', '!N'],
     ['no host', 1, 'host_unreachable', '!H'],
     ['a filter', 13, 'administratively_prohibited', '!X'],
+    ['a port, in the name of the target', 3, 'port_unreachable', '!<3>'],
   ] as const)('ends where a router refuses: %s', async (_reason, code, failure, mark) => {
     const { outcome } = await traceOver((sent) => [
       sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, code, router(3)),
@@ -222,6 +227,57 @@ describe('traceroute', () => {
     );
 
     expect(outcome.pathMtu).toBe(1_300);
+  });
+
+  it('learns the MTU of its own link, below which the kernel lets something through', async () => {
+    const refusing = (sent: FakeSent): readonly FakeAnswer[] => {
+      if (sent.packet.length + 20 <= 1_412) return path(3)(sent);
+      throw Object.assign(new Error('EMSGSIZE: Message too long'), { code: 'EMSGSIZE' });
+    };
+    const { outcome } = await traceOver(refusing);
+
+    expect(outcome).toMatchObject({ result: 'success', pathMtu: 1_412 });
+  });
+
+  it.each([
+    ['another target', '198.51.100.9', (packet: Uint8Array) => packet],
+    ['another payload', TARGET, (packet: Uint8Array) => packet.map((byte, at) => (at < 8 ? byte : byte ^ 0x55))],
+    [
+      'another checksum',
+      TARGET,
+      (packet: Uint8Array) => packet.map((byte, at) => (at === 2 ? byte ^ 0x55 : byte)).slice(0, 8),
+    ],
+  ])('takes no MTU from an error about a packet of %s', async (_of, destination, change) => {
+    const { outcome } = await traceOver(
+      path(3, (sent) => {
+        if (sent.packet.length < 200) return undefined;
+        const quoted = ipPacket(FAKE_SOURCES[4], destination, 1, change(sent.packet));
+        const data = icmpError(4, 3, 4, quoted, 1_300);
+        return [{ protocol: 'icmp', data, from: router(2), hopLimit: 60, rttMs: 1 }, arrived(sent, 3)];
+      }),
+    );
+
+    expect(outcome.pathMtu).toBe(1_500);
+  });
+
+  it('sends no more than 640 packets, those that ask for the path MTU among them', async () => {
+    // A target that answers nothing but the very last query, so that all of them are sent and it counts as reached.
+    const { outcome, fake } = await traceOver(
+      (sent) => [sent.ttl < 64 ? expired(sent, router(sent.ttl), 1) : arrived(sent, 1)],
+      { maxHops: 64, queries: 10 },
+    );
+
+    expect(outcome).toMatchObject({ reached: true, pathMtu: null });
+    expect(fake.sent).toHaveLength(640);
+  });
+
+  it('says which clock timed the answers', async () => {
+    const { outcome } = await traceOver(
+      path(3, (sent) => (sent.ttl === 2 ? [{ ...expired(sent, router(2)), clock: 'process' }] : undefined)),
+    );
+
+    expect(outcome.clock).toBe('process');
+    expect((await traceOver(path(3))).outcome.clock).toBe('kernel');
   });
 
   it('asks with datagrams to one port, and knows a closed one for the target', async () => {
@@ -307,11 +363,39 @@ describe('traceroute', () => {
     expect(asked.toSorted()).toEqual([TARGET, router(1), router(2)].toSorted());
   });
 
-  it('shows hops as they come', async () => {
-    const { partials } = await traceOver(path(3));
+  it('calls a name verified where it leads back to the address, and unverified where it does not', async () => {
+    const { outcome } = await traceOver(
+      path(4),
+      {},
+      {
+        names: {
+          reverse: async (address) => (address === router(3) ? [] : [`${address}.example`]),
+          forward: (name) => {
+            if (name.startsWith(router(2))) return new Promise(() => undefined);
+            return Promise.resolve(name.startsWith(router(1)) ? ['192.0.2.77', router(1)] : ['192.0.2.77']);
+          },
+        },
+      },
+    );
 
-    expect(partials.length).toBeGreaterThan(3);
-    expect(partials[0]).toMatchObject({ protocol: 'icmp', reached: false, hops: [{ hop: 1, ip: router(1) }] });
+    expect(outcome.hops?.map(({ hostname, hostnameVerified }) => [hostname, hostnameVerified])).toEqual([
+      [`${router(1)}.example`, true],
+      [`${router(2)}.example`, null],
+      [null, null],
+      [`${TARGET}.example`, false],
+    ]);
+  });
+
+  it('shows hops as they come', async () => {
+    const { partials } = await traceOver(path(20));
+    const hopsShown = partials.map((partial) =>
+      'hops' in partial && Array.isArray(partial.hops) ? partial.hops.length : 0,
+    );
+
+    expect(partials[0]).toMatchObject({ protocol: 'icmp', reached: false });
+    expect(hopsShown[0]).toBeLessThan(20);
+    expect(new Set(hopsShown).size).toBeGreaterThan(2);
+    expect(hopsShown).toEqual(hopsShown.toSorted((a, b) => a - b));
     expect(partials.at(-1)).toMatchObject({ reached: true });
   });
 
@@ -334,7 +418,105 @@ describe('traceroute', () => {
     });
     const outcome = await runTraceroute(params(TARGET), testContext<typeof traceroute>({ packets: fake }));
 
-    expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' }, hops: [{ ip: router(1) }] });
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' } });
+    expect(outcome.hops?.[0]).toMatchObject({ ip: router(1) });
+    expect(outcome.hops?.[1]).toMatchObject({ ip: null, latency: null });
+    expect(outcome.hops?.[1]?.rtts).toContain(null);
+  });
+
+  it('is interrupted by the end of the packet process even after the target answered, and keeps what it has', async () => {
+    const fake: FakePackets = fakePackets((sent) => {
+      if (sent.ttl < 3) return [expired(sent, router(sent.ttl))];
+      if (sent.ttl === 3 && sent.packet.length < 200) setImmediate(() => setImmediate(() => fake.crash()));
+      return sent.ttl === 3 ? [arrived(sent, 3)] : [];
+    });
+    const options = { queries: 10 };
+    const outcome = await runTraceroute(params(TARGET, options), testContext<typeof traceroute>({ packets: fake }));
+
+    expect(outcome).toMatchObject({
+      result: 'error',
+      error: { code: 'probe_interrupted' },
+      reached: true,
+      hops: [{ ip: router(1) }, { ip: router(2) }, { ip: TARGET }],
+    });
+  });
+
+  it('keeps the place of a first hop that is still awaited', async () => {
+    const { outcome, partials } = await traceOver(
+      path(4, ({ ttl }) => (ttl === 1 ? [] : undefined)),
+      { queries: 1 },
+    );
+    const first = partials.map((partial) => ('hops' in partial ? partial.hops : [])) as (typeof outcome.hops)[];
+
+    expect(first[0]?.slice(0, 2)).toMatchObject([
+      { hop: 1, ip: null, rtts: [], latency: null },
+      { hop: 2, ip: router(2), rtts: [2] },
+    ]);
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([null, router(2), router(3), TARGET]);
+  });
+
+  it('counts what was still awaited at its end as not answered', async () => {
+    const aborted = new AbortController();
+    const { outcome } = await traceOver(
+      path(9, ({ ttl }) => {
+        if (ttl === 3) setImmediate(() => setImmediate(() => aborted.abort()));
+        return ttl === 2 ? undefined : [];
+      }),
+      { queries: 1 },
+      { signal: aborted.signal },
+    );
+
+    expect(outcome.hops?.slice(0, 3).map(({ ip, rtts }) => [ip, rtts])).toEqual([
+      [null, [null]],
+      [router(2), [2]],
+      [null, [null]],
+    ]);
+  });
+
+  it.each(['open', 'sourceFor'] as const)(
+    'waits for a packet process that hangs at %s no longer than asked',
+    async (step) => {
+      const aborted = new AbortController();
+      const fake = fakePackets(() => []);
+      const hanging = (): Promise<never> => {
+        setImmediate(() => aborted.abort());
+        return new Promise(() => undefined);
+      };
+      const outcome = await runTraceroute(
+        params(TARGET),
+        testContext<typeof traceroute>({ packets: { ...fake, [step]: hanging }, signal: aborted.signal }),
+      );
+
+      expect(outcome).toMatchObject({ result: 'error', error: { source: 'probe', phase: 'exec' }, hops: [] });
+      expect(fake.openSockets()).toBe(0);
+    },
+  );
+
+  it('closes a socket that is opened after the end', async () => {
+    const aborted = new AbortController();
+    const fake = fakePackets(() => []);
+    const opening = Promise.withResolvers<void>();
+    const open: typeof fake.open = async (wanted) => {
+      setImmediate(() => aborted.abort());
+      await opening.promise;
+      return fake.open(wanted);
+    };
+    await runTraceroute(
+      params(TARGET),
+      testContext<typeof traceroute>({ packets: { ...fake, open }, signal: aborted.signal }),
+    );
+    opening.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(fake.openSockets()).toBe(0);
+  });
+
+  it.each([53, 123, 1_900, 11_211])('sends no datagrams to port %i, whoever asks', async (port) => {
+    const { outcome, fake, admissions } = await traceOver(() => [], { protocol: 'udp', port });
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'target_refused_by_policy' }, hops: [] });
+    expect(fake.sent).toEqual([]);
+    expect(admissions).toEqual([]);
   });
 
   it('says which capability is missing', async () => {

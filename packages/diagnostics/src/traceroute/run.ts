@@ -1,24 +1,24 @@
 import type { Failure, ParamsOf, Target } from '@vantage/contract';
 
-import { classifyError, outcomeOf, timedOut } from '../classify.ts';
+import { outcomeOf, timedOut } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { icmpFailure } from '../sockets/icmp-failure.ts';
-import { capabilityMissing, openPackets, shownAddress } from '../sockets/lend.ts';
-import type { PacketSocket, PacketSockets } from '../sockets/packet-socket.ts';
-import type { traceroute } from './contract.ts';
+import { capabilityMissing, shownAddress, worstClock } from '../sockets/lend.ts';
+import type { Clock } from '../sockets/packet-socket.ts';
+import { addressBytes, addressText } from '../sockets/wire/address.ts';
+import { portOf, refusedPort, type traceroute } from './contract.ts';
 import { fitHops } from './fit-hops.ts';
-import { traceFlow } from './flow.ts';
 import { hopNames, type HopNames } from './hop-names.ts';
-import { hopsOf, median, type HopDress } from './hops.ts';
-import { findPathMtu } from './path-mtu.ts';
-import { pursue, type PursuitFlow, type Trace } from './pursue.ts';
-import { rttOf } from './trace.ts';
+import { hopsOf, type HopDress } from './hops.ts';
+import { mtuSearch } from './mtu-search.ts';
+import { openFlows } from './open-flows.ts';
+import { pursue, type Trace } from './pursue.ts';
+import { isReached, rtOf } from './target-answers.ts';
 
 type Traceroute = typeof traceroute;
 type Context = DiagnosticContext<Traceroute>;
 type TracerouteParams = ParamsOf<Traceroute>;
 
-const DEFAULT_PORTS = { icmp: 0, udp: 33_434, tcp: 80 } as const;
 /** Time for the last names, and left of the deadline for the result to get home. */
 const NAMES_MS = 1_500;
 const RESERVE_MS = 500;
@@ -26,13 +26,16 @@ const RESERVE_MS = 500;
 /** Packets of one flow, or of several, with growing TTLs to the pinned address. */
 export async function runTraceroute(params: TracerouteParams, context: Context): Promise<Outcome<Traceroute>> {
   const { protocol } = params.options;
+  // The coordinator refuses this; the probe is the one that counts.
+  const refused = refusedPort(params.options);
+  if (refused !== undefined) return notStarted(refusedByPolicy(refused), null, protocol);
   const admission = await admit(params, context);
   if ('failure' in admission) return notStarted(admission.failure, null, protocol);
   const { target } = admission;
 
   const { packets } = context;
   if ('unavailable' in packets) return notStarted(capabilityMissing(packets.unavailable), target, protocol);
-  const opened = await openFlows(params, target, packets, context.attribution.payloadTag);
+  const opened = await openFlows(params, target, packets, context.attribution.payloadTag, context.signal);
   if ('failure' in opened) return notStarted(opened.failure, target, protocol);
   const names = hopNames(context.names, context.signal);
   const dress: HopDress = {
@@ -40,28 +43,49 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     queries: params.options.queries,
     shown: (address) => shownAddress(address, target, context),
     isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),
-    hostname: names.known,
+    name: names.known,
   };
+  const mtu = mtuSearch(params.options, target, packets, context);
   try {
     const showPartial = (trace: Trace): void => {
       askNames(trace, names, dress);
-      context.emitPartial({ hops: fitHops(hopsOf(trace, dress)), protocol, reached: isReached(trace) });
+      const hops = fitHops(hopsOf(trace, dress));
+      context.emitPartial({ hops, protocol, reached: isReached(trace), clock: clockOf(trace) });
+    };
+    // Answers come in bunches: one state for a bunch, after all of it was read.
+    let due: NodeJS.Immediate | undefined;
+    const onChange = (trace: Trace): void => {
+      mtu.start(trace);
+      due ??= setImmediate(() => {
+        due = undefined;
+        showPartial(trace);
+      });
     };
     const plan = {
       flows: opened.flows,
-      destination: target.address,
+      destination: addressText(addressBytes(target.address)),
       maxHops: params.options.maxHops,
       queries: params.options.queries,
       budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS,
     };
-    const trace = await pursue(plan, context.signal, showPartial);
+    const trace = await pursue(plan, context.signal, onChange);
+    clearImmediate(due);
+    showPartial(trace);
     const [pathMtu] = await Promise.all([
-      learnPathMtu(trace, packets, target, context),
+      mtu.result(trace),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
-    const common = { resolvedIp: target.address, protocol, hops: fitHops(hopsOf(trace, dress)), pathMtu };
-    return { ...common, ...verdict(trace, target, dress) };
+    const hops = fitHops(hopsOf(trace, dress));
+    return {
+      resolvedIp: target.address,
+      protocol,
+      hops,
+      pathMtu,
+      clock: clockOf(trace),
+      ...verdict(trace, target, dress),
+    };
   } finally {
+    mtu.stop();
     for (const { socket } of opened.flows) socket.close();
   }
 }
@@ -70,8 +94,8 @@ async function admit(
   { host, options }: TracerouteParams,
   { admit, signal }: Context,
 ): Promise<{ readonly target: Target } | { readonly failure: Failure }> {
-  const { protocol, family, port = DEFAULT_PORTS[protocol] } = options;
-  const request = { host, family, purpose: protocol, ...(protocol === 'icmp' ? {} : { port }) };
+  const { protocol, family } = options;
+  const request = { host, family, purpose: protocol, ...(protocol === 'icmp' ? {} : { port: portOf(options) }) };
   try {
     const admission = await admit(request, signal);
     return admission.admitted ? { target: admission.target } : { failure: admission.failure };
@@ -81,40 +105,13 @@ async function admit(
   }
 }
 
+function refusedByPolicy(message: string): Failure {
+  return { code: 'target_refused_by_policy', phase: 'request', source: 'probe', message };
+}
+
 function notStarted(error: Failure, target: Target | null, protocol: 'icmp' | 'udp' | 'tcp'): Outcome<Traceroute> {
-  const nothing = { rt: null, hops: [], reached: false, pathMtu: null, loop: null };
+  const nothing = { rt: null, hops: [], reached: false, pathMtu: null, loop: null, clock: null };
   return { result: outcomeOf(error), error, resolvedIp: target?.address ?? null, protocol, ...nothing };
-}
-
-interface OpenedFlows {
-  readonly flows: readonly PursuitFlow[];
-}
-
-async function openFlows(
-  { options }: TracerouteParams,
-  { address, family }: Target,
-  packets: PacketSockets,
-  tag: string,
-): Promise<OpenedFlows | { readonly failure: Failure }> {
-  const { protocol, port = DEFAULT_PORTS[protocol] } = options;
-  const sockets: PacketSocket[] = [];
-  const giveUp = (failure: Failure): { readonly failure: Failure } => {
-    for (const socket of sockets) socket.close();
-    return { failure };
-  };
-  while (sockets.length < options.flows) {
-    const opened = await openPackets(packets, { family, protocol });
-    if ('failure' in opened) return giveUp(opened.failure);
-    sockets.push(opened.socket);
-  }
-  try {
-    const source = await packets.sourceFor(address);
-    const common = { protocol, family, source, destination: address, port, tag };
-    const flows = sockets.map((socket) => ({ socket, flow: traceFlow({ ...common, identifier: socket.identifier }) }));
-    return { flows };
-  } catch (error) {
-    return giveUp(classifyError(error, 'request'));
-  }
 }
 
 function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {
@@ -124,25 +121,8 @@ function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {
   }
 }
 
-async function learnPathMtu(
-  trace: Trace,
-  packets: PacketSockets,
-  target: Target,
-  context: Context,
-): Promise<number | null> {
-  const named = trace.packets.flatMap(({ answer }) => (answer?.error?.kind === 'too-big' ? [answer.error.mtu] : []));
-  const smallest = named.filter((mtu) => mtu >= 68).toSorted((a, b) => a - b)[0];
-  if (smallest !== undefined || !isReached(trace) || trace.failure !== null) return smallest ?? null;
-  return findPathMtu(packets, target, rtOf(trace) ?? 0, context);
-}
-
-function isReached({ views }: Trace): boolean {
-  return views.some(({ reached }) => reached);
-}
-
-function rtOf({ packets }: Trace): number | null {
-  const atTarget = packets.filter(({ answer }) => answer?.kind === 'target');
-  return median(atTarget.flatMap((packet) => rttOf(packet) ?? []));
+function clockOf({ packets }: Trace): Clock | null {
+  return worstClock(packets.flatMap(({ answer }) => answer?.clock ?? []));
 }
 
 type Verdict = Pick<Outcome<Traceroute>, 'result' | 'rt' | 'error' | 'reached' | 'loop'>;
@@ -151,9 +131,10 @@ function verdict(trace: Trace, target: Target, dress: HopDress): Verdict {
   const found = trace.views.find(({ loop }) => loop !== null)?.loop ?? null;
   const loop = found === null ? null : { start: found.start, length: found.length };
   const rt = rtOf(trace);
-  if (isReached(trace)) return { result: 'success', rt, error: null, reached: true, loop };
+  const reached = isReached(trace);
+  if (reached && trace.failure === null) return { result: 'success', rt, error: null, reached: true, loop };
   const error = failureOf(trace, target, dress);
-  return { result: outcomeOf(error), rt: null, error, reached: false, loop };
+  return { result: outcomeOf(error), rt: null, error, reached, loop };
 }
 
 function failureOf({ packets, views, failure }: Trace, target: Target, dress: HopDress): Failure {

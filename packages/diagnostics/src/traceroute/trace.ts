@@ -1,3 +1,4 @@
+import type { Clock } from '../sockets/packet-socket.ts';
 import type { IcmpError } from '../sockets/wire/icmp.ts';
 import { findLoop, type Loop } from './loop.ts';
 
@@ -17,6 +18,7 @@ export interface TracePacket {
 export interface TraceAnswer {
   readonly from: string;
   readonly receivedMs: number;
+  readonly clock: Clock;
   /** expired: a router on the way; target: the end; refused: an ICMP error that ends the path. */
   readonly kind: 'expired' | 'target' | 'refused';
   readonly error: IcmpError | null;

@@ -1,0 +1,194 @@
+"""A link of the lab in user space: two TUN devices and what happens to packets between them.
+
+The first argument is JSON (`LinkPlan` of user-link.ts). Prints `ready` once both devices are there, and ends with its
+standard input. What befalls a packet follows from its network and its number alone, so that the truth is known.
+"""
+
+import ctypes
+import fcntl
+import heapq
+import json
+import os
+import select
+import socket
+import struct
+import sys
+import time
+
+TUNSETIFF = 0x400454CA
+IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
+PR_SET_TIMERSLACK = 29
+
+ECHO_REQUEST = {4: 8, 6: 128}
+ECHO_REPLY = {4: 0, 6: 129}
+TIME_EXCEEDED = {4: 11, 6: 3}
+ICMP = {4: 1, 6: 58}
+HEADER_BYTES = {4: 20, 6: 40}
+
+
+def open_tun(name):
+    descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(descriptor, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN | IFF_NO_PI))
+    return descriptor
+
+
+def checksum(data):
+    if len(data) % 2:
+        data = bytes(data) + b"\0"
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def pseudo_header(packet, length):
+    """What the checksum of ICMPv6 covers beside the message (RFC 4443 section 2.3)."""
+    return bytes(packet[8:40]) + struct.pack("!I3xB", length, ICMP[6])
+
+
+def with_icmp_checksum(packet, version):
+    message = HEADER_BYTES[version]
+    packet[message + 2 : message + 4] = b"\0\0"
+    covered = bytes(packet[message:])
+    if version == 6:
+        covered = pseudo_header(packet, len(covered)) + covered
+    struct.pack_into("!H", packet, message + 2, checksum(covered))
+    return packet
+
+
+def with_ip_checksum(packet):
+    packet[10:12] = b"\0\0"
+    struct.pack_into("!H", packet, 10, checksum(bytes(packet[:20])))
+    return packet
+
+
+class Packet:
+    """As much of a packet as the stories need."""
+
+    def __init__(self, data, is_outward):
+        self.data = bytearray(data)
+        self.version = data[0] >> 4
+        v4 = self.version == 4
+        self.source = bytes(data[12:16] if v4 else data[8:24])
+        self.destination = bytes(data[16:20] if v4 else data[24:40])
+        self.ttl = data[8 if v4 else 7]
+        there = self.destination if is_outward else self.source
+        # The third group of an IPv6 address is the number in decimal digits, as people write it.
+        digits = "%x" % struct.unpack("!H", there[4:6]) if not v4 else "x"
+        self.network = str(there[2]) if v4 else digits
+        message = HEADER_BYTES[self.version]
+        protocol = data[9 if v4 else 6]
+        self.sequence = None
+        kind = ECHO_REQUEST if is_outward else ECHO_REPLY
+        if protocol == ICMP[self.version] and len(data) >= message + 8 and data[message] == kind[self.version]:
+            self.sequence = struct.unpack_from("!H", data, message + 6)[0]
+
+
+def time_exceeded(packet, router, labels):
+    """The message of a router on a label-switched path (RFC 4884 section 7, RFC 4950)."""
+    version = packet.version
+    quoted = bytes(packet.data[:128]).ljust(128, b"\0")
+    entries = b"".join(
+        struct.pack("!I", label << 12 | (2 << 9) | (index == len(labels) - 1) << 8 | 1)
+        for index, label in enumerate(labels)
+    )
+    structure = struct.pack("!BBHHBB", 2 << 4, 0, 0, 4 + len(entries), 1, 1) + entries
+    structure = structure[:2] + struct.pack("!H", checksum(structure)) + structure[4:]
+    header = bytes([TIME_EXCEEDED[version], 0, 0, 0, 0, 32, 0, 0] if version == 4 else [3, 0, 0, 0, 16, 0, 0, 0])
+    message = header + quoted + structure
+    if version == 4:
+        address = socket.inet_aton(router["ipv4"])
+        ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(message), 0, 0, 64, 1, 0) + address + packet.source
+        return with_icmp_checksum(with_ip_checksum(bytearray(ip + message)), 4)
+    address = socket.inet_pton(socket.AF_INET6, router["ipv6"])
+    ip = struct.pack("!IHBB", 6 << 28, len(message), ICMP[6], 64) + address + packet.source
+    return with_icmp_checksum(bytearray(ip + message), 6)
+
+
+def one_hop_less(packet):
+    packet.data[8 if packet.version == 4 else 7] -= 1
+    return with_ip_checksum(packet.data) if packet.version == 4 else packet.data
+
+
+def damaged(packet, how):
+    if how == "cut":
+        end = len(packet.data) - 8
+        packet.data = packet.data[:end]
+        field = (2, end) if packet.version == 4 else (4, end - 40)
+        struct.pack_into("!H", packet.data, *field)
+        if packet.version == 4:
+            with_ip_checksum(packet.data)
+    else:
+        packet.data[-3] ^= 0x55
+    return packet.data if how == "checksum" else with_icmp_checksum(packet.data, packet.version)
+
+
+def outward(packet, story, plan):
+    """Yields (delay in seconds, leaves at the far end, data) for a packet on its way to the far end."""
+    labels = story.get("mpls")
+    if labels is not None and packet.ttl <= 1:
+        yield 0, False, time_exceeded(packet, plan["router"], labels)
+        return
+    if packet.sequence is not None and packet.sequence in story.get("lose", []):
+        return
+    yield story.get("delayMs", 0) / 1000, True, one_hop_less(packet) if labels is not None else packet.data
+
+
+def homeward(packet, story):
+    sequence = packet.sequence
+    data = packet.data
+    copies = 1 + story.get("copies", {}).get(str(sequence), 0)
+    how = story.get("damage", {}).get(str(sequence))
+    if how is not None:
+        data = damaged(packet, how)
+    for copy in range(copies):
+        yield story.get("holdMs", {}).get(str(sequence), 0) / 1000 + copy * 0.002, False, data
+
+
+def prefer_this_process():
+    """What it delays should be late by as little as can be had; both are refused to some, and then it is later."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except OSError:
+        pass
+    ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0)
+
+
+def main():
+    plan = json.loads(sys.argv[1])
+    near, far = open_tun(plan["near"]), open_tun(plan["far"])
+    prefer_this_process()
+    print("ready", flush=True)
+    waiting = []
+    count = 0
+    while True:
+        timeout = max(0, waiting[0][0] - time.monotonic()) if waiting else None
+        readable, _, _ = select.select([near, far, 0], [], [], timeout)
+        now = time.monotonic()
+        if 0 in readable and os.read(0, 64) == b"":
+            return
+        for descriptor in (near, far):
+            while descriptor in readable:
+                try:
+                    data = os.read(descriptor, 65536)
+                except OSError:
+                    break
+                if data[0] >> 4 not in (4, 6):
+                    continue
+                is_outward = descriptor == near
+                packet = Packet(data, is_outward)
+                story = plan["stories"].get(packet.network, {})
+                results = outward(packet, story, plan) if is_outward else homeward(packet, story)
+                for delay, leaves_far, changed in results:
+                    count += 1
+                    heapq.heappush(waiting, (now + delay, count, far if leaves_far else near, bytes(changed)))
+        while waiting and waiting[0][0] <= time.monotonic():
+            _, _, descriptor, data = heapq.heappop(waiting)
+            try:
+                os.write(descriptor, data)
+            except OSError:
+                # The device is down, or its queue is full: a link loses packets then.
+                pass
+
+
+main()

@@ -1,0 +1,87 @@
+import { afterAll, describe, expect } from '@jest/globals';
+
+import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { netlabMissing } from './netlab.ts';
+import { DELAY_MS, stories } from './stories.ts';
+import { families, openTestLab } from './test-lab.ts';
+import { networks } from './topology.ts';
+import { none, quick, told, truths } from './truths.ts';
+
+const missing = netlabMissing();
+const itInNetlab = itNeeding(missing, process.env['CI']);
+const lab = missing === null ? await openTestLab() : undefined;
+afterAll(() => lab?.close());
+
+describe.each(families)('over a link that does what is known to packets, by IPv$family', ({ family, address }) => {
+  for (const { network, rows, fields } of truths) {
+    itInNetlab(`ping tells exactly what happened in network ${network}`, async () => {
+      const outcome = await lab!.ping(address(network, 99), quick);
+
+      expect(outcome).toMatchObject({ result: 'success', pingCount: 5, clock: 'kernel', ...fields });
+      expect(told(outcome)).toEqual(rows);
+      expect(outcome.packets?.every(({ rtt, ttl }) => rtt === null || (rtt >= DELAY_MS && ttl === 63))).toBe(true);
+    });
+  }
+
+  itInNetlab('ping takes what is damaged for lost, and counts it as corrupted where it gets to see it', async () => {
+    const outcome = await lab!.ping(address(networks.damaging, 99), quick);
+
+    // The kernel drops an ICMPv6 message whose checksum is wrong.
+    expect(outcome).toMatchObject({ loss: 0.6, anomalies: { ...none, corrupted: family === 4 ? 3 : 2 } });
+    expect(told(outcome)).toEqual(['1', '2 lost', '3 lost', '4 lost', '5']);
+  });
+
+  itInNetlab('ping takes what comes too late for lost, and counts it as late', async () => {
+    const outcome = await lab!.ping(address(networks.late, 99), { count: 16, interval: 310 });
+
+    expect(outcome).toMatchObject({ pingCompleted: 15, anomalies: { ...none, late: 1, reordered: 1 } });
+    expect(told(outcome)[0]).toBe('1 lost');
+  });
+
+  itInNetlab('traceroute shows the hops that answered while it waits for those beyond', async () => {
+    const states = await lab!.traceStates(address(networks.distant, 99));
+    const answered = states.map(({ hops = [] }) => hops.filter(({ ip }) => ip !== null).length);
+
+    expect(states[0]?.hops?.[0]).toMatchObject({ ip: address(1, 2) });
+    expect(answered[0]).toBe(1);
+    expect(answered).toEqual(answered.toSorted((a, b) => a - b));
+    expect(answered.at(-1)).toBe(4);
+  });
+});
+
+describe('two hundred checks at once', () => {
+  itInNetlab('each tells its own truth, while another program pings the same hosts', async () => {
+    const strangers = families.map(({ address }) =>
+      lab!.run('probe', 'ping', '-q', '-c', '200', '-i', '0.01', address(networks.even, 99)),
+    );
+    const checks = Array.from({ length: 200 }, async (_, index) => {
+      const { address } = families[index % 2]!;
+      const { network, rows, fields } = truths[Math.floor(index / 2) % truths.length]!;
+      return { network, rows, fields, outcome: await lab!.ping(address(network, 99), quick) };
+    });
+    for (const { network, rows, fields, outcome } of await Promise.all(checks)) {
+      const held = stories[network]?.holdMs?.[1] ?? 0;
+
+      expect(outcome).toMatchObject({ result: 'success', pingCount: 5, ...fields });
+      expect(told(outcome)).toEqual(rows);
+      expect(outcome.packets?.[0]?.rtt).toBeGreaterThanOrEqual(DELAY_MS + held);
+    }
+    for (const { stdout } of await Promise.all(strangers)) expect(stdout).toContain('200 received, 0% packet loss');
+  });
+
+  itInNetlab('each traceroute finds its own path', async () => {
+    const protocols = ['icmp', 'udp', 'tcp'] as const;
+    const traces = Array.from({ length: 200 }, async (_, index) => {
+      const { family, address } = families[index % 2]!;
+      const distant = index % 4 < 2;
+      const host = address(distant ? networks.distant : 4, distant ? 99 : 2);
+      const third = family === 4 ? address(3, 2) : address(distant ? 10 : 3, 2);
+      const truth = [address(1, 2), distant ? address(9, 2) : address(2, 2), third, host];
+      return { truth, outcome: await lab!.trace(host, { protocol: protocols[index % 3], queries: 1 }) };
+    });
+    for (const { truth, outcome } of await Promise.all(traces)) {
+      expect(outcome).toMatchObject({ result: 'success', reached: true });
+      expect(outcome.hops?.map(({ ip }) => ip)).toEqual(truth);
+    }
+  });
+});

@@ -1,0 +1,36 @@
+import { networks } from './topology.ts';
+
+/** What link 9 does to the packets of a network. Numbers are those of ICMP echo requests and their replies. */
+export interface LinkStory {
+  /** On the way out, for every packet. */
+  readonly delayMs?: number;
+  /** Requests that never arrive. */
+  readonly lose?: readonly number[];
+  /** Replies that come so many times more. */
+  readonly copies?: Readonly<Record<number, number>>;
+  /** Replies that come later by so much. */
+  readonly holdMs?: Readonly<Record<number, number>>;
+  /** Replies with a changed byte, and a checksum that is wrong for it or right; or without their last bytes. */
+  readonly damage?: Readonly<Record<number, 'checksum' | 'payload' | 'cut'>>;
+  /** The link is a router that received packets with these labels (RFC 4950). */
+  readonly mpls?: readonly number[];
+}
+
+/** Below ten: there `ping` prints hundredths, and from ten on tenths. */
+export const DELAY_MS = 9;
+export const LABELS = [16_001, 24_123] as const;
+/** More than the four seconds for which a reply is awaited. */
+const LATE_MS = 4_300;
+/** More than two intervals of the tests, so that the reply comes after those of the next two packets. */
+const HOLD_MS = 700;
+
+export const stories: Readonly<Record<number, LinkStory>> = {
+  [networks.labelled]: { mpls: LABELS },
+  [networks.distant]: { delayMs: DELAY_MS },
+  [networks.even]: { delayMs: DELAY_MS },
+  [networks.lossy]: { delayMs: DELAY_MS, lose: [2, 5, 8, 11, 14] },
+  [networks.doubling]: { delayMs: DELAY_MS, copies: { 1: 1, 3: 2 } },
+  [networks.reordering]: { delayMs: DELAY_MS, holdMs: { 1: HOLD_MS } },
+  [networks.damaging]: { delayMs: DELAY_MS, damage: { 2: 'checksum', 3: 'payload', 4: 'cut' } },
+  [networks.late]: { delayMs: DELAY_MS, holdMs: { 1: LATE_MS } },
+};

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+import type { ping } from '../../packages/diagnostics/src/ping/contract.ts';
+import type { traceroute } from '../../packages/diagnostics/src/traceroute/contract.ts';
+import type { Outcome } from '../../packages/diagnostics/src/diagnostic.ts';
+import { startCheckRunner } from './check-runner.ts';
+import { NAME_SERVER } from './names.ts';
+import { createNetlab, type Netlab } from './netlab.ts';
+import type { CheckOutcome } from './run-check.ts';
+import { ipv4, ipv6 } from './topology.ts';
+
+export type Ping = Outcome<typeof ping>;
+export type Traceroute = Outcome<typeof traceroute>;
+
+export interface Manner {
+  /** Masks every address but the target's. */
+  readonly hide?: boolean;
+  /** Asks the lab's name server for the names of hops. */
+  readonly named?: boolean;
+}
+
+/** A lab, and checks that run on its probe. */
+export interface TestLab extends Netlab {
+  readonly ping: (host: string, options?: object, manner?: Manner) => Promise<Ping>;
+  readonly trace: (host: string, options?: object, manner?: Manner) => Promise<Traceroute>;
+  /** Every state that a trace showed on the way. */
+  readonly traceStates: (host: string, options?: object) => Promise<readonly Partial<Traceroute>[]>;
+  readonly close: () => Promise<void>;
+}
+
+export const families = [
+  { family: 4, address: ipv4 },
+  { family: 6, address: ipv6 },
+] as const;
+
+export async function openTestLab(): Promise<TestLab> {
+  const lab = await createNetlab();
+  const server = fileURLToPath(new URL('name-server.ts', import.meta.url));
+  const names = lab.start('r1', process.execPath, '--conditions=source', server);
+  await once(names.stdout!, 'data');
+  const runner = startCheckRunner(lab);
+  const check = (
+    type: 'ping' | 'traceroute',
+    host: string,
+    options: object = {},
+    { hide = false, named = false, partials = false }: Manner & { readonly partials?: boolean } = {},
+  ): Promise<Omit<CheckOutcome, 'id'>> =>
+    runner.run({ type, host, options, hide, partials, nameServer: named ? NAME_SERVER : null });
+  return {
+    ...lab,
+    ping: async (...order) => (await check('ping', ...order)).outcome as Ping,
+    trace: async (...order) => (await check('traceroute', ...order)).outcome as Traceroute,
+    traceStates: async (host, options) => {
+      const { partials } = await check('traceroute', host, options, { partials: true });
+      return partials.map(({ fields }) => fields as Partial<Traceroute>);
+    },
+    close: async () => {
+      await runner.stop();
+      names.stdin!.end();
+      await once(names, 'exit');
+      lab.remove();
+    },
+  };
+}

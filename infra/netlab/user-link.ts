@@ -1,0 +1,32 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+import type { LinkStory } from './stories.ts';
+
+/** What `link.py` is told. */
+export interface LinkPlan {
+  /** Names of the TUN devices it makes. */
+  readonly near: string;
+  readonly far: string;
+  /** From which it answers where a story makes it a router. */
+  readonly router: { readonly ipv4: string; readonly ipv6: string };
+  readonly stories: Readonly<Record<number, LinkStory>>;
+}
+
+/**
+ * Starts the link, which ends with the standard input of its process.
+ *
+ * @param start starts a program where the devices shall appear
+ * @throws Error when there is no python3 or no TUN device to be had
+ */
+export async function startUserLink(
+  start: (program: string, ...args: readonly string[]) => ChildProcess,
+  plan: LinkPlan,
+): Promise<ChildProcess> {
+  const child = start('python3', '-I', fileURLToPath(new URL('link.py', import.meta.url)), JSON.stringify(plan));
+  const isReady = once(child.stdout!, 'data').then(() => true);
+  const hasEnded = once(child, 'exit').then(() => false);
+  if (!(await Promise.race([isReady, hasEnded]))) throw new Error('The link in user space did not start.');
+  return child;
+}
