@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -425,4 +427,70 @@ describe('without the bundled data', () => {
 
     expect(lookUp('193.0.6.139').countryCode).toBe('NL');
   });
+});
+
+describe('the registry of a network', () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    const fn = ['fn', {}, 'text', 'Registered Example Inc.'];
+    const registrant = { roles: ['registrant'], vcardArray: ['vcard', [['kind', {}, 'text', 'org'], fn]] };
+    const cidr0_cidrs = [{ v4prefix: '8.8.0.0', length: 16 }];
+    response.end(JSON.stringify({ objectClassName: 'ip network', country: 'DE', cidr0_cidrs, entities: [registrant] }));
+  });
+
+  beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+
+  afterEach(async () => {
+    await geo.close();
+    asked.length = 0;
+  });
+
+  afterAll(() => void server.close());
+
+  const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  it('is not asked unless the operator names a server', async () => {
+    const { lookUp, prepare } = await open();
+    await prepare('8.8.8.8');
+
+    expect(lookUp('8.8.8.8')).toMatchObject({ asName: 'Google LLC', org: 'Google LLC' });
+    expect(asked).toEqual([]);
+  });
+
+  it('says whose network it is, and is named as a source; the data keeps the rest', async () => {
+    const { lookUp, prepare } = await open({ rdapBaseUrl: `http://${host()}/` });
+    const before = lookUp('8.8.8.8');
+
+    await prepare('::ffff:8.8.8.8');
+    const after = lookUp('8.8.8.8');
+
+    expect(before.org).toBe('Google LLC');
+    const provider = `${before.provider}; registrations by RDAP (${host()})`;
+    expect(after).toEqual({ ...before, org: 'Registered Example Inc.', provider });
+    expect(asked).toEqual(['/ip/8.8.8.8']);
+  });
+
+  it('gives prefix and country where there is nothing else', async () => {
+    const nothing = { bundledCity: await emptyCity(), bundledAsn: join(folder, 'none.mmdb') };
+    const { lookUp, prepare } = await open({ ...nothing, rdapBaseUrl: `http://${host()}/` });
+
+    await prepare('8.8.4.4');
+
+    expect(lookUp('8.8.4.4')).toMatchObject({ prefix: '8.8.0.0/16', countryCode: 'DE', country: 'Germany', asn: null });
+  });
+
+  it.each(['10.0.0.1', '2001:db8::1', 'not an address'])('is not asked about %s', async (address) => {
+    const { prepare } = await open({ rdapBaseUrl: `http://${host()}/` });
+
+    await prepare(address);
+
+    expect(asked).toEqual([]);
+  });
+
+  async function emptyCity(): Promise<string> {
+    const empty = await mkdtemp(join(folder, 'empty-'));
+    for (const family of ['ipv4', 'ipv6']) await writeFile(join(empty, `dbip-city-${family}.mmdb`), makeMmdb([]));
+    return empty;
+  }
 });

@@ -8,12 +8,14 @@ import { bundledView, fallbackView, operatorView, type GeoSource } from './geo-s
 import {
   addLocation,
   addNetwork,
+  addRegistration,
   createCountryNames,
   deriveRest,
   emptyPlace,
   lacksLocation,
   lacksNetwork,
 } from './place.ts';
+import { createRdap, type Rdap } from './rdap.ts';
 import { createRecentMap } from './recent-map.ts';
 import { defaultAsnFile, openBundledAsn, openBundledCity, openOperatorSource, type Source } from './sources.ts';
 import { isSpecial } from './special-addresses.ts';
@@ -29,11 +31,18 @@ export interface GeoOptions {
   readonly bundledAsn?: string | undefined;
   /** How often the operator's files are looked at; default 30 s. */
   readonly pollMs?: number | undefined;
+  /** Base URL of an RDAP server, such as `https://rdap.org/`; default: no registry is asked. */
+  readonly rdapBaseUrl?: string | undefined;
   readonly log: GeoLog;
 }
 
 export interface Geo {
   readonly lookUp: LookUpPlace;
+  /**
+   * Asks the registry whose network an address is in, for `lookUp` to know of it. Takes 2 s at most and never rejects; does
+   * nothing where that is known already, or no RDAP server is set.
+   */
+  readonly prepare: (address: string) => Promise<void>;
   /** What there is to ask, the operator's files first. */
   readonly sources: () => readonly GeoSource[];
   readonly close: () => Promise<void>;
@@ -42,9 +51,12 @@ export interface Geo {
 /**
  * Opens the geo data. Missing and damaged files are logged and shown by `sources()`; the look-ups then answer from what is
  * left, down to nulls.
+ *
+ * @throws {TypeError} where `rdapBaseUrl` is no http or https URL
  */
 export async function openGeo(options: GeoOptions): Promise<Geo> {
-  const { log } = options;
+  const { log, rdapBaseUrl } = options;
+  const rdap = rdapBaseUrl === undefined || rdapBaseUrl === '' ? null : createRdap({ baseUrl: rdapBaseUrl, log });
   const operatorSource = async (path: string | undefined) =>
     path === undefined || path === '' ? null : openOperatorSource(path, log);
   const [city, asn, isp, bundledCity, bundledAsn] = await Promise.all([
@@ -59,13 +71,18 @@ export async function openGeo(options: GeoOptions): Promise<Geo> {
   if (bundledCity.fault !== null && (city?.file.current() ?? null) === null) await fallback.load();
 
   const operatorSources = [city, asn, isp].filter((source) => source !== null);
-  const answer = createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback });
+  const answer = createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap });
   const poll = startPolling(options.pollMs ?? DEFAULT_POLL_MS, async () => {
     for (const { file } of operatorSources) if (await file.refresh()) answer.forget();
   });
 
   return {
     lookUp: answer.lookUp,
+    prepare: async (text) => {
+      const address = parseAddress(text);
+      if (rdap === null || address === null || isSpecial(address)) return;
+      if (await rdap.prepare(address)) answer.forget();
+    },
     sources: () => [
       ...operatorView('city', city),
       ...operatorView('asn', asn),
@@ -74,7 +91,10 @@ export async function openGeo(options: GeoOptions): Promise<Geo> {
       bundledView('asn', bundledAsn),
       fallbackView(fallback),
     ],
-    close: poll.stop,
+    close: async () => {
+      await poll.stop();
+      if (fallback.state() === 'loading') await fallback.load();
+    },
   };
 }
 
@@ -90,6 +110,7 @@ interface Sources {
   readonly bundledCity: Source;
   readonly bundledAsn: Source;
   readonly fallback: ReturnType<typeof createFallback>;
+  readonly rdap: Rdap | null;
 }
 
 interface Answer {
@@ -98,14 +119,15 @@ interface Answer {
   readonly forget: () => void;
 }
 
-function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback }: Sources): Answer {
+function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap }: Sources): Answer {
   const all = [city, asn, isp, bundledCity, bundledAsn].filter((source) => source !== null);
   const inOrder = (sources: readonly (Source | null)[]) =>
     sources.filter((source) => source !== null).map((source) => ({ source, bit: 1 << all.indexOf(source) }));
   const locationSources = inOrder([city, isp, asn, bundledCity]);
   const networkSources = inOrder([asn, isp, city, bundledAsn]);
   const fallbackBit = 1 << all.length;
-  const credits = createCredits([...all, fallback]);
+  const rdapBit = fallbackBit << 1;
+  const credits = createCredits([...all, fallback, ...(rdap === null ? [] : [rdap])]);
   const countryNames = createCountryNames();
   const recent = createRecentMap<string, Place>(RECENT_PLACES);
 
@@ -136,6 +158,8 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback }: Sou
     }
     const facts = lacksLocation(place) ? askFallback(address) : null;
     if (facts !== null && addLocation(place, facts)) used |= fallbackBit;
+    const registered = rdap?.find(address) ?? null;
+    if (registered !== null && addRegistration(place, registered)) used |= rdapBit;
     deriveRest(place, countryNames);
     const { provider, dataDate } = credits.of(used);
     place.provider = provider;

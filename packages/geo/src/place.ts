@@ -42,6 +42,16 @@ export function addNetwork(place: Draft, facts: Facts, prefix: () => string | nu
   return added;
 }
 
+/** Adds what a registry says: whose network it is, and the prefix and country where nothing else says. Returns whether it added anything. */
+export function addRegistration(
+  place: Draft,
+  { facts, prefix }: { readonly facts: Facts; readonly prefix: string },
+): boolean {
+  const added = [addLocation(place, facts), addNetwork(place, facts, () => null), place.prefix === null];
+  place.prefix ??= prefix;
+  return added.includes(true);
+}
+
 /**
  * Adds what a later source knows of the location, from coarse to fine and only as far as it agrees with what is known: a city
  * of one source in the country of another would be a place that no source named. Returns whether it added anything.

@@ -31,5 +31,6 @@ export const info = defineCheckType({
   requiredOnSuccess: ['ip', 'addresses', 'hostname', 'hostnameVerified'],
   needsRawSockets: false,
   budgetMs: () => 10_000,
+  registeredAddress: ({ ip }) => ip,
   annotate: (result, lookUp) => (result.ip === undefined ? result : { ...result, ...lookUp(result.ip) }),
 });

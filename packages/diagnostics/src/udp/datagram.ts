@@ -47,7 +47,9 @@ export async function sendDatagram(
   const onError = (thrown: unknown): void => {
     const { failure, notice } = fromKernel(classifyError(thrown, 'request'), target);
     const one: Heard = { kind: 'failure', failure, notice };
-    if (notice === null || 'unavailable' in context.packets) return hear(one);
+    // Once a datagram is out, what is not the probe's own fault may stem from an ICMP error.
+    const mayBeNamed = sentAtMs > 0 && failure.source !== 'probe' && !('unavailable' in context.packets);
+    if (!mayBeNamed) return hear(one);
     grace ??= setTimeout(() => hear(one), NOTICE_GRACE_MS);
   };
   const attempt: Attempt = {

@@ -263,7 +263,7 @@ function icmpError({ family, type, code, from, host, identifier, port, broken = 
   const data = Uint8Array.from([type, code, 0, 0, 0, 0, 0, 0, ...ipHeader, ...udpHeader]);
   const sum = checksum(data);
   data.set([sum >> 8, (sum & 0xff) ^ (broken ? 1 : 0)], 2);
-  return { protocol: 'icmp', data, from, hopLimit: null, receivedMs: performance.now() };
+  return { protocol: 'icmp', data, from, hopLimit: null, receivedMs: performance.now(), clock: 'kernel' };
 }
 
 /** Raw sockets on which one packet arrives as soon as someone listens. */

@@ -2,6 +2,7 @@ import { recordTypeCodes, type RecordTypeName } from '../record-types.ts';
 import { MessageFormatError } from './format-error.ts';
 import { dnssecData } from './rdata-dnssec.ts';
 import { locationData } from './rdata-loc.ts';
+import { rareData } from './rdata-rare.ts';
 import { serviceBindingData } from './rdata-svcb.ts';
 import type { Reader } from './reader.ts';
 import { base64Groups, hex, hexGroups, ipv4Text, ipv6Text, quoted } from './text.ts';
@@ -85,6 +86,7 @@ const byName: Partial<Record<RecordTypeName, Present>> = {
   HTTPS: serviceBindingData,
   SVCB: serviceBindingData,
   ...dnssecData,
+  ...rareData,
 };
 
 const presenters: ReadonlyMap<number, Present> = new Map(

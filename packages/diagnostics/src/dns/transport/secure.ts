@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect as connectTls, getCACertificates, type TLSSocket } from 'node:tls';
 
@@ -39,6 +40,8 @@ export async function secure(
       ...(isIP(host) === 0 ? { servername: host } : {}),
       ALPNProtocols: [...protocols],
       rejectUnauthorized: false,
+      // `TLSSocket.disableRenegotiation` stops only the clients of a server, not the servers of a client.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       ...authorities(trust),
     });
     let isSettled = false;
@@ -57,7 +60,6 @@ export async function secure(
     socket.once('secureConnect', () => {
       const tlsMs = performance.now() - started;
       if (!socket.authorized) return fail(classifyCertificate(String(socket.authorizationError)));
-      socket.disableRenegotiation();
       settle({ socket, connectMs: connected.ms, tlsMs, failure: null });
     });
     signal.addEventListener('abort', giveUp);

@@ -1,0 +1,31 @@
+import { unpackPackages } from '../../packages/diagnostics/test/debian-packages.ts';
+import { labFamilies, labPorts, type LabNode, type ServicesLab } from './services-lab.ts';
+
+/**
+ * Puts packet filters on the target (see `labPorts`) and on the router. The router's refusals are not routes
+ * (`ip route add prohibit`): Linux sends few ICMP errors in a row for those, and its limit is not one of the namespace.
+ */
+export async function filterPackets(lab: ServicesLab): Promise<void> {
+  const both = 'meta l4proto { tcp, udp } th dport';
+  await filter(lab, 'target', 'input', [
+    `${both} ${labPorts.dropped} drop`,
+    `tcp dport ${labPorts.reset} reject with tcp reset`,
+    `${both} ${labPorts.prohibited} reject with icmpx admin-prohibited`,
+  ]);
+  const refusals = labFamilies.flatMap(({ family, prohibited, unreachable }) => {
+    const destination = family === 4 ? 'ip daddr' : 'ip6 daddr';
+    return [
+      `${destination} ${prohibited} reject with icmpx admin-prohibited`,
+      `${destination} ${unreachable} reject with icmpx host-unreachable`,
+    ];
+  });
+  await filter(lab, 'router', 'forward', refusals);
+}
+
+async function filter(lab: ServicesLab, node: LabNode, hook: string, rules: readonly string[]): Promise<void> {
+  const packages = await unpackPackages('nftables');
+  const chain = [`type filter hook ${hook} priority 0;`, ...rules].join('\n');
+  const table = `table inet ports {\nchain ${hook} {\n${chain}\n}\n}\n`;
+  const libraries = `LD_LIBRARY_PATH=${packages.environment['LD_LIBRARY_PATH'] ?? ''}`;
+  await lab.run(node, 'env', libraries, packages.program('nft'), table);
+}

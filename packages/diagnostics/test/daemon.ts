@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { UnpackedPackages } from './debian-packages.ts';
+
+/** A server of another maker, running in the foreground on loopback with a configuration of the test's. */
+export interface Daemon {
+  readonly pid: number;
+  /** What it wrote so far. */
+  readonly output: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+const READY_MS = 15_000;
+const STOP_MS = 3_000;
+
+/**
+ * Starts a program and waits until it answers.
+ *
+ * @param isReady asked again and again; a rejection is a no
+ * @param inside words to put before the command, such as those that run it in a network namespace
+ * @throws {Error} with what the program wrote, where it ends or does not answer within 15 s
+ */
+export async function startDaemon(
+  packages: UnpackedPackages,
+  program: string,
+  args: readonly string[],
+  isReady: () => Promise<boolean>,
+  inside: readonly string[] = [],
+): Promise<Daemon> {
+  const [first, ...rest] = [...inside, packages.program(program), ...args];
+  const child = spawn(first!, rest, {
+    env: packages.environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const keep = (chunk: Buffer): void => {
+    output = (output + chunk.toString()).slice(-20_000);
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const exited = once(child, 'exit');
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const stop = async (): Promise<void> => {
+    process.removeListener('exit', kill);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    const forced = setTimeout(kill, STOP_MS);
+    await exited;
+    clearTimeout(forced);
+  };
+  const until = performance.now() + READY_MS;
+  while (!(await isReady().catch(() => false))) {
+    const over = performance.now() > until;
+    if (child.exitCode === null && !over) {
+      await sleep(25);
+      continue;
+    }
+    await stop();
+    throw new Error(`${program} ${over ? 'did not answer in time' : `ended (${child.exitCode})`}:\n${output}`);
+  }
+  return { pid: child.pid!, output: () => output, stop };
+}
+
+/** A folder for the configuration and the state of a server. */
+export async function temporaryFolder(): Promise<{
+  readonly path: string;
+  readonly remove: () => Promise<void>;
+}> {
+  const path = await mkdtemp(join(tmpdir(), 'vantage-test-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A port of loopback that is free for TCP and for UDP. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { readonly port: number };
+    const socket = createSocket('udp4').bind(port, '127.0.0.1');
+    const bound = await once(socket, 'listening').then(
+      () => true,
+      () => false,
+    );
+    socket.close();
+    server.close();
+    await once(server, 'close');
+    if (bound) return port;
+  }
+}

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface DugRecord {
+  readonly name: string;
+  readonly ttl: number;
+  readonly type: string;
+  readonly data: string;
+}
+
+/** One answer as `dig` shows it. */
+export interface Dug {
+  readonly rcode: string;
+  readonly flags: readonly string[];
+  readonly answers: readonly DugRecord[];
+  readonly authority: readonly DugRecord[];
+  readonly additional: readonly DugRecord[];
+  /** Bytes of the message. */
+  readonly size: number;
+  readonly queryMs: number;
+}
+
+/** Why `dig` cannot be asked; null where it can. */
+export async function digMissing(): Promise<string | null> {
+  return run('dig', ['-v']).then(
+    () => null,
+    () => 'dig (Debian package bind9-dnsutils) not found',
+  );
+}
+
+/** Asks `dig` several questions, each its arguments: name, type and flags. Its answers come in the same order. */
+export async function dig(port: number, questions: readonly (readonly string[])[]): Promise<readonly Dug[]> {
+  // In microseconds; without what our queries do not carry either.
+  const common = ['-u', '@127.0.0.1', '-p', String(port), '+nocookie', '+bufsize=1232', '+tries=1', '+time=3'];
+  const sections = ['+noall', '+comments', '+answer', '+authority', '+additional', '+stats'];
+  const args = questions.flatMap((question) => [...question, ...common, ...sections]);
+  const { stdout } = await run('dig', args, { maxBuffer: 16 << 20 });
+  const answers = stdout.split(/^;; Got answer:$/m).slice(1);
+  if (answers.length !== questions.length) throw new Error(`dig answered ${answers.length} questions:\n${stdout}`);
+  return answers.map(readAnswer);
+}
+
+function readAnswer(text: string): Dug {
+  const sections = new Map<string, DugRecord[]>();
+  let section: DugRecord[] = [];
+  for (const line of text.split('\n')) {
+    const title = /^;; (ANSWER|AUTHORITY|ADDITIONAL) SECTION:$/.exec(line)?.[1];
+    if (title !== undefined) sections.set(title, (section = []));
+    const [, name, ttl, type, data] = /^([^;\s]\S*)\s+(\d+)\s+IN\s+(\S+)\s*(.*)$/.exec(line) ?? [];
+    if (name !== undefined) section.push({ name, ttl: Number(ttl), type: type!, data: data! });
+  }
+  return {
+    rcode: /status: (\w+),/.exec(text)?.[1] ?? '',
+    flags: /^;; flags: ([a-z ]*);/m.exec(text)?.[1]?.trim().split(' ') ?? [],
+    answers: sections.get('ANSWER') ?? [],
+    authority: sections.get('AUTHORITY') ?? [],
+    additional: sections.get('ADDITIONAL') ?? [],
+    size: Number(/^;; MSG SIZE {2}rcvd: (\d+)$/m.exec(text)?.[1]),
+    queryMs: Number(/^;; Query time: (\d+) usec$/m.exec(text)?.[1]) / 1_000,
+  };
+}

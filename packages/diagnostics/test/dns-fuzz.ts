@@ -1,0 +1,67 @@
+import { decodeMessage, encodeQuery } from '../src/dns/codec/message.ts';
+import { MessageFormatError } from '../src/dns/codec/format-error.ts';
+import { optRecord, readQuery, respond } from './dns-wire.ts';
+import { sampleRecords } from './dns-samples.ts';
+
+/** Hostile DNS messages, the same in each run. */
+export interface HostileMessages {
+  /** Nothing but chance. */
+  readonly random: () => Uint8Array;
+  /** A valid message with some octets changed, and perhaps its end cut off. */
+  readonly mutated: () => Uint8Array;
+}
+
+export function hostileMessages(seed: number): HostileMessages {
+  const random = seeded(seed);
+  const below = (limit: number): number => Math.floor(random() * limit);
+  return {
+    random: () => Uint8Array.from({ length: below(600) }, () => below(256)),
+    mutated: () => {
+      const answers = Array.from({ length: 1 + below(6) }, () => {
+        const sample = sampleRecords[below(sampleRecords.length)]!;
+        return { name: 'example.com', type: sample.code, data: sample.data };
+      });
+      const bytes = respond(query, { answers, additional: [optRecord([0, 3, 0, 1, 0x61])] });
+      for (let changes = 1 + below(8); changes > 0; changes--) {
+        const at = below(bytes.length);
+        bytes[at] = below(4) === 0 ? 0xc0 | below(64) : below(256);
+      }
+      return below(4) === 0 ? bytes.subarray(0, below(bytes.length)) : bytes;
+    },
+  };
+}
+
+/** What comes of a message: `read`, `refused` by the one typed error, or what is wrong. */
+export function decodeHostile(bytes: Uint8Array): string {
+  try {
+    const message = decodeMessage(bytes);
+    for (const { name, data } of [...message.answers, ...message.authority, ...message.additional]) {
+      if (/[^\x20-\x7e]/.test(name + data)) return 'unprintable';
+    }
+    return 'read';
+  } catch (error) {
+    return error instanceof MessageFormatError ? 'refused' : String(error);
+  }
+}
+
+/** Numbers from 0 to 1, the same in each run (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_00_00_00_00;
+  };
+}
+
+const query = readQuery(
+  encodeQuery({
+    id: 1,
+    name: 'example.com.',
+    recordType: { code: 1, name: 'A' },
+    recursionDesired: true,
+    checkingDisabled: false,
+    edns: null,
+  }),
+);
