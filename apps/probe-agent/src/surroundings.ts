@@ -1,4 +1,4 @@
-import type { DiagnosticContext } from '@vantage/diagnostics';
+import { createTrustStore, type DiagnosticContext } from '@vantage/diagnostics';
 
 import type { Config } from './config.ts';
 import type { AgentParts } from './parts.ts';
@@ -8,6 +8,8 @@ export type Surroundings = Omit<DiagnosticContext, 'signal' | 'remainingMs' | 'e
 
 export function lend(config: Config, parts: AgentParts, version: string): () => Surroundings {
   const contact = config.contact === undefined ? '' : ` (+${config.contact})`;
+  // Read once: it would cost each https check several times what the check itself does.
+  const trust = createTrustStore(parts.certificateAuthorities);
   return () => ({
     admit: parts.admit,
     names: parts.names,
@@ -15,6 +17,7 @@ export function lend(config: Config, parts: AgentParts, version: string): () => 
     packets: parts.packets(),
     isPrivateAddress: parts.isPrivateAddress,
     certificateAuthorities: parts.certificateAuthorities,
+    trust,
     showPrivateAddresses: config.showPrivateAddresses,
     attribution: { userAgent: `Vantage/${version}${contact}`, payloadTag: `vantage${contact}` },
   });

@@ -10,6 +10,7 @@ import {
   classifyStreamError,
   connectionClosed,
   headTooLarge,
+  isAlert,
   outcomeOf,
   timedOut,
 } from './classify.ts';
@@ -124,6 +125,18 @@ describe('the classifier of HTTP/2 streams', () => {
     ['an error of the connection', Object.assign(new Error('x'), { code: 'ETIMEDOUT' }), 0, 'response', 'timed_out'],
   ])('knows %s', (_reason, error, rstCode, phase, code) => {
     expect(classifyStreamError(error, rstCode, phase)).toMatchObject({ code, phase });
+  });
+});
+
+describe('an alert of the peer', () => {
+  it.each([
+    ['ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', true],
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', true],
+    ['ERR_SSL_DECODE_ERROR', false],
+    ['ECONNRESET', false],
+  ])('is told from a fault found on this side: %s, %s', (code, expected) => {
+    expect(isAlert(Object.assign(new Error('x'), { code }))).toBe(expected);
+    expect(isAlert({ code })).toBe(false);
   });
 });
 

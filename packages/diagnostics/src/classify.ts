@@ -79,6 +79,11 @@ export function headTooLarge(phase: FailurePhase): Failure {
   return { phase, ...headersTooLarge };
 }
 
+/** True for what Node throws where the peer ended a handshake by an alert: nothing was wrong with it on this side. */
+export function isAlert(thrown: unknown): boolean {
+  return errorCode(thrown)?.includes('_ALERT_') ?? false;
+}
+
 /** The word for a result that ended with this failure. */
 export function outcomeOf(failure: Failure): 'failure' | 'timeout' | 'error' {
   if (failure.code === 'timed_out') return 'timeout';

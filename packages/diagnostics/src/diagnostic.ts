@@ -1,5 +1,6 @@
 import type { Admit, AnyCheckType, CommonResult, NameLookup, ParamsOf, ResultFieldsOf } from '@vantage/contract';
 
+import type { TrustStore } from './http/trust-store.ts';
 import type { PacketSockets } from './sockets/packet-socket.ts';
 
 /** What a diagnostic is lent. It has no other way to a name, a raw socket or the caller. */
@@ -22,6 +23,8 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> {
   readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
   /** Certificates in PEM to trust beside those that Node trusts. */
   readonly certificateAuthorities?: readonly string[] | undefined;
+  /** The same read once for all checks; without it each check of an https URL reads them again. */
+  readonly trust?: TrustStore | undefined;
   /** Shows what is known so far. Cheap to call often: the agent sends at most one state per 250 ms. */
   readonly emitPartial: (fields: ResultFieldsOf<C>) => void;
 }

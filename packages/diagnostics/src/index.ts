@@ -1,5 +1,15 @@
+export { findBrowser } from './browser/find-browser.ts';
+export type { Picture } from './browser/picture.ts';
+export {
+  createScreenshots,
+  type CaptureRequest,
+  type Screenshots,
+  type ScreenshotsOptions,
+  type ScreenshotsStatus,
+} from './browser/screenshots.ts';
 export { classifyError } from './classify.ts';
 export type { Diagnostic, DiagnosticContext, Outcome } from './diagnostic.ts';
+export { createTrustStore, type TrustStore } from './http/trust-store.ts';
 export { loadDiagnostic } from './load.ts';
 export type { PacketSocket, PacketSocketOptions, PacketSockets, ReceivedPacket } from './sockets/packet-socket.ts';
 export type { PacketProcessOptions } from './sockets/packet-child.ts';

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,13 +22,25 @@ export interface CertificateRequest {
   /** Arguments of `openssl req -newkey` and what belongs to it. */
   readonly key?: readonly string[];
   readonly digest?: string;
+  /** More extensions, as lines of an OpenSSL configuration. */
+  readonly extensions?: readonly string[];
   /** Absent: it signs itself. */
   readonly issuer?: Issued;
+}
+
+export interface OcspRequest {
+  readonly certificate: Issued;
+  readonly issuer: Issued;
+  /** Who signs it; the issuer where absent. */
+  readonly responder?: Issued;
+  readonly revoked?: boolean;
 }
 
 /** A certificate authority made for one test file, by the `openssl` of the machine. */
 export interface CertificateMint {
   readonly issue: (request: CertificateRequest) => Issued;
+  /** An OCSP response in DER, valid for a day from now. */
+  readonly ocspResponse: (request: OcspRequest) => Buffer;
   readonly close: () => void;
 }
 
@@ -50,9 +63,9 @@ export function certificateMint(): CertificateMint {
   writeFileSync(path('ca.cnf'), configuration);
 
   const issue = ({ subject, names, ca = false, from = -1, until = 90, ...request }: CertificateRequest): Issued => {
-    const { key = EC_KEY, digest = 'sha256', issuer } = request;
+    const { key = EC_KEY, digest = 'sha256', issuer, extensions: more = [] } = request;
     run('req', '-new', '-utf8', '-nodes', '-newkey', ...key, '-keyout', 'new.key', '-out', 'new.csr', '-subj', subject);
-    const extensions = [`basicConstraints = critical, CA:${ca ? 'TRUE' : 'FALSE'}`];
+    const extensions = [`basicConstraints = critical, CA:${ca ? 'TRUE' : 'FALSE'}`, ...more];
     if (names !== undefined) extensions.push('subjectAltName = @names', '[names]', ...names.map(numbered));
     writeFileSync(path('extensions.cnf'), `${extensions.join('\n')}\n`);
     if (issuer !== undefined) {
@@ -66,7 +79,31 @@ export function certificateMint(): CertificateMint {
     run('ca', '-batch', '-notext', '-config', 'ca.cnf', '-md', digest, ...signer, ...dates, ...files);
     return { cert: readFileSync(path('new.crt'), 'utf8'), key: readFileSync(path('new.key'), 'utf8') };
   };
-  return { issue, close: () => rmSync(folder, { recursive: true, force: true }) };
+
+  const ocspResponse = ({ certificate, issuer, responder = issuer, revoked = false }: OcspRequest): Buffer => {
+    for (const [name, issued] of Object.entries({ certificate, issuer, responder })) {
+      writeFileSync(path(`${name}.crt`), issued.cert);
+      writeFileSync(path(`${name}.key`), issued.key);
+    }
+    const { serialNumber } = new X509Certificate(certificate.cert);
+    const state = revoked ? ['R', '301231235959Z', '260101000000Z,keyCompromise'] : ['V', '301231235959Z', ''];
+    writeFileSync(path('ocsp.txt'), `${[...state, serialNumber, 'unknown', '/CN=x'].join('\t')}\n`);
+    const about = ['-index', 'ocsp.txt', '-CA', 'issuer.crt', '-issuer', 'issuer.crt', '-cert', 'certificate.crt'];
+    const signer = ['-rsigner', 'responder.crt', '-rkey', 'responder.key', '-ndays', '1', '-noverify', '-no_nonce'];
+    run('ocsp', ...about, ...signer, '-respout', 'response.der');
+    return readFileSync(path('response.der'));
+  };
+
+  return { issue, ocspResponse, close: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** A certificate with a public key of a kind that does not exist: `id-ecPublicKey` with another last arc. */
+export function withUnreadableKey({ cert, key }: Issued): Issued {
+  const der = Buffer.from(new X509Certificate(cert).raw);
+  const keyType = Buffer.from('2a8648ce3d0201', 'hex');
+  der[der.indexOf(keyType) + keyType.length - 1] = 0x7f;
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return { cert: ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n'), key };
 }
 
 /** In a section of its own a name may have a comma. */

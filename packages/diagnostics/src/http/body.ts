@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
 
 import { MAX_BODY_BYTES } from './contract.ts';
 
@@ -100,7 +107,8 @@ function startDecoder(contentEncoding: string | undefined, firstByte: number): D
 function decoderOf(coding: string | undefined, firstByte: number): Transform | undefined {
   if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
   if (coding === 'br') return createBrotliDecompress();
-  if (coding === 'zstd') return createZstdDecompress();
+  // RFC 9659: no more than 8 MiB of window for this coding; zstd itself goes to 128.
+  if (coding === 'zstd') return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
   // Servers disagree on whether `deflate` has the zlib wrapper; its first byte tells (RFC 1950 section 2.2).
   if (coding === 'deflate') return (firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw();
   return undefined;

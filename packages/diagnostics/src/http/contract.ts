@@ -10,6 +10,9 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 export const MAX_KEPT_HEADERS = 100;
 export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
 
+/** Services of an Alt-Svc header that are kept. */
+export const MAX_ALTERNATIVES = 8;
+
 const phase = (description: string) => Type.Optional({ ...durationSchema, description });
 
 const timings = Type.Object(
@@ -32,6 +35,16 @@ const httpVersion = Type.String({ maxLength: 8, description: 'Version of HTTP th
 const url = Type.String({ maxLength: 2048, description: 'URL that gave the answer, after redirects.' });
 const location = nullable(
   Type.String({ maxLength: 2048, description: 'Where the answer points to: its Location header as sent.' }),
+);
+
+const alternative = Type.Object(
+  {
+    protocol: Type.String({ maxLength: 32, description: 'Protocol by its ALPN name: h3 is HTTP/3.' }),
+    host: nullable(Type.String({ maxLength: 256, description: 'Host; null where it is that of the URL.' })),
+    port: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    maxAge: Type.Integer({ minimum: 0, description: 'Seconds for which this holds.' }),
+  },
+  { additionalProperties: false },
 );
 
 const redirect = Type.Object(
@@ -98,6 +111,14 @@ export const http = defineCheckType({
       maxItems: MAX_KEPT_HEADERS,
       description: 'Headers as pairs of name and value, in the order they came in; 8 KiB of them at most.',
     }),
+    altSvc: nullable(
+      Type.Array(alternative, {
+        maxItems: MAX_ALTERNATIVES,
+        description:
+          'Other services that the answer advertises in its Alt-Svc header, such as HTTP/3; they are not tried. null: it ' +
+          'has no such header.',
+      }),
+    ),
     timings,
     redirects: Type.Array(redirect, {
       maxItems: 10,

@@ -55,6 +55,29 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('measures each step of its redirects by itself, over a connection of its own', async () => {
+    const connections: unknown[] = [];
+    const server = createSecureServer({ cert: issued.cert, key: issued.key });
+    server.on('secureConnection', (socket) => connections.push(socket));
+    server.on('stream', (stream, { ':path': path }) => {
+      if (path === '/there') stream.respond({ ':status': 200 }, { endStream: true });
+      else setTimeout(() => stream.respond({ ':status': 302, location: '/there' }, { endStream: true }), 30);
+    });
+    const port = await start(server);
+
+    const outcome = await checkOf(`https://good.test:${port}/`, { options: { followRedirects: 3 } }, context());
+
+    const phases = ['connect', 'dns', 'download', 'firstByte', 'tls', 'total'];
+    expect(outcome).toMatchObject({ result: 'success', statusCode: 200, url: `https://good.test:${port}/there` });
+    expect(outcome.redirects).toMatchObject([{ statusCode: 302, httpVersion: '2', resolvedIp: '127.0.0.1' }]);
+    const timings = outcome.redirects![0]!.timings;
+    expect(Object.keys(timings).toSorted()).toEqual(phases);
+    expect(Object.keys(outcome.timings!).toSorted()).toEqual(phases);
+    expect(timings.firstByte).toBeGreaterThan(0);
+    expect(connections).toHaveLength(2);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
   it.each([
     ['auto', '2', 'h2'],
     ['2', '2', 'h2'],

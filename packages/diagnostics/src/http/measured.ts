@@ -6,7 +6,7 @@ import type { http } from './contract.ts';
 export type Http = typeof http;
 export type HttpFields = ResultFieldsOf<Http>;
 
-type Tls = NonNullable<HttpFields['tls']>;
+export type Tls = NonNullable<HttpFields['tls']>;
 
 export interface TlsFields extends CertificateFields {
   sslVersion: string;

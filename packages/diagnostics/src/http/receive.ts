@@ -6,6 +6,12 @@ import { headerOf, type Head } from './head.ts';
 
 /** Bytes that the head of an answer may have, each interim answer for itself. */
 export const MAX_HEAD_BYTES = 16 * 1024;
+/**
+ * Bytes that may come in for one request, counted from the connection on: a body of one-byte chunks, or frames and records
+ * that carry nothing, never come to the bounds of head and body.
+ */
+const MAX_RECEIVED_BYTES = 8 * 1024 * 1024;
+const LOOK_AT_RECEIVED_EVERY_MS = 50;
 /** Interim (1xx) answers before which a target has to come to the point. */
 const MAX_INTERIM = 16;
 
@@ -43,10 +49,12 @@ export interface AnswerSink {
  * Sends one request and takes its answer under the bounds that hold for any version of HTTP.
  *
  * @param send sends the request and feeds the sink; gives back what ends it
+ * @param receivedBytes bytes that came in over the connection so far
  * @param onHead is called once the head is there
  */
 export function receive(
   send: (sink: AnswerSink) => () => void,
+  receivedBytes: () => number,
   signal: AbortSignal,
   onHead: (soFar: HeadSeen) => void,
 ): Promise<Answer> {
@@ -58,6 +66,7 @@ export function receive(
     let reader: BodyReader | undefined;
     let interim = 0;
     let settled = false;
+    const watch = setInterval(() => lookAtReceived(), LOOK_AT_RECEIVED_EVERY_MS);
 
     const answer = (ends: Pick<Answer, 'body' | 'failure' | 'downloadMs' | 'totalMs'>): Answer => {
       return { firstByteMs, head, ...ends };
@@ -66,6 +75,7 @@ export function receive(
       if (settled) return false;
       settled = true;
       signal.removeEventListener('abort', giveUp);
+      clearInterval(watch);
       stop();
       return true;
     };
@@ -86,6 +96,12 @@ export function receive(
       });
     };
     const giveUp = (): void => fail((phase) => timedOut(phase, 'The answer did not come to its end in time.'));
+
+    const lookAtReceived = (): void => {
+      if (receivedBytes() <= MAX_RECEIVED_BYTES) return;
+      if (reader === undefined) fail(fault('http_malformed', 'The target sent 8 MiB and no head of an answer.'));
+      else finish(false);
+    };
 
     const sink: AnswerSink = {
       firstByte: () => {

@@ -1,5 +1,6 @@
 import { roundMs, type Failure } from '@vantage/contract';
 
+import { altSvcOf } from './alt-svc.ts';
 import { boundText } from './bounded-text.ts';
 import { headFields, type Head } from './head.ts';
 import type { HttpFields } from './measured.ts';
@@ -58,7 +59,7 @@ export function recordStep(url: URL, onProgress: (fields: HttpFields) => void): 
       head = seen.head;
       done('firstByte', seen.firstByteMs);
       rt = roundMs(totalMs + roundMs(seen.headMs - seen.firstByteMs));
-      add(headFields(seen.head));
+      add({ ...headFields(seen.head), altSvc: altSvcOf(seen.head) });
     },
     done,
     broken: (ms) => {

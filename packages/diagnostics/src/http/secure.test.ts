@@ -1,8 +1,15 @@
+import { X509Certificate } from 'node:crypto';
 import { createServer, type TlsOptions } from 'node:tls';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../test/certificate-mint.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  withUnreadableKey,
+  type CertificateMint,
+  type Issued,
+} from '../../test/certificate-mint.ts';
 import { servers } from '../../test/loopback.ts';
 import { checkOf, problemsOf } from '../../test/http.ts';
 
@@ -65,7 +72,7 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
     ['tls_hostname_mismatch', 'for another host', () => [leaf({ names: ['DNS:other.test'] }), [intermediate]]],
     ['tls_self_signed', 'signed by itself', () => [mint.issue(request({})), []]],
     ['tls_unknown_issuer', 'of a stranger who is sent', () => [leaf({ issuer: stranger }), [stranger]]],
-    ['tls_missing_intermediate', 'sent without its intermediate', () => [good, []]],
+    ['tls_missing_intermediate', 'sent without its intermediate', () => [leaf({ extensions: [AIA] }), []]],
     ['tls_weak_key', 'with an RSA key of 1024 bits', () => [leaf({ key: ['rsa:1024'] }), [intermediate]]],
     ['tls_weak_key', 'with a SHA-1 signature', () => [leaf({ digest: 'sha1' }), [intermediate]]],
   ])('ends the check with %s before the request is sent, %s', async (code, _reason, issue) => {
@@ -176,6 +183,31 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
     expect(outcome).toMatchObject({ result: 'failure', error: { code, phase: 'tls', source: 'target' } });
   });
 
+  it('ends the check, and not the process, where nobody can read the key of the certificate', async () => {
+    const unreadable = new X509Certificate(withUnreadableKey(good).cert).raw;
+    const port = await startRaw((socket) => socket.once('data', () => socket.write(serverFlight([unreadable]))));
+
+    const outcome = await check(port);
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'tls_handshake_failed', phase: 'tls' } });
+    expect(outcome.sslSubject).toBeUndefined();
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it.each([
+    ['/C=DE/O=Firm, Inc. \\+ Söhne/CN=CA', 'Firm, Inc. + Söhne'],
+    ['/O=Quote \\"x\\"/CN=CA', 'Quote "x"'],
+    ['/O=First/O=Second/CN=CA', 'First'],
+    ['/CN=O=not an organization', 'O=not an organization'],
+  ])('of the issuer %s names the issuer %s', async (subject, expected) => {
+    const issuer = mint.issue({ subject, ca: true });
+    const port = await serve(leaf({ issuer }), [issuer]);
+
+    const outcome = await check(port, { insecureSSL: true });
+
+    expect(outcome.sslIssuer).toBe(expected);
+  });
+
   it('ends the check with connection_reset where the server resets the handshake', async () => {
     const port = await startRaw((socket) => socket.once('data', () => socket.resetAndDestroy()));
 
@@ -203,6 +235,7 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
   });
 });
 
+const AIA = 'authorityInfoAccess = caIssuers;URI:http://ca.test/intermediate.crt';
 const hosts = { hosts: { 'good.test': ['127.0.0.1'] } };
 
 function check(port: number, fields: Parameters<typeof checkOf>[1] = {}, host = 'good.test') {
@@ -236,4 +269,23 @@ function serve(
     });
   });
   return start(server);
+}
+
+/** ServerHello and Certificate of TLS 1.2 (RFC 5246 section 7.4), and nothing after them. */
+function serverFlight(certificates: readonly Buffer[]): Buffer {
+  const sized = (bytes: number, content: Buffer): Buffer => {
+    const length = Buffer.alloc(bytes);
+    length.writeUIntBE(content.length, 0, bytes);
+    return Buffer.concat([length, content]);
+  };
+  const message = (type: number, content: Buffer): Buffer => Buffer.concat([Buffer.from([type]), sized(3, content)]);
+  // A session without an id, ECDHE-ECDSA-AES128-GCM-SHA256, and the renegotiation_info that OpenSSL insists on.
+  const hello = Buffer.concat([
+    Buffer.from('0303', 'hex'),
+    Buffer.alloc(32, 7),
+    Buffer.from('00c02b000005ff01000100', 'hex'),
+  ]);
+  const list = Buffer.concat(certificates.map((certificate) => sized(3, certificate)));
+  const messages = Buffer.concat([message(2, hello), message(11, sized(3, list))]);
+  return Buffer.concat([Buffer.from('160303', 'hex'), sized(2, messages)]);
 }

@@ -12,6 +12,7 @@ import { receive } from './receive.ts';
 import { recordStep, type Step, type StepRecord } from './record.ts';
 import type { Request } from './request.ts';
 import { secure } from './secure.ts';
+import { createTrustStore } from './trust-store.ts';
 
 export interface StepOptions {
   readonly insecureSSL: boolean;
@@ -23,7 +24,13 @@ export interface StepOptions {
 
 type Failed = { readonly failure: Failure };
 /** A connection that a request may be sent over. */
-type Channel = { readonly socket: Socket; readonly http2: boolean; readonly failure: null };
+interface Channel {
+  readonly socket: Socket;
+  readonly http2: boolean;
+  /** Bytes that came in by TCP, those of TLS included. */
+  readonly receivedBytes: () => number;
+  readonly failure: null;
+}
 
 /** Admits the target of a request, connects to its pinned address, makes it secure, sends the request, takes the answer. */
 export async function takeStep(
@@ -69,7 +76,7 @@ async function open(
   target: Target,
   url: URL,
   options: StepOptions,
-  { signal, certificateAuthorities = [] }: DiagnosticContext<Http>,
+  { signal, certificateAuthorities = [], trust = createTrustStore(certificateAuthorities) }: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Channel | Failed> {
   const { insecureSSL, httpVersion } = options;
@@ -80,13 +87,17 @@ async function open(
     return connected;
   }
   record.done('connect', connected.ms);
-  if (url.protocol === 'http:') return { socket: connected.socket, http2: httpVersion === '2', failure: null };
+  const receivedBytes = (): number => connected.socket.bytesRead;
+  if (url.protocol === 'http:') {
+    return { socket: connected.socket, http2: httpVersion === '2', receivedBytes, failure: null };
+  }
 
   const securing = performance.now();
   const alpn = { auto: ['h2', 'http/1.1'], '1.1': ['http/1.1'], '2': ['h2'] }[httpVersion];
-  const secured = await secure(connected.socket, { host: target.host, alpn, certificateAuthorities }, signal);
+  const secured = await secure(connected.socket, { host: target.host, alpn, trust }, signal);
   if (secured.socket === null) {
     connected.socket.destroy();
+    if (secured.fields !== null) record.add({ ...secured.fields });
     record.broken(performance.now() - securing);
     return secured;
   }
@@ -95,19 +106,19 @@ async function open(
 
   const http2 = secured.fields.tls.alpn === 'h2';
   const failure = (insecureSSL ? null : secured.distrust) ?? (httpVersion === '2' && !http2 ? noHttp2() : null);
-  if (failure === null) return { socket: secured.socket, http2, failure };
+  if (failure === null) return { socket: secured.socket, http2, receivedBytes, failure };
   secured.socket.destroy();
   return { failure };
 }
 
 async function exchange(
-  { socket, http2 }: Channel,
+  { socket, http2, receivedBytes }: Channel,
   request: Request,
   signal: AbortSignal,
   record: StepRecord,
 ): Promise<Failure | null> {
   const send = http2 ? sendHttp2 : sendHttp1;
-  const answer = await receive((sink) => send(socket, request, sink), signal, record.headSeen);
+  const answer = await receive((sink) => send(socket, request, sink), receivedBytes, signal, record.headSeen);
   const { firstByteMs, downloadMs, totalMs, head, body, failure } = answer;
   if (head === null && firstByteMs !== null) record.done('firstByte', firstByteMs);
   if (downloadMs === null) record.broken(totalMs - (firstByteMs ?? 0));

@@ -28,6 +28,27 @@ const certificate = Type.Object(
   { additionalProperties: false },
 );
 
+const ocsp = Type.Object(
+  {
+    status: Type.Enum(['good', 'revoked', 'unknown', 'foreign', 'error', 'malformed'], {
+      description:
+        'What the responder says of the certificate: good, revoked, or unknown to it. foreign: the response is about ' +
+        'another certificate; error: the responder gave none; malformed: it cannot be read.',
+    }),
+    thisUpdate: nullable({ ...timestampSchema, description: 'When the responder knew this to be so.' }),
+    nextUpdate: nullable({ ...timestampSchema, description: 'Until when the response may be used.' }),
+    current: Type.Boolean({ description: 'True between thisUpdate and nextUpdate, by the clock of the probe.' }),
+    revokedAt: nullable(timestampSchema),
+    revocationReason: nullable(text(32, 'Reason of the revocation, by its name in RFC 5280.')),
+    signature: Type.Enum(['issuer', 'responder', 'invalid', 'unchecked'], {
+      description:
+        'Whose signature was verified: the issuer’s of the certificate, or that of a responder which the issuer named. ' +
+        'unchecked: the issuer is not known, or the algorithm is not.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 export const tlsSchema = Type.Object(
   {
     protocol: text(16, 'Version of TLS.'),
@@ -37,6 +58,9 @@ export const tlsSchema = Type.Object(
     authorizationError: nullable(Type.Enum(tlsCodes, { description: 'Why it is not, as a code of `error`.' })),
     daysLeft: nullable(
       Type.Integer({ description: 'Whole days until the certificate expires; negative once it has.' }),
+    ),
+    ocsp: Type.Optional(
+      nullable({ ...ocsp, description: 'The OCSP response that the server stapled; null where it stapled none.' }),
     ),
     chain: Type.Array(certificate, {
       maxItems: MAX_CHAIN,

@@ -1,0 +1,19 @@
+import type { ParamsOf } from '@vantage/contract';
+
+import type { DiagnosticContext, Outcome } from '../../../packages/diagnostics/src/diagnostic.ts';
+import type { http } from '../../../packages/diagnostics/src/http/contract.ts';
+import { runHttp } from '../../../packages/diagnostics/src/http/run.ts';
+import { onLoopback } from '../dns/context.ts';
+
+type Options = ParamsOf<typeof http>['options'];
+type Surroundings = Pick<DiagnosticContext, 'trust'>;
+
+/** One http check of the target of the benchmark. */
+export function checkHttp(
+  url: string,
+  httpVersion: Options['httpVersion'],
+  surroundings: Surroundings,
+): Promise<Outcome<typeof http>> {
+  const options: Options = { method: 'GET', headers: {}, followRedirects: 0, httpVersion };
+  return runHttp({ host: url, insecureSSL: false, options }, { ...onLoopback([]), ...surroundings });
+}

@@ -1,0 +1,22 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
+
+import { createTrustStore } from '../../../packages/diagnostics/src/http/trust-store.ts';
+import { checkHttp } from './check.ts';
+
+/**
+ * Runs an http check for each HTTP request, as the blackbox exporter does, and answers with its result as JSON:
+ * `/?target=URL&version=2`. Writes its own port to standard output, and ends with its standard input. Argument: the file of
+ * the root certificate to trust.
+ */
+const surroundings = { trust: createTrustStore([readFileSync(process.argv[2]!, 'utf8')]) };
+const server = createServer((request, response) => {
+  const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+  const version = searchParams.get('version') === '2' ? '2' : '1.1';
+  void checkHttp(searchParams.get('target') ?? '', version, surroundings).then((result) => {
+    response.end(JSON.stringify(result));
+  });
+});
+server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
+process.stdin.resume().once('end', () => process.exit());

@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+import { createTrustStore } from '../../../packages/diagnostics/src/http/trust-store.ts';
+import { median, type Figure } from '../goals.ts';
+import { checkHttp } from './check.ts';
+import type { Target } from './target.ts';
+
+const ROUNDS = 100;
+const WARM_UP = 20;
+/** What a phase may take longer than curl's: this, and a twentieth of curl's. */
+const ALLOWED_MS = 1;
+const ALLOWED_SHARE = 0.05;
+
+const phases = ['connect', 'tls', 'firstByte', 'download', 'total'] as const;
+type Phases = Readonly<Record<(typeof phases)[number], number>>;
+
+/** The phases of a check beside those of `curl -w`, in turns, so that a slow moment of the machine falls on both. */
+export async function phasesBesideCurl(target: Target): Promise<readonly Figure[]> {
+  const surroundings = { trust: createTrustStore([await readFile(target.rootFile, 'utf8')]) };
+  const figures: Figure[] = [];
+  for (const version of ['1.1', '2'] as const) {
+    for (const path of ['/', '/slow']) {
+      const url = `${target.secure}${path}`;
+      const ours: Phases[] = [];
+      const theirs: Phases[] = [];
+      for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+        const { timings } = await checkHttp(url, version, surroundings);
+        const curls = await curl(url, version, target.rootFile);
+        if (round < 0) continue;
+        ours.push(timings as Phases);
+        theirs.push(curls);
+      }
+      figures.push(...phases.map((phase) => figureOf(`HTTP/${version} ${path}: ${phase}`, phase, ours, theirs)));
+    }
+  }
+  return figures;
+}
+
+function figureOf(name: string, phase: keyof Phases, ours: readonly Phases[], theirs: readonly Phases[]): Figure {
+  const [own, curls] = [ours, theirs].map((rounds) => median(rounds.map((round) => round[phase]))) as [number, number];
+  const beside = `ours ${own.toFixed(2)} ms, curl ${curls.toFixed(2)} ms`;
+  const atMost = ALLOWED_MS + ALLOWED_SHARE * curls;
+  return { name: `${name} p50, more than curl`, value: own - curls, unit: 'ms', atMost, beside };
+}
+
+/** curl's times are seconds since its start, each the end of a phase. */
+async function curl(url: string, version: '1.1' | '2', rootFile: string): Promise<Phases> {
+  const times = ['namelookup', 'connect', 'appconnect', 'pretransfer', 'starttransfer', 'total'];
+  const format = times.map((name) => `%{time_${name}}`).join(' ');
+  const args = ['--silent', '--output', '/dev/null', `--http${version}`, '--cacert', rootFile, '--write-out', format];
+  const { stdout } = await run('curl', [...args, url]);
+  const [named, connected, secured, sent, started, ended] = stdout.split(' ').map((seconds) => Number(seconds) * 1_000);
+  return {
+    connect: connected! - named!,
+    tls: secured! - connected!,
+    firstByte: started! - sent!,
+    download: ended! - started!,
+    total: ended!,
+  };
+}
+
+const run = promisify(execFile);

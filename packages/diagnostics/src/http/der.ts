@@ -1,0 +1,97 @@
+/** Thrown for bytes that are no DER, or not the DER that was expected. */
+export class DerError extends Error {
+  override readonly name = 'DerError';
+}
+
+/** One value: its identifier octet, its content, and all of its bytes. Nothing is copied. */
+export interface DerValue {
+  readonly tag: number;
+  readonly content: Uint8Array;
+  readonly whole: Uint8Array;
+}
+
+export const tags = {
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  oid: 0x06,
+  enumerated: 0x0a,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+} as const;
+
+/** The identifier of a context-specific value (X.690 section 8.1.2.2). */
+export function contextTag(number: number, constructed = true): number {
+  return 0x80 | (constructed ? 0x20 : 0) | number;
+}
+
+/** A value that fills the bytes to their end. */
+export function onlyValue(bytes: Uint8Array, tag: number): DerValue {
+  const [value, ...more] = valuesOf(bytes, 1);
+  if (value?.tag !== tag || more.length > 0) throw new DerError(`There is no value with tag ${tag} alone.`);
+  return value;
+}
+
+/**
+ * The values that follow one another in some bytes. It does not look into them: how deep a reader goes, and so how much
+ * work strange bytes make, is the reader's choice.
+ *
+ * @param atMost number of values that may be there
+ */
+export function valuesOf(bytes: Uint8Array, atMost: number): readonly DerValue[] {
+  const values: DerValue[] = [];
+  for (let at = 0; at < bytes.length;) {
+    if (values.length === atMost) throw new DerError(`There are more than ${atMost} values.`);
+    const value = valueAt(bytes.subarray(at));
+    values.push(value);
+    at += value.whole.length;
+  }
+  return values;
+}
+
+/** An object identifier in its dotted form (X.690 section 8.19). */
+export function oidOf({ tag, content }: DerValue): string {
+  if (tag !== tags.oid || content.length === 0 || content.length > MAX_OID_BYTES)
+    throw new DerError('There is no OID.');
+  const arcs: number[] = [];
+  let arc = 0;
+  for (const byte of content) {
+    arc = arc * 128 + (byte & 0x7f);
+    if (arc > Number.MAX_SAFE_INTEGER / 128) throw new DerError('An arc of the OID is too large.');
+    if (byte >= 0x80) continue;
+    arcs.push(arc);
+    arc = 0;
+  }
+  if (content.at(-1)! >= 0x80) throw new DerError('The OID breaks off.');
+  const [first = 0, ...rest] = arcs;
+  const top = Math.min(2, Math.floor(first / 40));
+  return [top, first - top * 40, ...rest].join('.');
+}
+
+/** A time in the one form that RFC 5280 section 4.1.2.5.2 allows: `YYYYMMDDHHMMSSZ`. */
+export function timeOf({ tag, content }: DerValue): Date {
+  const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(Buffer.from(content).toString('latin1'));
+  if (tag !== tags.generalizedTime || parts === null) throw new DerError('There is no time.');
+  const [year, month, day, hour, minute, second] = parts.slice(1);
+  const date = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  if (Number.isNaN(date.getTime())) throw new DerError('There is no such time.');
+  return date;
+}
+
+const MAX_OID_BYTES = 32;
+/** Of a definite length; longer ones would say more than any buffer has. */
+const MAX_LENGTH_BYTES = 4;
+
+function valueAt(bytes: Uint8Array): DerValue {
+  const [tag, first] = bytes;
+  if (tag === undefined || first === undefined) throw new DerError('A value breaks off.');
+  if ((tag & 0x1f) === 0x1f) throw new DerError('There is a tag of several bytes.');
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+  // X.690 section 10.1: DER has no indefinite length.
+  if (first === 0x80 || lengthBytes > MAX_LENGTH_BYTES) throw new DerError('A length is not allowed.');
+  let length = first;
+  if (lengthBytes > 0) length = bytes.subarray(2, 2 + lengthBytes).reduce((sum, byte) => sum * 256 + byte, 0);
+  const start = 2 + lengthBytes;
+  if (start + length > bytes.length) throw new DerError('A value is longer than what holds it.');
+  return { tag, content: bytes.subarray(start, start + length), whole: bytes.subarray(0, start + length) };
+}

@@ -1,0 +1,10 @@
+/** Numbers below a bound that look like chance and are the same in each run (xorshift). */
+export function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % below;
+  };
+}
