@@ -14,9 +14,14 @@ const checkTypeFolders = ['dns', 'http', 'info', 'ping', 'tcp', 'traceroute', 'u
 
 export const importRules: readonly ImportRule[] = [
   {
-    modules: ['raw-socket'],
+    modules: ['raw-socket', 'koffi'],
     message: 'Only the packet process opens raw sockets.',
     except: ['packages/diagnostics/src/sockets/**'],
+  },
+  {
+    modules: ['puppeteer', 'puppeteer-core', '@puppeteer/*'],
+    message: 'Only the screenshots drive a browser.',
+    except: ['packages/diagnostics/src/browser/**'],
   },
   {
     modules: ['geoip-lite', 'mmdb-lib', '@photostructure/tz-lookup'],

@@ -20,6 +20,13 @@ const toTest = [
   { programs: ['dig'], package: 'bind9-dnsutils', for: 'a second opinion' },
   { programs: ['curl'], package: 'curl', for: 'a second opinion' },
   { programs: ['openssl'], package: 'openssl', for: 'certificates of test servers' },
+  {
+    programs: ['chromium-headless-shell', 'chromium'],
+    package: 'chromium-headless-shell',
+    for: 'screenshots',
+    // Not every system has the package, and everything but screenshots goes without it.
+    optional: true,
+  },
 ];
 
 /**
@@ -54,14 +61,22 @@ export function installSystemPackages(target, needs) {
       env: environment,
       stdio: ['inherit', 'pipe', 'pipe'],
     });
-  try {
-    step(`Installing ${names.join(', ')}`, () => {
-      apt('-o', 'DPkg::Lock::Timeout=300', 'update', '-qq');
-      apt('-o', 'DPkg::Lock::Timeout=300', 'install', '-y', '-qq', '--no-install-recommends', ...names);
-    });
-  } catch (error) {
-    console.error(`  ${error.message.split('\n').slice(-4).join('\n  ')}`);
-  }
+  let isUpdated = false;
+  const install = (...packages) => {
+    if (packages.length === 0) return;
+    try {
+      step(`Installing ${packages.join(', ')}`, () => {
+        if (!isUpdated) apt('-o', 'DPkg::Lock::Timeout=300', 'update', '-qq');
+        isUpdated = true;
+        apt('-o', 'DPkg::Lock::Timeout=300', 'install', '-y', '-qq', '--no-install-recommends', ...packages);
+      });
+    } catch (error) {
+      console.error(`  ${error.message.split('\n').slice(-4).join('\n  ')}`);
+    }
+  };
+  const isOptional = (name) => missing.some((entry) => entry.package === name && entry.optional);
+  install(...names.filter((name) => !isOptional(name)));
+  for (const name of names.filter(isOptional)) install(name);
 }
 
 /** The words to put before a command; undefined where there is no way. */

@@ -1,0 +1,123 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { createScreenshots, type Screenshots } from '../../../packages/diagnostics/src/index.ts';
+import { hostilePages } from '../../../packages/diagnostics/test/browser-hostile.ts';
+import { browserFolder, browserHere } from '../../../packages/diagnostics/test/browser-needs.ts';
+import { admitSite, startSite } from '../../../packages/diagnostics/test/browser-site.ts';
+import { median, quantile, type Figure } from '../goals.ts';
+import { bareScreenshots } from './bare-browser.ts';
+import { ordinaryPage } from './ordinary-page.ts';
+import { watchMemory } from './watch-memory.ts';
+
+const CAPTURES = 200;
+/** Until then modules load and the heap finds its size. */
+const SETTLED_AFTER = 100;
+const BARE = 20;
+const WATCHED = 10;
+const HOSTILE = 100;
+const HOSTILE_TIMEOUT_MS = 3_000;
+
+/** Pictures of an ordinary page one after the other, beside the browser alone; then of hostile ones. */
+export async function screenshot(): Promise<readonly Figure[]> {
+  const { executablePath, missing } = browserHere(process.env['PATH']);
+  if (missing !== null) throw new Error(missing);
+  const folder = await browserFolder();
+  const site = await startSite({
+    ...ordinaryPage(),
+    ...Object.fromEntries(hostilePages.map(({ serve }, index) => [`/hostile/${index}`, serve])),
+  });
+  const screenshots = createScreenshots({ executablePath, tempFolder: folder.path, admit: admitSite([site.port]) });
+  const take = (path: string, timeoutMs?: number): ReturnType<Screenshots['capture']> =>
+    screenshots.capture({
+      url: site.origin + path,
+      insecureSSL: false,
+      userAgent: 'Vantage-Bench/0',
+      signal: AbortSignal.timeout(60_000),
+      timeoutMs,
+    });
+  try {
+    const verdict = await screenshots.selfTest(AbortSignal.timeout(30_000));
+    if (verdict !== null) throw new Error(verdict);
+    const bare = await bareScreenshots(executablePath, `http://127.0.0.1:${site.port}/`, BARE);
+    const browserMemory = watchMemory(folder.processes);
+    for (let count = 0; count < WATCHED; count += 1) await take('/');
+    const peak = browserMemory.stop();
+    const ordinary = await takeOrdinary(() => take('/'));
+    // The watch itself makes garbage, so it begins only when the agent's memory has been looked at.
+    folder.watch();
+    const hostile = await takeHostile((path) => take(path, HOSTILE_TIMEOUT_MS));
+    const left = { processes: (await folder.processes()).length, files: folder.contents().length };
+    const besideBare = `the browser alone with --screenshot: ${Math.round(median(bare))} ms`;
+    return [
+      { name: 'a picture, median', value: median(ordinary.times), unit: 'ms', beside: besideBare, atMost: 1_000 },
+      { name: 'in a network namespace', value: Number(screenshots.status().namespace), unit: '(1: yes)' },
+      { name: 'a picture, p95', value: quantile(ordinary.times, 0.95), unit: 'ms' },
+      { name: 'memory of the browser at its peak', value: peak, unit: 'MiB', atMost: 400 },
+      { name: 'memory of the agent after the pictures', value: ordinary.after, unit: 'MiB' },
+      {
+        name: 'growth of the agent',
+        value: ordinary.after - ordinary.before,
+        unit: 'MiB',
+        beside: `from picture ${SETTLED_AFTER} to picture ${CAPTURES}`,
+        atMost: 16,
+      },
+      { name: 'growth of its heap', value: ordinary.heapGrowth, unit: 'MiB', atMost: 2 },
+      { name: 'hostile pages that were shown', value: hostile.shown, unit: `of ${HOSTILE}` },
+      { name: 'growth of the agent by hostile pages', value: hostile.growth, unit: 'MiB', atMost: 48 },
+      { name: 'growth of its heap by hostile pages', value: hostile.heapGrowth, unit: 'MiB', atMost: 2 },
+      { name: 'processes left by hostile pages', value: left.processes, unit: '', atMost: 0 },
+      { name: 'files left by hostile pages', value: left.files, unit: '', atMost: 0 },
+    ];
+  } finally {
+    await screenshots.close();
+    await site.close();
+    folder.remove();
+  }
+}
+
+async function takeOrdinary(take: () => ReturnType<Screenshots['capture']>): Promise<{
+  readonly times: readonly number[];
+  readonly before: number;
+  readonly after: number;
+  readonly heapGrowth: number;
+}> {
+  const times: number[] = [];
+  let settled = collected();
+  for (let count = 0; count < CAPTURES; count += 1) {
+    if (count === SETTLED_AFTER) settled = collected();
+    const started = performance.now();
+    const { failure } = await take();
+    if (failure !== null) throw new Error(failure.message);
+    times.push(performance.now() - started);
+  }
+  const end = collected();
+  return { times, before: settled.resident, after: end.resident, heapGrowth: end.heap - settled.heap };
+}
+
+async function takeHostile(take: (path: string) => ReturnType<Screenshots['capture']>): Promise<{
+  readonly shown: number;
+  readonly growth: number;
+  readonly heapGrowth: number;
+}> {
+  let shown = 0;
+  // The first round of them makes the buffers that the next ones use again.
+  let settled = collected();
+  for (let count = 0; count < HOSTILE; count += 1) {
+    if (count === hostilePages.length) settled = collected();
+    const { failure } = await take(`/hostile/${count % hostilePages.length}`);
+    if (failure === null) shown += 1;
+  }
+  const end = collected();
+  return { shown, growth: end.resident - settled.resident, heapGrowth: end.heap - settled.heap };
+}
+
+/** MiB after a full collection. */
+function collected(): { readonly resident: number; readonly heap: number } {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
+  const { rss, heapUsed } = process.memoryUsage();
+  return { resident: rss / 1024 ** 2, heap: heapUsed / 1024 ** 2 };
+}

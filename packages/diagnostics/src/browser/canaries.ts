@@ -1,0 +1,75 @@
+import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+/** Listeners that nobody may reach. They answer nothing. */
+export interface Canaries {
+  /** `host:port` of the listeners for connections, an IPv6 address in brackets. */
+  readonly web: readonly string[];
+  /** The same of those for datagrams. */
+  readonly datagrams: readonly string[];
+  /** Who was touched, as `tcp host:port` or `udp host:port`. */
+  readonly touched: () => readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/** Listens on a free port of each address; one that the machine does not have is left out. */
+export async function startCanaries(addresses: readonly string[]): Promise<Canaries> {
+  const touched = new Set<string>();
+  const servers: Server[] = [];
+  const sockets: DatagramSocket[] = [];
+  const [web, datagrams]: [string[], string[]] = [[], []];
+  for (const address of addresses) {
+    const server = await listen(address, (name) => touched.add(`tcp ${name}`));
+    if (server === undefined) continue;
+    const socket = await bind(address, (name) => touched.add(`udp ${name}`));
+    servers.push(server);
+    web.push(hostPort(server.address() as AddressInfo));
+    if (socket === undefined) continue;
+    sockets.push(socket);
+    datagrams.push(hostPort(socket.address()));
+  }
+  const close = async (): Promise<void> => {
+    await Promise.all([
+      ...servers.map((server) => new Promise((resolve) => server.close(resolve))),
+      ...sockets.map((socket) => new Promise<void>((resolve) => socket.close(resolve))),
+    ]);
+  };
+  return { web, datagrams, touched: () => [...touched].toSorted(), close };
+}
+
+/** Loopback, and the addresses of the machine itself: what is sent to them never leaves it. */
+export function ownAddresses(): readonly string[] {
+  const found = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  // A link-local address needs its interface beside it, and a page cannot name one.
+  const named = found.map(({ address }) => address).filter((address) => !/^fe[89ab]/i.test(address));
+  return [...new Set(['127.0.0.1', '::1', ...named])].slice(0, MAX_ADDRESSES);
+}
+
+const MAX_ADDRESSES = 8;
+
+function listen(host: string, onTouch: (name: string) => void): Promise<Server | undefined> {
+  const server = createServer((socket) => {
+    onTouch(hostPort(server.address() as AddressInfo));
+    socket.on('error', () => undefined).destroy();
+  });
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(undefined)).listen(0, host, () => resolve(server));
+  });
+}
+
+function bind(address: string, onTouch: (name: string) => void): Promise<DatagramSocket | undefined> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  socket.on('message', () => onTouch(hostPort(socket.address())));
+  return new Promise((resolve) => {
+    socket.once('error', () => {
+      socket.close();
+      resolve(undefined);
+    });
+    socket.bind(0, address, () => resolve(socket));
+  });
+}
+
+function hostPort({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}

@@ -1,0 +1,80 @@
+/** What the canary page tries to reach. */
+export interface CanaryTargets {
+  /** `host:port`, an IPv6 address in brackets: everything that speaks HTTP, with and without TLS. */
+  readonly web: readonly string[];
+  /** `host:port` for datagrams: STUN and TURN servers, WebTransport. */
+  readonly datagrams: readonly string[];
+  /** Where the page says that it has tried everything; a path of its own origin. */
+  readonly donePath: string;
+}
+
+/** Milliseconds that the page leaves the browser to do what it was asked for. */
+const PATIENCE_MS = 700;
+
+/** A page that tries every known way out of a browser. Each attempt may throw; the next one is made all the same. */
+export function canaryPage({ web, datagrams, donePath }: CanaryTargets): string {
+  return `<!doctype html>
+<html><head><title>canary</title>
+${web.map((target, index) => markup(`http://${target}/canary/${index}`)).join('\n')}
+</head><body style="background: #00a000">
+<script>
+const web = ${scriptText(web)}, datagrams = ${scriptText(datagrams)};
+const attempt = (run) => { try { const made = run(); if (made && made.catch) made.catch(() => {}); } catch {} };
+const element = (name, fields) => document.body.append(Object.assign(document.createElement(name), fields));
+for (const target of web) {
+  const http = 'http://' + target + '/canary/script', https = 'https://' + target + '/canary/script';
+  attempt(() => fetch(http, { mode: 'no-cors' }));
+  attempt(() => fetch(https, { mode: 'no-cors', keepalive: true }));
+  attempt(() => fetch(http, { mode: 'no-cors', targetAddressSpace: 'local' }));
+  attempt(() => navigator.sendBeacon(http, 'x'));
+  attempt(() => { const request = new XMLHttpRequest(); request.open('POST', http); request.send('x'); });
+  attempt(() => new WebSocket('ws://' + target + '/canary/socket'));
+  attempt(() => new WebSocket('wss://' + target + '/canary/socket'));
+  attempt(() => new EventSource(http));
+  attempt(() => new Image().src = http + '-image');
+  attempt(() => window.open(http + '-window'));
+  attempt(() => new Worker(URL.createObjectURL(new Blob(["importScripts('" + http + "'); fetch('" + http + "')"]))));
+  attempt(() => element('iframe', { src: http + '-frame' }));
+  attempt(() => element('iframe', { srcdoc: '<meta http-equiv=refresh content="0;url=' + http + '-refresh">' }));
+  attempt(() => element('iframe', { srcdoc: '<form id=f method=post action="' + http + '-form"></form><script>f.submit()</scr' + 'ipt>' }));
+  attempt(() => element('object', { data: http + '-object' }));
+  attempt(() => element('video', { src: http + '-video', autoplay: true, muted: true }));
+  attempt(() => element('a', { href: '#', ping: http + '-ping', id: 'ping' }));
+  attempt(() => document.getElementById('ping').click());
+  attempt(() => document.fonts.add(new FontFace('canary', 'url(' + http + '-font)')));
+  attempt(() => document.fonts.load('1em canary'));
+}
+for (const target of datagrams) {
+  attempt(() => {
+    const peer = new RTCPeerConnection({ iceServers: [
+      { urls: ['stun:' + target, 'turn:' + target + '?transport=udp', 'turn:' + target + '?transport=tcp'], username: 'u', credential: 'p' },
+    ], iceCandidatePoolSize: 1 });
+    peer.createDataChannel('canary');
+    const [host, port] = [target.slice(0, target.lastIndexOf(':')).replace(/[\\[\\]]/g, ''), target.slice(target.lastIndexOf(':') + 1)];
+    const candidate = 'candidate:1 1 udp 2122260223 ' + host + ' ' + port + ' typ host';
+    const other = new RTCPeerConnection();
+    return peer.createOffer()
+      .then((offer) => Promise.all([peer.setLocalDescription(offer), other.setRemoteDescription(offer)]))
+      .then(() => other.createAnswer())
+      .then((answer) => Promise.all([other.setLocalDescription(answer), peer.setRemoteDescription(answer)]))
+      .then(() => peer.addIceCandidate({ candidate, sdpMid: '0', sdpMLineIndex: 0 }));
+  });
+  attempt(() => new WebTransport('https://' + target + '/canary').ready);
+}
+setTimeout(() => attempt(() => fetch('${donePath}')), ${PATIENCE_MS});
+</script></body></html>`;
+}
+
+function markup(url: string): string {
+  return `<link rel="dns-prefetch" href="${url}"><link rel="preconnect" href="${url}">
+<link rel="prefetch" href="${url}-prefetch"><link rel="preload" as="image" href="${url}-preload">
+<link rel="modulepreload" href="${url}-module"><link rel="stylesheet" href="${url}-style">
+<link rel="prerender" href="${url}-prerender"><link rel="icon" href="${url}-icon">
+<script type="speculationrules">{"prefetch":[{"source":"list","urls":["${url}-speculation"]}]}</script>
+<img src="${url}-img" alt=""><style>body { background-image: url(${url}-background) }</style>`;
+}
+
+/** JSON for the inside of a script element. */
+function scriptText(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
+}

@@ -1,0 +1,64 @@
+import type { Failure, FailureCode } from '@vantage/contract';
+
+import { errorText } from './error-text.ts';
+
+type Known = readonly [code: FailureCode, phase: Failure['phase'], message: string];
+
+/** Names of Chromium's network errors (net/base/net_error_list.h) for the navigation itself. */
+const known: Readonly<Record<string, Known>> = {
+  CERT_DATE_INVALID: ['tls_expired', 'tls', 'The certificate is not valid today.'],
+  CERT_COMMON_NAME_INVALID: ['tls_hostname_mismatch', 'tls', 'The certificate is not for this host.'],
+  CERT_AUTHORITY_INVALID: ['tls_unknown_issuer', 'tls', 'The certificate chain ends at an issuer that is not trusted.'],
+  CERT_REVOKED: ['tls_revoked', 'tls', 'The certificate is revoked.'],
+  CERT_WEAK_SIGNATURE_ALGORITHM: ['tls_weak_key', 'tls', 'The signature of the certificate is too weak.'],
+  CERT_WEAK_KEY: ['tls_weak_key', 'tls', 'The key of the certificate is too weak.'],
+  SSL_VERSION_OR_CIPHER_MISMATCH: ['tls_protocol_unsupported', 'tls', 'Server and browser have no TLS in common.'],
+  SSL_PROTOCOL_ERROR: ['tls_handshake_failed', 'tls', 'The TLS handshake failed.'],
+  TOO_MANY_REDIRECTS: ['redirect_limit', 'response', 'The redirects do not end.'],
+  UNSAFE_REDIRECT: ['redirect_refused', 'response', 'A redirect leads to something that is no http(s) URL.'],
+  UNKNOWN_URL_SCHEME: ['redirect_refused', 'response', 'A redirect leads to something that is no http(s) URL.'],
+  CONNECTION_RESET: ['connection_reset', 'response', 'The target reset the connection.'],
+  CONNECTION_CLOSED: ['connection_closed', 'response', 'The target closed the connection.'],
+  EMPTY_RESPONSE: ['connection_closed', 'response', 'The target closed the connection without an answer.'],
+  INVALID_HTTP_RESPONSE: ['http_malformed', 'response', 'The answer was not valid HTTP.'],
+  CONTENT_DECODING_FAILED: ['http_decode_failed', 'response', 'The body could not be decoded.'],
+  TIMED_OUT: ['timed_out', 'response', 'The page did not load in time.'],
+  ABORTED: ['screenshot_failed', 'response', 'The target answered with no page, but with nothing or a download.'],
+};
+
+/** Why there is no picture, from what puppeteer threw at the navigation. */
+export function navigationFailure(thrown: unknown): Failure {
+  if (Error.isError(thrown) && thrown.name === 'TimeoutError') return tooSlow();
+  const text = errorText(thrown);
+  const name = /net::ERR_([A-Z0-9_]+)/.exec(text)?.[1];
+  if (name !== undefined && Object.hasOwn(known, name)) {
+    const [code, phase, message] = known[name]!;
+    return { code, phase, source: 'target', message };
+  }
+  if (name?.startsWith('CERT_')) {
+    return {
+      code: 'tls_untrusted',
+      phase: 'tls',
+      source: 'target',
+      message: `The certificate is not trusted (${name}).`,
+    };
+  }
+  return pageFailed(
+    name === undefined ? `The page could not be shown: ${text}` : `The page could not be loaded (${name}).`,
+  );
+}
+
+/** The page is the cause. */
+export function pageFailed(message: string): Failure {
+  return { code: 'screenshot_failed', phase: 'response', source: 'target', message };
+}
+
+/** The browser or the agent is the cause. */
+export function browserFailed(message: string): Failure {
+  return { code: 'screenshot_failed', phase: 'exec', source: 'probe', message };
+}
+
+export function tooSlow(): Failure {
+  const message = 'The page could not be shown in time.';
+  return { code: 'timed_out', phase: 'response', source: 'target', message };
+}

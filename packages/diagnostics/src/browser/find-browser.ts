@@ -1,0 +1,25 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+
+/** The headless shell starts in a third of the time and takes half the memory, so it is the first choice. */
+const programs = ['chromium-headless-shell', 'chromium'];
+
+/**
+ * The browser to take pictures with.
+ *
+ * @param path folders as in the environment variable PATH
+ * @returns its file; undefined where there is none
+ */
+export function findBrowser(path: string | undefined): string | undefined {
+  const folders = (path ?? '').split(':').filter((folder) => folder.startsWith('/'));
+  return programs.flatMap((program) => folders.map((folder) => join(folder, program))).find(isExecutable);
+}
+
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

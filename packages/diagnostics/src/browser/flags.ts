@@ -1,0 +1,67 @@
+/** The size of every picture, CSS pixels and device pixels alike. */
+export const VIEWPORT = { width: 1280, height: 800 } as const;
+
+export interface FlagOptions {
+  /** Port of the filtering proxy on 127.0.0.1. */
+  readonly proxyPort: number;
+  readonly profileFolder: string;
+  readonly userAgent: string;
+  /** False where `/dev/shm` is too small for a page: the browser then shares memory through files. */
+  readonly hasSharedMemory: boolean;
+}
+
+/**
+ * The command line of a browser that reaches nothing but the proxy. `--no-sandbox` is never among them, nor a
+ * debugging port: commands come through descriptors 3 and 4.
+ */
+export function browserFlags({ proxyPort, profileFolder, userAgent, hasSharedMemory }: FlagOptions): readonly string[] {
+  return [...isolationFlags(proxyPort), ...quietFlags, ...(hasSharedMemory ? [] : ['--disable-dev-shm-usage'])].concat(
+    `--user-data-dir=${profileFolder}`,
+    `--user-agent=${userAgent}`,
+    `--window-size=${VIEWPORT.width},${VIEWPORT.height}`,
+    'about:blank',
+  );
+}
+
+/** What keeps every packet of the browser inside the proxy. Each is here because something leaked without it. */
+function isolationFlags(proxyPort: number): readonly string[] {
+  return [
+    `--proxy-server=http://127.0.0.1:${proxyPort}`,
+    // Without it loopback and 169.254.0.0/16 go direct.
+    '--proxy-bypass-list=<-loopback>',
+    // STUN and TURN over UDP; each of the two is read by another part of the browser.
+    '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+    '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+    '--disable-quic',
+    // The browser itself resolves nothing; names go to the proxy as they are.
+    '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+    '--no-pings',
+    '--block-new-web-contents',
+  ];
+}
+
+const quietFlags: readonly string[] = [
+  '--headless',
+  '--remote-debugging-pipe',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--no-service-autorun',
+  '--disable-background-networking',
+  '--disable-breakpad',
+  '--disable-client-side-phishing-detection',
+  '--disable-component-update',
+  '--disable-crash-reporter',
+  '--disable-default-apps',
+  '--disable-domain-reliability',
+  '--disable-extensions',
+  '--disable-gpu',
+  '--disable-sync',
+  '--disable-features=MediaRouter,OptimizationHints,Translate',
+  '--hide-scrollbars',
+  '--metrics-recording-only',
+  '--mute-audio',
+  '--password-store=basic',
+  '--use-mock-keychain',
+  // The heap of a page's scripts, MiB. What is outside the heap is for the watch on the resident set.
+  '--js-flags=--max-old-space-size=256',
+];

@@ -1,0 +1,88 @@
+import { execFile, type ChildProcess } from 'node:child_process';
+import { Server } from 'node:net';
+
+/** Whom a browser runs as; nothing where it runs as the agent does. */
+export interface Identity {
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
+}
+
+/** The port of the proxy inside a network namespace, where nothing else listens. */
+export const NAMESPACE_PROXY_PORT = 3128;
+
+/** What the listener and the browser find as descriptor of Node's own channel, behind those of the browser. */
+export const CHANNEL_DESCRIPTOR = 5;
+
+const TRY_TIMEOUT_MS = 5_000;
+
+/**
+ * A namespace has a loopback of its own and no other interface. A socket stays in the namespace where it was made, so a
+ * short program inside opens the listener, hands it to the agent and ends; then the browser takes its place.
+ */
+const insideNamespace = `ip link set lo up || exit 71
+"$1" -e "$2" || exit 72
+shift 2
+unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
+exec ${CHANNEL_DESCRIPTOR}>&-
+exec "$@"`;
+
+const openListener = `const server = require('node:net').createServer();
+server.listen(${NAMESPACE_PROXY_PORT}, '127.0.0.1', () => process.send('listener', server));
+process.once('disconnect', () => process.exit(0));`;
+
+/** The command that runs another one in a network namespace of its own, without any privilege. */
+export function inNamespace(identity: Identity, command: readonly string[]): readonly [string, ...string[]] {
+  return [
+    ...enter(identity),
+    'sh',
+    '-c',
+    insideNamespace,
+    'sh',
+    process.execPath,
+    openListener,
+    ...drop(identity),
+    ...command,
+  ];
+}
+
+/** True where this agent may make such a namespace. */
+export function canMakeNamespace(identity: Identity): Promise<boolean> {
+  const [program, ...words] = [
+    ...enter(identity),
+    'sh',
+    '-c',
+    'ip link set lo up && exec "$@"',
+    'sh',
+    ...drop(identity),
+    'true',
+  ];
+  return new Promise((resolve) => {
+    execFile(program, words, { timeout: TRY_TIMEOUT_MS, env: { PATH: SYSTEM_PATH } }, (error) =>
+      resolve(error === null),
+    );
+  });
+}
+
+export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** The listener inside the namespace, once it is open. The channel is closed then, at which the program inside ends. */
+export function listenerFrom(child: ChildProcess): Promise<Server> {
+  return new Promise((resolve) => {
+    child.once('message', (_message, handle) => {
+      if (child.connected) child.disconnect();
+      if (handle instanceof Server) resolve(handle);
+    });
+  });
+}
+
+/** Root makes a namespace as it is; anybody else inside a user namespace, where the kernel allows that. */
+function enter({ uid }: Identity): readonly [string, ...string[]] {
+  if (uid !== undefined) return ['unshare', '--net', '--'];
+  return ['unshare', '--user', '--map-current-user', '--keep-caps', '--net', '--'];
+}
+
+function drop({ uid, gid }: Identity): readonly string[] {
+  const capabilities = ['--inh-caps=-all', '--ambient-caps=-all', '--'];
+  if (uid === undefined) return ['setpriv', ...capabilities];
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid ?? uid}`, '--clear-groups', ...capabilities];
+}

@@ -1,0 +1,197 @@
+import type { Server } from 'node:net';
+
+import type { Admit, Failure } from '@vantage/contract';
+import type { Browser, Page } from 'puppeteer';
+
+import { errorText } from './error-text.ts';
+import { browserFailed, navigationFailure, pageFailed, tooSlow } from './failures.ts';
+import { VIEWPORT } from './flags.ts';
+import { launchBrowser, type LaunchOptions, type RunningBrowser } from './launch.ts';
+import { NAMESPACE_PROXY_PORT } from './namespace.ts';
+import { startProxy, type FilteringProxy, type OwnPages } from './proxy.ts';
+import type { ProxyLimits } from './proxy-ledger.ts';
+
+export interface PictureRequest {
+  readonly url: URL;
+  /** True: certificates are not judged. */
+  readonly insecureSSL: boolean;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+  /** What the whole may take. A page that still loads after two thirds of it is shown as far as it is. */
+  readonly timeoutMs: number;
+}
+
+export type Picture =
+  | { readonly png: Uint8Array; readonly failure: null }
+  | { readonly png: null; readonly failure: Failure };
+
+export interface PictureOptions extends Omit<LaunchOptions, 'proxyPort' | 'userAgent'> {
+  readonly admit: Admit;
+  readonly proxyLimits: ProxyLimits;
+  readonly pages?: OwnPages | undefined;
+  /** Called while the page is shown; for the self-test. */
+  readonly inspect?:
+    | ((browser: RunningBrowser, proxy: FilteringProxy, signal: AbortSignal) => Promise<void>)
+    | undefined;
+}
+
+const WARM_UP = 'http://warm-up.invalid/';
+const MAX_PNG_BYTES = 4 * 1024 * 1024;
+/** A page is complete when it has been without more than two requests for this long … */
+const QUIET_MS = 250;
+/** … or after this time beyond its load event, however much it still asks for. */
+const SETTLE_MS = 1_500;
+const MAX_PAGE_REQUESTS = 2_000;
+
+/** One picture from a browser that lives for it alone, behind a proxy that does too. Nothing is left of either. */
+export async function takePicture(request: PictureRequest, options: PictureOptions): Promise<Picture> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), request.timeoutMs);
+  const signal = AbortSignal.any([request.signal, over.signal]);
+  const pages: OwnPages = new Map([...(options.pages ?? []), ['warm-up.invalid', () => ({ body: '' })]]);
+  const started: Started = {};
+  try {
+    const { browser, proxy } = await start(request, { ...options, pages }, signal, started);
+    return await show({ ...request, signal }, browser, proxy, options.inspect);
+  } catch (thrown) {
+    return { png: null, failure: signal.aborted ? tooSlow() : notStarted(errorText(thrown)) };
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+    // A listener that came too late for a proxy would keep its namespace for ever.
+    void started.browser?.listener.then((listener) => (started.proxy === undefined ? listener.close() : undefined));
+    await Promise.all([started.browser?.close(), started.proxy?.close()]);
+  }
+}
+
+/** What there is to be closed, also where the other one cannot be started. */
+interface Started {
+  browser?: RunningBrowser;
+  proxy?: FilteringProxy;
+}
+
+/** A browser and its proxy. In a namespace the browser comes first, since the proxy listens in there. */
+async function start(
+  { userAgent }: PictureRequest,
+  options: PictureOptions & { readonly pages: OwnPages },
+  signal: AbortSignal,
+  started: Started,
+): Promise<Required<Started>> {
+  const { admit, proxyLimits: limits, pages } = options;
+  const open = async (listener?: Server): Promise<FilteringProxy> => {
+    started.proxy = await startProxy({ admit, limits, pages, signal, listener });
+    return started.proxy;
+  };
+  const launch = async (proxyPort: number): Promise<RunningBrowser> => {
+    signal.throwIfAborted();
+    const browser = await launchBrowser({ ...options, proxyPort, userAgent });
+    started.browser = browser;
+    signal.addEventListener('abort', () => browser.end(OUT_OF_TIME));
+    if (signal.aborted) browser.end(OUT_OF_TIME);
+    return browser;
+  };
+  if (!options.namespace) {
+    const proxy = await open();
+    return { proxy, browser: await launch(proxy.port) };
+  }
+  const browser = await launch(NAMESPACE_PROXY_PORT);
+  const failed = browser.ended.then((reason): never => {
+    throw new Error(reason);
+  });
+  return { browser, proxy: await open(await Promise.race([browser.listener, failed])) };
+}
+
+const OUT_OF_TIME = 'time is up';
+
+async function show(
+  request: PictureRequest,
+  running: RunningBrowser,
+  proxy: FilteringProxy,
+  inspect: PictureOptions['inspect'],
+): Promise<Picture> {
+  let asked: URL | undefined;
+  const work = async (): Promise<Picture> => {
+    const page = await openPage(running, proxy, request);
+    page.on('request', (made) => {
+      if (made.isNavigationRequest() && made.frame() === page.mainFrame()) asked = URL.parse(made.url()) ?? asked;
+    });
+    await load(page, request);
+    await inspect?.(running, proxy, request.signal);
+    // A page that leads on to one that fails ends at a page of the browser's own.
+    if (page.url().startsWith('chrome-error:')) throw new Error('net::ERR_FAILED');
+    return photograph(page);
+  };
+  const ended = running.ended.then((reason): Picture => {
+    if (reason === OUT_OF_TIME) return { png: null, failure: tooSlow() };
+    return { png: null, failure: asked === undefined ? notStarted(reason) : notShown(reason) };
+  });
+  const shown = work().catch(async (thrown: unknown): Promise<Picture> => {
+    // What a dying browser makes puppeteer throw says less than why it dies.
+    if (running.transport.isClosed()) return ended;
+    const refused = asked === undefined ? undefined : proxy.failureFor(asked);
+    return { png: null, failure: refused ?? navigationFailure(thrown) };
+  });
+  return Promise.race([shown, ended]);
+}
+
+async function openPage(running: RunningBrowser, proxy: FilteringProxy, request: PictureRequest): Promise<Page> {
+  // Loaded when the first picture is asked for: the module takes 20 MiB.
+  const { connect } = await import('puppeteer');
+  const browser: Browser = await connect({
+    transport: running.transport,
+    acceptInsecureCerts: request.insecureSSL,
+    defaultViewport: { ...VIEWPORT, deviceScaleFactor: 1 },
+    downloadBehavior: { policy: 'deny' },
+    issuesEnabled: false,
+    protocolTimeout: request.timeoutMs,
+  });
+  // A context beside the default one is kept in memory alone.
+  const context = await browser.createBrowserContext({ downloadBehavior: { policy: 'deny' } });
+  const page = await context.newPage();
+  // The browser takes the proxy's credentials in answer to a challenge alone, and then keeps them for every connection.
+  await page.authenticate(proxy.credentials);
+  await page.goto(WARM_UP, { timeout: request.timeoutMs });
+  await page.authenticate(null);
+  page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined));
+  page.on('popup', (popup) => void popup?.close().catch(() => undefined));
+  page.on('error', () => running.end('the page crashed, as pages do that run out of memory'));
+  return page;
+}
+
+/** Resolves when there is something to show, complete or not. */
+async function load(page: Page, { url, timeoutMs }: PictureRequest): Promise<void> {
+  let requests = 0;
+  const tooMany = new Promise<void>((resolve) => {
+    page.on('request', () => (++requests === MAX_PAGE_REQUESTS ? resolve() : undefined));
+  });
+  const loaded = page.goto(url.href, { waitUntil: 'load', timeout: (timeoutMs * 2) / 3 }).then(() => undefined);
+  const complete = loaded
+    .catch((error: unknown) => {
+      const isShown = page.url() !== WARM_UP && page.url() !== 'about:blank';
+      if (!(isShown && Error.isError(error) && error.name === 'TimeoutError')) throw error;
+    })
+    .then(() =>
+      page.waitForNetworkIdle({ idleTime: QUIET_MS, concurrency: 2, timeout: SETTLE_MS }).catch(() => undefined),
+    );
+  await Promise.race([complete, tooMany]);
+  complete.catch(() => undefined);
+}
+
+async function photograph(page: Page): Promise<Picture> {
+  const png = await page.screenshot({ type: 'png', captureBeyondViewport: false });
+  if (png.length > MAX_PNG_BYTES) return { png: null, failure: pageFailed('The picture is larger than 4 MiB.') };
+  // The IHDR chunk (PNG section 11.2.1) comes first: width and height at octets 16 and 20.
+  const head = new DataView(png.buffer, png.byteOffset, png.byteLength);
+  if (head.getUint32(16) !== VIEWPORT.width || head.getUint32(20) !== VIEWPORT.height) {
+    return { png: null, failure: browserFailed('The picture has another size than the viewport.') };
+  }
+  return { png, failure: null };
+}
+
+function notStarted(reason: string): Failure {
+  return browserFailed(`The browser did not start: ${reason}`);
+}
+
+function notShown(reason: string): Failure {
+  return pageFailed(`The browser was ended: ${reason}.`);
+}

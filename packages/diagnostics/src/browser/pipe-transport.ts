@@ -1,0 +1,89 @@
+import type { Readable, Writable } from 'node:stream';
+
+import type { ConnectionTransport } from 'puppeteer';
+
+/** Commands to a browser and its messages, as JSON texts that end with NUL. */
+export interface PipeTransport extends ConnectionTransport {
+  onmessage?: (message: string) => void;
+  onclose?: () => void;
+  readonly isClosed: () => boolean;
+}
+
+export interface MessageLimits {
+  /** Largest message, bytes. A picture of 4 MiB is 5.6 MB as base64. */
+  readonly messageBytes: number;
+  /** All messages together, bytes. */
+  readonly totalBytes: number;
+  readonly messages: number;
+}
+
+/** What a page can send as often as it likes, and nobody reads. */
+const unread = ['{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exceptionThrown"'];
+
+/**
+ * Pages cause messages, so they are bounded: console output is dropped before it is parsed, and who goes over a limit
+ * loses the browser.
+ *
+ * @param onFlood called with what was too much, before the pipe is closed
+ * @param onClose called once, whoever closed it
+ */
+export function pipeTransport(
+  toBrowser: Writable,
+  fromBrowser: Readable,
+  limits: MessageLimits,
+  onFlood: (what: string) => void,
+  onClose: () => void = () => undefined,
+): PipeTransport {
+  let [closed, totalBytes, messages, pendingBytes] = [false, 0, 0, 0];
+  let pending: Buffer[] = [];
+
+  const close = (): void => {
+    if (closed) return;
+    closed = true;
+    pending = [];
+    fromBrowser.destroy();
+    toBrowser.destroy();
+    transport.onclose?.();
+    onClose();
+  };
+  const deliver = (message: Buffer): void => {
+    messages += 1;
+    const head = message.toString('latin1', 0, 64);
+    if (unread.some((start) => head.startsWith(start))) return;
+    const text = message.toString('utf8');
+    // Each message in a turn of its own: a listener that throws must not cost the messages behind it.
+    setImmediate(() => (closed ? undefined : transport.onmessage?.(text)));
+  };
+  const receive = (piece: Buffer): void => {
+    totalBytes += piece.length;
+    let start = 0;
+    for (let end = piece.indexOf(0); end !== -1; end = piece.indexOf(0, start)) {
+      deliver(Buffer.concat([...pending, piece.subarray(start, end)]));
+      [pending, pendingBytes, start] = [[], 0, end + 1];
+    }
+    if (start < piece.length) pending.push(piece.subarray(start));
+    pendingBytes += piece.length - start;
+    const flood = tooMuch();
+    if (flood === undefined) return;
+    onFlood(flood);
+    close();
+  };
+  const tooMuch = (): string | undefined => {
+    if (pendingBytes > limits.messageBytes) return 'one message is too large';
+    if (totalBytes > limits.totalBytes) return 'the messages are too large';
+    return messages > limits.messages ? 'there are too many messages' : undefined;
+  };
+
+  const transport: PipeTransport = {
+    send: (message) => {
+      if (!closed) toBrowser.write(`${message}\0`);
+      // Closed before anybody listened: who sends would wait for the answer for ever.
+      else setImmediate(() => transport.onclose?.());
+    },
+    close,
+    isClosed: () => closed,
+  };
+  fromBrowser.on('data', receive).on('close', close).on('error', close);
+  toBrowser.on('error', close);
+  return transport;
+}

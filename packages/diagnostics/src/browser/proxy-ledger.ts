@@ -1,0 +1,122 @@
+import type { Socket } from 'node:net';
+
+import type { Admission, Admit, Failure } from '@vantage/contract';
+
+import { connectPinned } from '../connect.ts';
+
+/** Bounds for one picture. What is over them is refused; the page stands as far as it came. */
+export interface ProxyLimits {
+  /** Requests without TLS, and tunnels: inside a tunnel nobody can count. */
+  readonly requests: number;
+  /** Different pairs of host and port. */
+  readonly hosts: number;
+  /** Open at the same time. */
+  readonly connections: number;
+  /** Both directions, all connections together. */
+  readonly bytes: number;
+}
+
+export const defaultProxyLimits: ProxyLimits = { requests: 500, hosts: 64, connections: 64, bytes: 64 * 1024 * 1024 };
+
+export interface ProxyCounts {
+  readonly requests: number;
+  readonly hosts: number;
+  readonly bytes: number;
+  /** Requests that the policy or a limit refused. */
+  readonly refused: number;
+}
+
+/** Admits, connects and counts for one picture. */
+export interface Ledger {
+  /** A connection with an admitted, pinned address; null where there is none, with the reason kept for `failureFor`. */
+  readonly connect: (host: string, port: number) => Promise<Socket | null>;
+  readonly countBytes: (bytes: number) => void;
+  readonly noteFailure: (host: string, port: number, failure: Failure) => void;
+  readonly failureFor: (url: URL) => Failure | undefined;
+  readonly counts: () => ProxyCounts;
+  readonly endAll: () => void;
+}
+
+const CONNECT_TIMEOUT_MS = 8_000;
+
+export function ledger(admit: Admit, limits: ProxyLimits, signal: AbortSignal): Ledger {
+  // An answer holds for the whole picture: a name that would resolve to another address the next time is not asked twice.
+  const admissions = new Map<string, Promise<Admission>>();
+  const failures = new Map<string, Failure>();
+  const open = new Set<Socket>();
+  let [requests, connecting, bytes, refused] = [0, 0, 0, 0];
+
+  const refuse = (key: string, failure: Failure): null => {
+    refused += 1;
+    failures.set(key, failure);
+    return null;
+  };
+  const overLimit = (key: string): string | undefined => {
+    if (requests > limits.requests) return 'requests';
+    if (bytes > limits.bytes) return 'bytes';
+    if (open.size + connecting >= limits.connections) return 'connections';
+    return !admissions.has(key) && admissions.size >= limits.hosts ? 'hosts' : undefined;
+  };
+  const admitOnce = (key: string, host: string, port: number): Promise<Admission> => {
+    const known = admissions.get(key);
+    if (known !== undefined) return known;
+    const asked = admit({ purpose: 'http', host, port }, signal);
+    admissions.set(key, asked);
+    return asked;
+  };
+  const connect = async (host: string, port: number): Promise<Socket | null> => {
+    const key = keyOf(host, port);
+    requests += 1;
+    const limit = overLimit(key);
+    if (limit !== undefined) return refuse(key, tooMuch(limit));
+    connecting += 1;
+    try {
+      const admission = await admitOnce(key, host, port);
+      if (!admission.admitted) return refuse(key, admission.failure);
+      const { socket, failure } = await connectPinned(admission.target, port, signal, CONNECT_TIMEOUT_MS);
+      if (socket === null) {
+        failures.set(key, failure);
+        return null;
+      }
+      open.add(socket);
+      socket.on('close', () => open.delete(socket));
+      failures.delete(key);
+      return socket;
+    } catch {
+      // The admission rejects when the signal is aborted, and then there is nobody left to tell.
+      return null;
+    } finally {
+      connecting -= 1;
+    }
+  };
+  const endAll = (): void => {
+    for (const socket of open) socket.destroy();
+  };
+  const countBytes = (more: number): void => {
+    bytes += more;
+    if (bytes > limits.bytes) endAll();
+  };
+  return {
+    connect,
+    countBytes,
+    noteFailure: (host, port, failure) => void failures.set(keyOf(host, port), failure),
+    failureFor: (url) => failures.get(keyOf(url.hostname, portOf(url))),
+    counts: () => ({ requests, hosts: admissions.size, bytes, refused }),
+    endAll,
+  };
+}
+
+/** The port of an http(s) URL, whether written or not. */
+export function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}
+
+function keyOf(host: string, port: number): string {
+  return `${host} ${port}`;
+}
+
+function tooMuch(limit: string): Failure {
+  const message = `The page goes over the limit of ${limit} for a picture.`;
+  return { code: 'screenshot_failed', phase: 'request', source: 'target', message };
+}

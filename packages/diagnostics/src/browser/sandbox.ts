@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+
+import { readStatus, statusField, type ProcessGroup } from './process-group.ts';
+
+/**
+ * Looks at the processes of a browser that shows a page: none is root or holds a capability, and each that renders is
+ * in a pid namespace of its own and behind a seccomp filter (proc_pid_status(5)).
+ *
+ * @returns what is missing, in words; null where the sandbox is on
+ */
+export async function sandboxFault(group: ProcessGroup): Promise<string | null> {
+  const pids = await group.members();
+  const all = await Promise.all(
+    pids.map(async (pid) => ({ status: await readStatus(pid), isRenderer: await isRenderer(pid) })),
+  );
+  const alive = all.filter(({ status }) => status !== '');
+  if (alive.some(({ status }) => statusField(status, 'Uid')?.split(/\s+/).includes('0'))) {
+    return 'the browser runs as root';
+  }
+  // In a user namespace of their own the sandboxed ones may hold what has no meaning outside of it.
+  const outside = alive.filter(({ status }) => !isNested(status));
+  if (outside.some(({ status }) => !/^0+$/.test(statusField(status, 'CapEff') ?? '0'))) {
+    return 'the browser inherits capabilities of the agent';
+  }
+  const renderers = alive.filter((process) => process.isRenderer);
+  const confined = renderers.filter(({ status }) => isNested(status) && statusField(status, 'Seccomp') === '2');
+  return renderers.length === 0 || confined.length < renderers.length ? 'the sandbox of the browser is off' : null;
+}
+
+/** A process in a nested pid namespace has a pid in each. */
+function isNested(status: string): boolean {
+  return (statusField(status, 'NSpid') ?? '').split(/\s+/).length > 1;
+}
+
+/** A browser writes the command lines of its processes anew, with spaces for the NULs. */
+async function isRenderer(pid: number): Promise<boolean> {
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
+  return commandLine.includes('--type=renderer');
+}

@@ -1,0 +1,281 @@
+import { createServer as createSecureServer } from 'node:https';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { hostilePages } from '../../test/browser-hostile.ts';
+import { browserFolder, browserHere, type BrowserFolder } from '../../test/browser-needs.ts';
+import { readPng } from '../../test/browser-png.ts';
+import { admitSite, startSite, type Site } from '../../test/browser-site.ts';
+import { certificateMint } from '../../test/certificate-mint.ts';
+import { startServer } from '../../test/loopback.ts';
+import { itNeeding } from '../../test/needs.ts';
+import { createScreenshots, type CaptureRequest, type Screenshots, type ScreenshotsOptions } from './screenshots.ts';
+
+const browser = browserHere(process.env['PATH']);
+const itWithBrowser = itNeeding(browser.missing, process.env['CI']);
+
+const colours = `<!doctype html><body style="margin: 0; background: rgb(255, 0, 0)">
+<div style="position: absolute; left: 640px; top: 400px; width: 640px; height: 400px; background: rgb(0, 0, 255)"></div></body>`;
+
+const hostile = Object.fromEntries(hostilePages.map(({ name, serve }) => [pathOf(name), serve]));
+
+function pathOf(name: string): string {
+  return `/${name.replaceAll(' ', '-')}`;
+}
+
+let folder: BrowserFolder;
+let site: Site;
+const opened: Screenshots[] = [];
+
+beforeAll(async () => {
+  folder = await browserFolder();
+  folder.watch();
+  site = await startSite({
+    ...hostile,
+    '/': colours,
+    '/agent': (request, response) => {
+      response.setHeader('Content-Type', 'text/html');
+      const isOurs = request.headers['user-agent'] === 'Vantage-Test/0 (+https://vantage.example/)';
+      response.end(`<body style="background: ${isOurs ? 'lime' : 'red'}">`);
+    },
+    '/not-found': (_request, response) =>
+      void response.writeHead(404, { 'Content-Type': 'text/html' }).end('<body style="background: rgb(1, 2, 3)">'),
+    '/locked': (_request, response) =>
+      void response
+        .writeHead(401, { 'Content-Type': 'text/html', 'WWW-Authenticate': 'Basic realm="x"' })
+        .end('<body style="background: rgb(4, 5, 6)">'),
+    '/remember': `<body><script>
+      const known = document.cookie + localStorage.length;
+      document.cookie = 'x=1; max-age=9999'; localStorage.x = 1;
+      document.body.style.background = known === '0' ? 'lime' : 'red';
+    </script>`,
+    '/to-file': (_request, response) => void response.writeHead(302, { Location: 'file:///etc/passwd' }).end(),
+    '/in-circles': (_request, response) => void response.writeHead(302, { Location: '/in-circles' }).end(),
+  });
+});
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((screenshots) => screenshots.close()));
+});
+
+afterAll(async () => {
+  await site.close();
+  folder.remove();
+});
+
+function open(options: Partial<ScreenshotsOptions> = {}): Screenshots {
+  const { executablePath } = browser;
+  const made = createScreenshots({
+    executablePath,
+    tempFolder: folder.path,
+    admit: admitSite([site.port]),
+    ...options,
+  });
+  opened.push(made);
+  return made;
+}
+
+function request(url: string, more: Partial<CaptureRequest> = {}): CaptureRequest {
+  const signal = AbortSignal.timeout(15_000);
+  return { url, insecureSSL: false, userAgent: 'Vantage-Test/0 (+https://vantage.example/)', signal, ...more };
+}
+
+async function pixelOf(screenshots: Screenshots, path: string): Promise<readonly number[]> {
+  const { png, failure } = await screenshots.capture(request(site.origin + path));
+  return png === null ? [failure.message].map(Number) : readPng(png).pixel(600, 700);
+}
+
+describe('a screenshot', () => {
+  itWithBrowser('shows the page on 1280 by 800 pixels', async () => {
+    const { png, failure } = await open().capture(request(`${site.origin}/`));
+
+    expect(failure).toBeNull();
+    const picture = readPng(png!);
+    expect([picture.width, picture.height]).toEqual([1280, 800]);
+    expect(picture.pixel(0, 0)).toEqual([255, 0, 0]);
+    expect(picture.pixel(639, 799)).toEqual([255, 0, 0]);
+    expect(picture.pixel(640, 400)).toEqual([0, 0, 255]);
+    expect(picture.pixel(1279, 799)).toEqual([0, 0, 255]);
+  });
+
+  itWithBrowser('names the probe to the target', async () => {
+    expect(await pixelOf(open(), '/agent')).toEqual([0, 255, 0]);
+  });
+
+  itWithBrowser('shows what an error status carries', async () => {
+    const screenshots = open();
+
+    expect(await pixelOf(screenshots, '/not-found')).toEqual([1, 2, 3]);
+    expect(await pixelOf(screenshots, '/locked')).toEqual([4, 5, 6]);
+  });
+
+  itWithBrowser('remembers nothing of the one before', async () => {
+    const screenshots = open();
+
+    expect(await pixelOf(screenshots, '/remember')).toEqual([0, 255, 0]);
+    expect(await pixelOf(screenshots, '/remember')).toEqual([0, 255, 0]);
+    expect(screenshots.status()).toMatchObject({ taken: 2, failed: 0, running: 0, waiting: 0 });
+  });
+
+  itWithBrowser('judges certificates unless it is told not to', async () => {
+    const mint = certificateMint();
+    const certificate = mint.issue({ subject: '/CN=page.test', names: ['DNS:page.test'] });
+    const secure = await startServer(createSecureServer(certificate, (_request, response) => response.end(colours)));
+    const screenshots = open({ admit: admitSite([secure.port]) });
+    const url = `https://page.test:${secure.port}/`;
+
+    const strict = await screenshots.capture(request(url));
+    const lax = await screenshots.capture(request(url, { insecureSSL: true }));
+
+    expect(strict.failure).toMatchObject({ code: 'tls_unknown_issuer', phase: 'tls', source: 'target' });
+    expect(lax.failure).toBeNull();
+    await secure.close();
+    mint.close();
+  });
+
+  itWithBrowser('fails with the reason of the policy, of the connection, of the redirect', async () => {
+    const silent = await startServer(createSecureServer(() => undefined));
+    await silent.close();
+    const screenshots = open({ admit: admitSite([site.port, silent.port]) });
+    const codeOf = async (url: string): Promise<string | undefined> =>
+      (await screenshots.capture(request(url))).failure?.code;
+
+    expect(await codeOf('http://refused.example/')).toBe('target_refused_by_policy');
+    expect(await codeOf('https://refused.example/')).toBe('target_refused_by_policy');
+    expect(await codeOf(`http://page.test:${silent.port}/`)).toBe('connection_refused');
+    expect(await codeOf(`${site.origin}/to-file`)).toBe('redirect_refused');
+    expect(await codeOf(`${site.origin}/in-circles`)).toBe('redirect_limit');
+  });
+
+  it.each([
+    'file:///etc/passwd',
+    'chrome://version',
+    'view-source:http://page.test/',
+    'data:text/html,x',
+    'about:blank',
+    'x',
+  ])('is never taken of %s', async (url) => {
+    await expect(open().capture(request(url))).rejects.toThrow(TypeError);
+  });
+
+  it('says that there is no browser', async () => {
+    const screenshots = open({ executablePath: undefined });
+
+    const { failure } = await screenshots.capture(request('http://page.test/'));
+
+    expect(failure).toMatchObject({ code: 'capability_missing', source: 'probe' });
+    expect(await screenshots.selfTest(AbortSignal.timeout(5_000))).toMatch(/no chromium/);
+  });
+
+  it('says that the browser cannot be started', async () => {
+    const screenshots = open({ executablePath: '/bin/false' });
+
+    const { failure } = await screenshots.capture(request('http://page.test/'));
+
+    expect(failure).toMatchObject({ code: 'screenshot_failed', source: 'probe' });
+    expect(failure?.message).toMatch(/did not start: it ended with status 1/);
+    expect(folder.contents()).toEqual([]);
+  });
+
+  itWithBrowser('waits for its turn, and is refused where too many wait', async () => {
+    const screenshots = open();
+    const pictures = Array.from({ length: 6 }, () => screenshots.capture(request(`${site.origin}/`)));
+
+    await expect(pictures[5]).resolves.toMatchObject({ failure: { code: 'probe_busy', source: 'probe' } });
+    expect(screenshots.status()).toMatchObject({ running: 1, waiting: 4 });
+    await screenshots.close();
+    const codes = (await Promise.all(pictures)).map(({ failure }) => failure?.code);
+    expect(codes).toEqual([...Array.from({ length: 5 }, () => 'timed_out'), 'probe_busy']);
+    expect(folder.contents()).toEqual([]);
+  });
+});
+
+describe('a hostile page', () => {
+  const sample = [
+    'fills the memory',
+    'never ends its script',
+    'opens dialogs for ever',
+    'is a download',
+    'floods the console',
+    'never ends',
+  ];
+
+  it.each(sample.map((name) => hostilePages.find((page) => page.name === name)!))('$name: ends', ({ costs }) => {
+    expect(costs).not.toBe('perhaps the picture');
+  });
+
+  itWithBrowser('costs its picture at most, and leaves no process, no file and the next picture whole', async () => {
+    const screenshots = open({ memoryBytes: 500 * 1024 ** 2 });
+    const left: unknown[] = [];
+    const taken: string[] = [];
+    for (const name of sample) {
+      const url = site.origin + pathOf(name);
+      const { failure } = await screenshots.capture(request(url, { timeoutMs: 1_800 }));
+      if (failure === null) taken.push(name);
+      left.push(...folder.contents(), ...(await folder.processes()));
+    }
+
+    expect(left).toEqual([]);
+    expect(['never ends']).toEqual(expect.arrayContaining(taken));
+    expect(await pixelOf(screenshots, '/')).toEqual([255, 0, 0]);
+  });
+
+  itWithBrowser('that never ends is shown as far as it is', async () => {
+    const { failure } = await open().capture(request(site.origin + pathOf('never ends'), { timeoutMs: 6_000 }));
+
+    expect(failure).toBeNull();
+  });
+
+  itWithBrowser('that takes too much memory is ended, and the failure says so', async () => {
+    const screenshots = open({ memoryBytes: 300 * 1024 ** 2 });
+
+    const { failure } = await screenshots.capture(request(site.origin + pathOf('fills the memory')));
+
+    expect(failure).toMatchObject({ code: 'screenshot_failed', source: 'target' });
+    expect(failure?.message).toMatch(/more than 300 MiB/);
+  });
+
+  itWithBrowser('is given up at any moment without a trace', async () => {
+    const screenshots = open();
+    await screenshots.selfTest(AbortSignal.timeout(15_000));
+    for (const ms of [1, 30, 60, 90, 150, 250, 350]) {
+      await screenshots.capture(request(`${site.origin}/`, { signal: AbortSignal.timeout(ms) }));
+      expect([...folder.contents(), ...(await folder.processes())]).toEqual([]);
+    }
+  });
+});
+
+describe('the self-test', () => {
+  itWithBrowser('offers screenshots where the browser is confined', async () => {
+    const screenshots = open();
+
+    expect(await screenshots.selfTest(AbortSignal.timeout(15_000))).toBeNull();
+    expect(await pixelOf(screenshots, '/')).toEqual([255, 0, 0]);
+    expect([...folder.contents(), ...(await folder.processes())]).toEqual([]);
+  });
+
+  itWithBrowser('refuses a browser that goes around the proxy', async () => {
+    const screenshots = open({
+      namespace: false,
+      changeFlags: (flags) => flags.filter((flag) => !flag.startsWith('--proxy-bypass')),
+    });
+
+    expect(await screenshots.selfTest(AbortSignal.timeout(15_000))).toMatch(/reached tcp 127\.0\.0\.1:/);
+  });
+
+  itWithBrowser('refuses a browser that sends datagrams', async () => {
+    const screenshots = open({
+      namespace: false,
+      changeFlags: (flags) => flags.filter((flag) => !flag.includes('webrtc')),
+    });
+
+    expect(await screenshots.selfTest(AbortSignal.timeout(15_000))).toMatch(/reached udp /);
+  });
+
+  itWithBrowser('refuses a browser without its sandbox', async () => {
+    const screenshots = open({ namespace: false, changeFlags: (flags) => ['--no-sandbox', ...flags] });
+
+    expect(await screenshots.selfTest(AbortSignal.timeout(15_000))).toMatch(/sandbox of the browser is off/);
+    expect(screenshots.status().selfTest).toMatch(/sandbox/);
+  });
+});

@@ -1,0 +1,208 @@
+import { access } from 'node:fs/promises';
+
+import type { Admit, Failure } from '@vantage/contract';
+
+import { errorText } from './error-text.ts';
+import { browserFailed, tooSlow } from './failures.ts';
+import { isExecutable } from './find-browser.ts';
+import { canMakeNamespace, type Identity } from './namespace.ts';
+import { takePicture, type Picture, type PictureOptions } from './picture.ts';
+import { defaultProxyLimits, type ProxyLimits } from './proxy-ledger.ts';
+import { runSelfTest } from './self-test.ts';
+import { removeOrphans, thisProcess } from './temp-folder.ts';
+import { turns } from './turns.ts';
+
+export interface ScreenshotsOptions {
+  /** A Chromium, as `findBrowser` finds it. Without it no picture can be taken, and the self-test says so. */
+  readonly executablePath?: string | undefined;
+  /** Judges and resolves every host that a page names. */
+  readonly admit: Admit;
+  /** Whom the browser runs as; only a root agent can choose, and 65534 (nobody) is what it takes by default. */
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
+  readonly proxyLimits?: Partial<ProxyLimits> | undefined;
+  /** Where each browser gets a folder of its own; the browser's user must be able to pass through it. */
+  readonly tempFolder: string;
+  /** Resident memory of one browser above which it is ended, bytes; 1 GiB by default. */
+  readonly memoryBytes?: number | undefined;
+  /** Browsers at the same time; 1 by default. */
+  readonly concurrency?: number | undefined;
+  /**
+   * False: the flags of the browser alone keep it to its proxy. By default it is also put into a network namespace, if
+   * the self-test finds that this agent may make one.
+   */
+  readonly namespace?: boolean | undefined;
+  readonly log?: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined;
+  /** Changes the command line of the browser; for tests that show what a flag is for. */
+  readonly changeFlags?: ((flags: readonly string[]) => readonly string[]) | undefined;
+}
+
+export interface CaptureRequest {
+  /** An http(s) URL. */
+  readonly url: string;
+  /** True: certificates are not judged. */
+  readonly insecureSSL: boolean;
+  readonly userAgent: string;
+  /** Aborted at the deadline of the check. A picture is given up then. */
+  readonly signal: AbortSignal;
+  /** What the picture may take, milliseconds, the wait for a turn not included; 20 s by default. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface ScreenshotsStatus {
+  readonly running: number;
+  readonly waiting: number;
+  readonly taken: number;
+  readonly failed: number;
+  /** The last verdict of the self-test; undefined before it, null where pictures may be offered. */
+  readonly selfTest: string | null | undefined;
+  /** True when browsers are in network namespaces of their own. */
+  readonly namespace: boolean;
+}
+
+/** Takes pictures of pages, one browser each. Nothing of a page reaches anything but what `admit` admits. */
+export interface Screenshots {
+  /**
+   * A PNG of 1280×800, at most 4 MiB, or why there is none.
+   *
+   * @throws TypeError where the URL is no http(s) URL
+   */
+  readonly capture: (request: CaptureRequest) => Promise<Picture>;
+  /** Null when pictures may be offered, else the reason in words. Takes about two seconds. */
+  readonly selfTest: (signal: AbortSignal) => Promise<string | null>;
+  readonly status: () => ScreenshotsStatus;
+  /** Ends every browser; resolves when nothing of them is left. */
+  readonly close: () => Promise<void>;
+}
+
+const TIMEOUT_MS = 20_000;
+const MEMORY_BYTES = 1024 ** 3;
+const MAY_WAIT = 4;
+const NOBODY = 65_534;
+
+export function createScreenshots(options: ScreenshotsOptions): Screenshots {
+  const { executablePath, log = () => undefined } = options;
+  const closing = new AbortController();
+  const queue = turns(options.concurrency ?? 1, MAY_WAIT);
+  const underWay = new Set<Promise<unknown>>();
+  let [taken, failed, namespace] = [0, 0, false];
+  let verdict: string | null | undefined;
+  let orphansRemoved: Promise<void> | undefined;
+
+  const pictureOptions = (path: string): PictureOptions => ({
+    executablePath: path,
+    ...identity(options),
+    namespace,
+    tempFolder: options.tempFolder,
+    owner: thisProcess(),
+    memoryBytes: options.memoryBytes ?? MEMORY_BYTES,
+    changeFlags: options.changeFlags,
+    admit: options.admit,
+    proxyLimits: { ...defaultProxyLimits, ...options.proxyLimits },
+  });
+  /** Runs when it is its turn; `close` waits for it. */
+  const inTurn = async <T>(
+    signal: AbortSignal,
+    run: (signal: AbortSignal) => Promise<T>,
+    otherwise: (reason: 'full' | 'aborted') => T,
+  ): Promise<T> => {
+    const ending = AbortSignal.any([signal, closing.signal]);
+    const turn = await queue.take(ending);
+    if (typeof turn === 'string') return otherwise(turn);
+    const running = run(ending).finally(turn);
+    underWay.add(running);
+    return running.finally(() => underWay.delete(running));
+  };
+  const capture = async ({ timeoutMs = TIMEOUT_MS, ...request }: CaptureRequest): Promise<Picture> => {
+    const url = webUrl(request.url);
+    const picture = await inTurn<Picture>(
+      request.signal,
+      async (signal) => {
+        if (executablePath === undefined) return none(noBrowser());
+        return takePicture({ ...request, url, signal, timeoutMs }, pictureOptions(executablePath)).catch(ourFault);
+      },
+      (reason) => none(reason === 'full' ? busy() : tooSlow()),
+    );
+    if (picture.failure === null) taken += 1;
+    else failed += 1;
+    if (picture.failure?.source === 'probe') log('no screenshot', { reason: picture.failure.message });
+    return picture;
+  };
+  /** With a namespace where one can be had; where the browser does not run in it, by the flags alone. */
+  const testBoth = async (signal: AbortSignal): Promise<string | null> => {
+    namespace = options.namespace !== false && (await canMakeNamespace(identity(options)));
+    const first = await runSelfTest(pictureOptions(executablePath!), signal);
+    if (first === null || !namespace) return first;
+    log('no network namespace for screenshots', { reason: first });
+    namespace = false;
+    return runSelfTest(pictureOptions(executablePath!), signal);
+  };
+  const selfTest = async (signal: AbortSignal): Promise<string | null> => {
+    orphansRemoved ??= removeOrphans(options.tempFolder);
+    await orphansRemoved.catch(() => undefined);
+    verdict = (await missing(executablePath, options.tempFolder)) ?? undefined;
+    verdict ??= await inTurn<string | null>(
+      signal,
+      (ending) => testBoth(ending).catch((error) => errorText(error)),
+      () => 'The self-test did not get its turn.',
+    );
+    if (verdict !== null) log('no screenshots here', { reason: verdict });
+    return verdict;
+  };
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await Promise.allSettled(underWay);
+  };
+  return {
+    capture,
+    selfTest,
+    status: () => ({ running: queue.running(), waiting: queue.waiting(), taken, failed, selfTest: verdict, namespace }),
+    close,
+  };
+}
+
+/** The browser is told nothing but this: no other scheme, and no credentials that a link carried. */
+function webUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !(url.protocol === 'http:' || url.protocol === 'https:')) {
+    throw new TypeError('Screenshots are of http(s) URLs.');
+  }
+  url.username = '';
+  url.password = '';
+  return url;
+}
+
+/** Chromium refuses its sandbox to root, so a root agent runs it as somebody else. */
+function identity({ uid, gid }: ScreenshotsOptions): Identity {
+  if (process.getuid?.() !== 0) return {};
+  const user = uid ?? NOBODY;
+  return { uid: user, gid: gid ?? user };
+}
+
+async function missing(executablePath: string | undefined, tempFolder: string): Promise<string | null> {
+  if (process.platform !== 'linux') return 'Screenshots need Linux: the browser is watched through /proc.';
+  if (executablePath === undefined) return 'There is no chromium-headless-shell and no chromium on this machine.';
+  if (!isExecutable(executablePath)) return `${executablePath} cannot be executed.`;
+  return access(tempFolder).then(
+    () => null,
+    () => `The folder ${tempFolder} is not there.`,
+  );
+}
+
+function none(failure: Failure): Picture {
+  return { png: null, failure };
+}
+
+function ourFault(error: unknown): Picture {
+  return none(browserFailed(`The browser could not be run: ${errorText(error)}`));
+}
+
+function noBrowser(): Failure {
+  const message = 'The probe has no browser.';
+  return { code: 'capability_missing', phase: 'exec', source: 'probe', message };
+}
+
+function busy(): Failure {
+  const message = 'The probe takes too many screenshots already.';
+  return { code: 'probe_busy', phase: 'exec', source: 'probe', message };
+}

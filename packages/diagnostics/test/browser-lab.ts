@@ -1,0 +1,169 @@
+import { createSocket } from 'node:dgram';
+import type { ServerResponse } from 'node:http';
+
+import type { AdmissionRequest } from '@vantage/contract';
+
+import { startCanaries } from '../src/browser/canaries.ts';
+import { canaryPage } from '../src/browser/canary-page.ts';
+import { createScreenshots, type CaptureRequest } from '../src/browser/screenshots.ts';
+import { browserFolder } from './browser-needs.ts';
+import { admitSite, startSite, type Serve } from './browser-site.ts';
+
+export interface LabOptions {
+  readonly executablePath: string;
+  /** Where the page itself is served; the only address that the admission admits. */
+  readonly pageAddress: string;
+  /** Its name: one in `.localhost` may have a service worker without a certificate. */
+  readonly pageHost: string;
+  /** Where the canaries listen; an address that the machine does not have is left out. */
+  readonly canaries: readonly string[];
+  /** True: counts what reaches port 53 of 127.0.0.1, which must be the resolver of the machine. */
+  readonly nameServer: boolean;
+  /** Beginnings of the flags that the browser is started without; for the proof that the canaries sing. */
+  readonly without: readonly string[];
+  /** True: the browser is in a network namespace of its own. */
+  readonly namespace: boolean;
+}
+
+export interface LabReport {
+  readonly canaries: readonly string[];
+  /** The canaries that were reached: the page, its service worker and its redirects are to reach none. */
+  readonly touched: readonly string[];
+  /** Questions to the name server: a browser behind a proxy has none. */
+  readonly questions: number;
+  /** Hosts that the browser asked the proxy for. */
+  readonly asked: readonly string[];
+  /** Paths of the page's own server that were asked for: what proves that the page did what it should. */
+  readonly paths: readonly string[];
+  /** Failure of a picture whose page redirects to a canary. */
+  readonly redirectFailure: string | null;
+  /** The same for a page that refreshes itself to a canary. */
+  readonly refreshFailure: string | null;
+  readonly pictureBytes: number;
+}
+
+/** Shows pages that try to reach canaries in every known way, and reports who was reached. */
+export async function runLab({
+  executablePath,
+  pageAddress,
+  pageHost,
+  without,
+  namespace,
+  ...options
+}: LabOptions): Promise<LabReport> {
+  const canaries = await startCanaries(options.canaries);
+  const names = options.nameServer ? await startNameServer() : undefined;
+  const folder = await browserFolder();
+  const done = '/done';
+  const awaited = new Set(pageHost.endsWith('.localhost') ? [done, '/worker-tried'] : [done]);
+  const tried = Promise.withResolvers<void>();
+  const patience = setTimeout(() => tried.resolve(), PATIENCE_MS);
+  const first = canaries.web[0] ?? '';
+  const tick = (path: string, response: ServerResponse): void => {
+    awaited.delete(path);
+    if (awaited.size === 0) tried.resolve();
+    response.end();
+  };
+  const redirect: Serve = (request, response) => {
+    const to = new URL(request.url ?? '', 'http://page.test').searchParams.get('to');
+    response.writeHead(302, { Location: `http://${to}/canary/redirected` }).end();
+  };
+  const page: Serve = (_request, response) => {
+    const everywhere = canaries.web.map((target) => `http://${target}/canary/header`);
+    response.writeHead(200, {
+      'Content-Type': 'text/html',
+      Link: everywhere.map((url) => `<${url}>; rel=preconnect, <${url}>; rel=preload; as=image`).join(', '),
+      'Reporting-Endpoints': everywhere.map((url, index) => `e${index}="${url}"`).join(', '),
+      'Content-Security-Policy-Report-Only': `img-src 'none'; report-uri ${everywhere.join(' ')}`,
+    });
+    response.end(canaryPage({ ...canaries, donePath: done }) + ownTricks(canaries.web, site.port));
+  };
+  const site = await startSite(
+    {
+      '/': page,
+      '/redirect': redirect,
+      '/refresh': (_request, response) => {
+        response.writeHead(200, { 'Content-Type': 'text/html', Refresh: `0;url=http://${first}/canary/refreshed` });
+        response.end('<h1>one moment</h1>');
+      },
+      '/worker.js': serviceWorker(canaries.web),
+      // The page counts as loading until it and its worker have tried everything.
+      '/wait': (_request, response) => void tried.promise.then(() => response.end()),
+      [done]: (_request, response) => tick(done, response),
+      '/worker-tried': (_request, response) => tick('/worker-tried', response),
+    },
+    pageAddress,
+  );
+  const asked: AdmissionRequest[] = [];
+  const screenshots = createScreenshots({
+    executablePath,
+    namespace,
+    tempFolder: folder.path,
+    proxyLimits: { requests: 10_000, connections: 500 },
+    admit: admitSite([site.port], asked, pageAddress),
+    changeFlags: (flags) => flags.filter((flag) => !without.some((start) => flag.startsWith(start))),
+  });
+  const capture = (path: string): ReturnType<typeof screenshots.capture> =>
+    screenshots.capture(requestFor(`http://${pageHost}:${site.port}${path}`));
+  try {
+    // It finds out whether there can be a namespace; without one the flags are tried alone.
+    if (namespace) await screenshots.selfTest(AbortSignal.timeout(15_000));
+    const picture = await capture('/');
+    const redirected = await capture(`/redirect?to=${first}`);
+    const refreshed = await capture('/refresh');
+    return {
+      canaries: [...canaries.web.map((name) => `tcp ${name}`), ...canaries.datagrams.map((name) => `udp ${name}`)],
+      touched: canaries.touched(),
+      questions: names?.questions() ?? 0,
+      asked: [...new Set(asked.map(({ host }) => host))],
+      paths: [...new Set(site.paths)],
+      redirectFailure: redirected.failure?.code ?? null,
+      refreshFailure: refreshed.failure?.code ?? null,
+      pictureBytes: picture.png?.length ?? 0,
+    };
+  } finally {
+    clearTimeout(patience);
+    await screenshots.close();
+    await Promise.all([site.close(), canaries.close(), names?.close()]);
+    folder.remove();
+  }
+}
+
+const PATIENCE_MS = 6_000;
+
+function requestFor(url: string): CaptureRequest {
+  const signal = AbortSignal.timeout(15_000);
+  return { url, insecureSSL: true, userAgent: 'Vantage-Test/0', signal, timeoutMs: 10_000 };
+}
+
+/** What only a real origin can try: redirects of its own, names that lead elsewhere, a service worker. */
+function ownTricks(targets: readonly string[], port: number): string {
+  return `${targets.map((target) => `<img src="/redirect?to=${target}" alt=""><iframe src="/redirect?to=${target}"></iframe>`).join('')}
+<link rel="dns-prefetch" href="//prefetched.elsewhere.test"><link rel="preconnect" href="http://connected.elsewhere.test">
+<img src="http://rebinding.test:${port + 1}/image" alt=""><img src="http://localhost:${port + 1}/image" alt="">
+<img src="/wait" alt="">
+<script>
+navigator.serviceWorker.register('/worker.js').then((registration) => registration.update()).catch(() => {});
+</script>`;
+}
+
+function serviceWorker(targets: readonly string[]): string {
+  return `const reach = () => Promise.allSettled(${JSON.stringify(targets)}.flatMap((target) => [
+  fetch('http://' + target + '/canary/worker', { mode: 'no-cors' }),
+  fetch('/redirect?to=' + target, { mode: 'no-cors' }),
+]));
+reach();
+addEventListener('install', (event) => { skipWaiting(); event.waitUntil(reach().then(() => fetch('/worker-tried'))); });
+addEventListener('activate', (event) => event.waitUntil(clients.claim().then(reach)));
+addEventListener('fetch', (event) => event.waitUntil(reach()));`;
+}
+
+async function startNameServer(): Promise<{ readonly questions: () => number; readonly close: () => Promise<void> }> {
+  let questions = 0;
+  const socket = createSocket('udp4');
+  socket.on('message', () => {
+    questions += 1;
+  });
+  await new Promise<void>((resolve) => socket.bind(53, '127.0.0.1', resolve));
+  return { questions: () => questions, close: () => new Promise((resolve) => socket.close(() => resolve())) };
+}
