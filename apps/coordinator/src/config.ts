@@ -131,6 +131,13 @@ export const settings = {
     kind: text,
     description: 'MMDB file with network providers, asked before the bundled data.',
   }),
+  rdapBaseUrl: setting({
+    env: 'RDAP_BASE_URL',
+    kind: url(['http:', 'https:']),
+    description:
+      'RDAP server that is asked who holds the network of the target of an `info` check, such as `https://rdap.org/`. ' +
+      'Default: none is asked.',
+  }),
   dnsServers: setting({
     env: 'DNS_SERVERS',
     kind: list(resolverKind),

@@ -9,6 +9,7 @@ import { createCheckTypes } from './checks/check-types.ts';
 import type { Checks } from './checks/checks.ts';
 import { createCounters, type Counters } from './checks/counters.ts';
 import { createChecks } from './checks/create-check.ts';
+import { createDeadlines } from './checks/deadlines.ts';
 import { createIngest } from './checks/ingest.ts';
 import { createJobQueues } from './checks/job-queues.ts';
 import { createReads } from './checks/read-check.ts';
@@ -42,6 +43,8 @@ export interface CoreOptions {
   readonly redisUrl: string;
   readonly log: Log;
   readonly lookUpPlace: LookUpPlace;
+  /** Asks a registry about an address ahead of `lookUpPlace`; absent where the operator wants none asked. Never rejects. */
+  readonly preparePlace?: ((address: string) => Promise<void>) | undefined;
   /** Results are kept for this long after a check is completed. */
   readonly retentionSeconds: number;
   /** The check types there are; without it those of the registry. */
@@ -76,15 +79,25 @@ export function createCore(options: CoreOptions): Core {
   const queues = createJobQueues(requests, log);
   const isGrace = createOutageGrace(background);
   const validatorsOf = createResultValidators();
-  const shared = { retentionMs, counters, log };
-  const ingest = createIngest({ redis: background, types, validatorsOf, lookUpPlace, isGrace, ...shared });
-
+  const deadlines = createDeadlines(background);
+  const shared = { deadlines, retentionMs, counters, log };
   const drainAll = (claimIdleMs?: number): Promise<unknown> =>
     Promise.all([...directory.ids()].map((probe) => ingest.drain(probe, claimIdleMs)));
   const channels = openChannels(redisUrl, log, (probe) => {
     if (probe === undefined) void drainAll();
     // A probe that is not known yet is found by the next look at all.
     else if (directory.ids().has(probe)) void ingest.drain(probe);
+  });
+  const reads = createReads(requests, channels);
+  const ingest = createIngest({
+    redis: background,
+    types,
+    validatorsOf,
+    lookUpPlace,
+    preparePlace: options.preparePlace,
+    isGrace,
+    readers: reads,
+    ...shared,
   });
   background.on('ready', () => {
     loadScripts(background, [...checkScripts, heartbeatScript]).catch((error: unknown) => {
@@ -107,8 +120,8 @@ export function createCore(options: CoreOptions): Core {
 
   return {
     checks: {
-      create: createChecks({ redis: requests, clock, directory, queues, types, retentionMs, counters }),
-      read: createReads(requests, channels),
+      create: createChecks({ redis: requests, clock, directory, queues, types, ...shared }),
+      read: reads.read,
     },
     probes: createProbeList(requests, clock, directory),
     probeRecords: createProbeRecords(requests, validators),
@@ -127,6 +140,7 @@ export function createCore(options: CoreOptions): Core {
       stopping.abort();
       channels.stop();
       await within(Promise.all(loops), 1_000);
+      await within(Promise.all([ingest.close(), deadlines.flush()]), 500);
       await queues.close();
       await closeAll([requests, background, channels.connection]);
     },

@@ -28,9 +28,10 @@ async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
     deny: config.targetDeny,
   });
   const resolver = createNameResolver({ servers: config.dnsServers, timeoutMs: NAME_TIMEOUT_MS, tries: 1 });
-  const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, log });
+  const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, rdapBaseUrl: config.rdapBaseUrl, log });
   const { redisUrl, resultRetentionSeconds: retentionSeconds } = config;
-  const core = createCore({ redisUrl, log, lookUpPlace: geo.lookUp, retentionSeconds });
+  const preparePlace = config.rdapBaseUrl === undefined ? undefined : geo.prepare;
+  const core = createCore({ redisUrl, log, lookUpPlace: geo.lookUp, preparePlace, retentionSeconds });
   const stopping = new AbortController();
 
   const behindProxies = config.trustedProxies !== undefined;

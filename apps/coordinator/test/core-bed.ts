@@ -53,7 +53,10 @@ export interface CoreBed {
   readonly stop: () => Promise<void>;
 }
 
-export async function startCoreBed(options: Partial<RedisServerOptions> = {}): Promise<CoreBed> {
+export async function startCoreBed(
+  options: Partial<RedisServerOptions> = {},
+  coreOptions: Partial<CoreOptions> = {},
+): Promise<CoreBed> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('These tests need redis-server or valkey-server on PATH.');
   const server = await startRedisServer({ executable, ...options });
@@ -68,6 +71,7 @@ export async function startCoreBed(options: Partial<RedisServerOptions> = {}): P
       lookUpPlace: nowhere,
       retentionSeconds: 3_600,
       checkTypes: { echo },
+      ...coreOptions,
       ...more,
     });
     cores.push(core);

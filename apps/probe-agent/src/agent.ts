@@ -12,6 +12,7 @@ import { createJobHandler } from './handle-job.ts';
 import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './heartbeat.ts';
 import { createInterruptionSweep } from './interrupted.ts';
 import { createJobLoop, type JobLoop } from './job-loop.ts';
+import { createPace } from './pace.ts';
 import type { AgentParts, OpenParts } from './parts.ts';
 import { connectRedis, untilReady } from './redis.ts';
 import { createResults, type Results } from './results.ts';
@@ -77,7 +78,13 @@ export function createAgent(config: Config, log: Logger, openParts: OpenParts): 
       resend: false,
     });
     const clock = createRedisClock(() => redis.time());
-    const results = createResults({ writer: resultStream(config.probeId, resultsRedis), now: clock.now, log });
+    const pace = createPace();
+    const results = createResults({
+      writer: resultStream(config.probeId, resultsRedis),
+      now: clock.now,
+      isDense: pace.isDense,
+      log,
+    });
     resultsRedis.on('ready', results.resume);
     redis.on('ready', () => parts.noteRedis(redis.stream.remoteAddress, redis.stream.remotePort));
     running = { redis, resultsRedis, results, parts };
@@ -98,6 +105,7 @@ export function createAgent(config: Config, log: Logger, openParts: OpenParts): 
     const loop = createJobLoop({
       source: queue,
       concurrency: config.concurrency,
+      pace,
       run: (job) => handle(queue.idOf(job), job.data, interrupted.signal),
       log,
     });

@@ -6,28 +6,39 @@ export interface Hint {
   readonly close: () => void;
 }
 
-/** Below what a caller notices, above the gap between results at a rate where saving commands counts. */
-const GAP_MS = 10;
+/** A burst of results is told by two signals: the first at once, and one for the rest. */
+const GAP_MS = 5;
+/** Where results come in bunches a signal waits for those that follow at once … */
+const COLLECT_MS = 8;
+/** … and follows the one before after this time at the earliest. */
+const DENSE_GAP_MS = 30;
 
-/** Gives the first signal at once, and those of the next ten milliseconds together at their end. */
-export function createHint(give: () => void, gapMs: number = GAP_MS): Hint {
+/**
+ * Gives a signal at once when it is alone, and together with others when many are raised.
+ *
+ * @param isDense whether so many results come that saving signals counts
+ */
+export function createHint(give: () => void, isDense: () => boolean): Hint {
   let timer: NodeJS.Timeout | undefined;
   let raised = false;
+  let givenMs = Number.NEGATIVE_INFINITY;
 
   const giveNow = (): void => {
-    raised = false;
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      timer = undefined;
-      if (raised) giveNow();
-    }, gapMs);
+    timer = undefined;
+    raised = false;
+    givenMs = performance.now();
     give();
   };
 
   return {
     raise: () => {
       raised = true;
-      if (timer === undefined) giveNow();
+      if (timer !== undefined) return;
+      const sinceMs = performance.now() - givenMs;
+      const waitMs = isDense() ? Math.max(COLLECT_MS, DENSE_GAP_MS - sinceMs) : GAP_MS - sinceMs;
+      if (waitMs <= 0) giveNow();
+      else timer = setTimeout(giveNow, waitMs);
     },
     flush: () => {
       if (raised) giveNow();

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 
 import { createJobLoop, type JobLoop, type JobSource } from './job-loop.ts';
+import { createPace } from './pace.ts';
 import { silent } from '../test/fakes.ts';
 import { eventually } from '../test/rig.ts';
 
@@ -72,7 +73,7 @@ function queue(rttMs = 1): FakeQueue {
 }
 
 function loopOf(source: FakeQueue, run: (id: string) => Promise<void>, concurrency = 20): JobLoop {
-  const loop = createJobLoop({ source, concurrency, run, log: silent });
+  const loop = createJobLoop({ source, concurrency, pace: createPace(), run, log: silent });
   loop.start();
   return loop;
 }
@@ -130,6 +131,7 @@ describe('the loop that takes jobs', () => {
     const loop = createJobLoop({
       source: counted,
       concurrency: 20,
+      pace: createPace(),
       log: silent,
       run: async () => {
         started += 1;

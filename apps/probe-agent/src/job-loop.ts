@@ -2,6 +2,8 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 
 import type { Logger } from 'pino';
 
+import type { Pace } from './pace.ts';
+import { createPlaces } from './places.ts';
 import { backoffMs, isClosed, logRefusal } from './refusals.ts';
 import { rememberIds } from './remember-ids.ts';
 
@@ -21,6 +23,7 @@ export interface JobSource<J> {
 export interface JobLoopOptions<J> {
   readonly source: JobSource<J>;
   readonly concurrency: number;
+  readonly pace: Pace;
   /** Runs one job; never rejects. */
   readonly run: (job: J) => Promise<void>;
   readonly log: Logger;
@@ -42,68 +45,48 @@ const NARROW = 2;
 const WIDEN = 4;
 const WIDEST = 16;
 /**
- * From about 180 jobs a second on (eight within 40 ms) the loop looks every 20 ms instead of waiting to be told, which
- * saves two commands a job or more; one caller who waits for each result before the next check stays below that.
+ * At a dense pace the loop rests this long between two looks instead of waiting to be told, and a job that ends meanwhile
+ * is exchanged for the next at the next look: little more than one command a job, instead of five.
  */
-const BUSY_JOBS = 8;
-const BUSY_WITHIN_MS = 40;
-const BUSY_GAP_MS = 20;
+const REST_MS = 30;
 const REMEMBER_MS = 300_000;
 
 /**
  * Takes jobs as soon as they are there and as fast as the line allows: the first of a burst is fetched by itself, the
  * rest many at a time, and a job that ends is exchanged for the next in one command.
  */
-export function createJobLoop<J>({ source, concurrency, run, log }: JobLoopOptions<J>): JobLoop {
+export function createJobLoop<J>({ source, concurrency, pace, run, log }: JobLoopOptions<J>): JobLoop {
   const stopping = new AbortController();
   const known = rememberIds(REMEMBER_MS);
-  const emptied = Promise.withResolvers<void>();
-  const starts: number[] = [];
+  const places = createPlaces(concurrency);
+  /** Jobs that ended at a dense pace: their results are written, and the queue has them as active until the next look. */
+  let ended: J[] = [];
+  /** True while the next look comes soon, whatever happens. */
+  let postpones = false;
   let running = 0;
-  /** Running jobs and fetches under way: a job that is taken has a place. */
-  let places = 0;
-  let wake: (() => void) | undefined;
-
-  const free = (): void => {
-    places -= 1;
-    wake?.();
-    if (places === 0 && stopping.signal.aborted) emptied.resolve();
-  };
-
-  /** Waits until `holds`, looked at whenever a place frees, or for the time. */
-  const until = async (holds: () => boolean, ms?: number): Promise<void> => {
-    let isTimeUp = false;
-    const timeUp = (): void => {
-      isTimeUp = true;
-      wake?.();
-    };
-    const timer = ms === undefined ? undefined : setTimeout(timeUp, ms);
-    while (!holds() && !stopping.signal.aborted && !isTimeUp) {
-      await new Promise<void>((resolve) => (wake = resolve));
-    }
-    wake = undefined;
-    clearTimeout(timer);
-  };
 
   /** Runs a job in its place, then whatever takes its place over. */
   const lane = async (first: J): Promise<void> => {
     let job: J | undefined = first;
     while (job !== undefined) {
       known.add(source.idOf(job));
-      starts.push(performance.now());
-      if (starts.length > BUSY_JOBS) starts.shift();
+      pace.noteStart();
       running += 1;
       await run(job).catch((error: unknown) => log.error({ err: error }, 'a job came to no result'));
       running -= 1;
-      job = await finish(job);
+      if (postpones && !stopping.signal.aborted) {
+        ended.push(job);
+        break;
+      }
+      job = await finish(job, true);
     }
-    free();
+    places.release();
   };
 
-  const finish = async (job: J): Promise<J | undefined> => {
+  const finish = async (job: J, next: boolean): Promise<J | undefined> => {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await source.finish(job, !stopping.signal.aborted);
+        return await source.finish(job, next && !stopping.signal.aborted);
       } catch (error) {
         if (isClosed(error)) return undefined;
         logRefusal(log, error, attempt);
@@ -113,66 +96,99 @@ export function createJobLoop<J>({ source, concurrency, run, log }: JobLoopOptio
     }
   };
 
-  /** Takes up to `width` jobs; with `forget` so that waiting for more may follow when the last take found nothing. */
+  /** Takes a job that has ended out of the queue, in a place of its own, which the job that this brings takes over. */
+  const exchange = async (job: J, next: boolean): Promise<Taken> => {
+    places.hold(1);
+    const brought = await finish(job, next);
+    if (brought === undefined) places.release();
+    else void lane(brought);
+    return { isJob: brought !== undefined };
+  };
+
+  const exchangeEnded = (most: number): Promise<Taken>[] => {
+    const jobs = ended;
+    ended = [];
+    return jobs.map((job, index) => exchange(job, index < most));
+  };
+
+  const take = async (): Promise<Taken> => {
+    try {
+      const job = await source.take();
+      if (job === undefined) places.release();
+      else void lane(job);
+      return { isJob: job !== undefined };
+    } catch (error) {
+      places.release();
+      return { error };
+    }
+  };
+
+  /**
+   * Exchanges the jobs that have ended and takes as many more as `width` leaves, one at least.
+   *
+   * @param forget so that waiting for more may follow when the last take found nothing
+   */
   const fetch = async (
     width: number,
     forget: boolean,
   ): Promise<{ readonly taken: number; readonly isEmpty: boolean }> => {
-    places += width;
-    const takes: Promise<Taken>[] = [];
-    for (let index = 0; index < width; index += 1) {
-      if (forget && index > 0 && index === width - 1) {
-        // Each take says again that a job may be waiting. Behind them, and before the last: when that finds nothing,
-        // nothing is there. BullMQ sends a command a few microtasks after its call.
+    const room = places.free();
+    const answers = exchangeEnded(room - 1);
+    const takes = Math.max(1, Math.min(width, room) - answers.length);
+    places.hold(takes);
+    for (let left = takes; left > 0; left -= 1) {
+      if (left === 1 && answers.length > 0) {
+        // Behind the others: when the last finds nothing, nothing is there. BullMQ sends a command some microtasks after
+        // its call, and some sooner than others.
         await turn();
-        void source.forgetWaiting().catch(() => undefined);
+        // Each take says again that a job may be waiting.
+        if (forget) void source.forgetWaiting().catch(() => undefined);
       }
-      takes.push(
-        source.take().then(
-          (job) => {
-            if (job === undefined) free();
-            else void lane(job);
-            return { isJob: job !== undefined };
-          },
-          (error: unknown) => {
-            free();
-            return { error };
-          },
-        ),
-      );
+      answers.push(take());
     }
-    const results = await Promise.all(takes);
+    const results = await Promise.all(answers);
     const failed = results.find((result) => 'error' in result);
     if (failed !== undefined) throw failed.error;
     return { taken: results.filter(isJob).length, isEmpty: !results.slice(-1).some(isJob) };
   };
 
-  const isBusy = (): boolean => starts.length === BUSY_JOBS && performance.now() - starts[0]! < BUSY_WITHIN_MS;
+  /** Before the loop waits for something that may be long in coming. */
+  const postponeNoMore = (): void => {
+    postpones = false;
+    void Promise.all(exchangeEnded(places.free()));
+  };
 
   const loop = async (): Promise<void> => {
     let width = NARROW;
     let takenInRow = 0;
+    let hasRested = false;
     for (let failures = 0; !stopping.signal.aborted;) {
       try {
-        await until(() => places < concurrency);
+        if (places.free() <= 0) postponeNoMore();
+        await places.until(() => places.free() > 0);
         if (stopping.signal.aborted) return;
-        const wasBusy = isBusy();
-        const { taken, isEmpty } = await fetch(Math.min(width, concurrency - places), !wasBusy);
+        postpones = pace.isDense();
+        const { taken, isEmpty } = await fetch(width, !postpones);
         failures = 0;
         takenInRow += taken;
         if (!isEmpty) {
-          width = wasBusy ? NARROW : Math.min(width * WIDEN, WIDEST);
-        } else if (taken > 0 && isBusy()) {
-          width = Math.min(takenInRow + 1, WIDEST);
-          takenInRow = 0;
-          await until(() => false, BUSY_GAP_MS);
+          width = hasRested ? 1 : Math.min(width * WIDEN, WIDEST);
+          hasRested = false;
+          continue;
+        }
+        pace.noteLook(takenInRow);
+        hasRested = pace.isDense();
+        width = hasRested ? Math.min(takenInRow + 1, WIDEST) : NARROW;
+        takenInRow = 0;
+        if (hasRested) {
+          await places.until(() => false, REST_MS);
         } else {
-          width = NARROW;
-          takenInRow = 0;
+          postponeNoMore();
           await source.wait();
         }
       } catch (error) {
         if (isClosed(error)) return;
+        postponeNoMore();
         logRefusal(log, error, failures);
         await sleep(backoffMs(failures), undefined, { signal: stopping.signal }).catch(() => undefined);
         failures += 1;
@@ -184,10 +200,9 @@ export function createJobLoop<J>({ source, concurrency, run, log }: JobLoopOptio
     start: () => void loop(),
     stop: () => {
       stopping.abort();
-      wake?.();
-      if (places === 0) emptied.resolve();
+      void Promise.all(exchangeEnded(0));
       // Not the loop itself: it may be in a wait of some seconds, which ends with the connection.
-      return emptied.promise;
+      return places.close();
     },
     running: () => running,
     knows: known.has,

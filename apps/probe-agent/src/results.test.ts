@@ -30,6 +30,7 @@ function store(options: Partial<ResultsOptions> = {}): {
       hint: async () => (state.hints += 1),
     },
     now: () => state.now,
+    isDense: () => false,
     log: silent,
     ...options,
   });

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { median, quantile, type Figure } from '../goals.ts';
-import { bareRoundTrips } from './bare-bullmq.ts';
+import { startBareBullmq } from './bare-bullmq.ts';
 import { countCommands, total } from './commands.ts';
 import { startDelayingProxy, type DelayingProxy } from './delaying-proxy.ts';
 import { residentMiB, startDeployment, type Deployment } from './deployment.ts';
 import { startTarget, type Target } from './target.ts';
 
-const WARM_UP = 20;
+const WARM_UP = 300;
 const ROUNDS = 150;
 const RTT_MS = 100;
 /** Between round trips, ours and the floor's: a check comes to a service that is not busy with the one before. */
@@ -59,18 +59,22 @@ async function one(deployment: Deployment, target: Target): Promise<Times> {
 }
 
 export async function times(deployment: Deployment, target: Target): Promise<readonly Figure[]> {
-  for (let round = 0; round < WARM_UP; round += 1) await one(deployment, target);
-  await bareRoundTrips(deployment.redisPort, WARM_UP, 0);
-  // In turns, so that a slow moment of the machine falls on both.
+  const floor = await startBareBullmq(deployment.redisPort);
   const ours: Times[] = [];
   const bare: number[] = [];
-  for (let turn = 0; turn < 3; turn += 1) {
-    for (let round = 0; round < ROUNDS / 3; round += 1) {
-      await sleep(PAUSE_MS);
-      ours.push(await one(deployment, target));
-    }
-    bare.push(...(await bareRoundTrips(deployment.redisPort, ROUNDS / 3, PAUSE_MS)));
+  // By turns, so that a slow moment of the machine falls on both; both as warm as a service that has run for a while.
+  for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
+    const isWarm = round >= WARM_UP;
+    if (isWarm) await sleep(PAUSE_MS);
+    const times = await one(deployment, target);
+    if (isWarm) await sleep(PAUSE_MS);
+    const started = performance.now();
+    await floor.roundTrip();
+    if (!isWarm) continue;
+    bare.push(performance.now() - started);
+    ours.push(times);
   }
+  await floor.close();
   const sums = ours.map(({ toStart, toVisible }) => toStart + toVisible);
   const beside = `bare BullMQ round trip: ${median(bare).toFixed(2)} ms`;
   return [

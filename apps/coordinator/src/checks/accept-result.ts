@@ -49,6 +49,15 @@ export function acceptResult(
   return { kind, valid: true, json: JSON.stringify(annotate(checkType, result as CommonResult, lookUpPlace, log)) };
 }
 
+/** The address in what a probe wrote whose registration may be of use; nothing of it is checked yet. */
+export function registeredAddress(checkType: AnyCheckType, data: string): string | undefined {
+  if (checkType.registeredAddress === undefined || Buffer.byteLength(data) > MAX_RESULT_BYTES) return undefined;
+  const result = parse(data);
+  if (typeof result !== 'object' || result === null) return undefined;
+  const address: unknown = checkType.registeredAddress(result);
+  return typeof address === 'string' ? address : undefined;
+}
+
 /** A result without places is better than none. */
 function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: LookUpPlace, log: Log): unknown {
   try {

@@ -3,14 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { startCoreBed, type CoreBed } from '../../test/core-bed.ts';
 import { keepPartial, readCheck, settle, writeCheck } from './check-records.ts';
+import { createDeadlines, type Deadlines } from './deadlines.ts';
 
 const retentionMs = 60_000;
 const check = { type: 'echo', host: 'h', createdAt: 1, deadlineAt: Date.now() + 60_000, probes: ['a', 'b', 'c'] };
 
 let bed: CoreBed;
+let deadlines: Deadlines;
 
 beforeAll(async () => {
   bed = await startCoreBed();
+  deadlines = createDeadlines(bed.redis);
 });
 
 afterAll(async () => bed.stop());
@@ -27,8 +30,8 @@ describe('the record of a check', () => {
 
     const said = await Promise.all(
       others.flatMap((redis, index) => [
-        settle(redis, id, [['a', `{"from":${index}}`]], { retentionMs }),
-        settle(redis, id, [['b', `{"from":${index}}`]], { retentionMs }),
+        settle(redis, id, [['a', `{"from":${index}}`]], { retentionMs, deadlines }),
+        settle(redis, id, [['b', `{"from":${index}}`]], { retentionMs, deadlines }),
       ]),
     );
     const record = await readCheck(bed.redis, id);
@@ -45,14 +48,15 @@ describe('the record of a check', () => {
     await writeCheck(bed.redis, { id, ...check }, retentionMs);
     const results = check.probes.map((probe) => [probe, '{}'] as const);
 
-    const first = await settle(bed.redis, id, results, { retentionMs });
+    const first = await settle(bed.redis, id, results, { retentionMs, deadlines });
     const completedAt = (await readCheck(bed.redis, id))?.completedAt;
-    const second = await settle(bed.redis, id, results, { retentionMs });
+    const second = await settle(bed.redis, id, results, { retentionMs, deadlines });
 
     expect(first).toEqual(['applied', 'applied', 'applied']);
     expect(second).toEqual(['duplicate', 'duplicate', 'duplicate']);
     expect(completedAt).toEqual(expect.any(Number));
     expect((await readCheck(bed.redis, id))?.completedAt).toBe(completedAt);
+    await deadlines.flush();
     expect(await bed.redis.zscore(redisKeys.deadlines, id)).toBeNull();
   });
 
@@ -61,11 +65,15 @@ describe('the record of a check', () => {
     const { deadlineAt } = check;
     await writeCheck(bed.redis, { id, ...check }, retentionMs);
 
-    expect(await settle(bed.redis, newId(), [['a', '{}']], { retentionMs })).toEqual(['unknown']);
-    expect(await settle(bed.redis, id, [['z', '{}']], { retentionMs })).toEqual(['foreign']);
-    expect(await settle(bed.redis, id, [['__proto__', '{}']], { retentionMs })).toEqual(['foreign']);
-    expect(await settle(bed.redis, id, [['a', '{}']], { retentionMs, writtenAt: deadlineAt + 1 })).toEqual(['late']);
-    expect(await settle(bed.redis, id, [['a', '{}']], { retentionMs, writtenAt: deadlineAt })).toEqual(['applied']);
+    expect(await settle(bed.redis, newId(), [['a', '{}']], { retentionMs, deadlines })).toEqual(['unknown']);
+    expect(await settle(bed.redis, id, [['z', '{}']], { retentionMs, deadlines })).toEqual(['foreign']);
+    expect(await settle(bed.redis, id, [['__proto__', '{}']], { retentionMs, deadlines })).toEqual(['foreign']);
+    expect(await settle(bed.redis, id, [['a', '{}']], { retentionMs, deadlines, writtenAt: deadlineAt + 1 })).toEqual([
+      'late',
+    ]);
+    expect(await settle(bed.redis, id, [['a', '{}']], { retentionMs, deadlines, writtenAt: deadlineAt })).toEqual([
+      'applied',
+    ]);
   });
 
   it('keeps of the partial results of a probe the newest, in the order of its stream', async () => {
@@ -97,7 +105,7 @@ describe('the record of a check', () => {
       bed.redis,
       id,
       check.probes.map((probe) => [probe, '{}'] as const),
-      { retentionMs },
+      { retentionMs, deadlines },
     );
     await subscriber.ping();
 

@@ -1,9 +1,9 @@
 import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-import { within } from '../redis/connections.ts';
-import { runScript } from '../redis/scripts.ts';
-import { createScript, dueScript, partialScript, readScript, settleScript } from './check-scripts.ts';
+import { runScript, runWholeScript } from '../redis/scripts.ts';
+import { createScript, partialScript, readScript, settleScript } from './check-scripts.ts';
+import type { Deadlines } from './deadlines.ts';
 
 /** A check as it is stored. Times are milliseconds since the epoch by Redis' clock. */
 export interface CheckRecord {
@@ -28,15 +28,17 @@ export interface NewCheck extends Pick<CheckRecord, 'type' | 'host' | 'createdAt
 /** What became of a result: only `applied` changed anything. */
 export type Settlement = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown';
 
-/** A caller waits this long at most for what is removed again; without Redis the sweep does it at the deadline. */
-export const TAKE_BACK_MS = 200;
-
-/** Writes the deadline and the record, each with all results pending. Both are removed again where one is refused. */
+/**
+ * Writes the deadline and the record with all results pending. Both commands are sent before it returns, in this order:
+ * what is sent behind them on the same connection finds them. (On a Redis Cluster it would have to wait for the answer.)
+ *
+ * @returns rejects, once both are answered, where one is refused; then the other may be there
+ */
 export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: number): Promise<void> {
   const { id, type, host, createdAt, deadlineAt, probes } = check;
   const written = await Promise.allSettled([
     redis.zadd(redisKeys.deadlines, deadlineAt, id),
-    runScript(
+    runWholeScript(
       redis,
       createScript,
       [redisKeys.check(id), redisKeys.checkResults(id)],
@@ -47,9 +49,7 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
     ),
   ]);
   const refused = written.find((outcome) => outcome.status === 'rejected');
-  if (refused === undefined) return;
-  await within(removeCheck(redis, id), TAKE_BACK_MS);
-  throw refused.reason;
+  if (refused !== undefined) throw refused.reason;
 }
 
 /** Removes every trace of a check but its jobs. */
@@ -62,7 +62,11 @@ export async function removeCheck(redis: Redis, id: string): Promise<void> {
 
 /** The check at one moment, or undefined where there is none. */
 export async function readCheck(redis: Redis, id: string): Promise<CheckRecord | undefined> {
-  const [check, results, partials] = (await runScript(redis, readScript, familyOf(id), [])) as string[][];
+  return toRecord((await runScript(redis, readScript, familyOf(id), [])) as string[][]);
+}
+
+/** @param hashes check, results and partials, as flat lists */
+function toRecord([check, results, partials]: readonly (readonly string[])[]): CheckRecord | undefined {
   const fields = toMap(check);
   const type = fields.get('type');
   if (type === undefined) return undefined;
@@ -84,26 +88,44 @@ export async function readCheckType(redis: Redis, id: string): Promise<string | 
   return (await redis.hget(redisKeys.check(id), 'type')) ?? undefined;
 }
 
+/** Those of this process who wait for the end of a check. */
+export interface WaitingReaders {
+  /** True while somebody waits for this check. */
+  readonly wait: (id: string) => boolean;
+  readonly tell: (id: string, completed: CheckRecord) => void;
+}
+
+export interface SettleOptions {
+  readonly retentionMs: number;
+  /** Is told of a check that this completes. */
+  readonly deadlines: Pick<Deadlines, 'forget'>;
+  /** Are told the whole check where this completes it. */
+  readonly readers?: WaitingReaders;
+  /** When the probe wrote the results, milliseconds since the epoch; after the deadline they are `late`. 0: in time. */
+  readonly writtenAt?: number;
+}
+
 /**
- * Writes final results, each at most once, and takes a check that this completes off the deadlines.
+ * Writes final results, each at most once.
  *
  * @param results JSON by probe
- * @param writtenAt when the probe wrote them, milliseconds since the epoch; after the deadline they are `late`. 0: in time
  * @returns what became of each, in order
  */
 export async function settle(
   redis: Redis,
   id: string,
   results: readonly (readonly [probe: string, json: string])[],
-  { retentionMs, writtenAt = 0 }: { readonly retentionMs: number; readonly writtenAt?: number },
+  { retentionMs, deadlines, readers, writtenAt = 0 }: SettleOptions,
 ): Promise<readonly Settlement[]> {
-  const values = [retentionMs, writtenAt, ...results.flat()];
-  const [completed, ...said] = (await runScript(redis, settleScript, familyOf(id), values)) as [
+  const values = [retentionMs, writtenAt, readers?.wait(id) === true ? 1 : 0, ...results.flat()];
+  const [completed, hashes, ...said] = (await runScript(redis, settleScript, familyOf(id), values)) as [
     number,
+    readonly string[][],
     ...Settlement[],
   ];
-  // Should this get lost, the sweep finds the check completed and does the same.
-  if (completed === 1) redis.zrem(redisKeys.deadlines, id).catch(() => undefined);
+  if (completed === 1) deadlines.forget(id);
+  const record = toRecord(hashes);
+  if (record !== undefined) readers?.tell(id, record);
   return said;
 }
 
@@ -116,19 +138,6 @@ export async function keepPartial(
   json: string,
 ): Promise<Settlement> {
   return (await runScript(redis, partialScript, familyOf(id), [probe, entry.ms, entry.sequence, json])) as Settlement;
-}
-
-/** Checks whose deadline has passed and what the time is, in milliseconds since the epoch by Redis' clock. */
-export async function readDue(
-  redis: Redis,
-  limit: number,
-): Promise<{ readonly nowMs: number; readonly due: readonly string[] }> {
-  const [seconds, microseconds, due] = (await runScript(redis, dueScript, [redisKeys.deadlines], [limit])) as [
-    string,
-    string,
-    string[],
-  ];
-  return { nowMs: Number(seconds) * 1_000 + Number(microseconds) / 1_000, due };
 }
 
 function familyOf(id: string): readonly string[] {

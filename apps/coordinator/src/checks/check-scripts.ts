@@ -27,17 +27,18 @@ return 'OK'
  * Writes final results. A field changes once, from '' to its JSON: what is repeated, late, of a probe that the check did
  * not ask or of a check that does not exist changes nothing. The change that leaves none pending completes the check.
  *
- * KEYS check, results, partials. ARGV retention (ms), time at which the result was written (ms; 0: in time), then pairs of
- * probe and JSON. Returns whether the check is completed by this (1), then a word per pair.
+ * KEYS check, results, partials. ARGV retention (ms), time at which the result was written (ms; 0: in time), 1 to be told
+ * the check, then pairs of probe and JSON. Returns whether the check is completed by this (1), the hashes of the check if
+ * it is and they were asked for, then a word per pair.
  */
 export const settleScript = defineScript(
   'allow-oom',
   `
-local said = {0}
+local said = {0, {}}
 local deadline = tonumber(redis.call('HGET', KEYS[1], 'deadlineAt') or '')
 local writtenAt = tonumber(ARGV[2])
 local pending
-for i = 3, #ARGV, 2 do
+for i = 4, #ARGV, 2 do
   local probe = ARGV[i]
   local current = deadline and redis.call('HGET', KEYS[2], probe)
   if not deadline then
@@ -67,6 +68,7 @@ if pending == 0 then
   redis.call('PEXPIRE', KEYS[2], ARGV[1])
   redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"kind":"completed"}')
   said[1] = 1
+  if ARGV[3] == '1' then said[2] = { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]) } end
 end
 return said
 `,
@@ -132,16 +134,23 @@ return 1
 `,
 );
 
-/** KEYS result stream. ARGV group, then entry ids. Acknowledges entries and deletes them. */
-export const acknowledgeScript = defineScript(
+/**
+ * KEYS result stream. ARGV group, consumer, the most to read, then entry ids. Acknowledges those entries and deletes them,
+ * then reads what nobody has read yet; none where the most to read is 0.
+ */
+export const takeEntriesScript = defineScript(
   'allow-oom',
   `
-redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 2))
-return redis.call('XDEL', KEYS[1], unpack(ARGV, 2))
+if #ARGV > 3 then
+  redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 4))
+  redis.call('XDEL', KEYS[1], unpack(ARGV, 4))
+end
+if ARGV[3] == '0' then return false end
+return redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', ARGV[3], 'STREAMS', KEYS[1], '>')
 `,
 );
 
 export const checkScripts = [
   ...[createScript, settleScript, partialScript, readScript],
-  ...[dueScript, removeWaitingJobScript, acknowledgeScript],
+  ...[dueScript, removeWaitingJobScript, takeEntriesScript],
 ] as const;

@@ -11,6 +11,7 @@ import { createRedisClock } from '../redis/clock.ts';
 import { createCheckTypes } from './check-types.ts';
 import { createCounters } from './counters.ts';
 import { createChecks } from './create-check.ts';
+import { createDeadlines } from './deadlines.ts';
 import { createJobQueues } from './job-queues.ts';
 
 let bed: CoreBed;
@@ -155,6 +156,34 @@ describe('the creation of a check', () => {
     expect(await allKeys()).toEqual(keysBefore);
   });
 
+  it('takes the jobs back that went out behind a deadline which Redis refused', async () => {
+    const keysBefore = await allKeys();
+    await bed.redis.rename(redisKeys.deadlines, 'kept');
+    await bed.redis.set(redisKeys.deadlines, 'no sorted set');
+
+    await expect(bed.create({ probes: ['fra-1', 'nyc-1'] })).rejects.toMatchObject({ name: 'StoreUnavailable' });
+
+    await bed.redis.rename('kept', redisKeys.deadlines);
+    expect(await allKeys()).toEqual(keysBefore);
+  });
+
+  it('has its record before an agent can see its job, though Redis has forgotten every script', async () => {
+    const seen: (string | undefined)[] = [];
+    const agent = new Redis(bed.server.url, { maxRetriesPerRequest: null });
+    const monitor = await agent.monitor();
+    monitor.on('monitor', (_time: string, [command = '', first = '']: string[], source: string) => {
+      if (source === 'lua' && /^(hset|lpush|rpush)$/i.test(command)) seen.push(/^(check|p):/.exec(first)?.[1]);
+    });
+    await bed.redis.script('FLUSH');
+
+    await bed.start({ probes: ['fra-1', 'nyc-1'] });
+    await until(() => seen.filter((family) => family === 'p').length === 2);
+
+    expect(seen.lastIndexOf('check')).toBeLessThan(seen.indexOf('p'));
+    monitor.disconnect();
+    agent.disconnect();
+  });
+
   it('takes everything back when one queue cannot be reached after the record was written', async () => {
     const keysBefore = await allKeys();
     const queues = createJobQueues(bed.core.rateLimitRedis, quiet);
@@ -164,7 +193,7 @@ describe('the creation of a check', () => {
     });
     const create = createChecks({
       ...{ redis: bed.core.rateLimitRedis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
-      counters: createCounters(),
+      ...{ deadlines: createDeadlines(bed.core.rateLimitRedis), counters: createCounters() },
       queues: {
         ...queues,
         add: async (probe, job) => {

@@ -9,10 +9,11 @@ import type { RedisClock } from '../redis/clock.ts';
 import { within } from '../redis/connections.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
 import type { CheckTypes } from './check-types.ts';
-import { removeCheck, settle, TAKE_BACK_MS, writeCheck } from './check-records.ts';
+import { removeCheck, settle, writeCheck } from './check-records.ts';
 import { StoreUnavailable, type AcceptedRequest, type Checks } from './checks.ts';
 import { errorResult } from './coordinator-results.ts';
 import type { Counters } from './counters.ts';
+import type { Deadlines } from './deadlines.ts';
 import type { JobQueues } from './job-queues.ts';
 
 export interface CreateCheckDependencies {
@@ -21,13 +22,18 @@ export interface CreateCheckDependencies {
   readonly directory: ProbeDirectory;
   readonly queues: JobQueues;
   readonly types: CheckTypes;
+  readonly deadlines: Deadlines;
   readonly retentionMs: number;
   readonly counters: Counters;
 }
 
+/** A caller waits this long at most for what is removed again; without Redis the sweep does it at the deadline. */
+const TAKE_BACK_MS = 200;
+
 /**
  * Starts checks. The order is what the terminal guarantee rests on: deadline and record first, then the jobs. Whatever dies
- * in between, the sweep ends the check.
+ * in between, the sweep ends the check. All of it is sent at once, on one connection, on which Redis keeps the order; it is
+ * promised when all of it is answered.
  */
 export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
   const { redis, clock, directory, types, counters } = dependencies;
@@ -60,7 +66,7 @@ interface Chosen {
 }
 
 async function start(
-  { redis, queues, retentionMs, counters }: CreateCheckDependencies,
+  { redis, queues, deadlines, retentionMs, counters }: CreateCheckDependencies,
   id: string,
   createdAt: number,
   { checkType, submittedHost, params }: AcceptedRequest,
@@ -68,15 +74,15 @@ async function start(
 ): Promise<void> {
   const type = checkType.type;
   const deadlineAt = createdAt + Math.ceil(checkType.budgetMs(params));
-  await writeCheck(redis, { id, type, host: submittedHost, createdAt, deadlineAt, probes }, retentionMs);
-
+  const written = writeCheck(redis, { id, type, host: submittedHost, createdAt, deadlineAt, probes }, retentionMs);
   const job: Job = { v: 1, checkId: id, type, params, deadlineAt };
   const online = probes.filter((probe) => !offline.has(probe));
-  const added = await Promise.allSettled(online.map((probe) => queues.add(probe, job)));
+  const [recorded, ...added] = await Promise.allSettled([written, ...online.map((probe) => queues.add(probe, job))]);
   const refusals = added.flatMap((outcome, index) =>
     outcome.status === 'rejected' ? [{ probe: online[index]!, error: outcome.reason as unknown }] : [],
   );
   try {
+    if (recorded.status === 'rejected') throw recorded.reason;
     const fault = refusals.find(({ error }) => isStoreFault(error));
     if (fault !== undefined) throw fault.error;
     // What is left are probes whose own keys are broken, which their agents can write: it is their share alone that ends.
@@ -84,7 +90,9 @@ async function start(
       without(probe, 'internal_error', 'The queue of the probe is broken.', createdAt),
     );
     const absent = [...offline].map(([probe, why]) => without(probe, 'probe_offline', why, createdAt));
-    if (failed.length + absent.length > 0) await settle(redis, id, [...failed, ...absent], { retentionMs });
+    if (failed.length + absent.length > 0) {
+      await settle(redis, id, [...failed, ...absent], { retentionMs, deadlines });
+    }
     counters.probesOffline += absent.length;
   } catch (error) {
     await within(takeBack(redis, queues, id, online), TAKE_BACK_MS);

@@ -1,7 +1,9 @@
-import { redisKeys } from '@vantage/contract';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { redisKeys, type AnyCheckType, type Place } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { echo, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
 
 let bed: CoreBed;
 
@@ -212,5 +214,60 @@ describe('two coordinators on one Redis', () => {
     const check = await bed.read(id, 15_000);
 
     expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'left behind' });
+  });
+});
+
+describe('a registry that the operator wants asked', () => {
+  const checkType: AnyCheckType = { ...echo, registeredAddress: ({ said }) => said as string };
+
+  it('is asked about the address of a final result, and waited for before places are added', async () => {
+    let country = 'not asked yet';
+    const asked: string[] = [];
+    const registered = await startCoreBed(
+      {},
+      {
+        checkTypes: { echo: checkType },
+        lookUpPlace: () => ({ country }) as Place,
+        preparePlace: async (address) => {
+          asked.push(address);
+          await sleep(50);
+          country = 'asked';
+        },
+      },
+    );
+    await registered.addProbe('fra-1');
+    await registered.beat('fra-1');
+    const id = await registered.start({ probes: ['fra-1'], checkType });
+
+    await report(registered.redis, 'fra-1', id, { said: '192.0.2.2' }, { kind: 'partial' });
+    await report(registered.redis, 'fra-1', id, success('192.0.2.1'));
+    const check = await registered.read(id, 5_000);
+    await registered.stop();
+
+    expect(asked).toEqual(['192.0.2.1']);
+    expect(check.results['fra-1']).toMatchObject({ result: 'success', country: 'asked' });
+  });
+
+  it('does not hold a result up that is no JSON, nor for more than a second', async () => {
+    const registered = await startCoreBed(
+      {},
+      {
+        checkTypes: { echo: checkType },
+        preparePlace: () => new Promise(() => undefined),
+      },
+    );
+    await registered.addProbe('fra-1');
+    await registered.beat('fra-1');
+    const [first, second] = [
+      await registered.start({ probes: ['fra-1'], checkType }),
+      await registered.start({ probes: ['fra-1'], checkType }),
+    ];
+
+    await report(registered.redis, 'fra-1', first, '{');
+    await report(registered.redis, 'fra-1', second, success('192.0.2.1'));
+    const checks = await Promise.all([first, second].map((id) => registered.read(id, 5_000)));
+    await registered.stop();
+
+    expect(checks.map(({ results }) => results['fra-1']!['result'])).toEqual(['error', 'success']);
   });
 });

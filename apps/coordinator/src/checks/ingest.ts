@@ -1,19 +1,26 @@
 import type { AnyCheckType, ResultKind } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
+import { within } from '../redis/connections.ts';
 import type { Log } from '../redis/log.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
-import { acceptResult, type AcceptDependencies } from './accept-result.ts';
-import { keepPartial, settle, type Settlement } from './check-records.ts';
+import { acceptResult, registeredAddress, type AcceptDependencies } from './accept-result.ts';
+import { keepPartial, settle, type Settlement, type WaitingReaders } from './check-records.ts';
 import type { CheckTypes } from './check-types.ts';
 import type { Counters } from './counters.ts';
-import { acknowledge, claimIdle, FULL_BATCH, readNew, type StreamEntry } from './result-stream.ts';
+import type { Deadlines } from './deadlines.ts';
+import { createAcknowledgements, type Acknowledgements } from './acknowledgements.ts';
+import { claimIdle, FULL_BATCH, readNew, type StreamEntry } from './result-stream.ts';
 
 export interface IngestDependencies extends AcceptDependencies {
   readonly redis: Redis;
   readonly types: CheckTypes;
+  readonly deadlines: Deadlines;
+  readonly readers: WaitingReaders;
   readonly retentionMs: number;
   readonly counters: Counters;
+  /** Asks a registry about an address ahead of `lookUpPlace`; absent where the operator wants none asked. Never rejects. */
+  readonly preparePlace?: ((address: string) => Promise<void>) | undefined;
   /** True for a moment after an outage of Redis, in which no result is late. */
   readonly isGrace: () => boolean;
   readonly log: Log;
@@ -27,7 +34,12 @@ export interface Ingest {
    * @param claimIdleMs takes over also what a coordinator has held for longer than this without an end
    */
   readonly drain: (probe: string, claimIdleMs?: number) => Promise<void>;
+  /** Leaves nothing for another coordinator to find. Never rejects. */
+  readonly close: () => Promise<void>;
 }
+
+/** A result that is in time must be written well before the check is ended: its place can wait no longer than this. */
+const PREPARE_MS = 1_000;
 
 interface Drain {
   running: Promise<void> | undefined;
@@ -38,6 +50,7 @@ interface Drain {
 /** Reads the probes' result streams into the checks. Whose result it is follows from the stream it is in, from nothing else. */
 export function createIngest(dependencies: IngestDependencies): Ingest {
   const drains = new Map<string, Drain>();
+  const done = createAcknowledgements(dependencies.redis);
 
   const run = async (probe: string, drain: Drain): Promise<void> => {
     try {
@@ -45,8 +58,8 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         drain.again = false;
         const claimIdleMs = drain.claimIdleMs;
         drain.claimIdleMs = undefined;
-        if (claimIdleMs !== undefined) await takeOver(dependencies, probe, claimIdleMs);
-        while ((await takeNew(dependencies, probe)) === FULL_BATCH);
+        if (claimIdleMs !== undefined) await takeOver(dependencies, done, probe, claimIdleMs);
+        while ((await takeNew(dependencies, done, probe)) === FULL_BATCH);
       }
     } catch (error) {
       noteFault(dependencies, probe, error);
@@ -65,37 +78,66 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       drain.running = run(probe, drain);
       return drain.running;
     },
+    close: done.close,
   };
 }
 
-async function takeNew(dependencies: IngestDependencies, probe: string): Promise<number> {
-  const entries = await readNew(dependencies.redis, probe);
-  await takeIn(dependencies, probe, entries);
+async function takeNew(dependencies: IngestDependencies, done: Acknowledgements, probe: string): Promise<number> {
+  const entries = await done.alongWith(probe, (ids) => readNew(dependencies.redis, probe, ids));
+  await takeIn(dependencies, done, probe, entries);
   return entries.length;
 }
 
-async function takeOver(dependencies: IngestDependencies, probe: string, idleMs: number): Promise<void> {
+async function takeOver(
+  dependencies: IngestDependencies,
+  done: Acknowledgements,
+  probe: string,
+  idleMs: number,
+): Promise<void> {
+  // What is worked off is nothing to take over.
+  await done.flush(probe);
   let cursor: string | undefined;
   do {
     const claimed = await claimIdle(dependencies.redis, probe, idleMs, cursor);
-    await takeIn(dependencies, probe, claimed.entries);
+    await takeIn(dependencies, done, probe, claimed.entries);
     cursor = claimed.next;
   } while (cursor !== undefined);
 }
 
-async function takeIn(dependencies: IngestDependencies, probe: string, entries: readonly StreamEntry[]): Promise<void> {
+async function takeIn(
+  dependencies: IngestDependencies,
+  acknowledgements: Acknowledgements,
+  probe: string,
+  entries: readonly StreamEntry[],
+): Promise<void> {
   if (entries.length === 0) return;
   const { redis, types } = dependencies;
   const checkTypes = await Promise.all(
     entries.map(async ({ check }) => (check === undefined ? undefined : types.ofCheck(redis, check))),
   );
+  await prepareAll(dependencies, entries, checkTypes);
   // The scripts of a batch leave in the order of the stream, in one go.
   const outcomes = await Promise.allSettled(
     entries.map((entry, index) => takeInOne(dependencies, probe, entry, checkTypes[index])),
   );
   const done = entries.flatMap((entry, index) => (outcomes[index]?.status === 'fulfilled' ? [entry.id] : []));
-  if (done.length > 0) await acknowledge(redis, probe, done);
+  acknowledgements.add(probe, done);
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/** Waits for what a registry says of the addresses of final results, where the operator wants it asked; never for long. */
+async function prepareAll(
+  { preparePlace }: IngestDependencies,
+  entries: readonly StreamEntry[],
+  checkTypes: readonly (AnyCheckType | undefined)[],
+): Promise<void> {
+  if (preparePlace === undefined) return;
+  const addresses = entries.flatMap(({ kind, data }, index) => {
+    const checkType = checkTypes[index];
+    const address = kind === 'final' && checkType !== undefined ? registeredAddress(checkType, data) : undefined;
+    return address === undefined ? [] : [address];
+  });
+  await within(Promise.all(addresses.map((address) => preparePlace(address))), PREPARE_MS);
 }
 
 /** Rejects only where the store did not take it: then the entry stays. */
@@ -105,7 +147,7 @@ async function takeInOne(
   { id, check, kind, data }: StreamEntry,
   checkType: AnyCheckType | undefined,
 ): Promise<void> {
-  const { redis, retentionMs, counters, isGrace } = dependencies;
+  const { redis, retentionMs, deadlines, readers, counters, isGrace } = dependencies;
   if (check === undefined) {
     counters.entriesMalformed += 1;
     return;
@@ -125,7 +167,7 @@ async function takeInOne(
   }
   const writtenAt = isGrace() ? 0 : ms;
   const [said = 'unknown'] = await onStore(redis, () =>
-    settle(redis, check, [[probe, accepted.json]], { retentionMs, writtenAt }),
+    settle(redis, check, [[probe, accepted.json]], { retentionMs, deadlines, readers, writtenAt }),
   );
   count(counters, kind, said);
   if (said === 'applied' && !accepted.valid) counters.resultsInvalid += 1;

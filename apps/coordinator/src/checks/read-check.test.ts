@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+
 import { redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { openChannels } from '../redis/channels.ts';
+import { createReads } from './read-check.ts';
+import { quiet, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
 
 let bed: CoreBed;
 
@@ -34,15 +38,28 @@ describe('reading a check', () => {
   it('holds the answer until the check is completed', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
     const reading = bed.read(id, 10_000);
-    await until(async () => {
-      const [, subscribers] = (await bed.redis.pubsub('NUMSUB', redisKeys.checkEvents(id))) as [string, number];
-      return subscribers === 1;
-    });
+    // Answered behind its first look.
+    expect((await bed.read(id)).status).toBe('pending');
 
     await report(bed.redis, 'fra-1', id, success('now'));
 
-    expect((await reading).status).toBe('completed');
-    await until(async () => ((await bed.redis.pubsub('NUMSUB', redisKeys.checkEvents(id))) as number[])[1] === 0);
+    expect(await reading).toMatchObject({ status: 'completed', results: { 'fra-1': { said: 'now' } } });
+  });
+
+  it('holds the answer until another coordinator has completed the check, and forgets who waited', async () => {
+    const channels = openChannels(bed.server.url, quiet, () => undefined);
+    await once(channels.connection, 'ready');
+    const reads = createReads(bed.redis, channels);
+    const id = await bed.start({ probes: ['fra-1'] });
+    const reading = reads.read(id, 10_000, never);
+
+    expect(reads.wait(id)).toBe(true);
+    await report(bed.redis, 'fra-1', id, success('there'));
+
+    expect(await reading).toMatchObject({ status: 'completed', results: { 'fra-1': { said: 'there' } } });
+    expect(reads.wait(id)).toBe(false);
+    channels.stop();
+    channels.connection.disconnect();
   });
 
   it('answers with what there is when the time is up', async () => {

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 import type { Channels } from '../redis/channels.ts';
 import { onStore } from '../redis/store.ts';
-import { readCheck, type CheckRecord } from './check-records.ts';
+import { readCheck, type CheckRecord, type WaitingReaders } from './check-records.ts';
 import type { Checks } from './checks.ts';
 
 const CHECK_ID = /^[A-Za-z0-9_-]{22}$/;
@@ -11,47 +11,63 @@ const CHECK_ID = /^[A-Za-z0-9_-]{22}$/;
 /** A message can be lost; who waits looks again by himself after this time. */
 const LOOK_AGAIN_MS = 2_000;
 
-/** Reads checks, and holds the answer until one is completed. */
-export function createReads(redis: Redis, channels: Channels): Checks['read'] {
-  const look = (id: string): Promise<CheckRecord | undefined> => onStore(redis, () => readCheck(redis, id));
-
-  return async (id, waitMs, signal) => {
-    if (!CHECK_ID.test(id)) return undefined;
-    const first = await look(id);
-    if (first === undefined) return undefined;
-    if (first.completedAt !== null || waitMs <= 0 || signal.aborted) return present(id, first);
-
-    await completion(channels, id, () => look(id), AbortSignal.any([signal, AbortSignal.timeout(waitMs)]));
-    const last = await look(id);
-    return last === undefined ? undefined : present(id, last);
-  };
+export interface Reads extends WaitingReaders {
+  readonly read: Checks['read'];
 }
 
-/** Resolves when the check is completed or gone, or the signal is aborted. While the store is away it waits on. */
-async function completion(
-  channels: Channels,
-  id: string,
-  look: () => Promise<CheckRecord | undefined>,
-  signal: AbortSignal,
-): Promise<void> {
-  const done = Promise.withResolvers<void>();
-  const lookNow = (): void => {
-    look().then(
-      (record) => (record === undefined || record.completedAt !== null ? done.resolve() : undefined),
-      () => undefined,
-    );
+/** Reads checks, and holds the answer until one is completed. */
+export function createReads(redis: Redis, channels: Channels): Reads {
+  const waiting = new Map<string, Set<(completed: CheckRecord) => void>>();
+  const look = (id: string): Promise<CheckRecord | undefined> => onStore(redis, () => readCheck(redis, id));
+
+  const readWaiting = async (id: string, signal: AbortSignal): Promise<CheckRecord | undefined> => {
+    const { promise, resolve, reject } = Promise.withResolvers<CheckRecord | undefined>();
+    const tellers = waiting.get(id) ?? new Set();
+    waiting.set(id, tellers.add(resolve));
+    const lookNow = (): void => {
+      look(id).then(
+        (record) => (record === undefined || record.completedAt !== null ? resolve(record) : undefined),
+        // While the store is away it waits on.
+        () => undefined,
+      );
+    };
+    const stopListening = channels.listen(redisKeys.checkEvents(id), (message) => {
+      if (message === '') lookNow();
+      // Where it was completed by this process, it is told in this turn.
+      else if (isCompletion(message)) setImmediate(() => (tellers.has(resolve) ? lookNow() : undefined));
+    });
+    const looking = setInterval(lookNow, LOOK_AGAIN_MS);
+    const onAbort = (): void => void look(id).then(resolve, reject);
+    try {
+      // After the listening has begun: nothing is missed in between.
+      const first = await look(id);
+      if (first === undefined || first.completedAt !== null) return first;
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      return await promise;
+    } finally {
+      clearInterval(looking);
+      signal.removeEventListener('abort', onAbort);
+      stopListening();
+      tellers.delete(resolve);
+      if (tellers.size === 0 && waiting.get(id) === tellers) waiting.delete(id);
+    }
   };
-  signal.addEventListener('abort', () => done.resolve(), { once: true });
-  const looking = setInterval(lookNow, LOOK_AGAIN_MS);
-  const stopListening = await channels.listen(redisKeys.checkEvents(id), (message) => {
-    if (message === '') lookNow();
-    else if (isCompletion(message)) done.resolve();
-  });
-  // What was completed between the first look and the subscription sent its message to nobody.
-  lookNow();
-  await done.promise;
-  clearInterval(looking);
-  stopListening();
+
+  return {
+    wait: (id) => waiting.has(id),
+    tell: (id, completed) => {
+      for (const teller of waiting.get(id) ?? []) teller(completed);
+    },
+    read: async (id, waitMs, signal) => {
+      if (!CHECK_ID.test(id)) return undefined;
+      const waits = waitMs > 0 && !signal.aborted;
+      const record = waits
+        ? await readWaiting(id, AbortSignal.any([signal, AbortSignal.timeout(waitMs)]))
+        : await look(id);
+      return record === undefined ? undefined : present(id, record);
+    },
+  };
 }
 
 function isCompletion(message: string): boolean {

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 import { runScript } from '../redis/scripts.ts';
 import { onStore, replyCode } from '../redis/store.ts';
-import { acknowledgeScript } from './check-scripts.ts';
+import { takeEntriesScript } from './check-scripts.ts';
 
 /**
  * All coordinators read as this one consumer: an entry still goes to one of them only, what a dead one held is found by
@@ -23,11 +23,15 @@ export interface StreamEntry {
   readonly data: string;
 }
 
-/** Entries that no coordinator has read yet. */
-export async function readNew(redis: Redis, probe: string): Promise<readonly StreamEntry[]> {
+/**
+ * Entries that no coordinator has read yet.
+ *
+ * @param done ids of entries that are worked off: acknowledged and deleted by the same command
+ */
+export async function readNew(redis: Redis, probe: string, done: readonly string[]): Promise<readonly StreamEntry[]> {
   const key = redisKeys.results(probe);
   const reply = await withGroup(redis, key, () =>
-    redis.xreadgroup('GROUP', RESULT_GROUP, CONSUMER, 'COUNT', FULL_BATCH, 'STREAMS', key, '>'),
+    runScript(redis, takeEntriesScript, [key], [RESULT_GROUP, CONSUMER, FULL_BATCH, ...done]),
   );
   const streams = (reply ?? []) as readonly (readonly [string, readonly RawEntry[]])[];
   return (streams[0]?.[1] ?? []).map(readEntry);
@@ -56,7 +60,9 @@ export async function claimIdle(
 
 /** Acknowledges entries and deletes them. */
 export async function acknowledge(redis: Redis, probe: string, ids: readonly string[]): Promise<void> {
-  await onStore(redis, () => runScript(redis, acknowledgeScript, [redisKeys.results(probe)], [RESULT_GROUP, ...ids]));
+  await onStore(redis, () =>
+    runScript(redis, takeEntriesScript, [redisKeys.results(probe)], [RESULT_GROUP, CONSUMER, 0, ...ids]),
+  );
 }
 
 /**

@@ -1,13 +1,13 @@
-import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { within } from '../redis/connections.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { Log } from '../redis/log.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
-import { readCheck, readDue, settle, type CheckRecord } from './check-records.ts';
+import { readCheck, settle, type CheckRecord } from './check-records.ts';
 import { timeoutResult } from './coordinator-results.ts';
 import type { Counters } from './counters.ts';
+import type { Deadlines } from './deadlines.ts';
 import type { Ingest } from './ingest.ts';
 import type { JobQueues } from './job-queues.ts';
 
@@ -23,6 +23,7 @@ const HELD_MS = 500;
 export interface SweepDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
+  readonly deadlines: Deadlines;
   readonly ingest: Ingest;
   readonly queues: JobQueues;
   readonly retentionMs: number;
@@ -39,9 +40,9 @@ export interface SweepDependencies {
  * @returns true when more checks may be due
  */
 export async function sweepDeadlines(dependencies: SweepDependencies): Promise<boolean> {
-  const { redis, clock, isGrace, log } = dependencies;
+  const { redis, clock, deadlines, isGrace, log } = dependencies;
   const sentAt = performance.now();
-  const { nowMs, due } = await onStore(redis, () => readDue(redis, AT_ONCE));
+  const { nowMs, due } = await onStore(redis, () => deadlines.due(AT_ONCE));
   clock.observe(nowMs, sentAt);
   if (isGrace()) return false;
 
@@ -54,7 +55,7 @@ export async function sweepDeadlines(dependencies: SweepDependencies): Promise<b
 }
 
 async function endCheck(dependencies: SweepDependencies, id: string, nowMs: number): Promise<void> {
-  const { redis, ingest } = dependencies;
+  const { redis, ingest, deadlines } = dependencies;
   const early = await readCheck(redis, id);
   if (early !== undefined && early.completedAt === null) {
     // What was written in time counts, though nobody has taken it in yet.
@@ -62,11 +63,11 @@ async function endCheck(dependencies: SweepDependencies, id: string, nowMs: numb
     const record = await readCheck(redis, id);
     if (record !== undefined) await timeOut(dependencies, id, record, nowMs);
   }
-  await redis.zrem(redisKeys.deadlines, id);
+  deadlines.forget(id);
 }
 
 async function timeOut(
-  { redis, queues, retentionMs, counters, log }: SweepDependencies,
+  { redis, queues, deadlines, retentionMs, counters, log }: SweepDependencies,
   id: string,
   record: CheckRecord,
   nowMs: number,
@@ -85,7 +86,7 @@ async function timeOut(
   const results = probes.map(
     (probe) => [probe, JSON.stringify(timeoutResult(partialOf(record, probe), finishedAt))] as const,
   );
-  const said = await settle(redis, id, results, { retentionMs });
+  const said = await settle(redis, id, results, { retentionMs, deadlines });
   counters.probesTimedOut += said.filter((word) => word === 'applied').length;
 }
 

@@ -8,8 +8,8 @@ import { readProbeRecords } from './probe-records.ts';
 import type { KnownProbe } from './probe-status.ts';
 import type { ProbeValidators } from './probe-validators.ts';
 
-/** What is read of the probes serves this long. */
-const FRESH_MS = 1_000;
+/** What is read of the probes serves this long: more than the second from one reading in the background to the next. */
+const FRESH_MS = 1_500;
 
 /** `lastSeen` is written when it has moved by this much: a heartbeat's own rhythm. */
 const SEEN_STEP_MS = 2_000;
@@ -20,7 +20,7 @@ export const heartbeatScript = defineScript(
   `return { redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]) }`,
 );
 
-/** What is known of the probes, at most a second old. */
+/** What is known of the probes, as old as the last reading in the background. */
 export interface ProbeDirectory {
   /** @throws StoreUnavailable */
   readonly probes: () => Promise<readonly KnownProbe[]>;

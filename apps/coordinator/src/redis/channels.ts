@@ -8,16 +8,18 @@ import type { Log } from './log.ts';
 const PING_EVERY_MS = 2_000;
 
 const HINT_PATTERN = redisKeys.resultHint('*');
+/** Events of all checks: a subscription each would cost a round trip before, and one after, each reading that waits. */
+const EVENT_PATTERN = redisKeys.checkEvents('*');
 const HINT_CHANNEL = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:n$/;
 
 /** Messages of Redis' channels. Any may be lost: who listens also looks by himself. */
 export interface Channels {
   readonly connection: Redis;
   /**
-   * Listens to a channel from when the promise resolves until the returned function is called. The listener is called
-   * with an empty message after a time without connection, in which something may have been missed.
+   * Listens to the events of a check until the returned function is called. The listener is called with an empty message
+   * after a time without connection, in which something may have been missed.
    */
-  readonly listen: (channel: string, listener: (message: string) => void) => Promise<() => void>;
+  readonly listen: (channel: string, listener: (message: string) => void) => () => void;
   readonly stop: () => void;
 }
 
@@ -27,11 +29,7 @@ export function openChannels(redisUrl: string, log: Log, onHint: (probe?: string
   const listeners = new Map<string, Set<(message: string) => void>>();
 
   connection.on('ready', () => {
-    const channels = [...listeners.keys()];
-    Promise.all([
-      connection.psubscribe(HINT_PATTERN),
-      channels.length === 0 ? undefined : connection.subscribe(...channels),
-    ]).then(
+    connection.psubscribe(HINT_PATTERN, EVENT_PATTERN).then(
       () => {
         onHint();
         for (const set of listeners.values()) for (const listener of set) listener('');
@@ -40,12 +38,13 @@ export function openChannels(redisUrl: string, log: Log, onHint: (probe?: string
       () => connection.disconnect(true),
     );
   });
-  connection.on('pmessage', (_pattern: string, channel: string) => {
+  connection.on('pmessage', (pattern: string, channel: string, message: string) => {
+    if (pattern === EVENT_PATTERN) {
+      for (const listener of listeners.get(channel) ?? []) listener(message);
+      return;
+    }
     const probe = HINT_CHANNEL.exec(channel)?.[1];
     if (probe !== undefined) onHint(probe);
-  });
-  connection.on('message', (channel: string, message: string) => {
-    for (const listener of listeners.get(channel) ?? []) listener(message);
   });
   const pinging = setInterval(() => {
     if (connection.status === 'ready') connection.ping().catch(() => undefined);
@@ -53,17 +52,13 @@ export function openChannels(redisUrl: string, log: Log, onHint: (probe?: string
 
   return {
     connection,
-    listen: async (channel, listener) => {
+    listen: (channel, listener) => {
       const set = listeners.get(channel) ?? new Set();
       listeners.set(channel, set);
       set.add(listener);
-      // Not connected: `ready` will subscribe. A failed SUBSCRIBE ends in a new connection, which does so too.
-      if (connection.status === 'ready') await connection.subscribe(channel).catch(() => undefined);
       return () => {
         set.delete(listener);
-        if (set.size > 0 || listeners.get(channel) !== set) return;
-        listeners.delete(channel);
-        if (connection.status === 'ready') connection.unsubscribe(channel).catch(() => undefined);
+        if (set.size === 0 && listeners.get(channel) === set) listeners.delete(channel);
       };
     },
     stop: () => clearInterval(pinging),

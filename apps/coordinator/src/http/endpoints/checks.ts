@@ -60,7 +60,8 @@ export function readCheck({ checks, retentionSeconds, stopping, limitRead }: Che
       const { id = '' } = request.params as { readonly id?: string };
       const waitMs = readWait(request);
       const gone = new AbortController();
-      response.once('close', () => gone.abort());
+      // With a reason of its own: the one that Node would make has a stack trace.
+      response.once('close', () => gone.abort('closed'));
       const ended = AbortSignal.any([gone.signal, stopping]);
       const check = checkIdPattern.test(id) ? await checks.read(id, waitMs, ended) : undefined;
       if (check === undefined) {

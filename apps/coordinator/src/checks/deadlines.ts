@@ -1,0 +1,37 @@
+import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { runScript } from '../redis/scripts.ts';
+import { dueScript } from './check-scripts.ts';
+
+/** The deadlines of the checks that are pending, and for a moment those of checks that have just been completed. */
+export interface Deadlines {
+  /** Takes a check that is completed off, together with others when the next sweep asks what is due. */
+  readonly forget: (id: string) => void;
+  /** Takes off at once what is to be forgotten. Never rejects. */
+  readonly flush: () => Promise<void>;
+  /** Checks whose deadline has passed and what the time is, in milliseconds since the epoch by Redis' clock. */
+  readonly due: (limit: number) => Promise<{ readonly nowMs: number; readonly due: readonly string[] }>;
+}
+
+export function createDeadlines(redis: Redis): Deadlines {
+  let ended: string[] = [];
+
+  const flush = async (): Promise<void> => {
+    const ids = ended;
+    ended = [];
+    // Should this get lost, the sweep finds each of them due and completed, and asks for the same again.
+    if (ids.length > 0) await redis.zrem(redisKeys.deadlines, ...ids).catch(() => undefined);
+  };
+
+  return {
+    forget: (id) => void ended.push(id),
+    flush,
+    due: async (limit) => {
+      // In this order on one connection: what is forgotten is not due.
+      const [, reply] = await Promise.all([flush(), runScript(redis, dueScript, [redisKeys.deadlines], [limit])]);
+      const [seconds, microseconds, due] = reply as [string, string, string[]];
+      return { nowMs: Number(seconds) * 1_000 + Number(microseconds) / 1_000, due };
+    },
+  };
+}
