@@ -22,7 +22,7 @@ import type { NameResolver } from './resolver.ts';
 export interface AdmissionOptions {
   readonly policy: TargetPolicy;
   readonly resolver: NameResolver;
-  /** What the agent has and is next to now; asked at each admission, so cheap. */
+  /** What the agent has and is next to now; asked at each admission, so cheap. Another object when it has changed. */
   readonly ownAddresses: () => OwnAddresses;
   /** Where the agent's Redis is now, by address and by configured name. No allowance opens it. */
   readonly redis: () => readonly Endpoint[];
@@ -36,6 +36,7 @@ export interface AdmissionOptions {
  * `family` forces one, and then only that family is asked for. One refused address refuses the name.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
+  const ownNetwork = compileWhenChanged(options);
   return async (request, signal) => {
     signal.throwIfAborted();
     const { policy } = options;
@@ -46,13 +47,26 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (portRefusal !== undefined) return refuse(portRefusal);
 
     const host = read.canonical.text;
-    const own = compileOwnNetwork(options.ownAddresses(), options.redis());
+    const own = ownNetwork();
     const judge = (address: Address): Refusal | undefined => judgeAll(address, request, port, policy, own);
     if (read.canonical.kind !== 'name') return admitLiteral(host, request, judge, options);
 
     const nameRefusal = judgeName(host, 'connect', policy) ?? judgeRedisName(host, port, own);
     if (nameRefusal !== undefined) return refuse(nameRefusal);
     return admitName(host, request, judge, options, signal);
+  };
+}
+
+/** Compiling takes longer than all the rest of an admission. */
+function compileWhenChanged({ ownAddresses, redis }: AdmissionOptions): () => OwnNetwork {
+  let last: { readonly own: OwnAddresses; readonly endpoints: string; readonly compiled: OwnNetwork } | undefined;
+  return () => {
+    const own = ownAddresses();
+    const endpoints = JSON.stringify(redis());
+    if (last?.own !== own || last.endpoints !== endpoints) {
+      last = { own, endpoints, compiled: compileOwnNetwork(own, redis()) };
+    }
+    return last.compiled;
   };
 }
 
