@@ -8,6 +8,8 @@ import { createClient, type Client } from '@vantage/client';
 import { openProbeRecords } from '@vantage/coordinator';
 import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 
+import { createLeanFetch } from './lean-fetch.ts';
+
 /** A coordinator and agents, each a process of its own as in production, on a Redis of their own. */
 export interface Deployment {
   readonly redisPort: number;
@@ -44,8 +46,10 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
       TARGET_ALLOW: '127.0.0.0/8',
     }),
   );
-  const client = createClient({ baseUrl });
+  const lean = createLeanFetch();
+  const client = createClient({ baseUrl, fetch: lean.fetch });
   const stop = async (): Promise<void> => {
+    lean.close();
     await Promise.all([coordinator, ...agents].map(end));
     await redis.stop();
   };
