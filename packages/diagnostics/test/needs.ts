@@ -1,4 +1,12 @@
+import { networkInterfaces } from 'node:os';
+
 import { it } from '@jest/globals';
+
+/** What is missing for tests over the loopback of IPv6, or null. */
+export function ipv6Missing(): string | null {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  return addresses.some(({ address }) => address === '::1') ? null : 'no IPv6 on this machine';
+}
 
 /**
  * `it` for tests that need something of the machine: skipped with the reason where it is missing, but failing with it

@@ -5,8 +5,11 @@ import { Value } from 'typebox/value';
 import { testContext } from '../../test/context.ts';
 import { startDnsServer, type AnswerDns, type DnsServer } from '../../test/dns-server.ts';
 import { addressRecord, FLAGS, optRecord, respond, u16, wireName, wireText } from '../../test/dns-wire.ts';
+import { ipv6Missing, itNeeding } from '../../test/needs.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';
+
+const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
 
 type DnsOptions = ParamsOf<typeof dns>['options'];
 
@@ -267,7 +270,7 @@ describe('the resolver', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it('is asked over IPv6', async () => {
+  itWithIpv6('is asked over IPv6', async () => {
     const server = await listen((query) => [respond(query)], '::1');
 
     const outcome = await runDns(params(), testContext({ resolvers: [`[::1]:${server.port}`] }));

@@ -9,9 +9,12 @@ import { Value } from 'typebox/value';
 import { testContext } from '../../test/context.ts';
 import { checkOf, paramsOf, problemsOf } from '../../test/http.ts';
 import { servers } from '../../test/loopback.ts';
+import { ipv6Missing, itNeeding } from '../../test/needs.ts';
 import { http } from './contract.ts';
 import type { Http } from './measured.ts';
 import { runHttp } from './run.ts';
+
+const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
 
 const { start, closeAll } = servers();
 if (!hasCurl() && process.env['CI'] !== undefined) throw new Error('In CI these tests need curl.');
@@ -114,7 +117,7 @@ describe('an http check', () => {
     expect(context.admissions).toEqual([{ host: 'only-here.invalid', port, purpose: 'http', family: undefined }]);
   });
 
-  it('takes an IPv6 literal out of its brackets', async () => {
+  itWithIpv6('takes an IPv6 literal out of its brackets', async () => {
     const port = await serve((_request, response) => response.end(), '::1');
     const context = testContext<Http>();
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 
-import { itNeeding } from '../../test/needs.ts';
+import { ipv6Missing, itNeeding } from '../../test/needs.ts';
 import { createPacketSockets } from './packet-sockets.ts';
 import type { PacketSocket, ReceivedPacket } from './packet-socket.ts';
 import { echoRequest, parseIcmp } from './wire/icmp.ts';
@@ -9,7 +9,7 @@ import { tcpSyn, parseTcp, TCP_FLAGS, udpDatagram } from './wire/transport.ts';
 const packets = createPacketSockets();
 const { ipv4, ipv6 } = await packets.probePrivilege();
 const itWithIpv4 = itNeeding(ipv4, process.env['CI']);
-const itWithIpv6 = itNeeding(ipv4 ?? ipv6, process.env['CI']);
+const itWithIpv6 = itNeeding(ipv4 ?? ipv6 ?? ipv6Missing(), process.env['CI']);
 
 afterAll(() => packets.close());
 

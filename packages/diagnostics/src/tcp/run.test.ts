@@ -5,9 +5,12 @@ import { resultSchema, type Failure } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
 import { testContext } from '../../test/context.ts';
+import { ipv6Missing, itNeeding } from '../../test/needs.ts';
 import { silentPort } from '../../test/silent-port.ts';
 import { tcp } from './contract.ts';
 import { runTcp } from './run.ts';
+
+const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
 
 const servers: Server[] = [];
 
@@ -74,7 +77,7 @@ describe('a tcp check', () => {
     expect(outcome.error).toMatchObject({ code: 'timed_out', phase: 'resolve' });
   });
 
-  it('connects over IPv6 where that is asked for', async () => {
+  itWithIpv6('connects over IPv6 where that is asked for', async () => {
     const { port } = await listen(undefined, '::1');
     const context = testContext<typeof tcp>();
 
