@@ -7,7 +7,7 @@ import { median, type Figure } from '../goals.ts';
 import type { Peers } from './peers.ts';
 import { order } from './round-trips.ts';
 
-const ROUNDS = 15;
+const ROUNDS = 31;
 
 type Protocol = 'icmp' | 'udp' | 'tcp';
 type View = readonly (string | null)[];

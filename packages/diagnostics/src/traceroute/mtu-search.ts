@@ -8,8 +8,10 @@ import type { Trace } from './pursue.ts';
 import { isReached, rtOf } from './target-answers.ts';
 
 export interface MtuSearch {
-  /** At the first answer of anyone, beside the trace where its packets leave room for more, so that it takes no time. */
-  readonly start: (trace: Trace) => void;
+  /** Beside the trace from its start, where its packets leave room for more, so that it takes no time of its own. */
+  readonly start: () => void;
+  /** What the trace has seen by now says how long an answer may take. */
+  readonly note: (trace: Trace) => void;
   /** Null where the target was not reached. */
   readonly result: (trace: Trace) => Promise<number | null>;
   readonly stop: () => void;
@@ -26,13 +28,16 @@ export function mtuSearch(
   const lent = { signal: AbortSignal.any([signal, over.signal]), remainingMs };
   const planned = maxHops * queries * flows;
   let found: Promise<number | null> | undefined;
-  const search = (trace: Trace, maxPackets: number): void => {
-    found ??= findPathMtu(packets, target, { rttMs: () => rtOf(trace), maxPackets }, lent);
+  let rttMs: number | null = null;
+  const search = (maxPackets: number): void => {
+    found ??= findPathMtu(packets, target, { rttMs: () => rttMs, maxPackets }, lent);
   };
   return {
-    start: (trace) => {
-      const isAnswered = trace.packets.some(({ answer }) => answer !== null);
-      if (isAnswered && planned + MAX_MTU_PACKETS <= MAX_PACKETS) search(trace, MAX_MTU_PACKETS);
+    start: () => {
+      if (planned + MAX_MTU_PACKETS <= MAX_PACKETS) search(MAX_MTU_PACKETS);
+    },
+    note: (trace) => {
+      rttMs = rtOf(trace);
     },
     result: async (trace) => {
       const named = trace.packets.flatMap(({ answer }) =>
@@ -40,7 +45,7 @@ export function mtuSearch(
       );
       const smallest = named.filter((mtu) => mtu >= 68).toSorted((a, b) => a - b)[0];
       if (smallest !== undefined || !isReached(trace) || trace.failure !== null) return smallest ?? null;
-      search(trace, MAX_PACKETS - trace.packets.length);
+      search(MAX_PACKETS - trace.packets.length);
       return (await found) ?? null;
     },
     stop: () => over.abort(),

@@ -36,6 +36,7 @@ const MAX_WAIT_MS = 2_000;
 const WAIT_RTTS_HERE = 3;
 const WAIT_RTTS_BEYOND = 10;
 const MIN_WAIT_MS = 250;
+const LATE_MS = 20;
 
 /**
  * Sends packets with growing TTLs, a window of them at a time, until the path is known to the target, to its end, to a
@@ -51,6 +52,7 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
     const trace: Trace = { packets, views: look(), failure: null };
     const endsAtMs = performance.now() + plan.budgetMs;
     let timer: NodeJS.Timeout | undefined;
+    let dueMs = 0;
     let isOver = false;
 
     const finish = (): void => {
@@ -70,13 +72,15 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
     };
     const send = (flow: number, ttl: number): void => {
       const index = packets.reduce((count, packet) => count + (packet.flow === flow ? 1 : 0), 0);
-      const askedMs = performance.now();
-      const packet: TracePacket = { flow, index, ttl, askedMs, sentMs: null, answer: null, isGivenUp: false };
+      const awaitedMs = performance.now();
+      const packet: TracePacket = { flow, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false };
       packets.push(packet);
       const { socket, flow: builder } = flows[flow]!;
       socket.send(builder.packet(index), plan.destination, ttl).then(
         (sentMs) => {
           packet.sentMs = sentMs;
+          // What the packet process had to do before is no silence of a router.
+          packet.awaitedMs = performance.now();
           if (packet.answer !== null && !isOver) onChange(trace);
         },
         (error: unknown) => {
@@ -103,8 +107,15 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       const awaited = inFlight(trace);
       if ((wanted === null && awaited.length === 0) || now >= endsAtMs) return finish();
       const mayGoOn = wanted !== null && awaited.length < WINDOW;
-      const nextEnd = Math.min(endsAtMs, ...awaited.map((packet) => packet.askedMs + waitMs(packet, packets)));
-      timer = setTimeout(step, mayGoOn ? BURST_EVERY_MS : Math.max(1, nextEnd - now));
+      const nextEnd = Math.min(endsAtMs, ...awaited.map((packet) => packet.awaitedMs + waitMs(packet, packets)));
+      dueMs = now + (mayGoOn ? BURST_EVERY_MS : Math.max(1, nextEnd - now));
+      timer = setTimeout(mayGoOn ? step : stepWhenRead, dueMs - now);
+    };
+    /** A process that was busy has answers to read before it may call anyone silent. */
+    const stepWhenRead = (): void => {
+      const lateMs = performance.now() - dueMs;
+      if (lateMs < LATE_MS) step();
+      else timer = setTimeout(step, Math.min(lateMs, MAX_WAIT_MS));
     };
     const receive = (flow: number, received: ReceivedPacket): void => {
       if (isOver) return;
@@ -141,7 +152,7 @@ function inFlight({ packets, views }: Trace): TracePacket[] {
 }
 
 function giveUpSilent(trace: Trace, nowMs: number): boolean {
-  const silent = inFlight(trace).filter((packet) => nowMs - packet.askedMs >= waitMs(packet, trace.packets));
+  const silent = inFlight(trace).filter((packet) => nowMs - packet.awaitedMs >= waitMs(packet, trace.packets));
   for (const packet of silent) packet.isGivenUp = true;
   return silent.length > 0;
 }

@@ -55,7 +55,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     // Answers come in bunches: one state for a bunch, after all of it was read.
     let due: NodeJS.Immediate | undefined;
     const onChange = (trace: Trace): void => {
-      mtu.start(trace);
+      mtu.note(trace);
       due ??= setImmediate(() => {
         due = undefined;
         showPartial(trace);
@@ -68,7 +68,9 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       queries: params.options.queries,
       budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS,
     };
-    const trace = await pursue(plan, context.signal, onChange);
+    const pursuit = pursue(plan, context.signal, onChange);
+    mtu.start();
+    const trace = await pursuit;
     clearImmediate(due);
     showPartial(trace);
     const [pathMtu] = await Promise.all([

@@ -2,13 +2,16 @@ import type { Clock } from '../sockets/packet-socket.ts';
 import type { IcmpError } from '../sockets/wire/icmp.ts';
 import { findLoop, type Loop } from './loop.ts';
 
-/** One packet of the trace. `askedMs` is by the agent's clock, `sentMs` and `receivedMs` by the packet process's. */
+/**
+ * One packet of the trace. Its answer is awaited since `awaitedMs`, by the agent's clock; `sentMs` and `receivedMs` are by
+ * the packet process's.
+ */
 export interface TracePacket {
   readonly flow: number;
   /** Number within its flow. */
   readonly index: number;
   readonly ttl: number;
-  readonly askedMs: number;
+  awaitedMs: number;
   sentMs: number | null;
   answer: TraceAnswer | null;
   /** True once no answer is awaited any more; one may still come. */
