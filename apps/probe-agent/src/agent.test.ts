@@ -57,6 +57,21 @@ function heldRun(): { readonly run: FakeRun; readonly started: () => number; rea
   };
 }
 
+/** Adds jobs quickly until several that are done are still in the queue, as active. */
+async function addUntilSomeArePostponed(
+  probe: string,
+): Promise<{ readonly added: readonly string[]; readonly postponed: readonly string[] }> {
+  const added: string[] = [];
+  const postponed = await eventually(async () => {
+    added.push(...(await Promise.all(Array.from({ length: 3 }, () => rig.addJob(probe)))));
+    const done = new Set((await rig.results(probe)).map(({ check }) => check));
+    const active = await rig.admin.lrange(`${redisKeys.queuePrefix(probe)}:jobs:active`, 0, -1);
+    const both = active.filter((id) => done.has(id));
+    return both.length >= 3 ? both : undefined;
+  });
+  return { added, postponed };
+}
+
 describe('an agent', () => {
   it('measures a real TCP port, reports it on the clock of Redis, and leaves nothing behind', async () => {
     // The diagnostic resets what it opened.
@@ -213,6 +228,36 @@ describe('an agent', () => {
     const final = await rig.final(probe, check);
     expect(final).toMatchObject({ result: 'error', error: { code: 'probe_interrupted', source: 'probe' } });
     expect(await rig.leftovers(probe)).toEqual([]);
+  });
+
+  it('takes the jobs that it has done out of the queue before it stops, at a dense pace too', async () => {
+    const probe = `probe-${(counter += 1)}`;
+    const agent = await startAgentOf(probe, async ({ port }) => openPort(port));
+    await addUntilSomeArePostponed(probe);
+
+    await agent.drain();
+
+    expect(await rig.admin.llen(`${redisKeys.queuePrefix(probe)}:jobs:active`)).toBe(0);
+    const checks = (await rig.results(probe)).map(({ check }) => check);
+    expect(new Set(checks).size).toBe(checks.length);
+  });
+
+  it('has written the result of each job that it had done when it dies at a dense pace', async () => {
+    const probe = `probe-${(counter += 1)}`;
+    const agent = await startAgentOf(probe, async ({ port }) => openPort(port));
+    const { added, postponed } = await addUntilSomeArePostponed(probe);
+
+    await agent.close();
+    await startAgentOf(probe, async ({ port }) => openPort(port));
+    await eventually(async () => ((await rig.leftovers(probe)).length === 0 ? true : undefined));
+
+    // The first result stands; that a job was interrupted is reported behind it, if at all.
+    const first = new Map<string, string>();
+    for (const { check, data } of await rig.results(probe)) {
+      if (!first.has(check)) first.set(check, String(data['result']));
+    }
+    expect([...first.keys()].toSorted()).toEqual(added.toSorted());
+    expect(postponed.map((check) => first.get(check))).toEqual(postponed.map(() => 'success'));
   });
 
   it('tells what it can do and how busy it is', async () => {

@@ -226,4 +226,106 @@ describe('the loop that takes jobs', () => {
     expect(ran.toSorted()).toEqual(names(300).toSorted());
     void loop.stop();
   });
+
+  describe('at a dense pace', () => {
+    /** Adds three jobs every ten milliseconds until the loop rests with jobs that have ended and not left the queue. */
+    async function untilPostponed(source: FakeQueue, ran: readonly string[]): Promise<readonly string[]> {
+      const added: string[] = [];
+      await eventually(() => {
+        const ids = names(3).map((id) => `${added.length}-${id}`);
+        added.push(...ids);
+        source.add(...ids);
+        return ran.length >= 30 && ran.length - source.finished.length >= 3 ? true : undefined;
+      });
+      return added;
+    }
+
+    it('spends little more than one command on a job', async () => {
+      const source = queue();
+      const loop = loopOf(source, async () => undefined);
+      for (let tick = 0; tick < 60; tick += 1) {
+        source.add(...names(6).map((id) => `${tick}-${id}`));
+        await sleep(25);
+      }
+      await eventually(() => (source.finished.length === 360 ? true : undefined));
+      const { take, finish, wait, forget } = source.commands;
+
+      expect(finish).toBe(360);
+      // Three a job without the rests; some until the pace is known, and at each look one that finds nothing.
+      expect(take + wait + forget).toBeLessThan(360 * 1.5);
+      void loop.stop();
+    });
+
+    it('takes what has ended out of the queue when it is stopped, and nothing more into it', async () => {
+      const source = queue();
+      const ran: string[] = [];
+      const loop = loopOf(source, async (id) => void ran.push(id));
+      await untilPostponed(source, ran);
+
+      await loop.stop();
+
+      expect(source.finished.toSorted()).toEqual(ran.toSorted());
+      expect(loop.running()).toBe(0);
+    });
+
+    it('knows the jobs that have ended and are still in the queue', async () => {
+      const source = queue();
+      const ran: string[] = [];
+      const loop = loopOf(source, async (id) => void ran.push(id));
+      await untilPostponed(source, ran);
+
+      expect(ran.filter((id) => !loop.knows(id))).toEqual([]);
+      await loop.stop();
+    });
+
+    it('takes what has ended out of the queue when no more jobs come', async () => {
+      const source = queue();
+      const ran: string[] = [];
+      const loop = loopOf(source, async (id) => void ran.push(id));
+      const added = await untilPostponed(source, ran);
+
+      await eventually(() => (source.finished.length === added.length ? true : undefined));
+
+      expect(source.finished.toSorted()).toEqual([...added].toSorted());
+      await loop.stop();
+    });
+
+    it('finishes what has ended once the queue takes it again', async () => {
+      const source = queue();
+      const ran: string[] = [];
+      const loop = loopOf(source, async (id) => void ran.push(id));
+      const added = await untilPostponed(source, ran);
+      source.fault = 'NOPERM';
+      await sleep(100);
+
+      source.fault = undefined;
+      await eventually(() => (source.finished.length === added.length ? true : undefined));
+
+      expect(ran.toSorted()).toEqual([...added].toSorted());
+      await loop.stop();
+    });
+
+    it('never runs more at once than it may', async () => {
+      const source = queue();
+      let running = 0;
+      let most = 0;
+      const loop = loopOf(
+        source,
+        async () => {
+          most = Math.max(most, (running += 1));
+          await sleep(1);
+          running -= 1;
+        },
+        3,
+      );
+      for (let tick = 0; tick < 30; tick += 1) {
+        source.add(...names(8).map((id) => `${tick}-${id}`));
+        await sleep(10);
+      }
+      await eventually(() => (source.finished.length === 240 ? true : undefined));
+
+      expect(most).toBe(3);
+      await loop.stop();
+    });
+  });
 });

@@ -1,6 +1,6 @@
 import type { AnyCheckType } from '@vantage/contract';
 import { createPacketSockets, loadDiagnostic, type PacketProcess } from '@vantage/diagnostics';
-import { checkTypes } from '@vantage/diagnostics/contract';
+import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 import {
   canonicalizeHost,
   createAdmission,
@@ -55,7 +55,7 @@ export async function openParts(config: Config): Promise<AgentParts> {
   const privilege = await watchPrivilege(packets);
 
   return {
-    loadDiagnostic,
+    loadDiagnostic: loadOnce(loadDiagnostic),
     judge: judgeJobs(policy),
     admit,
     names: createNameLookup({ resolver, showPrivateAddresses: config.showPrivateAddresses }),
@@ -76,6 +76,16 @@ export async function openParts(config: Config): Promise<AgentParts> {
       privilege.stop();
       await packets.close();
     },
+  };
+}
+
+/** An import, even of what is loaded, takes longer than most of what else is done before a run. */
+function loadOnce(load: AgentParts['loadDiagnostic']): AgentParts['loadDiagnostic'] {
+  const loaded = new Map<CheckTypeName, Awaited<ReturnType<typeof load>>>();
+  return async (type) => {
+    const known = loaded.get(type) ?? (await load(type));
+    loaded.set(type, known);
+    return known;
   };
 }
 
