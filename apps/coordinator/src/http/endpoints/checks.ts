@@ -25,12 +25,17 @@ export interface CheckEndpointsOptions {
 }
 
 export function createCheck({ checks, links, readRequest, limitCreate }: CheckEndpointsOptions): Endpoint {
+  const readings = new WeakMap<Request, Promise<AcceptedRequest>>();
   return {
     path: '/check',
     method: 'POST',
-    limit: limitCreate,
+    limit: (request, response, next) => {
+      // The body is read and judged while the limit is counted. What comes of it is not looked at before that is known.
+      if (request.method === 'POST') readings.set(request, readQuietly(request, readRequest));
+      return limitCreate(request, response, next);
+    },
     answer: async (request, response) => {
-      const accepted = readRequest(await readJson(request));
+      const accepted = await readings.get(request)!;
       const creation = await checks.create(accepted);
       if (!creation.created) {
         if (creation.reason === 'invalid') throw invalid(creation.errors);
@@ -46,6 +51,13 @@ export function createCheck({ checks, links, readRequest, limitCreate }: CheckEn
         .json(body);
     },
   };
+}
+
+/** The rejection waits for whoever asks; where the limit refuses, nobody does. */
+function readQuietly(request: Request, readRequest: CheckEndpointsOptions['readRequest']): Promise<AcceptedRequest> {
+  const reading = readJson(request).then(readRequest);
+  reading.catch(() => undefined);
+  return reading;
 }
 
 /** The store is not asked for what no check is called. */
