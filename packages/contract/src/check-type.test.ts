@@ -9,6 +9,7 @@ import {
   pendingResultSchema,
   requestSchema,
   resultSchema,
+  shownResultSchema,
 } from './index.ts';
 
 const echo = defineCheckType({
@@ -63,6 +64,16 @@ describe('the schemas made from a check type', () => {
     expect(result.required).toEqual(['result', 'rt', 'resolvedIp', 'error', 'startedAt', 'finishedAt']);
     expect(result.then!.required).toEqual(['heard']);
     expect(result.additionalProperties).toBe(false);
+  });
+
+  it('let a caller read what the service adds, and no probe say it', () => {
+    const withPicture = defineCheckType({ ...echo, added: { picture: Type.String() } });
+
+    expect(Object.keys(shape(shownResultSchema(withPicture)).properties)).toContain('picture');
+    expect(Object.keys(shape(pendingResultSchema(withPicture)).properties)).toContain('picture');
+    expect(Object.keys(shape(resultSchema(withPicture)).properties)).not.toContain('picture');
+    expect(Object.keys(shape(partialResultSchema(withPicture)).properties)).not.toContain('picture');
+    expect(shape(shownResultSchema(echo))).toEqual(shape(resultSchema(echo)));
   });
 
   it('never let a partial result look final', () => {

@@ -2,6 +2,7 @@ import { Type, type Static, type TObject, type TProperties, type TSchema } from 
 
 import type { LookUpPlace } from './place.ts';
 import { commonResultFields, outcomes } from './result.ts';
+import type { ScreenshotParams } from './screenshot.ts';
 import type { TargetPurpose } from './target.ts';
 import { probeIdSchema } from './words.ts';
 
@@ -14,6 +15,7 @@ export interface CheckType<
   Fields extends TProperties = TProperties,
   Options extends TProperties = TProperties,
   Result extends TProperties = TProperties,
+  Added extends TProperties = TProperties,
 > {
   readonly type: Name;
   readonly title: string;
@@ -31,11 +33,15 @@ export interface CheckType<
   readonly options: Options;
   /** Fields of the result beyond the common ones, each described with its unit. All are made optional. */
   readonly result: Result;
+  /** Fields that the service itself adds when a result is read; a probe that sends one breaks the schema. */
+  readonly added?: Added | undefined;
   /** Fields of `result` that a `success` always carries. */
   readonly requiredOnSuccess: readonly (keyof Result & string)[];
   /** True where the probe needs raw sockets. */
   readonly needsRawSockets: boolean;
-  /** Time a probe may take, in milliseconds, from the creation of the check. */
+  /** What the one screenshot of the check is to show; undefined where the caller wants none. */
+  readonly screenshot?: (params: Params<Fields, Options>) => ScreenshotParams | undefined;
+  /** Time a probe may take for its result, in milliseconds, from the creation of the check. */
   readonly budgetMs: (params: Params<Fields, Options>) => number;
   /** Rules that a schema cannot say; each broken one as a JSON pointer into the request and a sentence. */
   readonly inputErrors?: (params: Params<Fields, Options>) => readonly InputError[];
@@ -70,11 +76,14 @@ export type Params<Fields extends TProperties, Options extends TProperties> = { 
 export type ResultFields<Result extends TProperties> = Partial<Static<TObject<Result>>>;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a type parameter in argument position accepts no narrower bound
-export type AnyCheckType = CheckType<string, any, any, any>;
+export type AnyCheckType = CheckType<string, any, any, any, any>;
 
 export type ParamsOf<C extends AnyCheckType> = Params<C['fields'], C['options']>;
 
 export type ResultFieldsOf<C extends AnyCheckType> = ResultFields<C['result']>;
+
+/** With what the service adds: what a caller reads. */
+export type ShownFieldsOf<C extends AnyCheckType> = ResultFieldsOf<C> & ResultFields<NonNullable<C['added']>>;
 
 /** Keeps the literal types of a contract; does nothing else. */
 export function defineCheckType<
@@ -82,7 +91,9 @@ export function defineCheckType<
   Fields extends TProperties,
   Options extends TProperties,
   Result extends TProperties,
->(checkType: CheckType<Name, Fields, Options, Result>): CheckType<Name, Fields, Options, Result> {
+  // oxlint-disable-next-line typescript/no-generated-empty-object-type -- a type without such fields adds none
+  Added extends TProperties = Record<never, never>,
+>(checkType: CheckType<Name, Fields, Options, Result, Added>): CheckType<Name, Fields, Options, Result, Added> {
   return checkType;
 }
 
@@ -163,10 +174,19 @@ export function paramsSchema(checkType: AnyCheckType): TSchema {
   });
 }
 
-/** The schema of a final result of one type: what an agent reports and what a caller reads. */
+/** The schema of a final result of one type as an agent reports it. */
 export function resultSchema(checkType: AnyCheckType): TSchema {
+  return finalSchema(checkType, checkType.result);
+}
+
+/** The schema of a final result of one type as a caller reads it. */
+export function shownResultSchema(checkType: AnyCheckType): TSchema {
+  return finalSchema(checkType, { ...checkType.result, ...checkType.added });
+}
+
+function finalSchema(checkType: AnyCheckType, fields: TProperties): TSchema {
   return Type.Object(
-    { ...commonResultFields, ...optional(checkType.result) },
+    { ...commonResultFields, ...optional(fields) },
     {
       additionalProperties: false,
       title: `${checkType.title} result`,
@@ -176,10 +196,10 @@ export function resultSchema(checkType: AnyCheckType): TSchema {
   );
 }
 
-/** The schema of what a probe has shown so far: any of the fields, none required. */
+/** The schema of what a caller reads of a probe that has not answered: any of the fields, none required. */
 export function pendingResultSchema(checkType: AnyCheckType): TSchema {
   return Type.Object(
-    { result: Type.Literal('pending'), ...optional(partialFields(checkType)) },
+    { result: Type.Literal('pending'), ...optional({ ...partialFields(checkType), ...checkType.added }) },
     { additionalProperties: false, title: `${checkType.title} result, pending` },
   );
 }

@@ -55,6 +55,8 @@ export const failureCodes = {
   screenshot_failed: 'The browser could not show the page within the limits of time, memory and size.',
   // The probe.
   target_refused_by_policy: 'The policy of the probe refuses the target; the message names the reason.',
+  target_rate_limited:
+    'The probe has measured the network of the target (its /24, or /48 of IPv6) as often in the last minute as it may.',
   family_unavailable: 'The probe has no connectivity of the address family that the check needs.',
   capability_missing: 'The probe lacks what the check needs, such as the privilege to open raw sockets.',
   probe_offline: 'The probe was offline when the check was created.',

@@ -25,34 +25,38 @@ export const probeRecordSchema = Type.Object(
   { additionalProperties: false, title: 'Probe record' },
 );
 
-const capabilities = Type.Object(
-  {
-    types: Type.Array(Type.String({ maxLength: 32 }), { maxItems: 64, description: 'Check types it can run.' }),
-    ipv4: Type.Boolean(),
-    ipv6: Type.Boolean(),
-    screenshot: Type.Boolean(),
-  },
-  { additionalProperties: false, description: 'What the agent claims to be able to do.' },
-);
+const capabilityFields = {
+  types: Type.Array(Type.String({ maxLength: 32 }), { maxItems: 64, description: 'Check types it can run.' }),
+  ipv4: Type.Boolean(),
+  ipv6: Type.Boolean(),
+  screenshot: Type.Boolean(),
+};
 
-const load = Type.Object(
-  {
-    running: Type.Integer({ minimum: 0, description: 'Jobs under way.' }),
-    capacity: Type.Integer({ minimum: 1, description: 'Jobs that may be under way at once.' }),
-  },
-  { additionalProperties: false, description: 'How busy the agent says it is.' },
-);
+const capabilities = Type.Object(capabilityFields, {
+  additionalProperties: false,
+  description: 'What the agent claims to be able to do.',
+});
 
-/** What an agent writes every two seconds. All of it is the agent's claim. */
+const loadFields = {
+  running: Type.Integer({ minimum: 0, description: 'Jobs under way.' }),
+  capacity: Type.Integer({ minimum: 1, description: 'Jobs that may be under way at once.' }),
+};
+
+const load = Type.Object(loadFields, { additionalProperties: false, description: 'How busy the agent says it is.' });
+
+/**
+ * What an agent writes every two seconds. All of it is the agent's claim. Unknown fields are allowed: an agent may be a
+ * release ahead of its coordinators, which then show what they know.
+ */
 export const heartbeatSchema = Type.Object({
   v: Type.Literal(1),
   version: Type.String({ maxLength: 64 }),
   /** Changes with every start of the agent. */
   instance: Type.String({ maxLength: 64 }),
-  capabilities,
+  capabilities: Type.Object(capabilityFields),
   /** Configured capabilities that are missing and self-tests that fail, each in words. */
   degraded: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16 }),
-  load,
+  load: Type.Object(loadFields),
   /** True once SIGTERM came: it takes no new work. */
   draining: Type.Boolean(),
 });

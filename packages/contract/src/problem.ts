@@ -31,6 +31,11 @@ export const problemTypes = {
     title: 'No such check',
     help: 'The id is unknown, or the check is older than the time for which results are kept.',
   },
+  'screenshot-not-found': {
+    status: 404,
+    title: 'No screenshot',
+    help: 'The check has no screenshot, or not yet. `detail` says which, and why.',
+  },
   'method-not-allowed': {
     status: 405,
     title: 'Method not allowed',
@@ -40,6 +45,16 @@ export const problemTypes = {
     status: 408,
     title: 'The request took too long to arrive',
     help: 'A request has ten seconds for its head and fifteen in all.',
+  },
+  'idempotency-key-reused': {
+    status: 409,
+    title: 'The idempotency key was used with another request',
+    help: 'A key belongs to one request for 24 hours. Send the same body again for the same answer, or take a new key.',
+  },
+  'idempotency-key-in-use': {
+    status: 409,
+    title: 'A request with this idempotency key is being answered',
+    help: 'Its answer is not known yet. Try again after `Retry-After` seconds.',
   },
   'payload-too-large': { status: 413, title: 'The body is too large', help: 'A body has at most 16 KiB.' },
   'unsupported-media-type': {
@@ -55,7 +70,12 @@ export const problemTypes = {
   'rate-limited': {
     status: 429,
     title: 'Too many requests',
-    help: 'Wait for the number of seconds in `Retry-After`. The `RateLimit` and `RateLimit-Policy` headers of every answer show what is left.',
+    help: 'Wait for the number of seconds in `Retry-After`. `detail` says which limit it was: of your requests, or of how often a target is measured over all callers. The `RateLimit` and `RateLimit-Policy` headers of every answer show what is left.',
+  },
+  'too-many-streams': {
+    status: 429,
+    title: 'Too many event streams',
+    help: 'A client may have a number of event streams open at a time. Close one, or try again after `Retry-After` seconds. `GET /check/{id}/results?wait=25` needs none.',
   },
   'headers-too-large': {
     status: 431,
@@ -89,7 +109,9 @@ export const problemSchema = Type.Object(
       Type.Array(
         Type.Object(
           {
-            path: Type.String({ description: 'JSON pointer into the body, or into the query as `?name`.' }),
+            path: Type.String({
+              description: 'JSON pointer into the body, `?name` for the query, `Name:` for a header.',
+            }),
             message: Type.String(),
           },
           { additionalProperties: false },

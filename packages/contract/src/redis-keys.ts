@@ -17,16 +17,30 @@ export const redisKeys = {
   probeIds: 'probes',
   /** Hash of probe id → milliseconds since the epoch of its newest heartbeat seen. Coordinator writes. */
   lastSeen: 'probes:seen',
+  /** Hash of probe id → why the coordinator switched its agent's user off, in words. Coordinator writes. */
+  switchedOff: 'probes:off',
+  /** Held by the coordinator that looks for probes whose keys are too large. Coordinator writes. */
+  floodGuard: 'probes:guard',
   /** Record of a check, hash. Coordinator only. */
   check: (id: string) => `check:{${id}}`,
   /** Hash with one field per selected probe: '' until its final result, then JSON. Coordinator only. */
   checkResults: (id: string) => `check:{${id}}:r`,
   /** Hash with the newest partial result per probe. Coordinator only. */
   checkPartials: (id: string) => `check:{${id}}:p`,
+  /** The screenshot of a check, taken by this probe: PNG as it is. Coordinator only. */
+  checkScreenshot: (id: string, probe: string) => `check:{${id}}:b:${probe}`,
   /** Channel of the events of a check. Coordinator only. */
   checkEvents: (id: string) => `check:{${id}}:ev`,
   /** Sorted set of check ids by deadline (milliseconds since the epoch, clock of Redis). Coordinator only. */
   deadlines: 'deadlines',
+  /** Sorted set of `<check id> <probe>`: screenshots that a probe is at, by the check's deadline. Coordinator only. */
+  screenshots: 'screenshots',
+  /** Sorted set of `<check id> <probe> <bytes>`: the pictures that are kept, by when they came. Coordinator only. */
+  pictures: '{pictures}',
+  /** Bytes of all pictures that are kept. Coordinator only. */
+  pictureBytes: '{pictures}:bytes',
+  /** What the first request with an idempotency key was answered, by a digest of client and key. Coordinator only. */
+  firstAnswer: (digest: string) => `first:${digest}`,
   /** Prefix of the counters of the rate limits. */
   rateLimitPrefix: 'rl:',
 } as const;
