@@ -64,6 +64,20 @@ export function url(protocols: readonly string[]): Kind<string> {
   };
 }
 
+/** Where people can be reached. It goes into headers, packets and files of the web: printable ASCII, short. */
+export const contact: Kind<string> = {
+  name: 'URL (https or mailto) or mail address, at most 200 characters',
+  parse: (value) => {
+    const isMail = /^[!-'*+\-./0-9=?A-Z^-~]+@[A-Za-z0-9.-]+$/.test(value);
+    // RFC 9116 section 2.5.3: a page is reached over https.
+    const isUrl = ['https:', 'mailto:'].includes(URL.parse(value)?.protocol ?? '');
+    if (value.length > 200 || !/^[!-~]+$/.test(value) || /[()]/.test(value) || !(isMail || isUrl)) {
+      throw new Error('must be a URL (https or mailto) or a mail address of at most 200 characters');
+    }
+    return value;
+  },
+};
+
 /** Comma-separated; spaces around an item are dropped, an empty text is an empty list. */
 export function list<T>(item: Kind<T>): Kind<readonly T[]> {
   return {

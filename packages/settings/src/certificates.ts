@@ -1,0 +1,43 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+import type { Kind } from './kinds.ts';
+
+const BEGIN = '-----BEGIN CERTIFICATE-----';
+const END = '-----END CERTIFICATE-----';
+
+/** A file of certificates; read at the start, the value is what is in it. */
+export const certificateFile: Kind<string> = {
+  name: 'PEM file',
+  parse: (value) => {
+    let content: string;
+    try {
+      content = readFileSync(value, 'utf8');
+    } catch (error) {
+      throw new Error('names a file that cannot be read', { cause: error });
+    }
+    if (!content.includes(BEGIN)) throw new Error('names a file with no certificate in it');
+    return content;
+  },
+};
+
+/**
+ * Certificates in the variable itself: the base64 between the lines of PEM, in one line, several with a comma between, for
+ * files of variables that have no line breaks; or PEM as it is. The value is PEM.
+ */
+export const certificateText: Kind<string> = {
+  name: 'certificates, base64 in one line or PEM',
+  parse: (value) => {
+    const pem = value.includes(BEGIN) ? value : value.split(',').map(inLines).join('');
+    try {
+      const each = pem.match(new RegExp(`${BEGIN}[^-]+${END}`, 'g')) ?? [''];
+      return each.map((one) => new X509Certificate(one).toString()).join('');
+    } catch (error) {
+      throw new Error('must be certificates, as PEM or as its base64 in one line', { cause: error });
+    }
+  },
+};
+
+function inLines(base64: string): string {
+  return [BEGIN, ...(base64.trim().match(/.{1,64}/g) ?? []), END, ''].join('\n');
+}
