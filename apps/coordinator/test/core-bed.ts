@@ -70,6 +70,8 @@ export async function startCoreBed(
       log: quiet,
       lookUpPlace: nowhere,
       retentionSeconds: 3_600,
+      // Probes of tests may have as much to do as a test likes.
+      longestQueueMs: 3_600_000,
       checkTypes: { echo },
       ...coreOptions,
       ...more,
@@ -129,6 +131,16 @@ const plainHeartbeat: Heartbeat = {
   load: { running: 0, capacity: 10 },
   draining: false,
 };
+
+/** Starts a check that no slow machine makes late, on probes that are alive, however long ago they were added. */
+export async function startLongCheck(bed: CoreBed, probes: readonly string[]): Promise<string> {
+  for (const probe of probes) await bed.beat(probe);
+  await until(async () => {
+    const known = await bed.core.knownProbes();
+    return probes.every((probe) => known.some(({ record, alive }) => record.id === probe && alive));
+  });
+  return bed.start({ probes, budget: 120_000 });
+}
 
 /** What an agent does at the end of a job, and on its way there. */
 export async function report(

@@ -1,9 +1,6 @@
 import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-import { openConnection } from './connections.ts';
-import type { Log } from './log.ts';
-
 /** A subscriber is owed nothing, so nothing but this arms its socket timeout. */
 const PING_EVERY_MS = 2_000;
 
@@ -23,9 +20,11 @@ export interface Channels {
   readonly stop: () => void;
 }
 
-/** @param onHint called with a probe's id when it has written something, and without one after a time without connection */
-export function openChannels(redisUrl: string, log: Log, onHint: (probe?: string) => void): Channels {
-  const connection = openConnection(redisUrl, 'subscriber', log);
+/**
+ * @param connection used for nothing else
+ * @param onHint called with a probe's id when it has written something, and without one after a time without connection
+ */
+export function openChannels(connection: Redis, onHint: (probe?: string) => void): Channels {
   const listeners = new Map<string, Set<(message: string) => void>>();
 
   connection.on('ready', () => {

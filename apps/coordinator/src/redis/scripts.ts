@@ -34,12 +34,31 @@ export async function runWholeScript(
   return redis.eval(script.lua, keys.length, ...keys, ...values);
 }
 
+/** Runs a script whose answer holds bytes: every string of it is a Buffer. */
+export async function runScriptForBytes(
+  redis: Redis,
+  script: Script,
+  keys: readonly string[],
+  values: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await redis.callBuffer('evalsha', ...callOf(script.sha, keys, values));
+  } catch (error) {
+    if (replyCode(error) !== 'NOSCRIPT') throw error;
+    return redis.callBuffer('eval', ...callOf(script.lua, keys, values));
+  }
+}
+
+function callOf(script: string, keys: readonly string[], values: readonly (string | number)[]): readonly string[] {
+  return [script, String(keys.length), ...keys, ...values.map(String)];
+}
+
 /** Runs a script; one that the server does not know (restarted, flushed, another master) is sent along. */
 export async function runScript(
   redis: Redis,
   script: Script,
   keys: readonly string[],
-  values: readonly (string | number)[],
+  values: readonly (string | number | Buffer)[],
 ): Promise<unknown> {
   try {
     return await redis.evalsha(script.sha, keys.length, ...keys, ...values);

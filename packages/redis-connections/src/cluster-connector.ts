@@ -1,0 +1,91 @@
+import { createConnection } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+
+import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
+
+import type { ClusterAddress, Endpoint } from './address.ts';
+
+/** A node that does not answer by then is not asked further. */
+const ANSWER_WITHIN_MS = 1_000;
+
+type NetStream = Awaited<ReturnType<AbstractConnector['connect']>>;
+
+/**
+ * Connects to one node of a cluster, chosen anew at each connect: the master that holds a slot, or any node that answers.
+ * Whoever needs keys of one slot alone needs no more of a cluster than this, and keeps one connection as to a single server.
+ *
+ * @param slot undefined: any node
+ */
+export function clusterConnector(
+  address: ClusterAddress,
+  slot: number | undefined,
+  tls: ConnectionOptions | undefined,
+): NonNullable<RedisOptions['Connector']> {
+  /** Where the last connect ended; the next begins behind it. */
+  let turn = Math.floor(Math.random() * address.endpoints.length);
+
+  return class ClusterConnector extends AbstractConnector {
+    constructor() {
+      super(2_000);
+    }
+
+    override async connect(): Promise<NetStream> {
+      this.connecting = true;
+      turn += 1;
+      const found = slot === undefined ? undefined : await masterOf(address, slot, turn, tls);
+      if (!this.connecting) throw new Error('Connection is closed.');
+      // Where no node could tell, the connection to one of them fails by itself, and is tried again.
+      const { host, port } = found ?? inTurn(address.endpoints, turn)[0]!;
+      this.stream = tls === undefined ? createConnection({ host, port }) : connectTls({ ...tls, host, port });
+      this.stream.once('error', (error) => {
+        this.firstError = error;
+      });
+      return this.stream;
+    }
+  };
+}
+
+/** The first node that answers tells; undefined where none does, or none knows who holds the slot. */
+async function masterOf(
+  address: ClusterAddress,
+  slot: number,
+  turn: number,
+  tls: ConnectionOptions | undefined,
+): Promise<Endpoint | undefined> {
+  for (const endpoint of inTurn(address.endpoints, turn)) {
+    const master = await askFor(endpoint, slot, address, tls).catch(() => undefined);
+    if (master !== undefined) return master;
+  }
+  return undefined;
+}
+
+async function askFor(
+  { host, port }: Endpoint,
+  slot: number,
+  { username, password }: ClusterAddress,
+  tls: ConnectionOptions | undefined,
+): Promise<Endpoint | undefined> {
+  const node = new Redis({
+    ...{ host, port, retryStrategy: null, enableReadyCheck: false, disableClientInfo: true },
+    ...{ connectTimeout: ANSWER_WITHIN_MS, commandTimeout: ANSWER_WITHIN_MS },
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls }),
+  });
+  node.on('error', () => undefined);
+  try {
+    const ranges = await node.cluster('SLOTS');
+    const [, , master] = ranges.find(([from, to]) => from <= slot && slot <= to) ?? [];
+    if (master === undefined) return undefined;
+    const [masterHost, masterPort]: readonly [string | null, number, ...unknown[]] = master;
+    // No name means: the one by which this node was reached.
+    return { host: masterHost === null || masterHost === '' ? host : masterHost, port: masterPort };
+  } finally {
+    node.disconnect();
+  }
+}
+
+function inTurn<T>(items: readonly T[], turn: number): readonly T[] {
+  const from = turn % items.length;
+  return [...items.slice(from), ...items.slice(0, from)];
+}

@@ -1,0 +1,13 @@
+export { parseRedisUrl, redisUrlKind, type Endpoint, type RedisAddress } from './address.ts';
+export type { ConnectionLog } from './log-outages.ts';
+export {
+  isCluster,
+  masterOf,
+  mastersOf,
+  openFailFast,
+  openOnce,
+  openPatient,
+  openSubscriber,
+  type OpenOptions,
+  type PatientOptions,
+} from './open.ts';

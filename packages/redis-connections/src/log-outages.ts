@@ -1,0 +1,28 @@
+import type { Redis } from 'ioredis';
+
+/** The part of a pino logger that is written to. */
+export interface ConnectionLog {
+  readonly info: (fields: object, message: string) => void;
+  readonly warn: (fields: object, message: string) => void;
+}
+
+/** One line when a connection is lost or cannot be made, one when it is there; not one for each attempt in between. */
+export function logOutages(redis: Redis, connection: string, log: ConnectionLog, closing?: AbortSignal): void {
+  let up: boolean | undefined;
+  let cause: string | undefined;
+  redis.on('error', (error: Error) => {
+    cause = error.message;
+    if (up === undefined) log.warn({ connection, cause }, 'Redis cannot be reached yet');
+    up ??= false;
+  });
+  redis.on('close', () => {
+    if (up === true && closing?.aborted !== true) log.warn({ connection, cause }, 'the connection to Redis is lost');
+    // A node that says nothing lets connections be made and then closes none: what was never up is not lost.
+    if (up !== undefined) up = false;
+  });
+  redis.on('ready', () => {
+    if (up !== true) log.info({ connection }, 'connected to Redis');
+    up = true;
+    cause = undefined;
+  });
+}

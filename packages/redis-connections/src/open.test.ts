@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { findRedisServer, startRedisCluster, startRedisServer, type RedisCluster } from '@vantage/redis-server';
+import type { Redis } from 'ioredis';
+
+import type { ConnectionLog } from './log-outages.ts';
+import { masterOf, mastersOf, openFailFast, openOnce, openPatient, openSubscriber } from './open.ts';
+
+const executable = findRedisServer(process.env['PATH'] ?? '')!;
+const silent: ConnectionLog = { info: () => undefined, warn: () => undefined };
+
+describe('connections to one server', () => {
+  it('reach it over TLS with a login, trusting the certificates that are given', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vantage-tls-'));
+    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    execFileSync('openssl', [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate],
+    ]);
+    const server = await startRedisServer({ executable });
+    const plain = await openOnce({ url: server.url, name: 'test' });
+    await plain.call('CONFIG', 'SET', ...['tls-cert-file', certificate, 'tls-key-file', key, 'tls-auth-clients', 'no']);
+    await plain.call('ACL', 'SETUSER', 'vantage', 'on', '>s@cret', '~*', '&*', '+@all');
+    const tlsPort = await freePortFor(plain);
+
+    const url = `rediss://vantage:s%40cret@localhost:${tlsPort}`;
+    const certificates = readFileSync(certificate, 'utf8');
+    const trusted = await openOnce({ url, name: 'test', certificates });
+    const whoAmI = await trusted.call('ACL', 'WHOAMI');
+
+    expect(whoAmI).toBe('vantage');
+    await expect(openOnce({ url, name: 'test' })).rejects.toThrow(/self-signed/);
+    for (const one of [plain, trusted]) one.disconnect();
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('say once that Redis is lost and once that it is back, however long it is frozen', async () => {
+    const server = await startRedisServer({ executable });
+    const lines: string[] = [];
+    const log: ConnectionLog = {
+      info: (_fields, message) => void lines.push(message),
+      warn: (_fields, message) => void lines.push(message),
+    };
+    const redis = openFailFast({ url: server.url, name: 'test', log });
+    await untilReady(redis);
+
+    let closes = 0;
+    redis.on('close', () => (closes += 1));
+    process.kill(server.pid, 'SIGSTOP');
+    // What nobody asks of a frozen server it does not fail to answer.
+    while (closes < 3) {
+      redis.ping().catch(() => undefined);
+      await sleep(20);
+    }
+    process.kill(server.pid, 'SIGCONT');
+    await untilReady(redis);
+
+    expect(lines).toEqual(['connected to Redis', 'the connection to Redis is lost', 'connected to Redis']);
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it('fail at once for a program that does its work and ends', async () => {
+    await expect(openOnce({ url: 'redis://127.0.0.1:1', name: 'test' })).rejects.toThrow('ECONNREFUSED');
+  });
+});
+
+describe('connections to a cluster', () => {
+  let cluster: RedisCluster;
+  const opened: Redis[] = [];
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster(executable);
+  }, 300_000);
+  afterAll(async () => {
+    for (const redis of opened) redis.disconnect();
+    await cluster?.stop();
+  });
+
+  function kept(redis: Redis): Redis {
+    opened.push(redis);
+    return redis;
+  }
+
+  it('reach the keys of every node, and know which holds which', async () => {
+    const redis = kept(openFailFast({ url: cluster.url, name: 'test', log: silent }));
+    await untilReady(redis);
+    const keys = Array.from({ length: 30 }, (_, index) => `key-${index}`);
+
+    await Promise.all(keys.map((key) => redis.set(key, key)));
+    const values = await Promise.all(keys.map((key) => masterOf(redis, key)!.get(key)));
+
+    expect(values).toEqual(keys);
+    expect(mastersOf(redis)).toHaveLength(3);
+    expect(new Set(keys.map((key) => masterOf(redis, key)!.options.port)).size).toBe(3);
+  });
+
+  it('go straight to the one node that holds the keys of a hash tag', async () => {
+    const tags = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const ports = await Promise.all(
+      tags.map(async (tag) => {
+        const keyInUse = `{${tag}}:key`;
+        const redis = kept(openPatient({ url: cluster.url, name: 'test', log: silent, resend: true, keyInUse }));
+        await redis.set(keyInUse, tag);
+        const read = await redis.get(keyInUse);
+        return [read, redis.stream.remotePort] as const;
+      }),
+    );
+
+    expect(ports.map(([value]) => value)).toEqual(tags);
+    expect(new Set(ports.map(([, port]) => port)).size).toBeGreaterThan(1);
+  });
+
+  it('hear on any node what is published on another', async () => {
+    const subscribers = cluster.nodes.map(({ port }) =>
+      kept(openSubscriber({ url: `redis+cluster://127.0.0.1:${port}`, name: 'test', log: silent })),
+    );
+    const heard = subscribers.map(async (redis) => {
+      await untilReady(redis);
+      await redis.psubscribe('news:*');
+      return new Promise<string>((resolve) =>
+        redis.once('pmessage', (_pattern, _channel, text: string) => resolve(text)),
+      );
+    });
+    const publisher = kept(openFailFast({ url: cluster.url, name: 'test', log: silent }));
+    await untilReady(publisher);
+    const said = setInterval(() => void publisher.publish('news:1', 'hello').catch(() => undefined), 50);
+
+    expect(await Promise.all(heard)).toEqual(['hello', 'hello', 'hello']);
+    clearInterval(said);
+  });
+});
+
+/** Switches TLS on at a free port: another program may take one that is only looked for. */
+async function freePortFor(redis: Redis): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const set = await redis.call('CONFIG', 'SET', 'tls-port', String(port)).catch(() => undefined);
+    if (set === 'OK') return port;
+  }
+}
+
+async function untilReady(redis: Redis): Promise<void> {
+  while (redis.status !== 'ready') await sleep(10);
+}
