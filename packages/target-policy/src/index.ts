@@ -19,3 +19,4 @@ export { isOwnQuestionPort, isReflectorPort, judgePort, ownQuestionPorts, reflec
 export type { Refusal, RefusalCode } from './refusal.ts';
 export { createNameResolver, type AddressAnswer, type NameResolver, type NameResolverOptions } from './resolver.ts';
 export { policyKinds, resolverKind, type SettingKind } from './setting-kinds.ts';
+export { targetGroup } from './target-group.ts';
