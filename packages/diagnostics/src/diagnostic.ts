@@ -26,8 +26,12 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> {
   /** The same read once for all checks; without it each check of an https URL reads them again. */
   readonly trust?: TrustStore | undefined;
   /** Shows what is known so far. Cheap to call often: the agent sends at most one state per 250 ms. */
-  readonly emitPartial: (fields: ResultFieldsOf<C>) => void;
+  readonly emitPartial: (fields: PartialFields<C>) => void;
 }
+
+/** What is known before the end of a run: any field of the type, and those common ones that need no end. */
+export type PartialFields<C extends AnyCheckType> = ResultFieldsOf<C> &
+  Partial<Pick<CommonResult, 'rt' | 'resolvedIp'>>;
 
 /** The outcome of a run: the common fields but for the clock times, which the agent adds, and the fields of the type. */
 export type Outcome<C extends AnyCheckType> = Pick<CommonResult, 'result' | 'rt' | 'resolvedIp' | 'error'> &

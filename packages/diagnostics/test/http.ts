@@ -10,7 +10,7 @@ type Http = typeof http;
 type Fields = { readonly insecureSSL?: boolean; readonly options?: Partial<ParamsOf<Http>['options']> };
 
 export function paramsOf(url: string, { insecureSSL = false, options = {} }: Fields = {}): ParamsOf<Http> {
-  const defaults = { method: 'GET', headers: {}, followRedirects: 0, httpVersion: 'auto' } as const;
+  const defaults = { method: 'GET', headers: {}, followRedirects: 0, httpVersion: 'auto', screenshot: false } as const;
   return { host: url, insecureSSL, options: { ...defaults, ...options } };
 }
 

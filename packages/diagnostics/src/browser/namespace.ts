@@ -14,6 +14,7 @@ export const NAMESPACE_PROXY_PORT = 3128;
 export const CHANNEL_DESCRIPTOR = 5;
 
 const TRY_TIMEOUT_MS = 5_000;
+const LOOK_EVERY_MS = 500;
 
 /**
  * A namespace has a loopback of its own and no other interface. A socket stays in the namespace where it was made, so a
@@ -26,9 +27,11 @@ unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
 exec ${CHANNEL_DESCRIPTOR}>&-
 exec "$@"`;
 
+// An agent that was killed is seen by a look too: one such program outlived its agent once.
 const openListener = `const server = require('node:net').createServer();
 server.listen(${NAMESPACE_PROXY_PORT}, '127.0.0.1', () => process.send('listener', server));
-process.once('disconnect', () => process.exit(0));`;
+process.once('disconnect', () => process.exit(0));
+setInterval(() => process.connected || process.exit(1), ${LOOK_EVERY_MS});`;
 
 /** The command that runs another one in a network namespace of its own, without any privilege. */
 export function inNamespace(identity: Identity, command: readonly string[]): readonly [string, ...string[]] {

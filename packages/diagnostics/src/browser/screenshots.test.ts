@@ -177,6 +177,17 @@ describe('a screenshot', () => {
     expect(folder.contents()).toEqual([]);
   });
 
+  itWithBrowser('gives way where its turn is long in coming', async () => {
+    const screenshots = open();
+    const first = screenshots.capture(request(`${site.origin}/`));
+
+    const second = await screenshots.capture(request(`${site.origin}/`, { waitMs: 1 }));
+
+    expect(second.failure).toMatchObject({ code: 'probe_busy', source: 'probe' });
+    expect(screenshots.status()).toMatchObject({ running: 1, waiting: 0 });
+    expect((await first).failure).toBeNull();
+  });
+
   itWithBrowser('waits for its turn, and is refused where too many wait', async () => {
     const screenshots = open();
     const pictures = Array.from({ length: 6 }, () => screenshots.capture(request(`${site.origin}/`)));

@@ -47,6 +47,8 @@ export interface CaptureRequest {
   readonly signal: AbortSignal;
   /** What the picture may take, milliseconds, the wait for a turn not included; 20 s by default. */
   readonly timeoutMs?: number | undefined;
+  /** Whoever has waited this long for a turn gives way, milliseconds; by default as long as the signal lets it. */
+  readonly waitMs?: number | undefined;
 }
 
 export interface ScreenshotsStatus {
@@ -105,15 +107,17 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     signal: AbortSignal,
     run: (signal: AbortSignal) => Promise<T>,
     otherwise: (reason: 'full' | 'aborted') => T,
+    waitMs?: number,
   ): Promise<T> => {
     const ending = AbortSignal.any([signal, closing.signal]);
-    const turn = await queue.take(ending);
+    const waiting = waitMs === undefined ? ending : AbortSignal.any([ending, AbortSignal.timeout(waitMs)]);
+    const turn = await queue.take(waiting);
     if (typeof turn === 'string') return otherwise(turn);
     const running = run(ending).finally(turn);
     underWay.add(running);
     return running.finally(() => underWay.delete(running));
   };
-  const capture = async ({ timeoutMs = TIMEOUT_MS, ...request }: CaptureRequest): Promise<Picture> => {
+  const capture = async ({ timeoutMs = TIMEOUT_MS, waitMs, ...request }: CaptureRequest): Promise<Picture> => {
     const url = webUrl(request.url);
     const picture = await inTurn<Picture>(
       request.signal,
@@ -121,7 +125,11 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
         if (executablePath === undefined) return none(noBrowser());
         return takePicture({ ...request, url, signal, timeoutMs }, pictureOptions(executablePath)).catch(ourFault);
       },
-      (reason) => none(reason === 'full' ? busy() : tooSlow()),
+      (reason) => {
+        const isOver = request.signal.aborted || closing.signal.aborted;
+        return none(reason === 'aborted' && isOver ? tooSlow() : busy());
+      },
+      waitMs,
     );
     if (picture.failure === null) taken += 1;
     else failed += 1;

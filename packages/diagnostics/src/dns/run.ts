@@ -42,6 +42,7 @@ export async function runDns(
   if ('failure' in prepared) return ended(prepared.failure, {});
   const { recordType, name } = prepared.query.query;
   const fields = { recordType: recordType.name, queryName: name };
+  context.emitPartial(fields);
   const leftMs = Math.max(0, Math.floor(context.remainingMs() - REPORT_MARGIN_MS));
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);
   if (params.options.trace) {

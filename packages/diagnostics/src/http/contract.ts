@@ -98,6 +98,21 @@ export const http = defineCheckType({
       description: 'auto: HTTP/2 where the server chooses it by ALPN, else HTTP/1.1.',
     }),
     family: Type.Optional(familySchema),
+    screenshot: Type.Boolean({
+      default: true,
+      description:
+        'Take a picture of the page with a headless browser, from one of the probes. It opens the URL by itself: method, ' +
+        'headers, family and version of HTTP are not those of the check.',
+    }),
+  },
+  added: {
+    screenshot: Type.String({
+      contentEncoding: 'base64',
+      contentMediaType: 'image/png',
+      description:
+        'The page as a picture of 1280×800 pixels: PNG, base64, 4 MiB before that at most. In the result of exactly one ' +
+        'probe.',
+    }),
   },
   result: {
     statusCode,
@@ -156,4 +171,5 @@ export const http = defineCheckType({
   needsRawSockets: false,
   budgetMs: () => 15_000,
   inputErrors: ({ options }) => headerErrors(options.headers),
+  screenshot: ({ host, insecureSSL, options }) => (options.screenshot ? { url: host, insecureSSL } : undefined),
 });

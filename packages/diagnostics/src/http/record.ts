@@ -3,7 +3,8 @@ import { roundMs, type Failure } from '@vantage/contract';
 import { altSvcOf } from './alt-svc.ts';
 import { boundText } from './bounded-text.ts';
 import { headFields, type Head } from './head.ts';
-import type { HttpFields } from './measured.ts';
+import type { PartialFields } from '../diagnostic.ts';
+import type { Http, HttpFields } from './measured.ts';
 import type { HeadSeen } from './receive.ts';
 
 /** One request and its answer, with everything that was measured before it failed, if it did. */
@@ -15,6 +16,8 @@ export interface Step {
   readonly head: Head | null;
   readonly failure: Failure | null;
 }
+
+export type StepProgress = PartialFields<Http>;
 
 export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte' | 'download';
 
@@ -31,7 +34,7 @@ export interface StepRecord {
 }
 
 /** @param onProgress is called with what is known so far, whenever there is more */
-export function recordStep(url: URL, onProgress: (fields: HttpFields) => void): StepRecord {
+export function recordStep(url: URL, onProgress: (fields: StepProgress) => void): StepRecord {
   const completed: Partial<Record<Phase, number>> = {};
   let totalMs = 0;
   let fields: HttpFields = { url: boundText(url.href, 2048) };
@@ -43,11 +46,11 @@ export function recordStep(url: URL, onProgress: (fields: HttpFields) => void): 
   const done = (phase: Phase, ms: number): void => {
     completed[phase] = roundMs(ms);
     totalMs += roundMs(ms);
-    if (phase !== 'firstByte') onProgress(current());
+    if (phase !== 'firstByte') onProgress({ ...current(), resolvedIp, rt });
   };
   const add = (more: HttpFields): void => {
     fields = { ...fields, ...more };
-    onProgress(current());
+    onProgress({ ...current(), resolvedIp, rt });
   };
   const current = (): HttpFields => ({ ...fields, timings: { ...completed, total: roundMs(totalMs) } });
 

@@ -170,6 +170,7 @@ describe('an http check', () => {
       true,
     );
     expect(context.partials.some(({ statusCode }) => statusCode === 200)).toBe(true);
+    expect(context.partials).toContainEqual(expect.objectContaining({ resolvedIp: '127.0.0.1', statusCode: 200 }));
     expect(context.partials.flatMap((fields) => [...Value.Errors(partialResultSchema(http), fields)])).toEqual([]);
   });
 

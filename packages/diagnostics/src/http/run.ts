@@ -4,7 +4,7 @@ import { outcomeOf } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { boundText } from './bounded-text.ts';
 import type { Http, HttpFields } from './measured.ts';
-import type { Step } from './record.ts';
+import type { Step, StepProgress } from './record.ts';
 import { isRedirect, keyOf, no, redirected, requestHeaders, type Request } from './request.ts';
 import { takeStep } from './step.ts';
 
@@ -20,7 +20,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   const { insecureSSL, options } = params;
   const { method, httpVersion, family, followRedirects } = options;
   const redirects: Redirects = [];
-  const onProgress = (fields: HttpFields): void => context.emitPartial({ ...fields, redirects: [...redirects] });
+  const onProgress = (fields: StepProgress): void => context.emitPartial({ ...fields, redirects: [...redirects] });
   const seen = new Set<string>();
   let request: Request = {
     url: new URL(params.host),

@@ -7,9 +7,9 @@ import { connectPinned } from '../connect.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
 import { sendHttp1 } from './http1.ts';
 import { sendHttp2 } from './http2.ts';
-import type { Http, HttpFields } from './measured.ts';
+import type { Http } from './measured.ts';
 import { receive } from './receive.ts';
-import { recordStep, type Step, type StepRecord } from './record.ts';
+import { recordStep, type Step, type StepProgress, type StepRecord } from './record.ts';
 import type { Request } from './request.ts';
 import { secure } from './secure.ts';
 import { createTrustStore } from './trust-store.ts';
@@ -19,7 +19,7 @@ export interface StepOptions {
   readonly httpVersion: 'auto' | '1.1' | '2';
   readonly family: Family | undefined;
   /** Shows what is known so far. */
-  readonly onProgress: (fields: HttpFields) => void;
+  readonly onProgress: (fields: StepProgress) => void;
 }
 
 type Failed = { readonly failure: Failure };

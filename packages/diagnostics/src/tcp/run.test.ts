@@ -93,7 +93,7 @@ describe('a tcp check', () => {
 
     await runTcp(params(port), context);
 
-    expect(context.partials.map(({ attempts }) => attempts?.length)).toEqual([1, 2, 3]);
+    expect(context.partials.map(({ attempts }) => attempts?.length)).toEqual([0, 1, 2, 3]);
   });
 
   it('sends nothing to a target that the policy refuses', async () => {

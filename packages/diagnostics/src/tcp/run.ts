@@ -15,9 +15,13 @@ export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<T
   if ('failure' in admission) return notStarted(admission.failure, port);
 
   const attempts: Attempt[] = [];
+  const show = (): void => {
+    context.emitPartial({ resolvedIp: admission.target.address, port, attempts: [...attempts] });
+  };
+  show();
   while (attempts.length < options.attempts && !context.signal.aborted) {
     attempts.push(await handshake(admission.target, port, context.signal));
-    context.emitPartial({ port, attempts: [...attempts] });
+    show();
   }
   return outcome(admission.target, port, attempts);
 }

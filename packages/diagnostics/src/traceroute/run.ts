@@ -50,7 +50,13 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     const showPartial = (trace: Trace): void => {
       askNames(trace, names, dress);
       const hops = fitHops(hopsOf(trace, dress));
-      context.emitPartial({ hops, protocol, reached: isReached(trace), clock: clockOf(trace) });
+      context.emitPartial({
+        resolvedIp: target.address,
+        hops,
+        protocol,
+        reached: isReached(trace),
+        clock: clockOf(trace),
+      });
     };
     // Answers come in bunches: one state for a bunch, after all of it was read.
     let due: NodeJS.Immediate | undefined;

@@ -48,6 +48,22 @@ describe('a udp check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('shows what it sends, and each datagram as it is answered or given up', async () => {
+    const server = await listen((_bytes, from) =>
+      server.received.length < 2 ? undefined : server.socket.send('x', from.port, from.address),
+    );
+    const context = testContext<typeof udp>();
+
+    const outcome = await runUdp(params(server.port, { attempts: 2 }), context);
+
+    expect(outcome.attempts).toHaveLength(2);
+    expect(context.partials).toMatchObject([
+      { port: server.port, payload: outcome.payload, resolvedIp: '127.0.0.1', attempts: [] },
+      { attempts: [{ rt: null, error: { code: 'timed_out' } }] },
+      { attempts: outcome.attempts },
+    ]);
+  });
+
   it('shows the first 256 bytes of a long answer, and its size', async () => {
     const server = await listen((_bytes, from) => server.socket.send(Buffer.alloc(9_000, 7), from.port, from.address));
 

@@ -24,12 +24,17 @@ export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<U
       ? questionFor(port, host, context.attribution.payloadTag)
       : Uint8Array.from(Buffer.from(options.payload, 'hex'));
   const sent: Fields = { port, payload: Buffer.from(payload).toString('hex') };
-  context.emitPartial(sent);
   const attempts: Attempt[] = [];
+  const show = (): void => {
+    const rows = attempts.map(({ heard }) => rowOf(heard()));
+    context.emitPartial({ ...sent, resolvedIp: target.address, attempts: rows });
+  };
+  show();
   try {
     while (attempts.length < options.attempts && !context.signal.aborted) {
       attempts.push(await sendDatagram(target, port, payload, context));
       await firstHeard(attempts, ATTEMPT_WAIT_MS, context.signal);
+      show();
       if (attempts.some(({ heard }) => heard() !== null)) break;
     }
     return outcome(target, sent, attempts);
