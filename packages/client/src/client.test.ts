@@ -10,6 +10,7 @@ import { createClient, type Client } from './index.ts';
 interface Exchange {
   readonly answers: { readonly status: number; readonly headers?: Record<string, string>; readonly body: string }[];
   readonly asked: { readonly method: string; readonly url: string; readonly body: string }[];
+  readonly keys: unknown[];
 }
 
 describe('the client', () => {
@@ -18,11 +19,12 @@ describe('the client', () => {
   let client: Client;
 
   beforeEach(async () => {
-    exchange = { answers: [], asked: [] };
+    exchange = { answers: [], asked: [], keys: [] };
     server = createServer((request, response) => {
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
+        exchange.keys.push(request.headers['idempotency-key']);
         exchange.asked.push({ method: request.method!, url: request.url!, body });
         const answer = exchange.answers.shift()!;
         response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body);
@@ -52,6 +54,16 @@ describe('the client', () => {
       { method: 'GET', url: '/vantage/check/abc/results?wait=25', body: '' },
       { method: 'GET', url: '/vantage/check/abc/results?wait=25', body: '' },
     ]);
+  });
+
+  it('sends the key of a request that may be repeated, and asks for summaries', async () => {
+    exchange.answers.push({ status: 202, body: '{"checkId":"abc"}' }, { status: 200, body: '{"verdict":"up"}' });
+
+    await client.startCheck({ type: 'ping', host: 'example.com' }, { idempotencyKey: 'k-1' });
+    expect(await client.summary('a/c')).toEqual({ verdict: 'up' });
+
+    expect(exchange.keys).toEqual(['k-1', undefined]);
+    expect(exchange.asked.map(({ url }) => url)).toEqual(['/vantage/check', '/vantage/check/a%2Fc/summary']);
   });
 
   it('rejects with the problem document, its fields in the message, and the time to wait', async () => {

@@ -1,8 +1,9 @@
-import type { CheckStart, Me, Problem, Probes } from '@vantage/contract';
+import type { CheckStart, Me, Probes, Summary } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { ProblemError } from './problem-error.ts';
+import { problemError } from './problem-error.ts';
 import type { CheckOf, CheckRequest } from './requests.ts';
+import { watchCheck, type CheckEvent, type WatchOptions } from './watch.ts';
 
 export interface ClientOptions {
   /** Base address of the service, with its path prefix if it has one. */
@@ -16,7 +17,11 @@ interface CallOptions {
 
 /** The HTTP API as functions. Each rejects with `ProblemError` when the service refuses. */
 export interface Client {
-  readonly startCheck: (request: CheckRequest, options?: CallOptions) => Promise<CheckStart>;
+  /** @param options.idempotencyKey 1–255 printable characters: for 24 hours the same key has the same answer */
+  readonly startCheck: (
+    request: CheckRequest,
+    options?: CallOptions & { readonly idempotencyKey?: string },
+  ) => Promise<CheckStart>;
   /** @param options.waitSeconds 0–25: the service holds its answer until the check is completed or the time is up */
   readonly results: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,
@@ -27,6 +32,17 @@ export interface Client {
     request: Request,
     options?: CallOptions,
   ) => Promise<CheckOf<Request['type']>>;
+  /**
+   * Each probe's result as it comes and changes, then the completed check; then it ends. Connects again when the connection
+   * is lost, or the coordinator restarts, and goes on where it was. Rejects with `ProblemError` where there is no such
+   * check, and with the signal's reason.
+   */
+  readonly watch: <Name extends CheckTypeName = CheckTypeName>(
+    checkId: string,
+    options?: WatchOptions,
+  ) => AsyncIterable<CheckEvent<Name>>;
+  /** What the results mean together. */
+  readonly summary: (checkId: string, options?: CallOptions) => Promise<Summary>;
   readonly probes: (options?: CallOptions) => Promise<Probes>;
   readonly me: (options?: CallOptions) => Promise<Me>;
 }
@@ -47,16 +63,21 @@ export function createClient({ baseUrl, fetch: send = fetch }: ClientOptions): C
     return (await response.json()) as T;
   };
 
-  const startCheck: Client['startCheck'] = (request, options = {}) =>
+  const startCheck: Client['startCheck'] = (request, { idempotencyKey, ...options } = {}) =>
     call('/check', {
       ...options,
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: {
+        'content-type': 'application/json',
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
       body: JSON.stringify(request),
     });
 
+  const pathOf = (checkId: string): string => `/check/${encodeURIComponent(checkId)}`;
+
   const results: Client['results'] = (checkId, { waitSeconds = 0, ...options } = {}) =>
-    call(`/check/${encodeURIComponent(checkId)}/results?wait=${waitSeconds}`, options);
+    call(`${pathOf(checkId)}/results?wait=${waitSeconds}`, options);
 
   return {
     startCheck,
@@ -71,17 +92,13 @@ export function createClient({ baseUrl, fetch: send = fetch }: ClientOptions): C
         if (check.status === 'completed') return check;
       }
     },
+    watch: (checkId, options = {}) =>
+      watchCheck((headers, signal) => {
+        // A browser would keep what it can of an answer that has no end.
+        return send(`${base}${pathOf(checkId)}/events`, { headers, signal, cache: 'no-store' });
+      }, options),
+    summary: (checkId, options = {}) => call(`${pathOf(checkId)}/summary`, options),
     probes: (options = {}) => call('/probes', options),
     me: (options = {}) => call('/me', options),
   };
-}
-
-async function problemError(response: Response): Promise<ProblemError> {
-  const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') ?? false;
-  // One that is cut off on its way is none.
-  const problem = isProblem ? ((await response.json().catch(() => undefined)) as Problem | undefined) : undefined;
-  if (!isProblem) await response.body?.cancel();
-  const retryAfter = response.headers.get('retry-after') ?? '';
-  // What is not the service may send a date.
-  return new ProblemError(response.status, problem, /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
 }

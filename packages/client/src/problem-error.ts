@@ -17,7 +17,19 @@ export class ProblemError extends Error {
   }
 }
 
+/** Reads what the service answered instead of what was asked for. */
+export async function problemError(response: Response): Promise<ProblemError> {
+  const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') ?? false;
+  // One that is cut off on its way is none.
+  const problem = isProblem ? ((await response.json().catch(() => undefined)) as Problem | undefined) : undefined;
+  if (!isProblem) await response.body?.cancel();
+  const retryAfter = response.headers.get('retry-after') ?? '';
+  // What is not the service may send a date.
+  return new ProblemError(response.status, problem, /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
+}
+
 function sentence(problem: Problem): string {
   const fields = (problem.errors ?? []).map(({ path, message }) => `${path}: ${message}`);
-  return [problem.detail, ...fields].join('\n');
+  // A detail may be made of the fields already.
+  return [problem.detail, ...fields.filter((field) => !problem.detail.includes(field))].join('\n');
 }
