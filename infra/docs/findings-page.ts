@@ -1,0 +1,33 @@
+import { findingCodes, verdicts } from '@vantage/contract';
+import { findingRules } from '@vantage/summary';
+
+import { GENERATED, table } from './markdown.ts';
+
+export function findingsPage(): string {
+  const rows = Object.entries(findingCodes).map(([code, meaning]) => {
+    const { severities, degrades, rule } = findingRules[code as keyof typeof findingRules];
+    return [`\`${code}\``, meaning, severities.join(', '), degrades ? 'yes' : '', rule];
+  });
+  return `${GENERATED}
+
+# Findings
+
+What the verdict and the findings of \`GET /check/:id/summary\` are decided by. [The summary of a check](../summary.md) says how
+they belong together.
+
+## Verdicts
+
+${table(
+  ['verdict', 'meaning'],
+  Object.entries(verdicts).map(([verdict, meaning]) => [`\`${verdict}\``, meaning]),
+)}
+
+## Codes
+
+The list is closed. Findings are sorted by severity, then in this order. One that degrades makes a target that all probes reach
+\`degraded\`, unless it is \`info\`. Numbers that are compared are those of the results: milliseconds, bytes, days. “Many probes” are half of those that measured it,
+and two at least.
+
+${table(['code', 'meaning', 'severity', 'degrades', 'when'], rows)}
+`;
+}

@@ -1,0 +1,104 @@
+import { afterAll, describe, expect, jest } from '@jest/globals';
+
+import type { Summary } from '../../packages/contract/src/index.ts';
+import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { summarize } from '../../packages/summary/src/index.ts';
+import { netlabMissing } from './netlab.ts';
+import { openTestLab, type Ping, type Traceroute } from './test-lab.ts';
+import { ipv4, networks } from './topology.ts';
+
+const missing = netlabMissing();
+const itInNetlab = itNeeding(missing, process.env['CI']);
+const lab = missing === null ? await openTestLab() : undefined;
+afterAll(() => lab?.close());
+
+// For a machine that has much else to do.
+jest.setTimeout(60_000);
+
+const probe = 'lab-1';
+
+async function traced(host: string, options: object = {}): Promise<Summary> {
+  return summaryOf('traceroute', host, await lab!.trace(host, options));
+}
+
+function summaryOf(type: string, host: string, outcome: Ping | Traceroute): Summary {
+  const at = '2026-01-01T00:00:00.000Z';
+  const results = { [probe]: { ...outcome, startedAt: at, finishedAt: at } };
+  const check = { testId: 'qPUXvL1sQx2rGJm0Zf7N4w', type, host, status: 'completed' as const, createdAt: at };
+  return summarize({ ...check, completedAt: at, results }, new Map());
+}
+
+function textOf({ findings }: Summary, code: string): string | undefined {
+  return findings.find((one) => one.code === code)?.text;
+}
+
+function edgesOf({ paths }: Summary): readonly string[] {
+  return paths!.edges.map(({ from, to }) => `${from} > ${to}`);
+}
+
+const [r1, r2, r3] = [ipv4(1, 2), ipv4(2, 2), ipv4(3, 2)];
+
+describe('the summary of a network whose truth is known', () => {
+  itInNetlab('takes a router that limits its answers for no loss', async () => {
+    const host = ipv4(networks.behindLimited, 99);
+    const outcome = await lab!.trace(host, { queries: 10 });
+    const summary = summaryOf('traceroute', host, outcome);
+
+    expect(summary.verdict).toBe('up');
+    // It gives six answers at once, then one a second.
+    const isLimited = outcome.hops?.[1]?.rtts.includes(null) === true;
+    expect(textOf(summary, 'rate_limited_hop')?.includes(`hop 2, ${ipv4(11, 2)}`) ?? false).toBe(isLimited);
+    expect(summary.findings.map(({ code }) => code)).not.toContain('path_loss');
+  });
+
+  itInNetlab('has a place for a router that never says a word', async () => {
+    const target = ipv4(networks.behindSilent, 99);
+    const silent = `silent:ip:${r1}|ip:${r3}|1/1`;
+
+    const summary = await traced(target);
+
+    expect(summary.verdict).toBe('up');
+    expect(edgesOf(summary)).toEqual([
+      `probe:${probe} > ip:${r1}`,
+      `ip:${r1} > ${silent}`,
+      `${silent} > ip:${r3}`,
+      `ip:${r3} > ip:${target}`,
+    ]);
+  });
+
+  itInNetlab('has both routers of a path that is balanced over two', async () => {
+    const { paths } = await traced(ipv4(networks.diamond, 99), { protocol: 'udp', flows: 16, queries: 1 });
+
+    const second = paths!.nodes.filter(({ hopMin }) => hopMin === 2).map(({ ip }) => ip);
+    expect(second).toEqual([r2, ipv4(7, 2)]);
+  });
+
+  itInNetlab('names the routers of a circle', async () => {
+    const summary = await traced(ipv4(networks.loop, 1));
+
+    expect(summary.verdict).toBe('down');
+    expect(textOf(summary, 'routing_loop')).toContain(`a circle of ${r2} and ${r3}`);
+    expect(summary.paths?.ends).toEqual([{ node: `ip:${r2}`, reason: 'loop', probes: [probe] }]);
+  });
+
+  itInNetlab('says where a path goes silent, and where it is refused', async () => {
+    const silent = await traced(ipv4(networks.blackHole, 1));
+    const refused = await traced(ipv4(networks.prohibited, 1));
+
+    expect(textOf(silent, 'path_stops')).toContain(`Nothing answers beyond hop 2, ${r2}`);
+    expect(silent.paths?.ends).toEqual([{ node: `ip:${r2}`, reason: 'silent', probes: [probe] }]);
+    expect(textOf(refused, 'path_refused')).toContain(
+      `a filter forbids the traffic (!X) to packets of ${probe}: hop 2, ${r2}`,
+    );
+    expect(refused.paths?.ends).toEqual([{ node: `ip:${r2}`, reason: 'refused', probes: [probe] }]);
+  });
+
+  itInNetlab('counts the packets that are lost', async () => {
+    const target = ipv4(networks.lossy, 99);
+
+    const summary = summaryOf('ping', target, await lab!.ping(target, { count: 5, interval: 200 }));
+
+    expect(summary.verdict).toBe('degraded');
+    expect(textOf(summary, 'packet_loss')).toBe(`Packets were lost: ${probe} 40 % (2 of 5).`);
+  });
+});

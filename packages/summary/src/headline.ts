@@ -1,0 +1,166 @@
+import type { Check, Verdict } from '@vantage/contract';
+
+import type { Found } from './finding.ts';
+import { median } from './geography.ts';
+import { timedOf } from './latency.ts';
+import { reasonsOf } from './reasons.ts';
+import { ofType, type Report, type ResultOf } from './report.ts';
+import { findingRules } from './rules.ts';
+import type { Sides } from './sides.ts';
+import { hasRecords } from './types/dns.ts';
+import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique } from './words.ts';
+
+interface Told {
+  readonly check: Check;
+  readonly reports: readonly Report[];
+  readonly sides: Sides;
+  readonly verdict: Verdict;
+  /** The gravest first. */
+  readonly found: readonly Found[];
+}
+
+/** The answer in one sentence. */
+export function headlineOf(told: Told): string {
+  const { pending, silent } = told.sides.counts;
+  const rest = [
+    ...(silent > 0 ? [`; ${countOf(silent, 'probe')} heard nothing back, which proves neither`] : []),
+    ...(pending > 0 ? [`; ${countOf(pending, 'probe')} ${pending === 1 ? 'has' : 'have'} not answered yet`] : []),
+  ];
+  return `${answerOf(told)}${told.verdict === 'unknown' ? '' : rest.join('')}.`;
+}
+
+/** What sets the probes that count apart from the others. */
+function deedOf({ counts: { pending, silent } }: Sides): string {
+  if (pending > 0) return 'has measured';
+  return silent > 0 ? 'got an answer' : 'could measure';
+}
+
+function answerOf(told: Told): string {
+  const { check, sides, verdict, found } = told;
+  const { up, down, counted } = sides;
+  if (verdict === 'unknown') return unknownOf(told);
+  if (verdict === 'down') {
+    return `${negative(check, told.reports, down)} ${fromAny(down.length, deedOf(sides))}: ${reasonsOf(down)}`;
+  }
+  const answers = `${positive(check, told.reports, up)} ${fromAll(up.length, counted.length, deedOf(sides))}`;
+  if (verdict === 'up') return `${answers}${remark(told)}`;
+  if (verdict === 'degraded') return `${answers}, but ${butOf(found)}`;
+  const scope = found.find(({ code }) => code.startsWith('down_'))?.brief ?? countOf(down.length, 'probe');
+  return `${answers}, and fails from ${scope}: ${reasonsOf(down)}`;
+}
+
+function unknownOf({ check, reports, sides }: Told): string {
+  const { counts, silent, notMeasured } = sides;
+  const host = hostOf(check);
+  if (silent.length > 0) {
+    return `No probe heard back from port ${portOf(reports)} of ${host}: with UDP that proves neither that it is open nor that it is closed`;
+  }
+  if (counts.pending > 0) return `No probe has measured ${host} yet`;
+  if (notMeasured.length === 0) return `No probe measured ${host}`;
+  return `No probe could measure ${host}: ${reasonsOf(notMeasured)}`;
+}
+
+/** The gravest finding that spoils the answer. */
+function butOf(found: readonly Found[]): string {
+  const why = found.filter(({ code, severity }) => severity !== 'info' && findingRules[code].degrades);
+  return why.find(({ brief }) => brief !== undefined)?.brief ?? 'not as it should';
+}
+
+function hostOf({ host }: Check): string {
+  return shown(host, 120);
+}
+
+function positive(check: Check, reports: readonly Report[], up: readonly Report[]): string {
+  const host = hostOf(check);
+  switch (check.type) {
+    case 'ping':
+      return `${host} answers pings`;
+    case 'http':
+      return `${host} answers${statusOf(up)}`;
+    case 'tcp':
+    case 'udp':
+      return `Port ${portOf(reports)} of ${host} is open`;
+    case 'dns':
+      return resolved(host, recordTypeOf(reports), ofType<'dns'>(up));
+    case 'traceroute':
+      return `${host} is reached`;
+    case 'info':
+      return `${host} is ${whatOf(check.host, up)}, as seen`;
+    default:
+      return `${host} answers`;
+  }
+}
+
+function negative(check: Check, reports: readonly Report[], down: readonly Report[]): string {
+  const host = hostOf(check);
+  // Nothing is known of the host itself.
+  const isNameless = down.every(({ result }) => result.error?.phase === 'resolve');
+  if (isNameless && check.type !== 'dns') return `The name of ${host} does not resolve`;
+  switch (check.type) {
+    case 'ping':
+      return `${host} does not answer pings`;
+    case 'http':
+      return `${host} does not work`;
+    case 'tcp':
+    case 'udp':
+      return `Port ${portOf(reports)} of ${host} is not open`;
+    case 'dns':
+      return `${host} does not resolve (${recordTypeOf(reports)})`;
+    case 'traceroute':
+      return `${host} is not reached`;
+    default:
+      return `${host} cannot be looked up`;
+  }
+}
+
+/** What a reader likes to know of a target that is as it should be. */
+function remark({ check, sides, found }: Told): string {
+  const timed = timedOf(check.type, sides.up).map(({ rttMs }) => rttMs);
+  const warning = found.find(({ severity, brief }) => severity === 'warning' && brief === undefined);
+  const time = timed.length === 0 ? '' : ` (${timed.length === 1 ? '' : 'median '}round trip ${ms(median(timed))})`;
+  return warning === undefined ? time : `${time}; ${lower(warning.text).replace(/\.$/, '')}`;
+}
+
+function lower(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+function portOf(reports: readonly Report[]): string {
+  const port = ofType<'tcp'>(reports).find(({ result }) => result.port !== undefined)?.result.port;
+  return port === undefined ? '' : String(port);
+}
+
+/** The status, where all have the same, and a good one. */
+function statusOf(up: readonly Report[]): string {
+  const codes = new Set(ofType<'http'>(up).map(({ result }) => result.statusCode));
+  const [code = 400] = codes;
+  return codes.size === 1 && code < 400 ? ` with status ${code}` : '';
+}
+
+function recordTypeOf(reports: readonly Report[]): string {
+  const type = ofType<'dns'>(reports).find(({ result }) => result.recordType !== undefined)?.result.recordType;
+  return type === undefined ? '?' : shown(type, 16);
+}
+
+function resolved(host: string, type: string, up: readonly Report<ResultOf<'dns'>>[]): string {
+  if (up.some(({ result }) => hasRecords(result))) return `${host} resolves (${type})`;
+  const isAlias = up.some(({ result }) => (result.answers ?? []).length > 0);
+  return isAlias
+    ? `${host} is an alias, with no records of type ${type} in the answer, as seen`
+    : `${host} exists, without records of type ${type}, as seen`;
+}
+
+/** The address, its network and its place. */
+function whatOf(host: string, up: readonly Report[]): string {
+  const results = ofType<'info'>(up).map(({ result }) => result);
+  const addresses = unique(results.flatMap(({ ip }) => ip ?? []));
+  const first: ResultOf<'info'> = results[0] ?? {};
+  if (addresses.length !== 1) return listed(addresses.map((address) => shown(address)));
+  const { asn, asName, city, countryCode } = first;
+  const place = [city, typeof countryCode === 'string' ? countryName(countryCode) : null].filter(
+    (part) => typeof part === 'string',
+  );
+  const facts = [asText(asn, asName), ...place.map((part) => shown(part, 60))].filter((part) => part !== undefined);
+  const isNews = addresses[0] !== host || facts.length === 0;
+  return [...(isNews ? [shown(addresses[0]!)] : []), ...facts].join(', ');
+}

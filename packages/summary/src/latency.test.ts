@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LookUpPlace } from '@vantage/contract';
+
+import { each, lines, summaryOf, textOf } from '../test/cases.ts';
+import { http, ping, tcp, trace } from '../test/results.ts';
+import { distanceKm, leastRttMs } from './geography.ts';
+
+const frankfurt: LookUpPlace = () => placeAt(50.11, 8.68);
+
+function placeAt(latitude: number, longitude: number): ReturnType<LookUpPlace> {
+  return {
+    ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null, country: null },
+    ...{ countryCode: null, timezone: null, provider: null, dataDate: null, latitude, longitude },
+  };
+}
+
+describe('distance', () => {
+  it.each([
+    ['Frankfurt to New York', { latitude: 50.11, longitude: 8.68 }, { latitude: 40.71, longitude: -74.01 }, 6_203],
+    ['across the date line', { latitude: 0, longitude: 179 }, { latitude: 0, longitude: -179 }, 222],
+    ['to the other side', { latitude: 90, longitude: 0 }, { latitude: -90, longitude: 0 }, 20_015],
+    ['to itself', { latitude: 1, longitude: 1 }, { latitude: 1, longitude: 1 }, 0],
+  ])('is that of the great circle: %s', (_reason, a, b, km) => {
+    expect(Math.round(distanceKm(a, b))).toBe(km);
+    expect(leastRttMs(a, b)).toBeCloseTo(Math.max(0, km - 100) / 99.931, 1);
+  });
+});
+
+describe('a latency far from the others', () => {
+  const near = { 'fra-1': ping([8]), 'ber-1': ping([12]), 'par-1': ping([14]), 'lon-1': ping([18]) };
+
+  it.each([
+    ['without a place of the target', ping([280]), undefined, ['latency_outlier info: muc-1']],
+    ['from near the target', ping([280]), frankfurt, ['latency_outlier warning: muc-1']],
+    ['not much more', ping([50]), frankfurt, []],
+  ])('is found: %s', (_reason, slow, placeOf, expected) => {
+    expect(lines(summaryOf('ping', { ...near, 'muc-1': slow }, { placeOf }))).toEqual(expected);
+  });
+
+  it.each([
+    ['the distance explains it', ping([280]), []],
+    ['the distance does not explain it', ping([900]), ['latency_outlier warning: syd-1']],
+  ])('from far away: %s', (_reason, slow, expected) => {
+    expect(lines(summaryOf('ping', { ...near, 'syd-1': slow }, { placeOf: frankfurt }))).toEqual(expected);
+  });
+
+  it.each([
+    ['the distance to the fastest probe explains it', ping([280]), []],
+    ['nor does that', ping([900]), ['latency_outlier info: syd-1']],
+  ])('from far away, where the place of the target is not known: %s', (_reason, slow, expected) => {
+    expect(lines(summaryOf('ping', { ...near, 'syd-1': slow }))).toEqual(expected);
+  });
+
+  it('is measured from the fastest probe where the target is far from all', () => {
+    const results = { ...each('fra-1 ber-1 par-1', ping([60])), 'muc-1': ping([175]) };
+
+    expect(lines(summaryOf('ping', results))).toEqual(['latency_outlier info: muc-1']);
+  });
+
+  it('is told by no place of the target that some probe contradicts', () => {
+    const sydney: LookUpPlace = () => placeAt(-33.87, 151.21);
+
+    const summary = summaryOf('ping', { ...near, 'muc-1': ping([280]) }, { placeOf: sydney });
+
+    expect(lines(summary)).toEqual(['latency_outlier info: muc-1']);
+  });
+
+  it('is found from four probes on, and says nothing of the target as a whole', () => {
+    const three = { 'fra-1': ping([8]), 'ber-1': ping([12]), 'muc-1': ping([280]) };
+
+    expect(lines(summaryOf('ping', three, { placeOf: frankfurt }))).toEqual([]);
+    expect(summaryOf('ping', { ...near, 'muc-1': ping([280]) }, { placeOf: frankfurt }).verdict).toBe('up');
+  });
+
+  it.each([
+    ['tcp', summaryOf('tcp', { ...each('fra-1 ber-1 par-1', tcp('open', [10])), 'muc-1': tcp('open', [300, 310]) })],
+    [
+      'http',
+      summaryOf('http', {
+        ...each('fra-1 ber-1 par-1', http(200)),
+        'muc-1': http(200, { timings: { connect: 300, total: 900 } }),
+      }),
+    ],
+    [
+      'traceroute',
+      summaryOf('traceroute', {
+        ...each('fra-1 ber-1 par-1', trace(['203.0.113.1 10 11'])),
+        'muc-1': trace(['203.0.113.1 310 300']),
+      }),
+    ],
+  ])('is looked for in the round trips of %s', (_type, summary) => {
+    expect(lines(summary)).toEqual(['latency_outlier info: muc-1']);
+    expect(textOf(summary, 'latency_outlier')).toContain('muc-1 300 ms');
+  });
+});
+
+describe('places that physics contradicts', () => {
+  it.each([
+    [
+      'two that are faster than light',
+      { 'fra-1': ping([10]), 'nyc-1': ping([10]) },
+      ['place_contradicted info: fra-1 nyc-1'],
+    ],
+    [
+      'two that are a little too fast',
+      { 'fra-1': ping([10]), 'nyc-1': ping([50]) },
+      ['place_contradicted info: fra-1 nyc-1'],
+    ],
+    ['two that are just fast enough', { 'fra-1': ping([10]), 'nyc-1': ping([52]) }, []],
+    [
+      'different addresses',
+      { 'fra-1': ping([10]), 'nyc-1': { ...ping([10]), resolvedIp: '203.0.113.2' } },
+      ['addresses_differ info: fra-1 nyc-1'],
+    ],
+    ['a place that is not known', { 'fra-1': ping([10]), 'gone-1': ping([10]) }, []],
+    ['two that are near to each other', { 'fra-1': ping([0.2]), 'fra-2': ping([0.2]) }, []],
+  ])('are found by pairs: %s', (_reason, results, expected) => {
+    expect(lines(summaryOf('ping', results))).toEqual(expected);
+  });
+
+  it('are said with the pair that lacks most, and the one probe that all pairs have', () => {
+    const results = { 'fra-1': ping([10]), 'ber-1': ping([10]), 'nyc-1': ping([10]) };
+
+    const text = textOf(summaryOf('ping', results), 'place_contradicted');
+
+    expect(text).toContain('ber-1 and nyc-1 are 6385 km apart');
+    expect(text).toContain('nyc-1 is part of each such pair.');
+    expect(text).toContain('anycast');
+  });
+});

@@ -1,0 +1,172 @@
+import type { LookUpPlace } from '@vantage/contract';
+
+import { found, type Found } from './finding.ts';
+import { distanceKm, leastRttMs, median, pointOf, type Point } from './geography.ts';
+import { byText, groupBy, type Report, type ResultOf } from './report.ts';
+import { thresholds } from './thresholds.ts';
+import { listed, ms } from './words.ts';
+
+export interface Timed {
+  readonly report: Report;
+  /** The shortest round trip that the probe measured. */
+  readonly rttMs: number;
+}
+
+export function findLatencies(type: string, up: readonly Report[], placeOf: LookUpPlace | undefined): readonly Found[] {
+  const timed = timedOf(type, up);
+  return [...outliers(timed, placeOf), ...contradictions(timed)];
+}
+
+export function timedOf(type: string, reports: readonly Report[]): readonly Timed[] {
+  return reports.flatMap((report) => {
+    const rttMs = shortestRtt(type, report);
+    return rttMs === undefined ? [] : [{ report, rttMs }];
+  });
+}
+
+/** A round trip and nothing more: what includes the work of a server or of a resolver is none. */
+function shortestRtt(type: string, { result }: Report): number | undefined {
+  switch (type) {
+    case 'ping':
+      return (result as ResultOf<'ping'>).rttMin ?? undefined;
+    case 'tcp':
+      return least([result.rt, ...((result as ResultOf<'tcp'>).attempts ?? []).map(({ rt }) => rt)]);
+    case 'http':
+      return (result as ResultOf<'http'>).timings?.connect;
+    case 'traceroute': {
+      const hop = (result as ResultOf<'traceroute'>).hops?.findLast(
+        ({ ip }) => ip !== null && ip === result.resolvedIp,
+      );
+      return least([result.rt, ...(hop?.rtts ?? [])]);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function least(values: readonly (number | null | undefined)[]): number | undefined {
+  const known = values.filter((value) => typeof value === 'number');
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/**
+ * What distance explains is no excess: 2.5 times the least round trip to the target's place. An address whose place is
+ * nearer than physics allows to some probe has no known place: then the target is taken to be where the fastest probe is,
+ * and it is not certain.
+ */
+function outliers(timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly Found[] {
+  const { minProbes, times, plusMs } = thresholds.outlier;
+  if (timed.length < minProbes) return [];
+  const explained = explainedBy(timed, placeOf);
+  const excess = timed.map(({ rttMs }, index) => Math.max(0, rttMs - explained[index]!.rttMs));
+  const far = timed.flatMap(({ report, rttMs }, index) => {
+    const usual = median(excess.toSpliced(index, 1));
+    const isFar = excess[index]! > times * usual && excess[index]! > usual + plusMs;
+    return isFar ? [{ report, rttMs, isCertain: explained[index]!.isCertain }] : [];
+  });
+  if (far.length === 0) return [];
+  const usual = median(
+    timed.filter(({ report }) => !far.some((one) => one.report === report)).map(({ rttMs }) => rttMs),
+  );
+  const [one] = far;
+  const values = listed(far.map(({ report, rttMs }) => `${report.probe} ${ms(rttMs)}`));
+  const isCertain = far.every((one) => one.isCertain);
+  const why = isCertain
+    ? 'The distance does not explain it.'
+    : 'The place of the target is not known well enough to rule out that distance explains it.';
+  const text = `The round trip is far longer than that of the others (median ${ms(usual)}): ${values}. ${why}`;
+  const who = far.length === 1 ? one!.report.probe : `${far.length} probes`;
+  return [
+    found(
+      'latency_outlier',
+      isCertain ? 'warning' : 'info',
+      far.map(({ report }) => report),
+      text,
+      `${who} is far slower`,
+    ),
+  ];
+}
+
+interface Explained {
+  readonly rttMs: number;
+  /** True where it follows from the place of the target, and not from that of the fastest probe. */
+  readonly isCertain: boolean;
+}
+
+const nothing: Explained = { rttMs: 0, isCertain: false };
+
+function explainedBy(timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly Explained[] {
+  const anchors = new Map<string, readonly [where: Point | undefined, isCertain: boolean, rttMs: number]>();
+  for (const [address, reports] of groupBy(timed.map(reportOf), addressOf)) {
+    const own = timed.filter(({ report }) => reports.includes(report));
+    const place = placeOf === undefined ? undefined : pointOf(placeOf(address));
+    const isPossible = own.every(({ report, rttMs }) => {
+      const from = pointOf(report.facts);
+      return from === undefined || place === undefined || rttMs >= leastRttMs(from, place);
+    });
+    const fastest = own.reduce((fastest, one) => (one.rttMs < fastest.rttMs ? one : fastest));
+    const isKnown = place !== undefined && isPossible;
+    anchors.set(address, isKnown ? [place, true, 0] : [pointOf(fastest.report.facts), false, fastest.rttMs]);
+  }
+  return timed.map(({ report }) => {
+    const [where, isCertain, rttMs] = anchors.get(addressOf(report) ?? '') ?? [undefined, false, 0];
+    const from = pointOf(report.facts);
+    if (from === undefined || where === undefined) return nothing;
+    return { rttMs: rttMs + thresholds.outlier.stretch * leastRttMs(from, where), isCertain };
+  });
+}
+
+function reportOf({ report }: Timed): Report {
+  return report;
+}
+
+function addressOf({ result }: Report): string | undefined {
+  return result.resolvedIp ?? undefined;
+}
+
+interface Pair {
+  readonly a: Timed;
+  readonly b: Timed;
+  /** How many milliseconds are missing. */
+  readonly lackMs: number;
+}
+
+/** Both round trips together go from one probe by the target to the other one and back: no shorter than straight on. */
+function contradictions(timed: readonly Timed[]): readonly Found[] {
+  const byAddress = groupBy(timed.map(reportOf), addressOf);
+  return byAddress
+    .toSorted(([a], [b]) => byText(a, b))
+    .flatMap(([address, reports]) => {
+      const pairs = contradicted(timed.filter(({ report }) => reports.includes(report)));
+      return pairs.length === 0 ? [] : [contradiction(address, pairs)];
+    });
+}
+
+function contradicted(timed: readonly Timed[]): readonly Pair[] {
+  return timed.flatMap((a, index) =>
+    timed.slice(index + 1).flatMap((b) => {
+      const [from, to] = [pointOf(a.report.facts), pointOf(b.report.facts)];
+      if (from === undefined || to === undefined) return [];
+      const lackMs = leastRttMs(from, to) - (a.rttMs + b.rttMs);
+      return lackMs > 0 ? [{ a, b, lackMs }] : [];
+    }),
+  );
+}
+
+function contradiction(address: string, pairs: readonly Pair[]): Found {
+  const worst = pairs.reduce((worst, pair) => (pair.lackMs > worst.lackMs ? pair : worst));
+  const { a, b } = worst;
+  const km = Math.round(distanceKm(pointOf(a.report.facts)!, pointOf(b.report.facts)!));
+  const involved = [...new Set(pairs.flatMap((pair) => [pair.a.report, pair.b.report]))].toSorted((x, y) =>
+    byText(x.probe, y.probe),
+  );
+  const inAll = involved.filter((report) =>
+    pairs.every((pair) => pair.a.report === report || pair.b.report === report),
+  );
+  const suspect = pairs.length > 1 && inAll.length === 1 ? ` ${inAll[0]!.probe} is part of each such pair.` : '';
+  const text =
+    `${a.report.probe} and ${b.report.probe} are ${km} km apart by their stated places, and reach ${address} in ` +
+    `${ms(a.rttMs)} and ${ms(b.rttMs)}: light in a fibre takes at least ${ms(a.rttMs + b.rttMs + worst.lackMs)} there and back. ` +
+    `Either a stated place is wrong, or the address is served from several places (anycast).${suspect}`;
+  return found('place_contradicted', 'info', involved, text);
+}

@@ -1,0 +1,13 @@
+import { found, type Found } from './finding.ts';
+import { reasonsOf } from './reasons.ts';
+import type { Report } from './report.ts';
+import { naming } from './words.ts';
+
+/** The failing probes that did not even learn an address; a DNS check is about nothing else and has its own findings. */
+export function findNames(down: readonly Report[], counted: number): readonly Found[] {
+  const unresolved = down.filter(({ result }) => result.error?.phase === 'resolve');
+  if (unresolved.length === 0) return [];
+  const severity = unresolved.length === counted ? 'critical' : 'warning';
+  const text = `${naming(unresolved)} could not resolve the name: ${reasonsOf(unresolved)}. Nothing was measured of the host itself.`;
+  return [found('name_not_resolved', severity, unresolved, text)];
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import {
+  noScreenshot,
+  pendingResultSchema,
+  resultSchema,
+  summarySchema,
+  type AnyCheckType,
+  type Check,
+} from '@vantage/contract';
+import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+import { CHECK_ID, factsOf } from '../test/cases.ts';
+import { generate, pick, seeded, shuffled, type Random } from '../test/generate.ts';
+import type { ProbeFacts } from './report.ts';
+import { findingRules } from './rules.ts';
+import { summarize } from './summarize.ts';
+
+const CHECKS = 80;
+
+// For a machine that has much else to do.
+jest.setTimeout(60_000);
+
+const ajv = new Ajv2020({ strict: false });
+addFormats.default(ajv);
+const isSummary = ajv.compile(toJson(summarySchema));
+
+const probeIds = ['fra-1', 'ber-1', 'muc-1', 'nyc-1', 'syd-1', 'constructor', 'gone-1', 'hasownproperty'];
+
+interface Sample {
+  readonly check: Check;
+  readonly probes: ReadonlyMap<string, ProbeFacts>;
+}
+
+function samplesOf(type: CheckTypeName): readonly Sample[] {
+  const checkType: AnyCheckType = checkTypes[type];
+  const [final, pending] = [toJson(resultSchema(checkType)), toJson(pendingResultSchema(checkType))];
+  const isFinal = ajv.compile(final);
+  return Array.from({ length: CHECKS }, (_, seed) => {
+    const random = seeded(seed + 1);
+    const ids = shuffled(random, probeIds).slice(0, Math.floor(random() * (probeIds.length + 1)));
+    const results = Object.fromEntries(ids.map((id) => [id, generate(random() < 0.8 ? final : pending, random)]));
+    // Not of what is tested: of what it is tested with.
+    for (const result of Object.values(results)) {
+      const { result: word } = result as { readonly result: string };
+      if (word !== 'pending' && !isFinal(result)) throw new Error(ajv.errorsText(isFinal.errors));
+    }
+    const check = {
+      ...{ testId: CHECK_ID, type, host: pick(random, ['example.com', '', '\u0000<b>', 'x'.repeat(2_048)]) },
+      ...{
+        status: pick(random, ['pending', 'completed'] as const),
+        createdAt: '2026-01-01T00:00:00.000Z',
+        completedAt: null,
+      },
+      results: results as Check['results'],
+    };
+    return { check, probes: factsOf(ids) };
+  });
+}
+
+function toJson(schema: unknown): object {
+  return JSON.parse(JSON.stringify(schema)) as object;
+}
+
+/** The same with the keys of every object in another order. */
+function reordered(value: unknown, random: Random): unknown {
+  if (Array.isArray(value)) return value.map((item) => reordered(item, random));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    shuffled(random, Object.entries(value)).map(([key, item]) => [key, reordered(item, random)]),
+  );
+}
+
+describe.each(Object.keys(checkTypes) as CheckTypeName[])('the summary of any %s check', (type) => {
+  const samples = samplesOf(type);
+
+  it('is valid by its schema, and keeps to the rules', () => {
+    for (const { check, probes } of samples) {
+      const summary = summarize(check, probes, { screenshot: noScreenshot });
+
+      if (!isSummary(JSON.parse(JSON.stringify(summary)))) throw new Error(ajv.errorsText(isSummary.errors));
+      for (const { code, severity, probes: carriers } of summary.findings) {
+        expect(findingRules[code].severities).toContain(severity);
+        expect(Object.keys(check.results)).toEqual(expect.arrayContaining([...carriers]));
+      }
+      const { up, down, silent, notMeasured, pending } = summary.counts;
+      expect(up + down + silent + notMeasured + pending).toBe(Object.keys(check.results).length);
+      expect(summary.agree).toEqual({ n: Math.max(up, down), of: up + down });
+      expect(summary.verdict === 'unknown').toBe(up + down === 0);
+      expect(summary.verdict === 'partial').toBe(up > 0 && down > 0);
+      expect(summary.headline).not.toMatch(/undefined|NaN|null|\[object/);
+      expect(summary.findings.map(({ text }) => text).join()).not.toMatch(/undefined|NaN|null|\[object/);
+    }
+  });
+
+  it('does not depend on the order of anything', () => {
+    for (const { check, probes } of samples) {
+      const random = seeded(7);
+      const other = reordered(check, random) as Check;
+
+      expect(summarize(other, new Map(shuffled(random, [...probes])))).toEqual(summarize(check, probes));
+    }
+  });
+});
+
+describe('the graph of any paths', () => {
+  const graphs = samplesOf('traceroute').map(({ check, probes }) => ({ check, ...summarize(check, probes).paths! }));
+
+  it('has every node once, and edges between two of them', () => {
+    for (const { nodes, edges, ends } of graphs) {
+      const ids = new Set(nodes.map(({ id }) => id));
+      expect(ids.size).toBe(nodes.length);
+      expect(new Set(edges.map(({ from, to }) => `${from} ${to}`)).size).toBe(edges.length);
+      for (const { from, to } of edges) {
+        expect([ids.has(from), ids.has(to), from === to]).toEqual([true, true, false]);
+      }
+      for (const { node } of ends) expect(ids.has(node)).toBe(true);
+    }
+  });
+
+  it('leads from each probe to each node of its path, and to one end', () => {
+    for (const { check, nodes, edges, ends } of graphs) {
+      const traced = Object.keys(check.results).filter(
+        (probe) => ((check.results[probe] as { hops?: unknown[] }).hops ?? []).length > 0,
+      );
+      expect(nodes.filter(({ kind }) => kind === 'probe').map(({ id }) => id)).toEqual(
+        traced.map((probe) => `probe:${probe}`).toSorted(),
+      );
+      for (const probe of traced) {
+        const own = edges.filter(({ probes }) => probes.includes(probe));
+        const reached = new Set([`probe:${probe}`]);
+        for (let size = 0; size < reached.size;) {
+          size = reached.size;
+          for (const { from, to } of own) if (reached.has(from)) reached.add(to);
+        }
+        const onPath = nodes.filter(({ probes }) => probes.includes(probe)).map(({ id }) => id);
+        expect([...reached].toSorted()).toEqual(onPath.toSorted());
+        expect(ends.filter(({ probes }) => probes.includes(probe))).toHaveLength(1);
+      }
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import { failureCodes, type FailureCode } from '@vantage/contract';
+
+import type { Report, ResultOf } from './report.ts';
+import { listed } from './words.ts';
+import { groupBy } from './report.ts';
+
+/** Why a probe has no answer, for the middle of a sentence. */
+const phrases: Readonly<Record<FailureCode, string>> = {
+  dns_nxdomain: 'the name does not exist',
+  dns_no_address: 'the name has no address',
+  dns_servfail: 'the resolver could not answer (SERVFAIL)',
+  dns_refused: 'the resolver refused to answer (REFUSED)',
+  dns_format_error: 'the resolver could not read the question (FORMERR)',
+  dns_not_implemented: 'the resolver does not support the question (NOTIMP)',
+  dns_error: 'the resolver answered with an error',
+  dns_bad_response: 'the answer was no valid DNS message',
+  dns_resolver_unreachable: 'the resolver could not be reached',
+  connection_refused: 'the connection was refused',
+  connection_reset: 'the connection was reset',
+  connection_closed: 'the connection was closed without an answer',
+  host_unreachable: 'the host is unreachable',
+  network_unreachable: 'there is no route to the network',
+  port_unreachable: 'nothing listens on the port',
+  protocol_unreachable: 'the target does not speak the protocol',
+  administratively_prohibited: 'a filter forbids the traffic',
+  time_exceeded: 'the packets ran out of hops',
+  packet_too_big: 'the packets are too big for the path',
+  icmp_error: 'an ICMP error came in answer',
+  timed_out: 'nothing came back in time',
+  tls_expired: 'the certificate has expired',
+  tls_not_yet_valid: 'the certificate is not valid yet',
+  tls_hostname_mismatch: 'the certificate is not for this host',
+  tls_self_signed: 'the certificate is self-signed',
+  tls_unknown_issuer: 'the issuer of the certificate is not trusted',
+  tls_missing_intermediate: 'the server does not send the intermediate certificate',
+  tls_revoked: 'the certificate is revoked',
+  tls_weak_key: 'a key of the certificate chain is too weak',
+  tls_untrusted: 'the certificate is not trusted',
+  tls_handshake_failed: 'the TLS handshake failed',
+  tls_protocol_unsupported: 'there is no version of TLS in common',
+  http_status: 'the answer has an error status',
+  http_malformed: 'the answer is not valid HTTP',
+  http_headers_too_large: 'the head of the answer is too large',
+  http_too_many_interim: 'there were too many interim answers',
+  http_decode_failed: 'the body of the answer could not be decoded',
+  redirect_refused: 'a redirect leads to where no probe may go',
+  redirect_loop: 'the redirects lead in a circle',
+  redirect_limit: 'there were more redirects than were asked for',
+  screenshot_failed: 'the browser could not show the page',
+  target_refused_by_policy: 'the policy of the probe refuses the target',
+  target_rate_limited: 'the probe has measured the network of the target often enough',
+  family_unavailable: 'the probe has no connectivity of the address family',
+  capability_missing: 'the probe lacks what the check needs',
+  probe_offline: 'the probe was offline',
+  probe_busy: 'the probe was too busy',
+  probe_interrupted: 'the probe was interrupted',
+  probe_timeout: 'the probe did not answer in time',
+  invalid_job: 'the probe could not read the job',
+  invalid_result: 'the probe reported no valid result',
+  internal_error: 'the probe failed by a fault of its own',
+};
+
+export function phraseOf(code: FailureCode): string {
+  return phrases[code];
+}
+
+/** Why one probe has no answer; what is known is said: the HTTP status, the rcode. */
+export function reasonOf(report: Report): string {
+  const { error, statusCode, rcode } = report.result as ResultOf<'http'> & Pick<ResultOf<'dns'>, 'rcode'>;
+  const code = error?.code;
+  if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
+  if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
+  if (code === 'dns_error' && rcode !== undefined)
+    return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;
+  return phrases[code];
+}
+
+/** The reasons of several probes, the most frequent first, each with its number where there is more than one. */
+export function reasonsOf(reports: readonly Report[]): string {
+  const groups = groupBy(reports, reasonOf);
+  if (groups.length === 1) return groups[0]![0];
+  return listed(
+    groups.map(([reason, own]) => `${reason} (${own.length})`),
+    3,
+  );
+}

@@ -1,0 +1,182 @@
+import type { FindingCode, FindingSeverity } from '@vantage/contract';
+
+import { thresholds } from './thresholds.ts';
+
+export interface FindingRule {
+  /** The severities it can have, the gravest first. */
+  readonly severities: readonly FindingSeverity[];
+  /** True where it makes a target that all probes reach `degraded`, unless it is `info`. */
+  readonly degrades: boolean;
+  /** When it is found, and when it has which severity. */
+  readonly rule: string;
+}
+
+const t = thresholds;
+function rule(severities: readonly FindingSeverity[], text: string): FindingRule {
+  return { severities, degrades: false, rule: text };
+}
+
+function degrading(severities: readonly FindingSeverity[], text: string): FindingRule {
+  return { severities, degrades: true, rule: text };
+}
+
+/** How each finding is decided; `docs/reference/findings.md` is made from this. */
+export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
+  down_everywhere: rule(
+    ['critical'],
+    'No probe that counts has an answer. Of one probe alone the text says that it cannot tell whose trouble it is.',
+  ),
+  down_country: rule(
+    ['critical'],
+    'Two or more probes fail, all in one country; every probe there that counts fails, and one in another country has an answer.',
+  ),
+  down_continent: rule(['critical'], 'The same with the continent, where the country does not say it.'),
+  down_network: rule(
+    ['critical'],
+    'The same with the network (AS). Where country and network both hold, both are found.',
+  ),
+  down_address: rule(['critical'], 'The same with the address that was asked: one server of several is broken.'),
+  down_family: rule(['critical'], 'The same with the address family.'),
+  down_one_probe: rule(
+    ['warning'],
+    'Exactly one probe fails, and one or more have an answer. The text says whether one of those is in the same network or country.',
+  ),
+  down_some: rule(
+    ['critical', 'warning'],
+    'Two or more probes fail, and none of the rules above says which. Critical where they are half of those that count or more.',
+  ),
+  name_not_resolved: rule(
+    ['critical', 'warning'],
+    'A probe fails in the phase `resolve`; not for dns checks, which are about nothing else. Critical where all that count do.',
+  ),
+  name_resolution_slow: degrading(
+    ['warning', 'info'],
+    `http: \`timings.dns\` above ${t.nameResolutionMs} ms. Warning where many probes see it.`,
+  ),
+  addresses_differ: rule(
+    ['info'],
+    'Not dns. Of one family, probes have different addresses: of an info check the whole set, else `resolvedIp`. The text says so where a country has two probes or more and those of one country always see the same.',
+  ),
+  families_differ: rule(['info'], 'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`.'),
+  dns_nxdomain_some: degrading(['warning'], 'NXDOMAIN for some, NOERROR for others.'),
+  dns_empty_some: degrading(['warning'], 'NOERROR without records of the type for some, with records for others.'),
+  dns_rcode_differs: degrading(['warning'], 'An rcode other than NOERROR and NXDOMAIN beside another rcode.'),
+  dns_answers_differ: rule(
+    ['warning', 'info'],
+    'Two or more different sets of answers: only records of the type that was asked for; order, TTL, signatures and the case of names are ignored, and answers that were cut. Info for A, AAAA, CNAME, HTTPS and SVCB, which go by place; else warning.',
+  ),
+  dnssec_failed: degrading(
+    ['critical', 'warning'],
+    'The verdict `validation_failed`. Warning where other resolvers answer.',
+  ),
+  dnssec_differs: rule(['info'], 'The verdict is `validated` for some and `not_validated` for others.'),
+  reverse_name_unverified: rule(['info'], 'info: `hostnameVerified` is false.'),
+  reverse_name_differs: rule(['info'], 'info: two or more reverse names of one address.'),
+  port_closed: rule(['warning'], 'tcp, udp: the state `closed`.'),
+  port_filtered: rule(['warning'], 'tcp: the state `filtered`.'),
+  port_states_differ: rule(['warning'], 'tcp, udp: two or more states.'),
+  udp_no_answer: rule(
+    ['info'],
+    'udp: the state `open|filtered`. It counts as no answer where another probe found the port open; else it does not count, and alone it gives the verdict `unknown`.',
+  ),
+  icmp_refused: rule(['info'], 'udp: an ICMP error came in answer; one finding for each message and sender.'),
+  handshakes_lost: degrading(
+    ['warning', 'info'],
+    `tcp: the state is \`open\` and an attempt failed. Warning from ${t.lostPackets} failed attempts on, of all probes together.`,
+  ),
+  tls_failed: degrading(['critical'], 'http: `tls_handshake_failed` or `tls_protocol_unsupported`.'),
+  tls_slow: degrading(
+    ['warning', 'info'],
+    `http: \`timings.tls\` above ${t.tls.connects} × \`timings.connect\` + ${t.tls.plusMs} ms. Warning where many probes see it.`,
+  ),
+  certificate_expired: degrading(
+    ['critical'],
+    'http: `tls_expired`, as the failure or, with `insecureSSL`, as `authorizationError`. So are the next ones.',
+  ),
+  certificate_not_yet_valid: degrading(['critical'], 'http: `tls_not_yet_valid`.'),
+  certificate_expires_soon: rule(['warning'], `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}.`),
+  certificate_hostname_mismatch: degrading(['critical'], 'http: `tls_hostname_mismatch`.'),
+  certificate_revoked: degrading(['critical'], 'http: `tls_revoked`.'),
+  certificate_untrusted: degrading(
+    ['critical'],
+    'http: self-signed, unknown issuer, missing intermediate, weak key, or untrusted for another reason.',
+  ),
+  certificate_fails_on_some: degrading(
+    ['warning'],
+    'http: one of the six above, or no handshake, for some probes, and an authorized certificate for others.',
+  ),
+  certificate_differs: rule(
+    ['warning', 'info'],
+    'http: two or more SHA-256 fingerprints of the server’s own certificate. Info where they have one issuer.',
+  ),
+  http_server_error: degrading(
+    ['critical', 'warning'],
+    'http: a status of 500 or above. It counts as no answer. Warning where other probes have another status.',
+  ),
+  http_client_error: degrading(['warning'], 'http: a status from 400 to 499. It counts as an answer.'),
+  http_status_differs: degrading(['warning', 'info'], 'http: two or more statuses. Info where all are below 400.'),
+  http_redirect_failed: degrading(
+    ['warning'],
+    'http: `redirect_loop`, which counts as no answer; `redirect_limit` and `redirect_refused`, which count as one.',
+  ),
+  http_redirects_elsewhere: rule(
+    ['info'],
+    'http: the Location of a 3xx answer names another host; a leading `www.` makes no other one.',
+  ),
+  http_redirects_differ: rule(['info'], 'http: two or more places, absolute.'),
+  http_server_slow: degrading(
+    ['warning', 'info'],
+    `http: \`timings.firstByte\` above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning where many probes see it.`,
+  ),
+  screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),
+  packet_loss: degrading(
+    ['warning', 'info'],
+    `ping: a probe has replies and lost packets. Warning from ${t.lostPackets} lost packets on, of all probes together.`,
+  ),
+  jitter_high: degrading(
+    ['warning', 'info'],
+    `ping: \`jitter\` above ${t.jitter.minMs} ms and above ${t.jitter.shareOfMean * 100} % of \`rttAvg\`, with ${t.jitter.minReplies} replies or more. Warning where many probes see it.`,
+  ),
+  replies_odd: rule(
+    ['warning', 'info'],
+    'ping: duplicate, late, reordered or corrupted replies. Warning where some are corrupted.',
+  ),
+  latency_outlier: rule(
+    ['warning', 'info'],
+    `ping, tcp, http (\`timings.connect\`), traceroute, with ${t.outlier.minProbes} round trips or more: the shortest round trip of a probe, less ${t.outlier.stretch} × the least that its distance to the target allows, is above ${t.outlier.times} × the median of the others and above the median + ${t.outlier.plusMs} ms. Where the place of the target is not known, or some probe is faster than it allows, the target is taken to be where the fastest probe of the address is, that probe’s round trip is taken off too, and it is info; so it is for a probe whose own place is not known, of which nothing is taken off.`,
+  ),
+  place_contradicted: rule(
+    ['info'],
+    `The same round trips, to one address: those of two probes together are shorter than the round trip of light between the places of the two, at two thirds of its speed in vacuum and with ${t.placeErrorKm} km for the size of cities.`,
+  ),
+  routing_loop: rule(['critical'], 'traceroute: `loop` is not null.'),
+  path_refused: rule(
+    ['warning'],
+    'traceroute: not reached, no loop, and the last answer is an ICMP error other than time exceeded. One finding for each network and error.',
+  ),
+  path_stops: rule(
+    ['warning'],
+    'traceroute: not reached, no loop, no such error. One finding for each network of the last hop that answered; the text says so where that is the target’s own.',
+  ),
+  path_loss: degrading(
+    ['warning', 'info'],
+    `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
+  ),
+  loss_at_target: rule(['info'], 'traceroute: the target’s hop lost packets, and the one before it did not.'),
+  rate_limited_hop: rule(['info'], 'traceroute: a hop lost packets, and a later one up to the target’s lost none.'),
+  path_mtu_small: rule(
+    ['warning', 'info'],
+    `traceroute: \`pathMtu\` below ${t.mtu.ordinary}. Warning below ${t.mtu.ipv6Minimum}, the least that IPv6 takes.`,
+  ),
+  target_refused: rule(
+    ['warning', 'info'],
+    '`target_refused_by_policy`. Does not count; info where any probe counts. So are the next ones.',
+  ),
+  probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
+  probes_offline: rule(['warning', 'info'], '`probe_offline`.'),
+  probes_unanswered: rule(
+    ['warning', 'info'],
+    '`probe_timeout`, `probe_busy`, `probe_interrupted`, `target_rate_limited`.',
+  ),
+  probes_faulty: rule(['warning', 'info'], 'Every other result `error`, and every failure whose source is the probe.'),
+};

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { bad, each, lines, summaryOf, textOf } from '../test/cases.ts';
+import { lost, ping } from '../test/results.ts';
+
+const good = ping([120, 121, 122, 120]);
+const at = (resolvedIp: string) => ({ resolvedIp });
+
+describe('who is affected', () => {
+  it.each([
+    ['nobody', each('fra-1 ber-1 nyc-1', good), []],
+    ['all', each('fra-1 ber-1 nyc-1', lost), ['down_everywhere critical: ber-1 fra-1 nyc-1']],
+    ['one of one', { 'fra-1': lost }, ['down_everywhere critical: fra-1']],
+    ['one of several', { ...each('fra-1 ber-1', good), 'nyc-1': lost }, ['down_one_probe warning: nyc-1']],
+    [
+      'one country',
+      { ...each('fra-1 ber-1', lost), ...each('par-1 nyc-1', good) },
+      ['down_country critical: ber-1 fra-1'],
+    ],
+    [
+      'one network',
+      { ...each('ber-1 par-1', lost), ...each('fra-1 nyc-1', good) },
+      ['down_network critical: ber-1 par-1'],
+    ],
+    [
+      'a country and a network that cannot be told apart',
+      { ...each('fra-1 muc-1', lost), ...each('par-1 nyc-1', good) },
+      ['down_country critical: fra-1 muc-1', 'down_network critical: fra-1 muc-1'],
+    ],
+    [
+      'one continent',
+      { ...each('fra-1 par-1 lon-1', lost), ...each('nyc-1 syd-1', good) },
+      ['down_continent critical: fra-1 lon-1 par-1'],
+    ],
+    [
+      'some of a country',
+      { ...each('fra-1 muc-1', lost), ...each('ber-1 muc-2 nyc-1', good) },
+      ['down_some warning: fra-1 muc-1'],
+    ],
+    [
+      'half of all, without a pattern',
+      { ...each('fra-1 nyc-1', lost), ...each('fra-2 nyc-2', good) },
+      ['down_some critical: fra-1 nyc-1'],
+    ],
+    [
+      'probes that nobody knows any more',
+      { ...each('gone-1 gone-2', lost), ...each('fra-1 nyc-1 lon-1', good) },
+      ['down_some warning: gone-1 gone-2'],
+    ],
+    [
+      'a country, where nobody knows where the others are',
+      { ...each('fra-1 ber-1', lost), ...each('gone-1 gone-2 gone-3', good) },
+      ['down_some warning: ber-1 fra-1'],
+    ],
+    [
+      'a country, where a probe that nobody knows any more has an answer',
+      { ...each('fra-1 ber-1', lost), ...each('gone-1 nyc-1', good) },
+      ['down_country critical: ber-1 fra-1'],
+    ],
+    [
+      'one address of several',
+      { ...each('fra-1 nyc-1', { ...lost, ...at('203.0.113.2') }), ...each('fra-2 nyc-2', good) },
+      ['down_address critical: fra-1 nyc-1', 'addresses_differ info: fra-1 fra-2 nyc-1 nyc-2'],
+    ],
+    [
+      'an address that answers others',
+      {
+        ...each('fra-1 nyc-1', { ...lost, ...at('203.0.113.2') }),
+        ...each('fra-2 nyc-2', { ...good, ...at('203.0.113.2') }),
+        'lon-1': good,
+      },
+      ['down_some warning: fra-1 nyc-1', 'addresses_differ info: fra-1 fra-2 lon-1 nyc-1 nyc-2'],
+    ],
+    [
+      'one family',
+      {
+        'fra-1': { ...lost, ...at('2001:db8::1') },
+        'nyc-1': { ...lost, ...at('2001:db8::2') },
+        ...each('fra-2 nyc-2', good),
+      },
+      [
+        'down_family critical: fra-1 nyc-1',
+        'addresses_differ info: fra-1 nyc-1',
+        'families_differ info: fra-1 fra-2 nyc-1 nyc-2',
+      ],
+    ],
+  ])('is %s', (_reason, results, expected) => {
+    expect(lines(summaryOf('ping', results))).toEqual(expected);
+  });
+
+  it('is said with the place and the reasons', () => {
+    const results = { 'fra-1': lost, 'ber-1': bad('host_unreachable', {}), ...each('par-1 nyc-1', good) };
+
+    expect(textOf(summaryOf('ping', results), 'down_country')).toBe(
+      'It fails from the 2 probes in Germany and from no other of the 4: nothing came back in time (1) and the host is ' +
+        'unreachable (1). 2 probes elsewhere have an answer.',
+    );
+  });
+
+  it.each([
+    ['muc-1', 'One of them is in the same network.'],
+    ['ber-1', 'One of them is in the same country, none in the same network.'],
+    ['lon-1', 'None of them is in the same country or network.'],
+  ])('of one probe, with what the others tell: %s', (other, expected) => {
+    expect(textOf(summaryOf('ping', { 'fra-1': lost, ...each(`${other} nyc-1`, good) }), 'down_one_probe')).toContain(
+      expected,
+    );
+  });
+});
+
+describe('where nobody knows the place of the others', () => {
+  it('is not said that they are, or are not, where the failing ones are', () => {
+    const some = textOf(summaryOf('ping', { ...each('fra-1 ber-1', lost), 'gone-1': good }), 'down_some');
+    const one = textOf(summaryOf('ping', { 'fra-1': lost, 'gone-1': good }), 'down_one_probe');
+
+    expect(some).not.toContain('where others have an answer');
+    expect(one).toMatch(/One other probe has an answer\.$/);
+  });
+});
+
+describe('names', () => {
+  const unresolved = bad('dns_nxdomain', { resolvedIp: null }, { source: 'resolver', phase: 'resolve' });
+
+  it.each([
+    ['for all', { 'fra-1': unresolved, 'nyc-1': unresolved }, 'name_not_resolved critical: fra-1 nyc-1'],
+    ['for one', { 'fra-1': unresolved, 'nyc-1': good }, 'name_not_resolved warning: fra-1'],
+  ])('that do not resolve %s are the reason', (_reason, results, expected) => {
+    expect(lines(summaryOf('ping', results))).toContain(expected);
+  });
+});
+
+describe('addresses', () => {
+  it.each([
+    ['by place', { 'fra-1': '203.0.113.1', 'ber-1': '203.0.113.1', 'nyc-1': '203.0.113.2' }, true],
+    ['from each country alone', { 'fra-1': '203.0.113.1', 'nyc-1': '203.0.113.2', 'syd-1': '203.0.113.3' }, false],
+    ['by chance', { 'fra-1': '203.0.113.1', 'ber-1': '203.0.113.2', 'nyc-1': '203.0.113.2' }, false],
+  ])('that differ %s are a matter of course', (_reason, addresses, isByPlace) => {
+    const results = Object.fromEntries(Object.entries(addresses).map(([probe, ip]) => [probe, { ...good, ...at(ip) }]));
+
+    const summary = summaryOf('ping', results);
+
+    expect(lines(summary)).toEqual([`addresses_differ info: ${Object.keys(addresses).toSorted().join(' ')}`]);
+    expect(textOf(summary, 'addresses_differ').includes('goes by place')).toBe(isByPlace);
+    expect(summary.groups).toHaveLength(new Set(Object.values(addresses)).size);
+  });
+});

@@ -1,0 +1,122 @@
+import { found, type Found } from './finding.ts';
+import { reasonsOf } from './reasons.ts';
+import { groupBy, probesOf, type ProbeFacts, type Report } from './report.ts';
+import type { Sides } from './sides.ts';
+import { commonPlace, continentName, countryName, fromAll, listed, networkName, shown } from './words.ts';
+
+/** Who is affected: nothing where every probe that counts has an answer. */
+export function findScopes({ up, down, counted }: Sides): readonly Found[] {
+  if (down.length === 0) return [];
+  if (up.length === 0) return [downEverywhere(counted)];
+  if (down.length === 1) return [downOne(down[0]!, up)];
+  const scoped = [
+    ...scope(
+      'down_country',
+      down,
+      counted,
+      ({ facts }) => facts?.countryCode,
+      ({ facts }) => `in ${countryName(facts!.countryCode)}`,
+    ),
+    ...scope(
+      'down_network',
+      down,
+      counted,
+      ({ facts }) => facts?.asNumber,
+      ({ facts }) => `in ${networkName(facts!)}`,
+    ),
+    ...scope(
+      'down_address',
+      down,
+      counted,
+      ({ result }) => result.resolvedIp ?? undefined,
+      ({ result }) => `that asked ${result.resolvedIp}`,
+    ),
+    ...scope('down_family', down, counted, familyOf, (report) => `that used ${familyOf(report)}`),
+  ];
+  const wide = scoped.some(({ code }) => code === 'down_country')
+    ? []
+    : scope(
+        'down_continent',
+        down,
+        counted,
+        ({ facts }) => facts?.continent,
+        ({ facts }) => `in ${continentName(facts!.continent!)}`,
+      );
+  const all = [...scoped, ...wide];
+  return all.length > 0 ? all : [downSome(down, counted)];
+}
+
+type ScopeCode = 'down_country' | 'down_network' | 'down_address' | 'down_family' | 'down_continent';
+
+/** All that fail have one key, and all that have it fail, while others are there that have another one. */
+function scope(
+  code: ScopeCode,
+  down: readonly Report[],
+  counted: readonly Report[],
+  keyOf: (report: Report) => string | undefined,
+  where: (report: Report) => string,
+): readonly Found[] {
+  const keys = groupBy(counted, keyOf);
+  const key = keyOf(down[0]!);
+  const own = keys.find(([name]) => name === key)?.[1] ?? [];
+  if (key === undefined || keys.length < 2 || own.length !== down.length) return [];
+  if (!down.every((report) => keyOf(report) === key)) return [];
+  const place = `the ${down.length} probes ${where(down[0]!)}`;
+  const others = counted.length - down.length;
+  const text = `It fails from ${place} and from no other of the ${counted.length}: ${reasonsOf(down)}. ${
+    others === 1 ? 'One probe elsewhere has' : `${others} probes elsewhere have`
+  } an answer.`;
+  return [found(code, 'critical', down, text, place)];
+}
+
+export function familyOf({ result }: Report): 'IPv4' | 'IPv6' | undefined {
+  const { resolvedIp } = result;
+  if (resolvedIp === null || resolvedIp === undefined) return undefined;
+  return resolvedIp.includes(':') ? 'IPv6' : 'IPv4';
+}
+
+function downEverywhere(down: readonly Report[]): Found {
+  const reasons = reasonsOf(down);
+  if (down.length > 1)
+    return found('down_everywhere', 'critical', down, `It fails ${fromAll(down.length, down.length)}: ${reasons}.`);
+  const text = `It fails from ${down[0]!.probe}: ${reasons}. One probe alone cannot tell whether that is the target’s trouble or its own.`;
+  return found('down_everywhere', 'critical', down, text);
+}
+
+function downOne(report: Report, up: readonly Report[]): Found {
+  const { probe, facts } = report;
+  const place = facts === undefined ? '' : ` (${placeText(facts)})`;
+  const text = `Only ${probe}${place} fails: ${reasonsOf([report])}. ${
+    up.length === 1 ? 'One other probe has an answer.' : `${up.length} others have an answer.`
+  } ${neighbours(facts, up)}`;
+  return found('down_one_probe', 'warning', [report], text.trim(), probe);
+}
+
+function placeText(facts: ProbeFacts): string {
+  const city = facts.city ?? facts.datacenter;
+  return `${shown(city, 60)}, ${countryName(facts.countryCode)}, ${networkName(facts)}`;
+}
+
+/** Whether its place or its network can be the cause. */
+function neighbours(facts: ProbeFacts | undefined, up: readonly Report[]): string {
+  if (facts === undefined) return '';
+  const inNetwork = up.some((other) => other.facts?.asNumber === facts.asNumber);
+  if (inNetwork) return 'One of them is in the same network.';
+  const inCountry = up.some((other) => other.facts?.countryCode === facts.countryCode);
+  if (inCountry) return 'One of them is in the same country, none in the same network.';
+  if (up.some((other) => other.facts === undefined)) return '';
+  return 'None of them is in the same country or network.';
+}
+
+function downSome(down: readonly Report[], counted: readonly Report[]): Found {
+  const place = commonPlace(down);
+  const [country] = down.map(({ facts }) => facts?.countryCode);
+  const isShared = counted.some((report) => !down.includes(report) && report.facts?.countryCode === country);
+  const common =
+    place === undefined || !isShared
+      ? 'No place, network or address tells them from the others.'
+      : `They are ${place}, where others have an answer.`;
+  const text = `It fails from ${down.length} of ${counted.length} probes (${listed(probesOf(down))}): ${reasonsOf(down)}. ${common}`;
+  const severity = down.length * 2 >= counted.length ? 'critical' : 'warning';
+  return found('down_some', severity, down, text, listed(probesOf(down)));
+}

@@ -1,0 +1,70 @@
+import type { Summary } from '@vantage/contract';
+
+import type { Report, ResultOf } from './report.ts';
+
+/**
+ * What a probe says of the target. `impaired`: it answers, and not as it should. `silent`: nothing came back, which
+ * proves nothing. `notMeasured`: the probe could not run the check.
+ */
+export type Side = 'up' | 'impaired' | 'down' | 'silent' | 'notMeasured' | 'pending';
+
+export interface Sides {
+  readonly of: ReadonlyMap<string, Side>;
+  readonly counts: Summary['counts'];
+  /** Probes that had an answer: up and impaired. */
+  readonly up: readonly Report[];
+  readonly down: readonly Report[];
+  readonly silent: readonly Report[];
+  readonly notMeasured: readonly Report[];
+  /** Up and down: the probes that the verdict is made of. */
+  readonly counted: readonly Report[];
+}
+
+export function sidesOf(type: string, reports: readonly Report[]): Sides {
+  const first = reports.map((report) => sideOf(type, report));
+  // Where the port is known to be open, silence is what a filter or a loss on the way makes of it.
+  const isOpen = first.includes('up');
+  const of = new Map(
+    reports.map(({ probe }, index) => [probe, first[index] === 'silent' && isOpen ? 'down' : first[index]!]),
+  );
+  const on = (...sides: readonly Side[]): readonly Report[] =>
+    reports.filter(({ probe }) => sides.includes(of.get(probe)!));
+  const [up, down, silent, notMeasured, pending] = [
+    on('up', 'impaired'),
+    on('down'),
+    on('silent'),
+    on('notMeasured'),
+    on('pending'),
+  ];
+  return {
+    of,
+    ...{ up, down, silent, notMeasured },
+    counted: on('up', 'impaired', 'down'),
+    counts: {
+      up: up.length,
+      down: down.length,
+      silent: silent.length,
+      notMeasured: notMeasured.length,
+      pending: pending.length,
+    },
+  };
+}
+
+function sideOf(type: string, report: Report): Side {
+  const { outcome, result } = report;
+  if (outcome === 'pending') return 'pending';
+  if (outcome === 'error' || result.error?.source === 'probe') return 'notMeasured';
+  if (type === 'http') return httpSide(outcome, report.result);
+  if (outcome === 'success') return 'up';
+  return type === 'udp' && outcome === 'timeout' ? 'silent' : 'down';
+}
+
+/** What is said about redirects and the browser is not that the target has no answer. */
+const answeredAnyway: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_limit', 'screenshot_failed']);
+
+function httpSide(outcome: 'success' | 'failure' | 'timeout', { error, statusCode, tls }: ResultOf<'http'>): Side {
+  if (outcome === 'success') return tls?.authorized === false ? 'impaired' : 'up';
+  const code = error?.code;
+  if (code === 'http_status') return statusCode !== undefined && statusCode < 500 ? 'impaired' : 'down';
+  return code !== undefined && answeredAnyway.has(code) ? 'impaired' : 'down';
+}

@@ -1,0 +1,294 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Summary } from '@vantage/contract';
+
+import { bad, broken, CHECK_ID, each, lines, pending, summaryOf, textOf } from '../test/cases.ts';
+import { dns, http, info, lost, ping, refused, tcp, tls, trace, udp } from '../test/results.ts';
+
+const good = ping([20, 21, 22, 20]);
+
+describe('the verdict', () => {
+  it.each<[reason: string, verdict: Summary['verdict'], agree: string, summary: Summary]>([
+    ['all answer', 'up', '3 of 3', summaryOf('ping', each('fra-1 ber-1 par-1', good))],
+    ['none answers', 'down', '3 of 3', summaryOf('ping', each('fra-1 ber-1 par-1', lost))],
+    ['most answer', 'partial', '2 of 3', summaryOf('ping', { ...each('fra-1 ber-1', good), 'par-1': lost })],
+    ['few answer', 'partial', '2 of 3', summaryOf('ping', { ...each('fra-1 ber-1', lost), 'par-1': good })],
+    ['all answer, with loss', 'degraded', '2 of 2', summaryOf('ping', each('fra-1 ber-1', ping([20, null, 20, 20])))],
+    ['one packet is lost', 'up', '2 of 2', summaryOf('ping', { 'fra-1': ping([20, null]), 'ber-1': good })],
+    ['nobody could measure', 'unknown', '0 of 0', summaryOf('ping', each('fra-1 ber-1', broken('capability_missing')))],
+    ['nobody has answered yet', 'unknown', '0 of 0', summaryOf('ping', each('fra-1 ber-1', pending))],
+    ['there is no probe', 'unknown', '0 of 0', summaryOf('ping', {})],
+    [
+      'who could not measure does not count',
+      'down',
+      '1 of 1',
+      summaryOf('ping', { 'fra-1': lost, 'ber-1': broken('probe_offline') }),
+    ],
+    [
+      'who is late does not count',
+      'up',
+      '1 of 1',
+      summaryOf('ping', {
+        'fra-1': good,
+        'ber-1': bad('probe_timeout', {}, { result: 'timeout', source: 'probe', phase: 'dispatch' }),
+      }),
+    ],
+    [
+      'who has not answered yet does not count',
+      'up',
+      '1 of 1',
+      summaryOf('ping', { 'fra-1': good, 'ber-1': { ...good, ...pending } }),
+    ],
+    ['a 4xx status is an answer', 'degraded', '2 of 2', summaryOf('http', each('fra-1 ber-1', http(404)))],
+    ['a 5xx status is none', 'down', '2 of 2', summaryOf('http', each('fra-1 ber-1', http(502)))],
+    ['a 5xx status of some', 'partial', '1 of 2', summaryOf('http', { 'fra-1': http(502), 'ber-1': http(200) })],
+    ['a refused certificate is no answer', 'down', '1 of 1', summaryOf('http', { 'fra-1': refused('tls_expired') })],
+    [
+      'a certificate that the caller lets pass is a bad answer',
+      'degraded',
+      '1 of 1',
+      summaryOf('http', {
+        'fra-1': http(200, { tls: tls('1', { authorized: false, authorizationError: 'tls_self_signed' }) }),
+      }),
+    ],
+    [
+      'redirects were not followed to the end',
+      'degraded',
+      '1 of 1',
+      summaryOf('http', { 'fra-1': bad('redirect_limit', {}) }),
+    ],
+    [
+      'the browser could not show the page',
+      'degraded',
+      '1 of 1',
+      summaryOf('http', { 'fra-1': bad('screenshot_failed', {}) }),
+    ],
+    ['redirects lead in a circle', 'down', '1 of 1', summaryOf('http', { 'fra-1': bad('redirect_loop', {}) })],
+    [
+      'a certificate that expires soon still works',
+      'up',
+      '1 of 1',
+      summaryOf('http', { 'fra-1': http(200, { tls: tls('1', { daysLeft: 2 }) }) }),
+    ],
+    ['a closed port', 'down', '1 of 1', summaryOf('tcp', { 'fra-1': tcp('closed') })],
+    ['UDP silence proves nothing', 'unknown', '0 of 0', summaryOf('udp', each('fra-1 ber-1', udp('open|filtered')))],
+    [
+      'UDP silence beside an open port is a failure',
+      'partial',
+      '1 of 2',
+      summaryOf('udp', { 'fra-1': udp('open|filtered'), 'ber-1': udp('open') }),
+    ],
+    [
+      'UDP silence beside a closed port does not count',
+      'down',
+      '1 of 1',
+      summaryOf('udp', { 'fra-1': udp('open|filtered'), 'ber-1': udp('closed') }),
+    ],
+    ['a name that does not exist', 'down', '2 of 2', summaryOf('dns', each('fra-1 ber-1', dns('NXDOMAIN')))],
+    ['a name without such records', 'up', '2 of 2', summaryOf('dns', each('fra-1 ber-1', dns([])))],
+    [
+      'different answers',
+      'up',
+      '2 of 2',
+      summaryOf('dns', { 'fra-1': dns(['A 192.0.2.1']), 'ber-1': dns(['A 192.0.2.2']) }),
+    ],
+    ['a trace that arrives', 'up', '1 of 1', summaryOf('traceroute', { 'fra-1': trace(['203.0.113.1 5 5 5']) })],
+    [
+      'a trace that does not',
+      'down',
+      '1 of 1',
+      summaryOf('traceroute', { 'fra-1': trace(['192.0.2.1 5 5 5', '* * *']) }),
+    ],
+    ['something is known', 'up', '1 of 1', summaryOf('info', { 'fra-1': info() })],
+  ])('%s: %s, %s', (_reason, verdict, agree, summary) => {
+    expect(summary.verdict).toBe(verdict);
+    expect(`${summary.agree.n} of ${summary.agree.of}`).toBe(agree);
+  });
+
+  it('says which check it is of, and counts every probe once', () => {
+    const results = { 'fra-1': good, 'ber-1': lost, 'par-1': broken('probe_offline'), 'lon-1': pending };
+
+    const summary = summaryOf('ping', results);
+
+    expect(summary).toMatchObject({ checkId: CHECK_ID, type: 'ping', host: 'example.com', status: 'pending' });
+    expect(summary.counts).toEqual({ up: 1, down: 1, silent: 0, notMeasured: 1, pending: 1 });
+  });
+});
+
+describe('the headline', () => {
+  it.each<[headline: string, summary: Summary]>([
+    [
+      'example.com answers pings from both probes (median round trip 20 ms).',
+      summaryOf('ping', each('fra-1 ber-1', good)),
+    ],
+    [
+      'example.com does not answer pings from any of 2 probes: nothing came back in time.',
+      summaryOf('ping', each('fra-1 ber-1', lost)),
+    ],
+    [
+      'example.com answers pings from 1 of 3 probes, and fails from the 2 probes in Germany: nothing came back in time; one probe has not answered yet.',
+      summaryOf('ping', { ...each('fra-1 ber-1', lost), 'nyc-1': good, 'lax-1': pending }),
+    ],
+    [
+      'example.com answers pings from both probes, but 2 probes lose packets.',
+      summaryOf('ping', each('fra-1 ber-1', ping([20, null]))),
+    ],
+    [
+      'https://example.com/ does not work from any of 2 probes: status 503.',
+      summaryOf('http', each('fra-1 ber-1', http(503))),
+    ],
+    [
+      'https://example.com/ answers from both probes, but with status 403.',
+      summaryOf('http', each('fra-1 ber-1', http(403))),
+    ],
+    [
+      'https://example.com/ answers with status 200 from the one probe that could measure (round trip 20 ms); the certificate that fra-1 saw expires in 3 days.',
+      summaryOf('http', { 'fra-1': http(200, { tls: tls('1', { daysLeft: 3 }) }) }),
+    ],
+    [
+      'Port 443 of example.com is not open from any of 3 probes: the connection was refused (2) and nothing came back in time (1).',
+      summaryOf('tcp', { ...each('fra-1 nyc-1', tcp('closed')), 'lax-1': tcp('filtered') }),
+    ],
+    [
+      'No probe heard back from port 53 of example.com: with UDP that proves neither that it is open nor that it is closed.',
+      summaryOf('udp', each('fra-1 ber-1', udp('open|filtered'))),
+    ],
+    [
+      'example.com resolves (MX) from the one probe that could measure.',
+      summaryOf('dns', { 'fra-1': dns(['MX 10 mx.example.com.'], { recordType: 'MX' }) }),
+    ],
+    [
+      'example.com exists, without records of type A, as seen from both probes.',
+      summaryOf('dns', each('fra-1 ber-1', dns([]))),
+    ],
+    [
+      'example.com is reached from the one probe that could measure (round trip 5 ms).',
+      summaryOf('traceroute', { 'fra-1': trace(['203.0.113.1 5 6 7']) }),
+    ],
+    [
+      'example.com is 203.0.113.1, AS64512 (Target Net), Paris, France, as seen from the one probe that could measure.',
+      summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net', city: 'Paris', countryCode: 'FR' }) }),
+    ],
+    [
+      '203.0.113.1 is AS64512 (Target Net), as seen from the one probe that could measure.',
+      summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net' }) }, { host: '203.0.113.1' }),
+    ],
+    [
+      'example.com is an alias, with no records of type A in the answer, as seen from both probes.',
+      summaryOf('dns', each('fra-1 ber-1', dns(['CNAME a.example.']))),
+    ],
+    [
+      'The name of https://example.com/ does not resolve from any of 2 probes: the resolver could not be reached.',
+      summaryOf(
+        'http',
+        each('fra-1 ber-1', bad('dns_resolver_unreachable', { resolvedIp: null }, { phase: 'resolve' })),
+      ),
+    ],
+    [
+      'example.com does not answer pings from the one probe that has measured: nothing came back in time; 2 probes have not answered yet.',
+      summaryOf('ping', { 'fra-1': lost, ...each('ber-1 nyc-1', pending) }),
+    ],
+    [
+      'Port 53 of example.com is not open from the one probe that got an answer: nothing listens on the port; 2 probes heard nothing back, which proves neither.',
+      summaryOf('udp', { 'fra-1': udp('closed'), ...each('ber-1 nyc-1', udp('open|filtered')) }),
+    ],
+    ['No probe has measured example.com yet.', summaryOf('ping', each('fra-1 ber-1', pending))],
+    [
+      'No probe could measure example.com: the probe was offline.',
+      summaryOf('ping', each('fra-1 ber-1', broken('probe_offline'))),
+    ],
+  ])('%s', (headline, summary) => {
+    expect(summary.headline).toBe(headline);
+  });
+});
+
+describe('probes that do not count', () => {
+  it.each([
+    ['target_refused_by_policy', 'target_refused'],
+    ['capability_missing', 'probes_incapable'],
+    ['family_unavailable', 'probes_incapable'],
+    ['probe_offline', 'probes_offline'],
+    ['probe_busy', 'probes_unanswered'],
+    ['probe_interrupted', 'probes_unanswered'],
+    ['probe_timeout', 'probes_unanswered'],
+    ['invalid_job', 'probes_faulty'],
+    ['internal_error', 'probes_faulty'],
+  ] as const)('are named: %s is %s', (code, finding) => {
+    const beside = summaryOf('ping', { 'fra-1': good, 'ber-1': broken(code) });
+    const alone = summaryOf('ping', { 'ber-1': broken(code) });
+
+    expect(lines(beside)).toEqual([`${finding} info: ber-1`]);
+    expect(lines(alone)).toEqual([`${finding} warning: ber-1`]);
+    expect([beside.verdict, alone.verdict]).toEqual(['up', 'unknown']);
+  });
+
+  it('say which rule refuses the target', () => {
+    const summary = summaryOf('ping', { 'fra-1': good, 'ber-1': broken('target_refused_by_policy') });
+
+    expect(textOf(summary, 'target_refused')).toContain('Says the agent: target_refused_by_policy');
+  });
+});
+
+describe('a screenshot', () => {
+  const reason = { code: 'screenshot_failed', phase: 'exec', source: 'probe', message: 'No browser.' } as const;
+
+  it('that was given up is a finding that says why, and changes no verdict', () => {
+    const screenshot = { state: 'given_up', probe: 'fra-1', reason } as const;
+
+    const summary = summaryOf('http', { 'fra-1': http(200) }, { screenshot });
+
+    expect(lines(summary)).toEqual(['screenshot_missing info: fra-1']);
+    expect(textOf(summary, 'screenshot_missing')).toContain('No browser');
+    expect(summary.verdict).toBe('up');
+  });
+
+  it('of no probe and without a reason is named as well', () => {
+    const summary = summaryOf(
+      'http',
+      { 'fra-1': http(200) },
+      { screenshot: { state: 'given_up', probe: null, reason: null } },
+    );
+
+    expect(lines(summary)).toEqual(['screenshot_missing info: ']);
+  });
+
+  it.each(['not_asked', 'pending', 'taken'] as const)('that is %s is none', (state) => {
+    const summary = summaryOf('http', { 'fra-1': http(200) }, { screenshot: { state, probe: null, reason: null } });
+
+    expect(summary.findings).toEqual([]);
+  });
+});
+
+describe('what comes from outside', () => {
+  it('is shown escaped and bounded', () => {
+    const hostile = `<b>\u202Ex\u0000${'y'.repeat(5_000)}`;
+    const results = {
+      'fra-1': http(200, { sslIssuer: hostile, tls: tls('1', {}, hostile), url: hostile }),
+      'ber-1': http(301, { location: `https://other.example/${hostile}`, tls: tls('2', {}, 'O=b') }),
+      'par-1': bad('target_refused_by_policy', {}, { result: 'error', source: 'probe' }),
+    };
+
+    const summary = summaryOf('http', results, { host: hostile });
+
+    const texts = [
+      summary.headline,
+      ...summary.findings.map(({ text }) => text),
+      ...summary.groups.flatMap(({ values }) => values),
+    ];
+    expect(summary.findings.map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['certificate_differs', 'target_refused']),
+    );
+    for (const text of texts) {
+      expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(Array.from(text).length).toBeLessThanOrEqual(1_024);
+    }
+  });
+
+  it('may be named like what every object has', () => {
+    const results = { constructor: lost, tostring: good, 'has-own-property': broken('probe_offline') };
+
+    const summary = summaryOf('ping', results);
+
+    expect(summary.counts).toEqual({ up: 1, down: 1, silent: 0, notMeasured: 1, pending: 0 });
+    expect(lines(summary)).toEqual(['down_one_probe warning: constructor', 'probes_offline info: has-own-property']);
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Paths } from '@vantage/contract';
+
+import { broken, summaryOf, type Result } from '../../test/cases.ts';
+import { trace } from '../../test/results.ts';
+
+function pathsOf(results: Readonly<Record<string, Result<'traceroute'>>>): Paths {
+  return summaryOf('traceroute', results).paths!;
+}
+
+/** `a > b: probes` of every edge, addresses without their prefix. */
+function edgesOf({ edges }: Paths): readonly string[] {
+  return edges.map(({ from, to, probes }) => `${short(from)} > ${short(to)}: ${probes.join(' ')}`);
+}
+
+function endsOf({ ends }: Paths): readonly string[] {
+  return ends.map(({ node, reason, probes }) => `${short(node)} ${reason}: ${probes.join(' ')}`);
+}
+
+function short(id: string): string {
+  return id.replaceAll(/(ip|probe):/g, '');
+}
+
+const target = '203.0.113.1 9 9';
+
+describe('the graph of paths', () => {
+  it('has each router once, with what is known of it, and each step between two with its probes', () => {
+    const paths = pathsOf({
+      'fra-1': trace(['198.51.100.1 1 1', '192.0.2.1 6 5', target]),
+      'ber-1': trace(['198.51.100.2 1 1', '198.51.100.3 2 2', '192.0.2.1 4 7', target]),
+    });
+
+    expect(edgesOf(paths)).toEqual([
+      'ber-1 > 198.51.100.2: ber-1',
+      'fra-1 > 198.51.100.1: fra-1',
+      '198.51.100.1 > 192.0.2.1: fra-1',
+      '198.51.100.2 > 198.51.100.3: ber-1',
+      '192.0.2.1 > 203.0.113.1: ber-1 fra-1',
+      '198.51.100.3 > 192.0.2.1: ber-1',
+    ]);
+    expect(endsOf(paths)).toEqual(['203.0.113.1 reached: ber-1 fra-1']);
+    expect(paths.nodes.find(({ ip }) => ip === '192.0.2.1')).toEqual({
+      ...{ id: 'ip:192.0.2.1', kind: 'router', ip: '192.0.2.1', hostname: null, asn: 'AS64511', asName: 'Transit Net' },
+      ...{ rttMin: 4, hopMin: 2, hopMax: 3, probes: ['ber-1', 'fra-1'] },
+    });
+    expect(paths.nodes.map(({ kind }) => kind)).toEqual([
+      'probe',
+      'probe',
+      'router',
+      'router',
+      'router',
+      'router',
+      'target',
+    ]);
+  });
+
+  it('knows how near and how far a router was seen', () => {
+    const { nodes } = pathsOf({
+      'ber-1': trace(['192.0.2.1 1', '192.0.2.2 2', '192.0.2.9 5', target]),
+      'fra-1': trace(['192.0.2.9 4', target]),
+      'par-1': trace(['192.0.2.1 1', '192.0.2.9 6', target]),
+    });
+
+    expect(nodes.find(({ ip }) => ip === '192.0.2.9')).toMatchObject({ hopMin: 1, hopMax: 3, rttMin: 4 });
+  });
+
+  it('has one node for a silent hop at the same position between the same routers', () => {
+    const paths = pathsOf({
+      'fra-1': trace(['192.0.2.1 1', '*', '*', '192.0.2.9 5', target]),
+      'ber-1': trace(['192.0.2.1 1', '*', '*', '192.0.2.9 5', target]),
+      'par-1': trace(['192.0.2.1 1', '*', '192.0.2.9 5', target]),
+    });
+
+    const silent = paths.nodes.filter(({ kind }) => kind === 'silent');
+    expect(silent.map(({ id, probes }) => `${short(id)}: ${probes.join(' ')}`)).toEqual([
+      'silent:192.0.2.1|192.0.2.9|1/1: par-1',
+      'silent:192.0.2.1|192.0.2.9|1/2: ber-1 fra-1',
+      'silent:192.0.2.1|192.0.2.9|2/2: ber-1 fra-1',
+    ]);
+  });
+
+  it('has one node for all the silence at the end, and says where it begins', () => {
+    const paths = pathsOf({
+      'fra-1': trace(['192.0.2.1 1', '192.0.2.9 5', '*', '*', '*']),
+      'ber-1': trace(['192.0.2.1 1', '192.0.2.9 5', '*']),
+      'par-1': trace(['*', '*']),
+    });
+
+    expect(edgesOf(paths)).toEqual([
+      'ber-1 > 192.0.2.1: ber-1',
+      'fra-1 > 192.0.2.1: fra-1',
+      'par-1 > silent:par-1|: par-1',
+      '192.0.2.1 > 192.0.2.9: ber-1 fra-1',
+      '192.0.2.9 > silent:192.0.2.9|: ber-1 fra-1',
+    ]);
+    expect(endsOf(paths)).toEqual(['192.0.2.9 silent: ber-1 fra-1', 'par-1 silent: par-1']);
+  });
+
+  it('shows a router without its address as one', () => {
+    const { nodes } = pathsOf({ 'fra-1': trace(['private 1 2', '192.0.2.9 5', target]) });
+
+    expect(nodes[1]).toMatchObject({
+      kind: 'private',
+      ip: null,
+      rttMin: 1,
+      id: 'private:probe:fra-1|ip:192.0.2.9|1/1',
+    });
+  });
+
+  it('links every router of a hop that is balanced over several', () => {
+    const paths = pathsOf({ 'fra-1': trace(['192.0.2.1/192.0.2.2 1 1', '192.0.2.8/192.0.2.9 2 2', target]) });
+
+    expect(edgesOf(paths)).toEqual([
+      'fra-1 > 192.0.2.1: fra-1',
+      'fra-1 > 192.0.2.2: fra-1',
+      '192.0.2.1 > 192.0.2.8: fra-1',
+      '192.0.2.1 > 192.0.2.9: fra-1',
+      '192.0.2.2 > 192.0.2.8: fra-1',
+      '192.0.2.8 > 203.0.113.1: fra-1',
+      '192.0.2.9 > 203.0.113.1: fra-1',
+    ]);
+  });
+
+  it.each([
+    [
+      'a circle',
+      trace(['192.0.2.1 1', '192.0.2.2 2', '192.0.2.1 3', '192.0.2.2 4'], { loop: { start: 1, length: 2 } }),
+      '192.0.2.1 loop: fra-1',
+    ],
+    ['a refusal', trace(['192.0.2.1 1', '192.0.2.2 2 !X']), '192.0.2.2 refused: fra-1'],
+    [
+      'what is not known yet',
+      { ...trace(['192.0.2.1 1', '*']), result: 'pending' as const },
+      '192.0.2.1 pending: fra-1',
+    ],
+  ])('ends in %s', (_reason, path, expected) => {
+    const paths = pathsOf({ 'fra-1': path });
+
+    expect(endsOf(paths)).toEqual([expected]);
+    expect(paths.nodes.filter(({ kind }) => kind === 'silent')).toEqual([]);
+  });
+
+  it('follows the number of the hops, in whatever order they are', () => {
+    const path = trace(['192.0.2.1 1', '192.0.2.2 2', target]);
+
+    const paths = pathsOf({ 'fra-1': { ...path, hops: path.hops!.toReversed() } });
+
+    expect(paths).toEqual(pathsOf({ 'fra-1': path }));
+  });
+
+  it('has nothing of a probe without hops, and is there for traceroutes alone', () => {
+    expect(pathsOf({ 'fra-1': broken('probe_offline') })).toEqual({ nodes: [], edges: [], ends: [] });
+    expect(summaryOf('ping', {})).not.toHaveProperty('paths');
+  });
+});

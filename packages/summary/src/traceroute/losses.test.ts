@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { lines, summaryOf, textOf } from '../../test/cases.ts';
+import { trace } from '../../test/results.ts';
+
+const access = '198.51.100.1 1 1 1';
+const target = '203.0.113.1 9 9 9';
+
+describe('loss on a path', () => {
+  it.each([
+    ['nowhere', [access, '192.0.2.1 5 5 5', target], []],
+    [
+      'at a router that answers some packets only',
+      [access, '192.0.2.1 5 * *', target],
+      ['rate_limited_hop info: fra-1'],
+    ],
+    ['at a router that never answers', [access, '* * *', target], []],
+    [
+      'from a hop to the target',
+      [access, '192.0.2.1 5 * 5', '192.0.2.2 6 * *', '203.0.113.1 9 * *'],
+      ['path_loss warning: fra-1'],
+    ],
+    [
+      'from a hop to the target, with a silent one in between',
+      [access, '192.0.2.1 5 * 5', '* * *', '203.0.113.1 9 * *'],
+      ['path_loss warning: fra-1'],
+    ],
+    ['of one packet', [access, '192.0.2.1 5 * 5', '203.0.113.1 9 * 9'], ['path_loss info: fra-1']],
+    ['at the target, behind a silent hop', [access, '* * *', '203.0.113.1 9 * *'], ['loss_at_target info: fra-1']],
+    ['at the target alone', [access, '192.0.2.1 5 5 5', '203.0.113.1 9 * *'], ['loss_at_target info: fra-1']],
+    [
+      'at a router early on, and then again from a later hop',
+      ['198.51.100.1 1 * 1', '198.51.100.2 1 1 1', '192.0.2.1 5 * 5', '203.0.113.1 9 * *'],
+      ['path_loss warning: fra-1', 'rate_limited_hop info: fra-1'],
+    ],
+    ['at a router whose address is not shown', [access, 'private 2 * 2', target], ['rate_limited_hop info: fra-1']],
+  ])('is %s', (_reason, path, expected) => {
+    expect(lines(summaryOf('traceroute', { 'fra-1': trace(path) }))).toEqual(expected);
+  });
+
+  it('is told once for the network in which it begins, with its probes', () => {
+    const results = {
+      'fra-1': trace([access, '192.0.2.1 5 * 5', '203.0.113.1 9 * 9']),
+      'ber-1': trace(['198.51.100.9 1 1 1', '192.0.2.7 5 * 5', '203.0.113.1 9 * 9']),
+      'par-1': trace(['198.51.100.5 1 * 1', '203.0.113.1 9 * 9']),
+    };
+
+    const summary = summaryOf('traceroute', results);
+
+    expect(lines(summary)).toEqual(['path_loss warning: ber-1 fra-1', 'path_loss info: par-1']);
+    expect(summary.findings[0]!.text).toBe(
+      'Loss of 2 paths begins at hop 2, 192.0.2.1 in AS64511 (Transit Net) and hop 2, 192.0.2.7 in AS64511 (Transit Net) ' +
+        'and carries on to the target, where ber-1 loses 33 % and fra-1 loses 33 %.',
+    );
+  });
+
+  it('makes the verdict degraded, and is the headline', () => {
+    const summary = summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *']) });
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.headline).toContain('but loss begins at hop 2, 192.0.2.1 in AS64511 (Transit Net)');
+  });
+
+  it('is not judged before the trace is final, nor where the target did not answer', () => {
+    const lossy = trace([access, '192.0.2.1 5 * 5', '203.0.113.1 9 * *']);
+    const unreached = trace([access, '192.0.2.1 5 * 5', '* * *']);
+
+    expect(lines(summaryOf('traceroute', { 'fra-1': { ...lossy, result: 'pending' } }))).toEqual([]);
+    expect(lines(summaryOf('traceroute', { 'fra-1': unreached })).join()).not.toContain('loss');
+  });
+});
+
+describe('where paths end', () => {
+  it('is told by the network of the last hop that answered', () => {
+    const results = {
+      'fra-1': trace([access, '192.0.2.1 5 5 5', '* * *', '* * *']),
+      'ber-1': trace(['198.51.100.9 1 1 1', '192.0.2.7 5 5 5', '* * *']),
+      'par-1': trace(['198.51.100.5 1 1 1', target]),
+    };
+
+    const summary = summaryOf('traceroute', results);
+
+    expect(lines(summary)).toEqual(['down_country critical: ber-1 fra-1', 'path_stops warning: ber-1 fra-1']);
+    expect(textOf(summary, 'path_stops')).toBe(
+      'Nothing answers beyond hop 2, 192.0.2.1 in AS64511 (Transit Net) and hop 2, 192.0.2.7 in AS64511 (Transit Net), ' +
+        'on the way from 2 probes (ber-1 and fra-1).',
+    );
+  });
+
+  it('may be the target’s own network', () => {
+    const placeOf = () => ({
+      ...{ asn: 'AS64512', asName: 'Target Net', isp: null, org: null, prefix: null, city: null, region: null },
+      ...{
+        country: null,
+        countryCode: null,
+        timezone: null,
+        latitude: null,
+        longitude: null,
+        provider: null,
+        dataDate: null,
+      },
+    });
+    const path = trace([access, '203.0.113.254 8 8 8', '* * *']);
+
+    expect(textOf(summaryOf('traceroute', { 'fra-1': path }, { placeOf }), 'path_stops')).toContain(
+      'target’s own network',
+    );
+    expect(textOf(summaryOf('traceroute', { 'fra-1': path }), 'path_stops')).not.toContain('own network');
+  });
+
+  it.each([
+    [
+      'silent from the start',
+      trace(['* * *', '* * *']),
+      'path_stops warning: fra-1',
+      'No hop answered on the way from fra-1',
+    ],
+    [
+      'refused by a router',
+      trace([access, '192.0.2.1 5 5 5 !H']),
+      'path_refused warning: fra-1',
+      'A router said that the host is unreachable (!H)',
+    ],
+    [
+      'refused with a code',
+      trace([access, '192.0.2.1 5 5 5 !<15>']),
+      'path_refused warning: fra-1',
+      'the packets go no further (!<15>)',
+    ],
+    [
+      'a circle',
+      trace([access, '192.0.2.1 5 5', '192.0.2.2 6 6', '192.0.2.1 7 7', '192.0.2.2 8 8'], {
+        loop: { start: 2, length: 2 },
+      }),
+      'routing_loop critical: fra-1',
+      'Packets of fra-1 go round in a circle of 192.0.2.1 and 192.0.2.2, in AS64511 (Transit Net)',
+    ],
+  ])('is %s', (_reason, path, expected, text) => {
+    const summary = summaryOf('traceroute', { 'fra-1': path });
+
+    expect(lines(summary).filter((line) => !line.startsWith('down_'))).toEqual([expected]);
+    expect(summary.findings.map((one) => one.text).join()).toContain(text);
+  });
+
+  it.each([
+    [null, []],
+    [1_500, []],
+    [1_492, ['path_mtu_small info: fra-1']],
+    [1_279, ['path_mtu_small warning: fra-1']],
+  ])('comes with an MTU of %s', (pathMtu, expected) => {
+    expect(lines(summaryOf('traceroute', { 'fra-1': trace([access, target], { pathMtu }) }))).toEqual(expected);
+  });
+});

@@ -1,0 +1,120 @@
+import { failureCodes, type FailureCode, type FindingCode, type SummaryGroup } from '@vantage/contract';
+
+import { found, type Found } from '../finding.ts';
+import { groupsOf } from '../groups.ts';
+import { phraseOf } from '../reasons.ts';
+import { groupBy, type Report, type ResultOf } from '../report.ts';
+import { thresholds } from '../thresholds.ts';
+import { countOf, listed, naming, shown, tally } from '../words.ts';
+
+type HttpReport = Report<ResultOf<'http'>>;
+
+/** What is wrong with a certificate, by the code of the failure; every other `tls_` code is of the handshake or of trust. */
+const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
+  tls_expired: 'certificate_expired',
+  tls_not_yet_valid: 'certificate_not_yet_valid',
+  tls_hostname_mismatch: 'certificate_hostname_mismatch',
+  tls_revoked: 'certificate_revoked',
+  tls_self_signed: 'certificate_untrusted',
+  tls_unknown_issuer: 'certificate_untrusted',
+  tls_missing_intermediate: 'certificate_untrusted',
+  tls_weak_key: 'certificate_untrusted',
+  tls_untrusted: 'certificate_untrusted',
+  tls_handshake_failed: 'tls_failed',
+  tls_protocol_unsupported: 'tls_failed',
+};
+
+export function groupCertificates(reports: readonly HttpReport[]): readonly SummaryGroup[] {
+  return groupsOf('certificate', reports, (report) => {
+    const print = leafOf(report)?.fingerprint256;
+    return print === undefined ? undefined : [print];
+  });
+}
+
+export function findCertificates(reports: readonly HttpReport[]): readonly Found[] {
+  const faulty = reports.filter((report) => faultOf(report) !== undefined);
+  const accepted = reports.filter(({ result }) => result.tls?.authorized === true);
+  return [...faults(faulty), ...partly(faulty, accepted), ...expiry(reports), ...differing(reports)];
+}
+
+function leafOf({ result }: HttpReport): NonNullable<ResultOf<'http'>['tls']>['chain'][number] | undefined {
+  return result.tls?.chain[0];
+}
+
+/** Why the connection or the certificate was refused, whether or not the request was sent all the same. */
+function faultOf({ result }: HttpReport): FailureCode | undefined {
+  const codes = [result.tls?.authorizationError, result.error?.code];
+  return (
+    codes.find((code) => typeof code === 'string' && Object.hasOwn(failureCodes, code) && code in ofCode) ?? undefined
+  );
+}
+
+function faults(faulty: readonly HttpReport[]): readonly Found[] {
+  return groupBy(faulty, (report) => ofCode[faultOf(report)!]).map(([code, own]) => {
+    const why = tally(own, (report) => phraseOf(faultOf(report)!));
+    const detail = code === 'tls_failed' ? '' : details(own);
+    const [brief] = groupBy(own, (report) => phraseOf(faultOf(report)!))[0]!;
+    const text = `${code === 'tls_failed' ? 'No TLS connection could be made' : 'The certificate is refused'}: ${why}.${detail}`;
+    return found(code as FindingCode, 'critical', own, text, brief);
+  });
+}
+
+/** What the certificates say of themselves. */
+function details(reports: readonly HttpReport[]): string {
+  const told = groupBy(reports, ({ result }) => {
+    const { sslSubject, sslIssuer, sslValidUntil } = result;
+    if (sslSubject === undefined && sslIssuer === undefined) return undefined;
+    const until =
+      sslValidUntil === null || sslValidUntil === undefined ? '' : `, valid until ${shown(sslValidUntil.slice(0, 10))}`;
+    return `${shown(sslSubject ?? 'an unnamed subject')}, issued by ${shown(sslIssuer ?? 'an unnamed issuer')}${until}`;
+  });
+  return told.length === 0
+    ? ''
+    : ` It is for ${listed(
+        told.map(([text]) => text),
+        2,
+      )}.`;
+}
+
+function partly(faulty: readonly HttpReport[], accepted: readonly HttpReport[]): readonly Found[] {
+  if (faulty.length === 0 || accepted.length === 0) return [];
+  const text =
+    `TLS fails for ${naming(faulty)} and works for ${naming(accepted)}: a server that was left out of a change, ` +
+    'or something on the way that answers in the target’s place.';
+  return [
+    found('certificate_fails_on_some', 'warning', faulty, text, `TLS fails for ${countOf(faulty.length, 'probe')}`),
+  ];
+}
+
+function expiry(reports: readonly HttpReport[]): readonly Found[] {
+  const soon = reports.filter(({ result }) => {
+    const days = result.tls?.daysLeft;
+    return (
+      typeof days === 'number' &&
+      days >= 0 &&
+      days <= thresholds.certificateDaysLeft &&
+      faultOf({ result } as HttpReport) !== 'tls_expired'
+    );
+  });
+  if (soon.length === 0) return [];
+  const days = Math.min(...soon.map(({ result }) => result.tls!.daysLeft!));
+  const when = days === 0 ? 'in less than a day' : `in ${countOf(days, 'day')}`;
+  return [
+    found('certificate_expires_soon', 'warning', soon, `The certificate that ${naming(soon)} saw expires ${when}.`),
+  ];
+}
+
+function differing(reports: readonly HttpReport[]): readonly Found[] {
+  const shownOne = reports.filter((report) => leafOf(report) !== undefined);
+  const leaves = groupBy(shownOne, (report) => leafOf(report)!.fingerprint256);
+  if (leaves.length < 2) return [];
+  const issuers = groupBy(shownOne, (report) => leafOf(report)!.issuer);
+  const issuerOf = (report: HttpReport): string => shown(report.result.sslIssuer ?? leafOf(report)!.issuer, 60);
+  const seen = tally(shownOne, issuerOf);
+  if (issuers.length < 2) {
+    const text = `Probes were shown ${leaves.length} different certificates of one issuer (${issuerOf(shownOne[0]!)}), as servers of one name often have.`;
+    return [found('certificate_differs', 'info', shownOne, text)];
+  }
+  const text = `Probes were shown ${leaves.length} different certificates of ${issuers.length} issuers: ${seen}.`;
+  return [found('certificate_differs', 'warning', shownOne, text)];
+}

@@ -1,0 +1,159 @@
+import type { SummaryGroup } from '@vantage/contract';
+
+import { found, severityByShare, type Found } from '../finding.ts';
+import { groupsOf } from '../groups.ts';
+import { reasonsOf } from '../reasons.ts';
+import type { Report, ResultOf } from '../report.ts';
+import { thresholds } from '../thresholds.ts';
+import { listed, ms, naming, shown, tally, unique } from '../words.ts';
+
+type HttpReport = Report<ResultOf<'http'>>;
+
+export function groupHttp(reports: readonly HttpReport[]): readonly SummaryGroup[] {
+  return [
+    ...groupsOf('status', reports, ({ result }) =>
+      result.statusCode === undefined ? undefined : [String(result.statusCode)],
+    ),
+    ...groupsOf('redirect', reports, redirectOf),
+  ];
+}
+
+export function findHttp(reports: readonly HttpReport[]): readonly Found[] {
+  return [...statuses(reports), ...redirects(reports), ...slowness(reports)];
+}
+
+function statuses(reports: readonly HttpReport[]): readonly Found[] {
+  const answered = reports.filter(({ result }) => result.statusCode !== undefined);
+  const from = (low: number, high: number): readonly HttpReport[] =>
+    answered.filter(({ result }) => result.statusCode! >= low && result.statusCode! < high);
+  const codes = (own: readonly HttpReport[]): string => tally(own, ({ result }) => String(result.statusCode));
+  const all: Found[] = [];
+  const [server, client] = [from(500, 1000), from(400, 500)];
+  if (server.length > 0) {
+    const severity = server.length === answered.length ? 'critical' : 'warning';
+    all.push(
+      found(
+        'http_server_error',
+        severity,
+        server,
+        `The server answers with an error of its own: status ${codes(server)}.`,
+      ),
+    );
+  }
+  if (client.length > 0) {
+    const text = `The server answers and refuses the request: status ${codes(client)}.`;
+    all.push(
+      found(
+        'http_client_error',
+        'warning',
+        client,
+        text,
+        `with status ${listed(unique(client.map(({ result }) => String(result.statusCode))))}`,
+      ),
+    );
+  }
+  if (new Set(answered.map(({ result }) => result.statusCode)).size > 1) {
+    const severity = server.length + client.length > 0 ? 'warning' : 'info';
+    const text = `The status is not the same for all probes: ${codes(answered)}.`;
+    all.push(found('http_status_differs', severity, answered, text, 'with different statuses'));
+  }
+  return all;
+}
+
+/** Where an answer points to, absolute; undefined for an answer that redirects nowhere. */
+function redirectOf({ result }: HttpReport): readonly string[] | undefined {
+  const target = redirectUrl(result);
+  return target === undefined ? undefined : [target.href];
+}
+
+function redirectUrl({ location, url, statusCode }: ResultOf<'http'>): URL | undefined {
+  if (location === null || location === undefined || statusCode === undefined) return undefined;
+  if (statusCode < 300 || statusCode >= 400) return undefined;
+  return URL.parse(location, url ?? undefined) ?? undefined;
+}
+
+const failedRedirects: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_loop', 'redirect_limit']);
+
+function redirects(reports: readonly HttpReport[]): readonly Found[] {
+  const all: Found[] = [];
+  const failed = reports.filter(({ result }) => failedRedirects.has(result.error?.code ?? ''));
+  if (failed.length > 0) {
+    const text = `The redirects do not lead to an answer for ${naming(failed)}: ${reasonsOf(failed)}.`;
+    all.push(found('http_redirect_failed', 'warning', failed, text, 'its redirects do not lead to an answer'));
+  }
+  const elsewhere = reports.filter(({ result }) => leadsElsewhere(result));
+  if (elsewhere.length > 0) {
+    const hosts = unique(elsewhere.map(({ result }) => redirectUrl(result)!.host));
+    const text = `The target redirects ${naming(elsewhere)} to another host: ${listed(hosts.map((host) => shown(host)))}.`;
+    all.push(found('http_redirects_elsewhere', 'info', elsewhere, text));
+  }
+  const redirected = reports.filter((report) => redirectOf(report) !== undefined);
+  if (new Set(redirected.map((report) => redirectOf(report)![0])).size > 1) {
+    const seen = tally(redirected, (report) => shown(redirectOf(report)![0]!, 80));
+    all.push(found('http_redirects_differ', 'info', redirected, `The target redirects to different places: ${seen}.`));
+  }
+  return all;
+}
+
+/** A leading `www.` makes no other host. */
+function leadsElsewhere(result: ResultOf<'http'>): boolean {
+  const [to, from] = [redirectUrl(result), URL.parse(result.url ?? '')];
+  const plain = (url: URL): string => url.hostname.replace(/^www\./, '');
+  return to !== undefined && from !== null && plain(to) !== plain(from);
+}
+
+interface Slow {
+  readonly report: HttpReport;
+  readonly slowMs: number;
+}
+
+function slowness(reports: readonly HttpReport[]): readonly Found[] {
+  const { tls, firstByte, nameResolutionMs } = thresholds;
+  const slow = (phase: 'dns' | 'tls' | 'firstByte', limitOf: (connectMs: number) => number): readonly Slow[] =>
+    reports.flatMap((report) => {
+      const { timings } = report.result;
+      const [own, connect] = [timings?.[phase], timings?.connect ?? 0];
+      return own !== undefined && own > limitOf(connect) ? [{ report, slowMs: own }] : [];
+    });
+  const measured = reports.filter(({ result }) => result.timings?.connect !== undefined).length;
+  return [
+    ...slowFound(
+      'name_resolution_slow',
+      slow('dns', () => nameResolutionMs),
+      measured,
+      'The resolution of the name took long',
+    ),
+    ...slowFound(
+      'tls_slow',
+      slow('tls', (connect) => tls.connects * connect + tls.plusMs),
+      measured,
+      'The TLS handshake took far longer than the TCP handshake',
+    ),
+    ...slowFound(
+      'http_server_slow',
+      slow('firstByte', (connect) => firstByte.connects * connect + firstByte.plusMs),
+      measured,
+      'The server took long to begin its answer',
+    ),
+  ];
+}
+
+function slowFound(
+  code: 'name_resolution_slow' | 'tls_slow' | 'http_server_slow',
+  slow: readonly Slow[],
+  measured: number,
+  what: string,
+): readonly Found[] {
+  if (slow.length === 0) return [];
+  const reports = slow.map(({ report }) => report);
+  const values = listed(slow.map(({ report, slowMs }) => `${report.probe} ${ms(slowMs)}`));
+  return [
+    found(
+      code,
+      severityByShare(slow.length, measured),
+      reports,
+      `${what}: ${values}.`,
+      what.toLowerCase().replace('tls', 'TLS').replace('tcp', 'TCP'),
+    ),
+  ];
+}

@@ -1,0 +1,118 @@
+import type { SummaryGroup } from '@vantage/contract';
+
+import { found, type Found } from '../finding.ts';
+import { groupsOf } from '../groups.ts';
+import { groupBy, type Report, type ResultOf } from '../report.ts';
+import { thresholds } from '../thresholds.ts';
+import { listed, naming, shown, tally } from '../words.ts';
+
+type TcpReport = Report<ResultOf<'tcp'>>;
+type UdpReport = Report<ResultOf<'udp'>>;
+type PortReport = TcpReport | UdpReport;
+
+export function groupStates(reports: readonly PortReport[]): readonly SummaryGroup[] {
+  return groupsOf<PortReport>('state', reports, ({ result }) =>
+    result.state === undefined ? undefined : [result.state],
+  );
+}
+
+export function findTcp(reports: readonly TcpReport[]): readonly Found[] {
+  return [...states(reports), ...handshakes(reports)];
+}
+
+export function findUdp(reports: readonly UdpReport[]): readonly Found[] {
+  return [...states(reports), ...silence(reports), ...icmp(reports)];
+}
+
+function states(reports: readonly PortReport[]): readonly Found[] {
+  const told = reports.filter(({ result }) => result.state !== undefined);
+  const of = (...words: readonly string[]): readonly PortReport[] =>
+    told.filter(({ result }) => words.includes(result.state!));
+  const [closed, filtered] = [of('closed'), of('filtered')];
+  const all: Found[] = [];
+  if (closed.length > 0) {
+    const text = `The port is closed for ${naming(closed)}: the host, or a firewall in its name, answers that nothing listens there.`;
+    all.push(found('port_closed', 'warning', closed, text));
+  }
+  if (filtered.length > 0) {
+    const text = `The port is filtered for ${naming(filtered)}: packets to it are dropped or refused on the way, or the host is away.`;
+    all.push(found('port_filtered', 'warning', filtered, text));
+  }
+  if (new Set(told.map(({ result }) => result.state)).size > 1) {
+    const text = `The port is not in the same state for all probes: ${tally(told, ({ result }) => result.state)}.`;
+    all.push(found('port_states_differ', 'warning', told, text));
+  }
+  return all;
+}
+
+function handshakes(reports: readonly TcpReport[]): readonly Found[] {
+  const lossy = reports.flatMap((report) => {
+    const attempts = report.result.attempts ?? [];
+    const failed = attempts.filter(({ error }) => error !== null).length;
+    return report.result.state === 'open' && failed > 0 ? [{ report, failed, of: attempts.length }] : [];
+  });
+  if (lossy.length === 0) return [];
+  const lost = lossy.reduce((sum, { failed }) => sum + failed, 0);
+  const values = listed(lossy.map(({ report, failed, of }) => `${report.probe} ${failed} of ${of}`));
+  const severity = lost >= thresholds.lostPackets ? 'warning' : 'info';
+  const text = `Some handshakes failed where others worked: ${values}.`;
+  return [
+    found(
+      'handshakes_lost',
+      severity,
+      lossy.map(({ report }) => report),
+      text,
+      'some handshakes fail',
+    ),
+  ];
+}
+
+function silence(reports: readonly UdpReport[]): readonly Found[] {
+  const silent = reports.filter(({ result }) => result.state === 'open|filtered');
+  if (silent.length === 0) return [];
+  const text =
+    `Nothing came back to ${naming(silent)}: the port is filtered, or what listens there does not answer this question. ` +
+    'With UDP the two look the same.';
+  return [found('udp_no_answer', 'info', silent, text)];
+}
+
+function icmp(reports: readonly UdpReport[]): readonly Found[] {
+  const told = reports.filter(({ result }) => result.icmp !== undefined && result.icmp !== null);
+  return groupBy(told, ({ result }) => `${messageName(result)} ${senderOf(result)}`).map(([what, own]) =>
+    found('icmp_refused', 'info', own, `${naming(own)} got ${what}.`),
+  );
+}
+
+function senderOf({ icmp, resolvedIp }: ResultOf<'udp'>): string {
+  if (icmp?.private === true) return 'from a private address';
+  if (icmp?.from === null || icmp?.from === undefined) return 'from a sender that the probe could not see';
+  return icmp.from === resolvedIp
+    ? `from the target itself (${shown(icmp.from)})`
+    : `from ${shown(icmp.from)}, which is not the target`;
+}
+
+/** RFC 792 and RFC 1812 section 5.2.7.1; RFC 4443 section 3.1. */
+const names: Readonly<Record<string, string>> = {
+  '4:3/0': 'network unreachable',
+  '4:3/1': 'host unreachable',
+  '4:3/2': 'protocol unreachable',
+  '4:3/3': 'port unreachable',
+  '4:3/4': 'fragmentation needed',
+  '4:3/9': 'administratively prohibited',
+  '4:3/10': 'administratively prohibited',
+  '4:3/13': 'administratively prohibited',
+  '4:11/0': 'time exceeded',
+  '6:1/0': 'no route',
+  '6:1/1': 'administratively prohibited',
+  '6:1/3': 'address unreachable',
+  '6:1/4': 'port unreachable',
+  '6:2/0': 'packet too big',
+  '6:3/0': 'hop limit exceeded',
+};
+
+function messageName({ icmp, resolvedIp }: ResultOf<'udp'>): string {
+  const { type = 0, code = 0 } = icmp ?? {};
+  const family = resolvedIp?.includes(':') === true ? 6 : 4;
+  const name = names[`${family}:${type}/${code}`];
+  return name === undefined ? `ICMP type ${type} code ${code}` : `“${name}” (ICMP ${type}/${code})`;
+}

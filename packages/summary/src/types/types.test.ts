@@ -1,0 +1,397 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Summary } from '@vantage/contract';
+
+import { bad, each, lines, summaryOf, textOf } from '../../test/cases.ts';
+import { dns, http, info, ping, refused, tcp, tls, udp } from '../../test/results.ts';
+
+/** The findings that are not of who is affected, which have tests of their own. */
+function own(summary: Summary): readonly string[] {
+  return lines(summary).filter((line) => !line.startsWith('down_'));
+}
+
+describe('a ping check', () => {
+  const calm = ping([100, 101, 100, 101]);
+  const restless = ping([100, 160, 100, 160]);
+  const odd = { duplicates: 0, late: 0, reordered: 0, corrupted: 0 };
+
+  it.each([
+    ['one packet of one probe is lost', { 'fra-1': ping([9, null, 9, 9]), 'ber-1': calm }, ['packet_loss info: fra-1']],
+    [
+      'two packets of one probe are lost',
+      { 'fra-1': ping([9, null, 9, null]), 'ber-1': calm },
+      ['packet_loss warning: fra-1'],
+    ],
+    ['one packet of two probes is lost', each('fra-1 ber-1', ping([9, null])), ['packet_loss warning: ber-1 fra-1']],
+    ['packets are under way', { 'fra-1': { ...ping([9, null, null, null]), result: 'pending' as const } }, []],
+    ['one probe has jitter', { 'fra-1': restless, 'ber-1': calm }, ['jitter_high info: fra-1']],
+    ['many probes have jitter', each('fra-1 ber-1', restless), ['jitter_high warning: ber-1 fra-1']],
+    ['jitter is small beside the round trip', { 'fra-1': ping([300, 350, 300, 350]) }, []],
+    ['jitter is small by itself', { 'fra-1': ping([1, 15, 1, 15]) }, []],
+    ['two replies are too few for jitter', { 'fra-1': ping([100, 200]) }, []],
+    [
+      'replies come twice',
+      { 'fra-1': ping([9, 9], { anomalies: { ...odd, duplicates: 2 } }) },
+      ['replies_odd info: fra-1'],
+    ],
+    [
+      'replies are damaged',
+      { 'fra-1': ping([9, 9], { anomalies: { ...odd, corrupted: 1 } }) },
+      ['replies_odd warning: fra-1'],
+    ],
+    ['nothing is odd', { 'fra-1': ping([9, 9], { anomalies: odd }) }, []],
+  ])('%s', (_reason, results, expected) => {
+    expect(own(summaryOf('ping', results))).toEqual(expected);
+  });
+
+  it('says how many packets were lost', () => {
+    expect(textOf(summaryOf('ping', { 'fra-1': ping([9, null, 9, null]) }), 'packet_loss')).toBe(
+      'Packets were lost: fra-1 50 % (2 of 4).',
+    );
+  });
+});
+
+describe('an http check', () => {
+  const timings = { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85 };
+  const moved = (location: string) => http(301, { location });
+  const leaf = (print: string, issuer?: string) => http(200, { tls: tls(print, {}, issuer) });
+  const selfSigned = http(200, { tls: tls('09', { authorized: false, authorizationError: 'tls_self_signed' }) });
+
+  it.each([
+    ['all is well', each('fra-1 ber-1', http(200)), []],
+    ['5xx everywhere', each('fra-1 ber-1', http(503)), ['http_server_error critical: ber-1 fra-1']],
+    [
+      '5xx for some',
+      { 'fra-1': http(500), 'ber-1': http(200) },
+      ['http_server_error warning: fra-1', 'http_status_differs warning: ber-1 fra-1'],
+    ],
+    ['4xx', each('fra-1 ber-1', http(404)), ['http_client_error warning: ber-1 fra-1']],
+    [
+      'statuses that differ and are good',
+      { 'fra-1': http(200), 'ber-1': http(301) },
+      ['http_status_differs info: ber-1 fra-1'],
+    ],
+    [
+      'a redirect to another host',
+      { 'fra-1': moved('https://other.example/') },
+      ['http_redirects_elsewhere info: fra-1'],
+    ],
+    ['a redirect to the same host with www.', { 'fra-1': moved('https://www.example.com/') }, []],
+    ['a relative redirect', { 'fra-1': moved('/login') }, []],
+    ['a redirect to what is no URL', { 'fra-1': moved('https://[') }, []],
+    [
+      'different redirects',
+      { 'fra-1': moved('/de'), 'par-1': moved('/en') },
+      ['http_redirects_differ info: fra-1 par-1'],
+    ],
+    ['a location of an answer that is no redirect', { 'fra-1': http(200, { location: 'https://other.example/' }) }, []],
+    ['redirects in a circle', { 'fra-1': bad('redirect_loop', {}) }, ['http_redirect_failed warning: fra-1']],
+    [
+      'a slow handshake for one',
+      { 'fra-1': http(200, { timings: { ...timings, tls: 400 } }), 'ber-1': http(200) },
+      ['tls_slow info: fra-1'],
+    ],
+    [
+      'a slow handshake for many',
+      each('fra-1 ber-1', http(200, { timings: { ...timings, tls: 400 } })),
+      ['tls_slow warning: ber-1 fra-1'],
+    ],
+    [
+      'a handshake that is slow as the network is',
+      { 'fra-1': http(200, { timings: { ...timings, connect: 120, tls: 400 } }) },
+      [],
+    ],
+    [
+      'a slow server',
+      each('fra-1 ber-1', http(200, { timings: { ...timings, firstByte: 1_100 } })),
+      ['http_server_slow warning: ber-1 fra-1'],
+    ],
+    [
+      'a slow resolver',
+      { 'fra-1': http(200, { timings: { ...timings, dns: 1_500 } }), 'ber-1': http(200) },
+      ['name_resolution_slow info: fra-1'],
+    ],
+  ])('%s', (_reason, results, expected) => {
+    expect(own(summaryOf('http', results))).toEqual(expected);
+  });
+
+  it.each([
+    ['expired', each('fra-1 ber-1', refused('tls_expired')), ['certificate_expired critical: ber-1 fra-1']],
+    ['not valid yet', { 'fra-1': refused('tls_not_yet_valid') }, ['certificate_not_yet_valid critical: fra-1']],
+    [
+      'for another host',
+      { 'fra-1': refused('tls_hostname_mismatch') },
+      ['certificate_hostname_mismatch critical: fra-1'],
+    ],
+    ['revoked', { 'fra-1': refused('tls_revoked') }, ['certificate_revoked critical: fra-1']],
+    ['not trusted', { 'fra-1': refused('tls_self_signed') }, ['certificate_untrusted critical: fra-1']],
+    ['not trusted, and the caller lets it pass', { 'fra-1': selfSigned }, ['certificate_untrusted critical: fra-1']],
+    [
+      'not seen, for the handshake failed',
+      { 'fra-1': bad('tls_handshake_failed', {}, { phase: 'tls' }) },
+      ['tls_failed critical: fra-1'],
+    ],
+    [
+      'good for 14 days',
+      { 'fra-1': http(200, { tls: tls('1', { daysLeft: 14 }) }) },
+      ['certificate_expires_soon warning: fra-1'],
+    ],
+    [
+      'not trusted, and out of date besides',
+      {
+        'fra-1': http(200, {
+          tls: tls('1', { authorized: false, authorizationError: 'tls_self_signed', daysLeft: -3 }),
+        }),
+      },
+      ['certificate_untrusted critical: fra-1'],
+    ],
+    ['good for 15 days', { 'fra-1': http(200, { tls: tls('1', { daysLeft: 15 }) }) }, []],
+    [
+      'good for less than a day',
+      { 'fra-1': http(200, { tls: tls('1', { daysLeft: 0 }) }) },
+      ['certificate_expires_soon warning: fra-1'],
+    ],
+    [
+      'refused by some',
+      { 'fra-1': refused('tls_hostname_mismatch'), ...each('ber-1 par-1', leaf('02')) },
+      ['certificate_hostname_mismatch critical: fra-1', 'certificate_fails_on_some warning: fra-1'],
+    ],
+    [
+      'one of several of one issuer',
+      { 'fra-1': leaf('01'), 'ber-1': leaf('02') },
+      ['certificate_differs info: ber-1 fra-1'],
+    ],
+    [
+      'of another issuer for one',
+      { 'fra-1': leaf('01'), 'ber-1': leaf('02', 'O=Other') },
+      ['certificate_differs warning: ber-1 fra-1'],
+    ],
+  ])('with a certificate that is %s', (_reason, results, expected) => {
+    expect(own(summaryOf('http', results))).toEqual(expected);
+  });
+
+  it('says whose certificate it is and how many days are left', () => {
+    const expired = summaryOf('http', {
+      'fra-1': { ...refused('tls_expired'), sslValidUntil: '2026-01-01T00:00:00.000Z' },
+    });
+    const soon = summaryOf('http', { 'fra-1': http(200, { tls: tls('1', { daysLeft: 1 }) }) });
+
+    expect(textOf(expired, 'certificate_expired')).toBe(
+      'The certificate is refused: the certificate has expired (fra-1). It is for example.com, issued by Example CA, valid until 2026-01-01.',
+    );
+    expect(textOf(soon, 'certificate_expires_soon')).toBe('The certificate that fra-1 saw expires in one day.');
+  });
+
+  it('groups statuses, redirects and certificates', () => {
+    const { groups } = summaryOf('http', { ...each('fra-1 ber-1', moved('/a')), 'par-1': leaf('02') });
+
+    expect(groups).toEqual([
+      { subject: 'addresses', values: ['203.0.113.1'], probes: ['ber-1', 'fra-1', 'par-1'] },
+      { subject: 'status', values: ['301'], probes: ['ber-1', 'fra-1'] },
+      { subject: 'status', values: ['200'], probes: ['par-1'] },
+      { subject: 'redirect', values: ['https://example.com/a'], probes: ['ber-1', 'fra-1'] },
+      { subject: 'certificate', values: ['01'], probes: ['ber-1', 'fra-1'] },
+      { subject: 'certificate', values: ['02'], probes: ['par-1'] },
+    ]);
+  });
+});
+
+describe('a tcp check', () => {
+  it.each([
+    ['open', each('fra-1 ber-1', tcp('open')), []],
+    ['closed', each('fra-1 ber-1', tcp('closed')), ['port_closed warning: ber-1 fra-1']],
+    ['filtered', each('fra-1 ber-1', tcp('filtered')), ['port_filtered warning: ber-1 fra-1']],
+    [
+      'filtered for some',
+      { 'fra-1': tcp('filtered'), 'ber-1': tcp('open') },
+      ['port_filtered warning: fra-1', 'port_states_differ warning: ber-1 fra-1'],
+    ],
+    ['open after a lost handshake', { 'fra-1': tcp('open', [20, null, 20]) }, ['handshakes_lost info: fra-1']],
+    ['open after two lost handshakes', { 'fra-1': tcp('open', [20, null, null]) }, ['handshakes_lost warning: fra-1']],
+  ])('of a port that is %s', (_reason, results, expected) => {
+    expect(own(summaryOf('tcp', results))).toEqual(expected);
+  });
+});
+
+describe('a udp check', () => {
+  const icmp = (type: number, code: number, from: string | null) => ({ icmp: { type, code, from } });
+
+  it.each([
+    ['open', { 'fra-1': udp('open') }, []],
+    ['silent', { 'fra-1': udp('open|filtered') }, ['udp_no_answer info: fra-1']],
+    [
+      'closed, says the target',
+      { 'fra-1': udp('closed', icmp(3, 3, '203.0.113.1')) },
+      ['port_closed warning: fra-1', 'icmp_refused info: fra-1'],
+    ],
+    ['unreachable', { 'fra-1': udp('unreachable', icmp(3, 13, '192.0.2.9')) }, ['icmp_refused info: fra-1']],
+    [
+      'silent for some',
+      { 'fra-1': udp('open|filtered'), 'ber-1': udp('open') },
+      ['port_states_differ warning: ber-1 fra-1', 'udp_no_answer info: fra-1'],
+    ],
+  ])('of a port that is %s', (_reason, results, expected) => {
+    expect(own(summaryOf('udp', results))).toEqual(expected);
+  });
+
+  it.each([
+    [
+      'the target',
+      icmp(3, 3, '203.0.113.1'),
+      '203.0.113.1',
+      'fra-1 got “port unreachable” (ICMP 3/3) from the target itself (203.0.113.1).',
+    ],
+    [
+      'a router',
+      icmp(3, 13, '192.0.2.9'),
+      '203.0.113.1',
+      'fra-1 got “administratively prohibited” (ICMP 3/13) from 192.0.2.9, which is not the target.',
+    ],
+    [
+      'an IPv6 router',
+      icmp(1, 0, '2001:db8::9'),
+      '2001:db8::1',
+      'fra-1 got “no route” (ICMP 1/0) from 2001:db8::9, which is not the target.',
+    ],
+    [
+      'nobody known',
+      icmp(99, 7, null),
+      '203.0.113.1',
+      'fra-1 got ICMP type 99 code 7 from a sender that the probe could not see.',
+    ],
+  ])('names %s as the sender', (_reason, fields, resolvedIp, expected) => {
+    const summary = summaryOf('udp', { 'fra-1': { ...udp('unreachable', fields), resolvedIp } });
+
+    expect(textOf(summary, 'icmp_refused')).toBe(expected);
+  });
+});
+
+describe('a dns check', () => {
+  const mx = { recordType: 'MX' };
+  const txt = { recordType: 'TXT' };
+  const dnssec = (verdict: 'validated' | 'not_validated' | 'validation_failed') => ({ dnssec: { ad: false, verdict } });
+
+  it.each([
+    [
+      'the same in another order',
+      { 'fra-1': dns(['A 192.0.2.1', 'A 192.0.2.2']), 'ber-1': dns(['A 192.0.2.2', 'A 192.0.2.1']) },
+      [],
+    ],
+    [
+      'addresses that differ',
+      { 'fra-1': dns(['A 192.0.2.1']), 'ber-1': dns(['A 192.0.2.2']) },
+      ['dns_answers_differ info: ber-1 fra-1'],
+    ],
+    [
+      'mail servers that differ',
+      { 'fra-1': dns(['MX 10 a.example.'], mx), 'ber-1': dns(['MX 10 b.example.'], mx) },
+      ['dns_answers_differ warning: ber-1 fra-1'],
+    ],
+    ['names in other letters', { 'fra-1': dns(['MX 10 A.example.'], mx), 'ber-1': dns(['MX 10 a.example.'], mx) }, []],
+    [
+      'the same behind an alias',
+      { 'fra-1': dns(['CNAME a.example.', 'A 192.0.2.1']), 'ber-1': dns(['A 192.0.2.1']) },
+      [],
+    ],
+    [
+      'an answer that was cut',
+      { 'fra-1': dns(['A 192.0.2.1']), 'ber-1': dns(['A 192.0.2.2'], { truncated: true }) },
+      [],
+    ],
+    ['signatures', { 'fra-1': dns(['A 192.0.2.1', 'RRSIG A 1']), 'ber-1': dns(['A 192.0.2.1', 'RRSIG A 2']) }, []],
+    [
+      'texts that differ far behind',
+      { 'fra-1': dns([`TXT "${'x'.repeat(600)}a"`], txt), 'ber-1': dns([`TXT "${'x'.repeat(600)}b"`], txt) },
+      ['dns_answers_differ warning: ber-1 fra-1'],
+    ],
+    [
+      'a name that some do not know',
+      { 'fra-1': dns('NXDOMAIN'), 'ber-1': dns(['A 192.0.2.1']) },
+      ['dns_nxdomain_some warning: fra-1'],
+    ],
+    ['a name that nobody knows', each('fra-1 ber-1', dns('NXDOMAIN')), []],
+    [
+      'an alias alone for some',
+      { 'fra-1': dns(['CNAME a.example.']), 'ber-1': dns(['CNAME a.example.', 'A 192.0.2.1']) },
+      ['dns_empty_some warning: fra-1'],
+    ],
+    ['no records for some', { 'fra-1': dns([]), 'ber-1': dns(['A 192.0.2.1']) }, ['dns_empty_some warning: fra-1']],
+    [
+      'SERVFAIL for some',
+      { 'fra-1': dns('SERVFAIL'), 'ber-1': dns(['A 192.0.2.1']) },
+      ['dns_rcode_differs warning: ber-1 fra-1'],
+    ],
+    ['two errors', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns('REFUSED') }, ['dns_rcode_differs warning: ber-1 fra-1']],
+    ['SERVFAIL for all', each('fra-1 ber-1', dns('SERVFAIL')), []],
+    [
+      'a resolver that could not be reached',
+      { 'fra-1': bad('dns_resolver_unreachable', {}), 'ber-1': dns(['A 192.0.2.1']) },
+      [],
+    ],
+    [
+      'DNSSEC that fails for all',
+      each('fra-1 ber-1', dns('SERVFAIL', dnssec('validation_failed'))),
+      ['dnssec_failed critical: ber-1 fra-1'],
+    ],
+    [
+      'DNSSEC that fails for some',
+      { 'fra-1': dns('SERVFAIL', dnssec('validation_failed')), 'ber-1': dns(['A 192.0.2.1']) },
+      ['dns_rcode_differs warning: ber-1 fra-1', 'dnssec_failed warning: fra-1'],
+    ],
+    [
+      'resolvers of which some validate',
+      { 'fra-1': dns(['A 192.0.2.1'], dnssec('validated')), 'ber-1': dns(['A 192.0.2.1']) },
+      ['dnssec_differs info: ber-1'],
+    ],
+  ])('with %s', (_reason, results, expected) => {
+    expect(own(summaryOf('dns', results))).toEqual(expected);
+  });
+
+  it.each([
+    ['a resolver that does not validate answers', dns(['A 192.0.2.1']), true],
+    ['the others validate', dns(['A 192.0.2.1'], dnssec('validated')), false],
+    ['the others have no answer either', dns('SERVFAIL'), false],
+  ])('says of DNSSEC that others still answer where %s', (_reason, other, isSaid) => {
+    const summary = summaryOf('dns', { 'fra-1': dns('SERVFAIL', dnssec('validation_failed')), 'ber-1': other });
+
+    expect(textOf(summary, 'dnssec_failed').includes('still answer')).toBe(isSaid);
+  });
+
+  it('groups the probes by the set of answers', () => {
+    const results = {
+      ...each('fra-1 ber-1', dns(['A 192.0.2.2', 'A 192.0.2.1'])),
+      'nyc-1': dns([]),
+      'lax-1': dns('NXDOMAIN'),
+    };
+
+    expect(summaryOf('dns', results).groups).toEqual([
+      { subject: 'answers', values: ['192.0.2.1', '192.0.2.2'], probes: ['ber-1', 'fra-1'] },
+      { subject: 'answers', values: ['NXDOMAIN'], probes: ['lax-1'] },
+      { subject: 'answers', values: [], probes: ['nyc-1'] },
+    ]);
+  });
+});
+
+describe('an info check', () => {
+  const named = (hostname: string, hostnameVerified = true) => info({ hostname, hostnameVerified });
+
+  it.each([
+    ['the same for all', each('fra-1 ber-1', named('a.example')), []],
+    [
+      'a name that does not lead back',
+      each('fra-1 ber-1', named('a.example', false)),
+      ['reverse_name_unverified info: ber-1 fra-1'],
+    ],
+    [
+      'two names of one address',
+      { 'fra-1': named('a.example'), 'ber-1': named('b.example') },
+      ['reverse_name_differs info: ber-1 fra-1'],
+    ],
+    [
+      'different addresses',
+      { 'fra-1': info(), 'ber-1': info({ addresses: ['203.0.113.1', '203.0.113.2'] }) },
+      ['addresses_differ info: ber-1 fra-1'],
+    ],
+  ])('with %s', (_reason, results, expected) => {
+    expect(own(summaryOf('info', results))).toEqual(expected);
+  });
+});

@@ -1,0 +1,58 @@
+import { failureCodes, type FailureCode, type FindingCode, type Screenshot } from '@vantage/contract';
+
+import { found, type Found } from './finding.ts';
+import { phraseOf } from './reasons.ts';
+import { groupBy, type Report } from './report.ts';
+import { shown, listed, naming, tally, unique } from './words.ts';
+
+const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
+  target_refused_by_policy: 'target_refused',
+  target_rate_limited: 'probes_unanswered',
+  family_unavailable: 'probes_incapable',
+  capability_missing: 'probes_incapable',
+  probe_offline: 'probes_offline',
+  probe_busy: 'probes_unanswered',
+  probe_interrupted: 'probes_unanswered',
+  probe_timeout: 'probes_unanswered',
+};
+
+/** The probes that do not count, by why. */
+export function findUnmeasured(reports: readonly Report[], counted: number): readonly Found[] {
+  return groupBy(reports, (report) => ofCode[codeOf(report)] ?? 'probes_faulty').map(([code, own]) => {
+    const severity = counted === 0 ? 'warning' : 'info';
+    const count = counted === 0 ? '' : ' They do not count in the verdict.';
+    return found(code as FindingCode, severity, own, `${whyOf(code, own)}.${count}`);
+  });
+}
+
+function whyOf(code: string, reports: readonly Report[]): string {
+  if (code === 'probes_offline') return `Offline: ${naming(reports)}`;
+  if (code !== 'target_refused') return `Not measured: ${tally(reports, (report) => phraseOf(codeOf(report)))}`;
+  // Which of its rules refuses the target is in the message alone.
+  const messages = unique(reports.map(({ result }) => shown(result.error?.message ?? '', 160).replace(/\.$/, '')));
+  const rules = listed(
+    messages.filter((message) => message !== ''),
+    2,
+  );
+  return `The policy of ${naming(reports)} refuses the target${rules === '' ? '' : `: ${rules}`}`;
+}
+
+function codeOf({ result }: Report): FailureCode {
+  const code = result.error?.code;
+  return code !== undefined && Object.hasOwn(failureCodes, code) ? code : 'internal_error';
+}
+
+export function findScreenshot(screenshot: Screenshot | undefined): readonly Found[] {
+  if (screenshot?.state !== 'given_up') return [];
+  const { reason, probe } = screenshot;
+  const why =
+    reason === null
+      ? ''
+      : `: ${phraseOf(Object.hasOwn(failureCodes, reason.code) ? reason.code : 'screenshot_failed')}${detail(reason.message)}`;
+  const text = `There is no screenshot${why}. The other results stand without it.`;
+  return [found('screenshot_missing', 'info', probe === null ? [] : [{ probe }], text)];
+}
+
+function detail(message: string): string {
+  return message === '' ? '' : ` (${shown(message, 160).replace(/\.$/, '')})`;
+}

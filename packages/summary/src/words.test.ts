@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { listed, ms, percent } from './words.ts';
+
+describe('words', () => {
+  it.each([
+    [0.0049, 'less than 0.01 ms'],
+    [0.054, '0.054 ms'],
+    [4.26, '4.3 ms'],
+    [42.6, '43 ms'],
+    [9_999, '9999 ms'],
+    [12_340, '12.3 s'],
+  ])('write %d ms as %s', (value, expected) => {
+    expect(ms(value)).toBe(expected);
+  });
+
+  it.each([
+    [[], ''],
+    [['a'], 'a'],
+    [['a', 'b'], 'a and b'],
+    [['a', 'b', 'c', 'd'], 'a, b, c and d'],
+    [['a', 'b', 'c', 'd', 'e'], 'a, b, c and 2 more'],
+  ])('list %j as %s', (items, expected) => {
+    expect(listed(items)).toBe(expected);
+  });
+
+  it('never call a loss none', () => {
+    expect([percent(0.001), percent(0.5)]).toEqual(['1 %', '50 %']);
+  });
+});

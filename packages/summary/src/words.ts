@@ -1,0 +1,93 @@
+import { escapeText } from '@vantage/contract';
+
+import { byText, groupBy, type ProbeFacts, type Report } from './report.ts';
+
+const NAMED_PROBES = 4;
+
+/** A string from outside, safe to show in a sentence. */
+export function shown(text: string, maxCodePoints = 80): string {
+  return escapeText(text, maxCodePoints);
+}
+
+/** `a`, `a and b`, `a, b and c`; of many the first ones and how many more there are. */
+export function listed(items: readonly string[], most = NAMED_PROBES): string {
+  const named = items.length > most ? [...items.slice(0, most - 1), `${items.length - most + 1} more`] : items;
+  return named.length < 2 ? (named[0] ?? '') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
+}
+
+/** `fra-1`, or `3 probes (fra-1, nyc-1 and sgp-1)`. */
+export function naming(reports: readonly Pick<Report, 'probe'>[]): string {
+  const names = listed(reports.map(({ probe }) => probe));
+  return reports.length === 1 ? names : `${reports.length} probes (${names})`;
+}
+
+export function countOf(n: number, one: string, many = `${one}s`): string {
+  return `${n === 1 ? 'one' : n} ${n === 1 ? one : many}`;
+}
+
+/**
+ * `from 2 of 3 probes`, `from all 3 probes`, `from both probes`, `from the one probe that could measure`.
+ *
+ * @param did what sets the probes that count apart from others
+ */
+export function fromAll(n: number, of: number, did = 'could measure'): string {
+  if (n < of) return `from ${n} of ${of} probes`;
+  if (n === 1) return `from the one probe that ${did}`;
+  return n === 2 ? 'from both probes' : `from all ${n} probes`;
+}
+
+/** The same behind a “not”. */
+export function fromAny(n: number, did?: string): string {
+  return n === 1 ? fromAll(1, 1, did) : `from any of ${n} probes`;
+}
+
+export function asText(asn: string | null | undefined, asName: string | null | undefined): string | undefined {
+  if (asn === null || asn === undefined) return undefined;
+  return asName === null || asName === undefined || asName === '' ? asn : `${asn} (${shown(asName, 60)})`;
+}
+
+/** A duration for a sentence: no more digits than a reader wants. */
+export function ms(milliseconds: number): string {
+  if (milliseconds >= 10_000) return `${Math.round(milliseconds / 100) / 10} s`;
+  if (milliseconds >= 10) return `${Math.round(milliseconds)} ms`;
+  return milliseconds < 0.01 ? 'less than 0.01 ms' : `${Number(milliseconds.toPrecision(2))} ms`;
+}
+
+export function percent(share: number): string {
+  return `${Math.max(1, Math.round(share * 100))} %`;
+}
+
+const countryNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
+
+export function countryName(code: string): string {
+  return /^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code;
+}
+
+export function continentName(continent: string): string {
+  return continent.replaceAll(/(^|\s)\p{L}/gu, (letter) => letter.toUpperCase());
+}
+
+export function networkName({ asNumber, isp }: ProbeFacts): string {
+  return `${asNumber} (${shown(isp, 60)})`;
+}
+
+/** What a set of probes has in common, for the end of a sentence: `all in Germany`. */
+export function commonPlace(reports: readonly Report[]): string | undefined {
+  const countries = new Set(reports.map(({ facts }) => facts?.countryCode));
+  const [country] = countries;
+  if (countries.size !== 1 || country === undefined || reports.length < 2) return undefined;
+  return `all in ${countryName(country)}`;
+}
+
+/** How many probes saw each of several things: `200 (7 probes), 503 (fra-1)`. */
+export function tally<R extends Report>(reports: readonly R[], labelOf: (report: R) => string | undefined): string {
+  const groups = groupBy(reports, labelOf);
+  return listed(
+    groups.map(([label, own]) => `${label} (${own.length === 1 ? own[0]!.probe : `${own.length} probes`})`),
+    5,
+  );
+}
+
+export function unique(items: readonly string[]): readonly string[] {
+  return [...new Set(items)].toSorted(byText);
+}
