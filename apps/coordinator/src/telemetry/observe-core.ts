@@ -1,0 +1,83 @@
+import { followCounts, type Metrics } from '@vantage/telemetry';
+
+import type { Checks } from '../checks/checks.ts';
+import type { FinalResult } from '../checks/final-result.ts';
+import type { Core } from '../core.ts';
+import type { KnownProbe } from '../probes/probe-status.ts';
+import { statusOf } from '../probes/probe-status.ts';
+import { eventCounts } from './core-events.ts';
+import type { coordinatorMetrics } from './declared.ts';
+import type { RequestObserver, SeenRequest } from './observe-requests.ts';
+
+export type CoordinatorMetrics = Metrics<typeof coordinatorMetrics>;
+
+const PING_EVERY_MS = 1_000;
+const statusValues = { healthy: 1, degraded: 0.5, offline: 0 } as const;
+
+export function countRequest({ instruments }: CoordinatorMetrics, seen: SeenRequest): void {
+  const { method, route, status, held, isStream, durationMs, problem, limit } = seen;
+  if (!isStream) instruments.requests.observe({ method, route, status, held: String(held) }, durationMs / 1_000);
+  if (problem !== undefined) instruments.problems.inc({ type: problem });
+  if (limit !== undefined) instruments.limited.inc({ limit });
+}
+
+export function countCreation(create: Checks['create'], { instruments }: CoordinatorMetrics): Checks['create'] {
+  return async (request, admit) => {
+    const startedAt = performance.now();
+    const creation = await create(request, admit);
+    if (!creation.created) return creation;
+    const { type } = request.checkType;
+    instruments.creation.observe((performance.now() - startedAt) / 1_000);
+    instruments.checks.inc({ type });
+    instruments.runs.inc({ type }, creation.probes.length);
+    return creation;
+  };
+}
+
+/** @param lagMs from the moment the result was written; clocks may make it a little less than nothing */
+export function countFinal({ instruments }: CoordinatorMetrics, final: FinalResult, lagMs: number): void {
+  const { type, probe, result } = final;
+  instruments.results.inc({ type, result });
+  instruments.resultsByProbe.inc({ probe, result });
+  instruments.resultLag.observe(Math.max(0, lagMs) / 1_000);
+}
+
+/** Looks at what is not counted as it happens. @returns ends it */
+export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: RequestObserver): () => void {
+  const { instruments } = metrics;
+  const redis = core.rateLimitRedis;
+  const followEvents = followCounts(instruments.events, 'event');
+  metrics.onScrape(async () => {
+    const { requests: inFlight, streams } = requests.open();
+    instruments.inFlight.set(inFlight);
+    instruments.streams.set(streams);
+    instruments.redisUp.set(redis.status === 'ready' ? 1 : 0);
+    followEvents(eventCounts(core.counters));
+    showProbes(metrics, await core.knownProbes());
+  });
+  const pinging = setInterval(() => {
+    if (redis.status !== 'ready') return;
+    const sentAt = performance.now();
+    redis.ping().then(
+      () => instruments.redisRoundTrip.observe((performance.now() - sentAt) / 1_000),
+      // A connection that fails says so by itself.
+      () => undefined,
+    );
+  }, PING_EVERY_MS);
+  return () => clearInterval(pinging);
+}
+
+/** Without Redis nothing is known of them: then they are offline to callers, too. */
+function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[]): void {
+  const counts = { healthy: 0, degraded: 0, offline: 0 };
+  // A probe that was removed leaves no series behind.
+  instruments.probeUp.reset();
+  instruments.probeRunning.reset();
+  for (const probe of known) {
+    const { status } = statusOf(probe);
+    counts[status] += 1;
+    instruments.probeUp.set({ probe: probe.record.id }, statusValues[status]);
+    instruments.probeRunning.set({ probe: probe.record.id }, probe.heartbeat?.load.running ?? 0);
+  }
+  for (const [status, count] of Object.entries(counts)) instruments.probes.set({ status }, count);
+}

@@ -1,0 +1,70 @@
+import { SCREENSHOT_JOB } from '@vantage/contract';
+import type { PacketProcessStatus, ScreenshotsStatus } from '@vantage/diagnostics';
+import { checkTypeNames } from '@vantage/diagnostics/contract';
+import { followCounts, type Metrics } from '@vantage/telemetry';
+
+import { browserMemoryBytes } from './browser-memory.ts';
+import type { agentMetrics } from './declared.ts';
+
+export type AgentMetrics = Metrics<typeof agentMetrics>;
+
+/** A connection to Redis, as far as it is looked at. */
+export interface WatchedConnection {
+  readonly status: string;
+  readonly on: (event: 'ready', listener: () => void) => unknown;
+}
+
+/** What is looked at instead of counted. */
+export interface Watched {
+  readonly connections: Readonly<Record<'jobs' | 'results', WatchedConnection>>;
+  readonly rttMs: () => number;
+  /** Undefined before jobs are taken. */
+  readonly running: () => number | undefined;
+  readonly capacity: number;
+  readonly packetProcess?: (() => PacketProcessStatus) | undefined;
+  readonly screenshots?: (() => ScreenshotsStatus) | undefined;
+}
+
+const knownTypes: ReadonlySet<string> = new Set([...checkTypeNames, SCREENSHOT_JOB]);
+
+/** A type of another release has no name here: what is in a job must not become a label. */
+export function typeLabel(type: string): string {
+  return knownTypes.has(type) ? type : 'unknown';
+}
+
+export function watchAgent(metrics: AgentMetrics, watched: Watched): void {
+  const { instruments } = metrics;
+  const followCrashes = followCounts(instruments.packetProcessCrashes, 'process');
+  const followPictures = followCounts(instruments.pictures, 'outcome');
+  for (const [connection, redis] of Object.entries(watched.connections)) {
+    // Shown before the first, so that its increase is seen.
+    instruments.redisReconnects.inc({ connection }, 0);
+    let wasReady = redis.status === 'ready';
+    redis.on('ready', () => {
+      if (wasReady) instruments.redisReconnects.inc({ connection });
+      wasReady = true;
+    });
+  }
+  metrics.onScrape(() => {
+    for (const [connection, redis] of Object.entries(watched.connections)) {
+      instruments.redisUp.set({ connection }, redis.status === 'ready' ? 1 : 0);
+    }
+    instruments.redisRoundTrip.set(watched.rttMs() / 1_000);
+    instruments.running.set(watched.running() ?? 0);
+    instruments.capacity.set(watched.capacity);
+    const packets = watched.packetProcess?.();
+    if (packets !== undefined) {
+      instruments.packetProcessUp.set(packets.pid === null ? 0 : 1);
+      followCrashes({ packets: packets.crashes });
+    }
+  });
+  metrics.onScrape(async () => {
+    const status = watched.screenshots?.();
+    if (status === undefined) return;
+    followPictures({ taken: status.taken, failed: status.failed });
+    instruments.browsers.set(status.running);
+    instruments.browserWaits.set(status.waiting);
+    instruments.screenshotsOffered.set(status.selfTest === null ? 1 : 0);
+    instruments.browserMemory.set(status.running === 0 ? 0 : await browserMemoryBytes(process.pid));
+  });
+}

@@ -1,0 +1,109 @@
+import type { MetricDeclarations } from '@vantage/telemetry';
+
+const type = 'Check type.';
+const protocol = '`icmp`, `udp`, `tcp`.';
+const family = '`4`, `6`.';
+
+/** Every metric of the agent; the reference page is made from these. */
+export const agentMetrics = {
+  build: {
+    kind: 'gauge',
+    name: 'vantage_agent_build_info',
+    help: 'Always 1; its labels are the probe and the release.',
+    labels: { probe: 'Identifier of the probe.', version: 'Release.' },
+  },
+  jobs: {
+    kind: 'counter',
+    name: 'vantage_agent_jobs_total',
+    help: 'Jobs that came to a result.',
+    labels: {
+      type: `${type} \`unknown\` for a job that could not be read.`,
+      result: '`success`, `failure`, `timeout`, `error`.',
+    },
+  },
+  duration: {
+    kind: 'histogram',
+    name: 'vantage_agent_job_duration_seconds',
+    help: 'Time from the moment a job was taken until its result was handed over.',
+    labels: {
+      type: `${type} \`screenshot\` for the picture of an http check, \`unknown\` for one of another release.`,
+    },
+    buckets: [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60],
+  },
+  queueWait: {
+    kind: 'histogram',
+    name: 'vantage_agent_queue_wait_seconds',
+    help: 'Time from the adding of a job, by the clock of the coordinator, until it was taken, by the clock of Redis: right to within what those differ by.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
+  running: { kind: 'gauge', name: 'vantage_agent_jobs_running', help: 'Jobs under way.' },
+  capacity: { kind: 'gauge', name: 'vantage_agent_jobs_capacity', help: 'Jobs that may be under way at once.' },
+  redisUp: {
+    kind: 'gauge',
+    name: 'vantage_agent_redis_up',
+    help: '1 while the connection is ready, else 0.',
+    labels: { connection: '`jobs`, `results`.' },
+  },
+  redisReconnects: {
+    kind: 'counter',
+    name: 'vantage_agent_redis_reconnects_total',
+    help: 'Times a connection to Redis came back.',
+    labels: { connection: '`jobs`, `results`.' },
+  },
+  redisRoundTrip: {
+    kind: 'gauge',
+    name: 'vantage_agent_redis_round_trip_seconds',
+    help: 'Round trip to Redis when its clock was last read.',
+  },
+  packetsSent: {
+    kind: 'counter',
+    name: 'vantage_agent_packets_sent_total',
+    help: 'Packets that the packet process gave to the kernel.',
+    labels: { protocol, family },
+  },
+  packetsRefused: {
+    kind: 'counter',
+    name: 'vantage_agent_packets_refused_total',
+    help: 'Packets that the kernel or the packet process did not take.',
+    labels: { protocol, family },
+  },
+  packetsReceived: {
+    kind: 'counter',
+    name: 'vantage_agent_packets_received_total',
+    help: 'Packets that arrived for a measurement.',
+    labels: { protocol: 'Of the packet: `icmp` also for errors about another one.', family },
+  },
+  packetProcessUp: {
+    kind: 'gauge',
+    name: 'vantage_agent_packet_process_up',
+    help: '1 while the packet process runs, else 0.',
+  },
+  packetProcessCrashes: {
+    kind: 'counter',
+    name: 'vantage_agent_packet_process_crashes_total',
+    help: 'Times the packet process ended by itself; it is started again at the next need.',
+    labels: { process: 'Always `packets`.' },
+  },
+  pictures: {
+    kind: 'counter',
+    name: 'vantage_agent_screenshots_total',
+    help: 'Screenshots that were asked for.',
+    labels: { outcome: '`taken`, `failed`.' },
+  },
+  browsers: { kind: 'gauge', name: 'vantage_agent_browsers_running', help: 'Browsers under way.' },
+  browserWaits: {
+    kind: 'gauge',
+    name: 'vantage_agent_screenshots_waiting',
+    help: 'Screenshots that wait for a browser.',
+  },
+  browserMemory: {
+    kind: 'gauge',
+    name: 'vantage_agent_browser_memory_bytes',
+    help: 'Proportional share of the memory of all browsers of the agent, at the scrape.',
+  },
+  screenshotsOffered: {
+    kind: 'gauge',
+    name: 'vantage_agent_screenshots_offered',
+    help: '1 where the self-test lets screenshots be offered, else 0.',
+  },
+} as const satisfies MetricDeclarations;

@@ -1,0 +1,96 @@
+import type { OutcomeWord } from '@vantage/contract';
+import type { PacketSockets } from '@vantage/diagnostics';
+import { openMetrics, openTracing, serveMetrics, tracingConfig } from '@vantage/telemetry';
+import type { Logger } from 'pino';
+
+import type { Config } from '../config.ts';
+import { typeLabel, watchAgent, type AgentMetrics, type Watched } from './agent-metrics.ts';
+import { countPackets } from './count-packets.ts';
+import { agentMetrics } from './declared.ts';
+import { traceJobs, type TakenJob } from './trace-jobs.ts';
+
+/** What the parts of the agent are wrapped in. Where nothing is counted or traced, all of it does nothing. */
+export interface Telemetry {
+  /** Runs a job that was just taken. @param nowMs the clock of Redis, milliseconds since the epoch */
+  readonly around: (job: TakenJob, nowMs: number, run: () => Promise<void>) => Promise<void>;
+  /** Told of each result of a job. */
+  readonly onResult: (type: string, result: OutcomeWord) => void;
+  readonly wrapPackets: (sockets: PacketSockets) => PacketSockets;
+  /** Where the run of a check stands in its trace. */
+  readonly placeOf: (checkId: string) => string | undefined;
+  readonly watch: (watched: Watched) => void;
+  /** Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+/** For an agent that nobody watches. */
+export const noTelemetry: Telemetry = {
+  around: (_job, _nowMs, run) => run(),
+  onResult: () => undefined,
+  wrapPackets: (sockets) => sockets,
+  placeOf: () => undefined,
+  watch: () => undefined,
+  close: async () => undefined,
+};
+
+/** @throws the error of the operating system when the port of the metrics cannot be had */
+export async function openTelemetry(config: Config, version: string, log: Logger): Promise<Telemetry> {
+  const traced = tracingConfig(config, { name: 'vantage-probe-agent', version, instance: config.probeId });
+  const tracing = traced === undefined ? undefined : await openTracing(traced);
+  const traces = tracing === undefined ? undefined : traceJobs(tracing);
+  if (traced !== undefined) log.info({ url: traced.url }, 'jobs are traced');
+  if (config.metricsPort === undefined) {
+    if (traces === undefined) return noTelemetry;
+    return {
+      ...noTelemetry,
+      around: (job, _nowMs, run) => traces.around(job, run),
+      placeOf: traces.placeOf,
+      close: () => tracing?.close() ?? Promise.resolve(),
+    };
+  }
+
+  const metrics = await openMetrics(agentMetrics, (error) => log.warn({ err: error }, 'a metric cannot be read'));
+  const { instruments } = metrics;
+  instruments.build.set({ probe: config.probeId, version }, 1);
+  let watched: Watched | undefined;
+  const server = await serveMetrics({
+    ...{ host: config.metricsHost, port: config.metricsPort, metrics },
+    missing: () => missing(watched),
+  });
+  log.info({ host: config.metricsHost, metricsPort: server.port }, 'metrics are served');
+
+  return {
+    around: (job, nowMs, run) => {
+      instruments.queueWait.observe(Math.max(0, nowMs - job.timestamp) / 1_000);
+      const timed = (): Promise<void> => timeJob(metrics, job, run);
+      return traces === undefined ? timed() : traces.around(job, timed);
+    },
+    onResult: (type, result) => instruments.jobs.inc({ type: typeLabel(type), result }),
+    wrapPackets: (sockets) => countPackets(sockets, metrics),
+    placeOf: (checkId) => traces?.placeOf(checkId),
+    watch: (given) => {
+      watched = given;
+      watchAgent(metrics, given);
+    },
+    close: async () => {
+      await server.close();
+      await tracing?.close();
+    },
+  };
+}
+
+async function timeJob({ instruments }: AgentMetrics, job: TakenJob, run: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    await run();
+  } finally {
+    instruments.duration.observe({ type: typeLabel(job.name) }, (performance.now() - startedAt) / 1_000);
+  }
+}
+
+function missing(watched: Watched | undefined): readonly string[] {
+  if (watched === undefined) return ['The agent starts.'];
+  const away = Object.values(watched.connections).some(({ status }) => status !== 'ready');
+  if (away) return ['Redis does not answer.'];
+  return watched.running() === undefined ? ['The agent takes no jobs yet.'] : [];
+}

@@ -1,0 +1,51 @@
+import { coordinatorMetrics, coreEvents } from '@vantage/coordinator';
+import { agentMetrics } from '@vantage/probe-agent';
+import { processMetrics, type MetricDeclarations } from '@vantage/telemetry';
+
+import { GENERATED, table } from './markdown.ts';
+
+export function metricsPage(): string {
+  return `${GENERATED}
+
+# Metrics
+
+With \`METRICS_PORT\` set, a process serves \`/metrics\` in the text format of Prometheus on \`METRICS_HOST\`, and beside it
+\`/healthz\` (the process answers) and \`/readyz\` (503 with the reason while it cannot work). Labels have values from closed
+lists, or identifiers of probes, which are the operator's: never hosts, addresses or anything else of a caller or a target.
+
+How they are used: [operations](../operations.md).
+
+## Coordinator
+
+${metricsTable(coordinatorMetrics)}
+
+Values of \`event\`: ${coreEvents()
+    .map((event) => `\`${event}\``)
+    .join(', ')}.
+
+## Probe agent
+
+${metricsTable(agentMetrics)}
+
+## Every process
+
+What \`prom-client\` measures of Node.js, among it:
+
+${table(
+  ['metric', 'meaning'],
+  Object.entries(processMetrics).map(([name, meaning]) => [`\`${name}\``, meaning]),
+)}
+`;
+}
+
+function metricsTable(declared: MetricDeclarations): string {
+  const rows = Object.values(declared).map(({ name, kind, help, labels = {}, buckets }) => [
+    `\`${name}\``,
+    kind,
+    Object.entries(labels)
+      .map(([label, values]) => `\`${label}\`: ${values}`)
+      .join(' '),
+    buckets === undefined ? help : `${help} Buckets up to ${buckets.at(-1)} s.`,
+  ]);
+  return table(['metric', 'kind', 'labels', 'meaning'], rows);
+}

@@ -1,0 +1,7 @@
+export type { MetricDeclaration, MetricDeclarations } from './declarations.ts';
+export { followCounts, openMetrics, type Instruments, type Metrics } from './metrics.ts';
+export { serveMetrics, type MetricsServer } from './metrics-server.ts';
+export { processMetrics } from './process-metrics.ts';
+export { telemetrySettings, tracingConfig, type TelemetryConfig } from './telemetry-settings.ts';
+export { isTraceparent } from './traceparent.ts';
+export { openTracing, type SpanOptions, type TraceSpan, type Tracing, type TracingConfig } from './tracing.ts';

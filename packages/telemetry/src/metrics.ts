@@ -1,0 +1,80 @@
+import type * as Prometheus from 'prom-client';
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import type { MetricDeclaration, MetricDeclarations } from './declarations.ts';
+
+type LabelsOf<D extends MetricDeclaration> = D extends { readonly labels: infer L } ? Extract<keyof L, string> : never;
+
+type InstrumentOf<D extends MetricDeclaration> = D['kind'] extends 'counter'
+  ? Counter<LabelsOf<D>>
+  : D['kind'] extends 'gauge'
+    ? Gauge<LabelsOf<D>>
+    : Histogram<LabelsOf<D>>;
+
+/** One instrument of prom-client per declaration, under the same key. */
+export type Instruments<D extends MetricDeclarations> = { readonly [Name in keyof D]: InstrumentOf<D[Name]> };
+
+export interface Metrics<D extends MetricDeclarations> {
+  readonly instruments: Instruments<D>;
+  /** Runs before each scrape, for what is looked at instead of counted. What it throws is reported and changes nothing else. */
+  readonly onScrape: (look: () => Promise<void> | void) => void;
+  /** Everything in the text format of Prometheus. */
+  readonly scrape: () => Promise<string>;
+  readonly contentType: string;
+}
+
+/** @param onFault told what a look before a scrape threw */
+export async function openMetrics<const D extends MetricDeclarations>(
+  declared: D,
+  onFault: (error: unknown) => void,
+): Promise<Metrics<D>> {
+  // Only a process that is scraped pays for the library.
+  const prometheus = await import('prom-client');
+  const registry = new prometheus.Registry();
+  const looks: (() => Promise<void> | void)[] = [];
+  prometheus.collectDefaultMetrics({ register: registry });
+  const entries = Object.entries(declared).map(([key, metric]) => [key, instrument(prometheus, registry, metric)]);
+
+  const look = async (run: () => Promise<void> | void): Promise<void> => {
+    try {
+      await run();
+    } catch (error) {
+      onFault(error);
+    }
+  };
+  return {
+    instruments: Object.fromEntries(entries) as Instruments<D>,
+    onScrape: (run) => void looks.push(run),
+    scrape: async () => {
+      await Promise.all(looks.map(look));
+      return registry.metrics();
+    },
+    contentType: registry.contentType,
+  };
+}
+
+/** Brings a counter to counts that somebody else keeps and that only grow. */
+export function followCounts<L extends string>(
+  counter: Pick<Counter<L>, 'inc'>,
+  label: L,
+): (counts: Readonly<Record<string, number>>) => void {
+  const seen = new Map<string, number>();
+  return (counts) => {
+    for (const [name, count] of Object.entries(counts)) {
+      const labels = { [label]: name } as Partial<Record<L, string>>;
+      counter.inc(labels, Math.max(0, count - (seen.get(name) ?? 0)));
+      seen.set(name, count);
+    }
+  };
+}
+
+function instrument(
+  { Counter, Gauge, Histogram }: typeof Prometheus,
+  registry: Registry,
+  { kind, name, help, labels = {}, buckets }: MetricDeclaration,
+): Counter | Gauge | Histogram {
+  const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
+  if (kind === 'counter') return new Counter(options);
+  if (kind === 'gauge') return new Gauge(options);
+  return new Histogram({ ...options, ...(buckets === undefined ? {} : { buckets: [...buckets] }) });
+}

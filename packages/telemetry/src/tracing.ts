@@ -1,0 +1,155 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import type { Attributes, Context, Span } from '@opentelemetry/api';
+import type * as Sdk from '@opentelemetry/sdk-trace';
+
+import { readTraceparent, writeTraceparent } from './traceparent.ts';
+
+export const samplerNames = [
+  ...['always_on', 'always_off', 'traceidratio'],
+  ...['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
+] as const;
+
+export interface TracingConfig {
+  readonly service: { readonly name: string; readonly version: string; readonly instance?: string | undefined };
+  /** Where traces are posted to, whole. */
+  readonly url: string;
+  readonly sampler: string;
+  /** 0 to 1. */
+  readonly samplerArgument: number;
+}
+
+export interface SpanOptions {
+  /** What the span is to others: it answers a request, adds to a queue, takes from one; something inside otherwise. */
+  readonly kind?: 'server' | 'producer' | 'consumer' | undefined;
+  readonly attributes?: Attributes | undefined;
+  /** The span that this one continues; without it that in which it is started, if there is one. */
+  readonly traceparent?: string | undefined;
+  /** Milliseconds since the epoch, for a span that began before. */
+  readonly startedAtMs?: number | undefined;
+}
+
+export interface TraceSpan {
+  /** Where it stands, for whoever continues it elsewhere. */
+  readonly traceparent: string;
+  /** What runs in it, and all that this leads to, starts its spans below it. */
+  readonly run: <T>(run: () => T) => T;
+  readonly set: (attributes: Attributes) => void;
+  readonly rename: (name: string) => void;
+  readonly fail: (message: string) => void;
+  readonly end: () => void;
+}
+
+/** Traces of this process. Nothing of it is global; who has none is not traced and pays nothing. */
+export interface Tracing {
+  readonly start: (name: string, options?: SpanOptions) => TraceSpan;
+  /** A span around work that ends when its promise settles; a rejection marks it failed. */
+  readonly around: <T>(name: string, options: SpanOptions, run: (span: TraceSpan) => Promise<T>) => Promise<T>;
+  /** The span in which this is called. */
+  readonly traceparent: () => string | undefined;
+  /** Sends what is left, within two seconds. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+const CLOSE_WITHIN_MS = 2_000;
+/** Of a text attribute; a host has at most 253 characters. */
+const LONGEST_TEXT = 300;
+
+/** Loads the OpenTelemetry SDK and starts to export. A collector that is away costs spans, and nothing else. */
+export async function openTracing(config: TracingConfig): Promise<Tracing> {
+  const [api, sdk, { OTLPTraceExporter }, { detectResources, envDetector, resourceFromAttributes }] = await Promise.all(
+    [
+      import('@opentelemetry/api'),
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+    ],
+  );
+  const { name, version, instance } = config.service;
+  const provider = new sdk.TracerProvider({
+    resource: detectResources({ detectors: [envDetector] }).merge(
+      resourceFromAttributes({
+        'service.name': name,
+        'service.version': version,
+        ...(instance === undefined ? {} : { 'service.instance.id': instance }),
+      }),
+    ),
+    sampler: samplerOf(sdk, config),
+    spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: config.url }) })],
+  });
+  const tracer = provider.getTracer('vantage', version);
+  const active = new AsyncLocalStorage<Context>();
+  const kinds = {
+    server: api.SpanKind.SERVER,
+    producer: api.SpanKind.PRODUCER,
+    consumer: api.SpanKind.CONSUMER,
+  } as const;
+
+  const parentOf = (traceparent: string | undefined): Context => {
+    const place = traceparent === undefined ? undefined : readTraceparent(traceparent);
+    if (place === undefined) return active.getStore() ?? api.ROOT_CONTEXT;
+    return api.trace.setSpanContext(api.ROOT_CONTEXT, { ...place, isRemote: true });
+  };
+  const start: Tracing['start'] = (spanName, { kind, attributes, traceparent, startedAtMs } = {}) => {
+    const parent = parentOf(traceparent);
+    const span = tracer.startSpan(
+      spanName,
+      {
+        kind: kind === undefined ? api.SpanKind.INTERNAL : kinds[kind],
+        ...(attributes === undefined ? {} : { attributes }),
+        ...(startedAtMs === undefined ? {} : { startTime: startedAtMs }),
+      },
+      parent,
+    );
+    const own = api.trace.setSpan(parent, span);
+    return {
+      traceparent: writeTraceparent(span.spanContext()),
+      run: (run) => active.run(own, run),
+      set: (more) => void span.setAttributes(more),
+      rename: (other) => void span.updateName(other),
+      fail: (message) => void span.setStatus({ code: api.SpanStatusCode.ERROR, message }),
+      end: () => span.end(),
+    };
+  };
+
+  return {
+    start,
+    around: async (spanName, options, run) => {
+      const span = start(spanName, options);
+      try {
+        return await span.run(() => run(span));
+      } catch (error) {
+        span.fail(Error.isError(error) ? error.name : 'unknown');
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    traceparent: () => {
+      const context = active.getStore();
+      const span: Span | undefined = context === undefined ? undefined : api.trace.getSpan(context);
+      return span === undefined ? undefined : writeTraceparent(span.spanContext());
+    },
+    close: async () => {
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, CLOSE_WITHIN_MS);
+      await Promise.race([provider.shutdown().catch(() => undefined), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function samplerOf(
+  { AlwaysOffSampler, AlwaysOnSampler, ParentBasedSampler, TraceIdRatioBasedSampler }: typeof Sdk,
+  { sampler, samplerArgument }: TracingConfig,
+): Sdk.Sampler {
+  const named = sampler.replace(/^parentbased_/, '');
+  const root =
+    named === 'always_off'
+      ? new AlwaysOffSampler()
+      : named === 'traceidratio'
+        ? new TraceIdRatioBasedSampler(samplerArgument)
+        : new AlwaysOnSampler();
+  return sampler === named ? root : new ParentBasedSampler({ root });
+}
