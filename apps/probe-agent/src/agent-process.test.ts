@@ -51,6 +51,7 @@ function startMain(probe: string, env: Readonly<Record<string, string>> = {}): C
     REDIS_URL: rig.server().url,
     TARGET_ALLOW: '127.0.0.0/8',
     DNS_SERVERS: '127.0.0.1:9',
+    SCREENSHOTS: 'off',
     ...env,
   });
 }

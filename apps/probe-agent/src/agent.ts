@@ -1,206 +1,104 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Redis } from 'ioredis';
+import { createAgentLoop, type AgentLoop, type JobRunner, type Link, type Work } from '@vantage/agent-loop';
+import { checkOfScreenshotJob } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 import { abilityOf } from './capabilities.ts';
-import { createRedisClock, type RedisClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createJobHandler } from './handle-job.ts';
-import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './heartbeat.ts';
-import { createInterruptionSweep } from './interrupted.ts';
-import { createJobLoop, type JobLoop } from './job-loop.ts';
-import { createPace } from './pace.ts';
+import { createScreenshotHandler } from './handle-screenshot.ts';
 import type { AgentParts, OpenParts } from './parts.ts';
-import { connectRedis, untilReady } from './redis.ts';
-import { createResults, type Results } from './results.ts';
 import { createSchemas } from './schemas.ts';
 import { lend } from './surroundings.ts';
-import { heartbeatKey, resultStream } from './wire.ts';
-import { openQueue, type ProbeQueue } from './worker.ts';
+import { noTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
-export interface Agent {
-  /**
-   * Resolves when jobs are taken, however long Redis is away before, or when the agent was stopped in between.
-   *
-   * @throws when the parts that measure cannot be made
-   */
-  readonly start: () => Promise<void>;
-  /** Takes no more jobs, gives those that run their time, reports the rest as interrupted, and closes. Never rejects. */
-  readonly drain: () => Promise<void>;
-  /** Closes at once; what runs is found as interrupted by the next agent. Never rejects. */
-  readonly close: () => Promise<void>;
+export type Agent = AgentLoop;
+
+/**
+ * A probe that measures: its `start` rejects when the parts that measure cannot be made.
+ *
+ * @param telemetry watches; it changes nothing
+ */
+export function createAgent(
+  config: Config,
+  log: Logger,
+  openParts: OpenParts,
+  telemetry: Telemetry = noTelemetry,
+): Agent {
+  return createAgentLoop({
+    probeId: config.probeId,
+    redisUrl: config.redisUrl,
+    redisCertificates: config.redisCertificates ?? config.redisCa,
+    concurrency: config.concurrency,
+    drainMs: config.drainSeconds * 1_000,
+    open: async () => measuring({ config, parts: await openParts(config, log), telemetry, log }),
+    placeOf: telemetry.placeOf,
+    log,
+  });
 }
 
-/** Commands that were sent again after a reconnect have been answered by then. */
-const SWEEP_AFTER_RECONNECT_MS = 1_500;
-const SWEEP_EVERY_MS = 60_000;
-/** Short enough to notice a connection that died in silence before a job needs it. */
-const READ_CLOCK_EVERY_MS = 10_000;
-const RETRY_START_MS = 500;
-/** What interrupted jobs and the last results have, each, to reach Redis. */
-const FAREWELL_MS = 1_500;
-
-interface Running {
-  readonly redis: Redis;
-  readonly resultsRedis: Redis;
-  readonly results: Results;
+interface MeasuringParts {
+  readonly config: Config;
   readonly parts: AgentParts;
-  readonly queue?: ProbeQueue;
-  readonly loop?: JobLoop;
-  readonly heartbeat?: HeartbeatWriter;
+  readonly telemetry: Telemetry;
+  readonly log: Logger;
 }
 
-export function createAgent(config: Config, log: Logger, openParts: OpenParts): Agent {
-  const stopping = new AbortController();
-  const interrupted = new AbortController();
-  const timers: NodeJS.Timeout[] = [];
-  const instance = randomUUID();
+function measuring({ config, parts, telemetry, log }: MeasuringParts): JobRunner {
   const version = ownVersion();
-  let running: Running | undefined;
-  let closing: Promise<void> | undefined;
-
-  const start = async (): Promise<void> => {
-    const parts = await openParts(config);
-    if (stopping.signal.aborted) return parts.close();
-    const connection = {
-      url: config.redisUrl,
-      certificates: config.redisCertificates,
-      closing: interrupted.signal,
-      log,
-    };
-    const redis = connectRedis({ ...connection, name: `vantage-agent:${config.probeId}:jobs`, resend: true });
-    const resultsRedis = connectRedis({
-      ...connection,
-      name: `vantage-agent:${config.probeId}:results`,
-      resend: false,
-    });
-    const clock = createRedisClock(() => redis.time());
-    const pace = createPace();
-    const results = createResults({
-      writer: resultStream(config.probeId, resultsRedis),
-      now: clock.now,
-      isDense: pace.isDense,
-      log,
-    });
-    resultsRedis.on('ready', results.resume);
-    redis.on('ready', () => parts.noteRedis(redis.stream.remoteAddress, redis.stream.remotePort));
-    running = { redis, resultsRedis, results, parts };
-    if (!(await untilUsable(redis, clock, stopping.signal, log))) return;
-
-    const queue = openQueue({ probeId: config.probeId, redis, log });
-    const schemas = createSchemas();
-    const handle = createJobHandler({
-      loadDiagnostic: parts.loadDiagnostic,
-      judge: parts.judge,
-      surroundings: lend(config, parts, version),
-      offered: new Set(config.checkTypes),
-      clock,
-      schemas,
-      outlet: results,
-      log,
-    });
-    const loop = createJobLoop({
-      source: queue,
-      concurrency: config.concurrency,
-      pace,
-      run: (job) => handle(queue.idOf(job), job.data, interrupted.signal),
-      log,
-    });
-    const describe: HeartbeatParts['describe'] = () => ({
-      version,
-      ...abilityOf(config.checkTypes, parts.connectivity(), parts.rawSockets()),
-      load: { running: loop.running(), capacity: config.concurrency },
-      draining: stopping.signal.aborted,
-    });
-    const heartbeat = createHeartbeat({ instance, describe, ...heartbeatKey(config.probeId, resultsRedis), log });
-    running = { ...running, queue, loop, heartbeat };
-    const sweep = createInterruptionSweep({
-      queue,
-      knows: loop.knows,
-      isCheckId: schemas.isCheckId,
-      outlet: results,
-      now: clock.now,
-      log,
-    });
-    const sweepQuietly = (): Promise<void> =>
-      sweep().catch((error: unknown) => log.warn({ err: error }, 'the look for interrupted jobs failed'));
-
-    heartbeat.start();
-    await queue.warmUp();
-    // Not waited for: it ends when its reports are written.
-    void sweepQuietly();
-    redis.on('ready', () => {
-      void clock.read(true).catch(() => undefined);
-      void queue.warmUp();
-      timers.push(setTimeout(() => void sweepQuietly(), SWEEP_AFTER_RECONNECT_MS));
-    });
-    resultsRedis.on('ready', () => void heartbeat.beat());
-    timers.push(
-      setInterval(() => void clock.read().catch(() => undefined), READ_CLOCK_EVERY_MS),
-      setInterval(() => void sweepQuietly(), SWEEP_EVERY_MS),
-    );
-    if (stopping.signal.aborted) return;
-    loop.start();
-    log.info({ version, instance, ...describe().capabilities }, 'the agent takes jobs');
+  const describe: Work['describe'] = () => ({
+    version,
+    ...abilityOf(config.checkTypes, parts.connectivity(), parts.rawSockets(), parts.screenshots),
+  });
+  return {
+    watch: (watched) =>
+      telemetry.watch({ ...watched, packetProcess: parts.packetProcess, screenshots: parts.screenshots.status }),
+    noteRedis: parts.noteRedis,
+    prepare: (link) => ({ ...runJobs({ config, parts, telemetry, log }, version, link), describe }),
+    started: (instance) => {
+      // Behind everything else: it takes seconds, and the agent works without.
+      parts.screenshots.start();
+      log.info({ version, instance, ...describe().capabilities }, 'the agent takes jobs');
+    },
+    close: parts.close,
   };
-
-  const close = (): Promise<void> => {
-    stopping.abort();
-    interrupted.abort();
-    closing ??= (async () => {
-      for (const timer of timers) clearTimeout(timer);
-      await within(FAREWELL_MS, running?.heartbeat?.stop());
-      await running?.queue?.close();
-      running?.results.close();
-      running?.redis.disconnect();
-      running?.resultsRedis.disconnect();
-      await running?.parts.close();
-    })();
-    return closing;
-  };
-
-  const drain = async (): Promise<void> => {
-    stopping.abort();
-    const { loop, heartbeat, results } = running ?? {};
-    void heartbeat?.beat();
-    const idle = loop?.stop();
-    log.info({ running: loop?.running() ?? 0, seconds: config.drainSeconds }, 'the agent drains');
-    await within(config.drainSeconds * 1_000, idle);
-    interrupted.abort();
-    await within(FAREWELL_MS, idle);
-    await results?.flush(AbortSignal.timeout(FAREWELL_MS));
-    await close();
-  };
-
-  return { start, drain, close };
 }
 
-function ownVersion(): string {
+function runJobs(
+  { config, parts, telemetry, log }: MeasuringParts,
+  version: string,
+  { clock, outlet }: Link,
+): Omit<Work, 'describe'> {
+  const schemas = createSchemas();
+  const lent = lend(config, parts, version, telemetry.wrapPackets);
+  const handle = createJobHandler({
+    loadDiagnostic: parts.loadDiagnostic,
+    judge: parts.judge,
+    surroundings: lent,
+    offered: new Set(config.checkTypes),
+    clock,
+    schemas,
+    outlet,
+    onResult: telemetry.onResult,
+    log,
+  });
+  const handleScreenshot = createScreenshotHandler({
+    ...{ offer: parts.screenshots, judge: parts.judge, clock, schemas, outlet, log },
+    userAgent: lent().attribution.userAgent,
+  });
+  const isAside = (id: string): boolean => checkOfScreenshotJob(id) !== undefined;
+  return {
+    run: (job, id, interrupted) =>
+      telemetry.around(job, clock.now(), () =>
+        isAside(id) ? handleScreenshot(id, job.data, interrupted) : handle(id, job.data, interrupted),
+      ),
+    isAside,
+    isCheckId: schemas.isCheckId,
+  };
+}
+
+export function ownVersion(): string {
   const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(file) as { readonly version: string }).version;
-}
-
-/** @returns false when the agent was stopped in between */
-async function untilUsable(redis: Redis, clock: RedisClock, signal: AbortSignal, log: Logger): Promise<boolean> {
-  while (!signal.aborted) {
-    try {
-      await untilReady(redis, signal);
-      await clock.read(true);
-      return true;
-    } catch (error) {
-      // A server that loads its file, or one that does not let us in yet.
-      if (!signal.aborted) log.warn({ err: error }, 'Redis is not usable yet');
-      await sleep(RETRY_START_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
-  return false;
-}
-
-async function within(ms: number, promise: Promise<void> | undefined): Promise<void> {
-  const timer = new AbortController();
-  await Promise.race([promise, sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
-  timer.abort();
 }

@@ -4,6 +4,7 @@ import { checkTypeNames, checkTypes } from '@vantage/diagnostics/contract';
 import { abilityOf } from './capabilities.ts';
 import { usableFamilies } from './connectivity.ts';
 
+const noCamera = { isOffered: () => false, degraded: () => null };
 const both = { ipv4: true, ipv6: true };
 const can = { ipv4: null, ipv6: null };
 const raw = checkTypeNames.filter((type) => checkTypes[type].needsRawSockets);
@@ -11,7 +12,7 @@ const plain = checkTypeNames.filter((type) => !checkTypes[type].needsRawSockets)
 
 describe('what a probe can do', () => {
   it('is all it is configured for where raw sockets can be opened', () => {
-    expect(abilityOf(checkTypeNames, both, can)).toEqual({
+    expect(abilityOf(checkTypeNames, both, can, noCamera)).toEqual({
       capabilities: { types: checkTypeNames, ipv4: true, ipv6: true, screenshot: false },
       degraded: [],
     });
@@ -19,24 +20,39 @@ describe('what a probe can do', () => {
 
   it('is less without raw sockets, and each missing type is a reason', () => {
     const no = 'no privilege for raw sockets (CAP_NET_RAW)';
-    const { capabilities, degraded } = abilityOf(checkTypeNames, both, { ipv4: no, ipv6: no });
+    const { capabilities, degraded } = abilityOf(checkTypeNames, both, { ipv4: no, ipv6: no }, noCamera);
 
     expect(capabilities.types).toEqual(plain);
     expect(degraded).toEqual(raw.map((type) => `${type}: ${no}`));
   });
 
   it('is not degraded by a type that it is not configured for', () => {
-    expect(abilityOf(plain, both, { ipv4: 'no', ipv6: 'no' }).degraded).toEqual([]);
+    expect(abilityOf(plain, both, { ipv4: 'no', ipv6: 'no' }, noCamera).degraded).toEqual([]);
   });
 
   it('is not degraded by a family that the machine does not have', () => {
-    expect(abilityOf(checkTypeNames, { ipv4: true, ipv6: false }, { ipv4: null, ipv6: 'none' }).degraded).toEqual([]);
+    const { degraded } = abilityOf(checkTypeNames, { ipv4: true, ipv6: false }, { ipv4: null, ipv6: 'none' }, noCamera);
+    expect(degraded).toEqual([]);
   });
 
   it('is degraded where the machine has no way out at all', () => {
-    expect(abilityOf(plain, { ipv4: false, ipv6: false }, can).degraded).toEqual([
+    expect(abilityOf(plain, { ipv4: false, ipv6: false }, can, noCamera).degraded).toEqual([
       expect.stringContaining('no address'),
     ]);
+  });
+});
+
+describe('the screenshots of a probe', () => {
+  it('are claimed where they are offered', () => {
+    const { capabilities } = abilityOf(plain, both, can, { isOffered: () => true, degraded: () => null });
+
+    expect(capabilities.screenshot).toBe(true);
+  });
+
+  it('are a reason where they are missing and asked for', () => {
+    const { degraded } = abilityOf(plain, both, can, { isOffered: () => false, degraded: () => 'screenshot: none' });
+
+    expect(degraded).toEqual(['screenshot: none']);
   });
 });
 

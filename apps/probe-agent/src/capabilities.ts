@@ -2,6 +2,7 @@ import type { Heartbeat } from '@vantage/contract';
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import type { Connectivity } from './connectivity.ts';
+import type { ScreenshotOffer } from './screenshot-offer.ts';
 
 /** Per family null where raw sockets can be opened, or the reason in words why not. */
 export interface RawSockets {
@@ -20,6 +21,7 @@ export function abilityOf(
   configured: readonly CheckTypeName[],
   { ipv4, ipv6 }: Connectivity,
   rawSockets: RawSockets,
+  screenshots: Pick<ScreenshotOffer, 'isOffered' | 'degraded'>,
 ): Ability {
   // A family that the machine does not have needs no raw socket.
   const reasons = [ipv4 || !ipv6 ? rawSockets.ipv4 : null, ipv6 ? rawSockets.ipv6 : null];
@@ -31,10 +33,11 @@ export function abilityOf(
       types: configured.filter((type) => !missing.includes(type)),
       ipv4,
       ipv6,
-      screenshot: false,
+      screenshot: screenshots.isOffered(),
     },
     degraded: [
       ...missing.map((type) => `${type}: ${reason}`),
+      ...[screenshots.degraded()].filter((text) => text !== null),
       ...(ipv4 || ipv6 ? [] : ['The machine has no address with a default route.']),
     ],
   };

@@ -26,6 +26,7 @@ describe('the configuration of the agent', () => {
   it.each([
     ['an identifier in capitals', 'PROBE_ID', 'FRA'],
     ['an identifier that begins with a hyphen', 'PROBE_ID', '-fra'],
+    ['a wish for screenshots that is none', 'SCREENSHOTS', 'maybe'],
     ['a Redis over HTTP', 'REDIS_URL', 'http://127.0.0.1'],
     ['no concurrency', 'CONCURRENCY', '0'],
     ['a check type that does not exist', 'CHECK_TYPES', 'tcp,telepathy'],

@@ -1,20 +1,24 @@
-import { readFileSync } from 'node:fs';
-
 import { checkTypeNames } from '@vantage/diagnostics/contract';
+import { redisUrlKind } from '@vantage/redis-connections';
 import {
   boolean,
+  contact,
+  certificateFile,
+  certificateText,
   integer,
   list,
   oneOf,
   readSettings,
   setting,
   text,
-  url,
   type Kind,
   type Settings,
   type Values,
 } from '@vantage/settings';
 import { policyKinds, resolverKind } from '@vantage/target-policy';
+import { telemetrySettings } from '@vantage/telemetry';
+
+import { screenshotWishes } from './screenshot-offer.ts';
 
 const probeId: Kind<string> = {
   name: 'probe id (lower-case letters, digits and hyphens, at most 63)',
@@ -23,21 +27,6 @@ const probeId: Kind<string> = {
       throw new Error('must be 1 to 63 lower-case letters, digits and hyphens, and begin with no hyphen');
     }
     return value;
-  },
-};
-
-/** Read at the start; the value is what is in it. */
-const certificateFile: Kind<string> = {
-  name: 'PEM file',
-  parse: (value) => {
-    let content: string;
-    try {
-      content = readFileSync(value, 'utf8');
-    } catch (error) {
-      throw new Error('names a file that cannot be read', { cause: error });
-    }
-    if (!content.includes('-----BEGIN CERTIFICATE-----')) throw new Error('names a file with no certificate in it');
-    return content;
   },
 };
 
@@ -53,16 +42,23 @@ export const settings = {
   }),
   redisUrl: setting({
     env: 'REDIS_URL',
-    kind: url(['redis:', 'rediss:']),
+    kind: redisUrlKind,
     required: true,
     secret: true,
     description:
-      'The Redis that the coordinator uses, with the user and password of this probe; `rediss:` connects over TLS.',
+      'The Redis that the coordinator uses, with the user and password of this probe: ' +
+      '`redis://user:password@host:port`, `redis+sentinel://user:password@host:port,host:port/set` with the Sentinels ' +
+      'as hosts, or `redis+cluster://user:password@host:port,host:port`; with `rediss` in front over TLS.',
   }),
   redisCertificates: setting({
     env: 'REDIS_CA_FILE',
     kind: certificateFile,
     description: 'File with the certificates, in PEM, that a `rediss:` server may present; without it those of Node.',
+  }),
+  redisCa: setting({
+    env: 'REDIS_CA',
+    kind: certificateText,
+    description: 'The same in the variable itself, as `probe:add` prints it. `REDIS_CA_FILE` comes first.',
   }),
   concurrency: setting({
     env: 'CONCURRENCY',
@@ -107,6 +103,14 @@ export const settings = {
     default: '',
     description: 'Domains and ranges that are never measured; stronger than every setting that allows.',
   }),
+  networkLimit: setting({
+    env: 'TARGET_NETWORK_LIMIT',
+    kind: integer(1, 1_000_000_000),
+    default: '1200',
+    description:
+      'Runs of checks a minute at one network, whatever the names that led there: a /24 of IPv4 or a /48 of IPv6. ' +
+      'Further ones end as `target_rate_limited`.',
+  }),
   ownAddresses: setting({
     env: 'OWN_ADDRESSES',
     kind: list(policyKinds.allow),
@@ -140,9 +144,29 @@ export const settings = {
       'Node.js that runs the packet process, such as a copy that carries the capability CAP_NET_RAW; without it the ' +
       'one that runs the agent.',
   }),
+  screenshots: setting({
+    env: 'SCREENSHOTS',
+    kind: oneOf(screenshotWishes),
+    default: 'auto',
+    description:
+      'Screenshots of http checks. auto: where the self-test of the browser passes; on: the probe is degraded where it ' +
+      'does not; off: none.',
+  }),
+  browser: setting({
+    env: 'BROWSER',
+    kind: text,
+    description:
+      'File of the Chromium that takes screenshots; without it `chromium-headless-shell`, or else `chromium`, on `PATH`.',
+  }),
+  path: setting({
+    env: 'PATH',
+    kind: text,
+    default: '/usr/local/bin:/usr/bin:/bin',
+    description: 'Folders in which a browser is looked for.',
+  }),
   contact: setting({
     env: 'CONTACT',
-    kind: contact(),
+    kind: contact,
     description:
       'Where whoever is measured can ask questions: a URL or a mail address. Shown in the `User-Agent` and in probe packets.',
   }),
@@ -154,6 +178,7 @@ export const settings = {
       'Time that running jobs are given after SIGTERM. What is not done by then is reported as interrupted. The ' +
       'grace period of whatever stops the agent must be some seconds longer.',
   }),
+  ...telemetrySettings,
   logLevel: setting({
     env: 'LOG_LEVEL',
     kind: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
@@ -167,19 +192,4 @@ export type Config = Values<typeof settings>;
 /** @throws SettingsError that lists every fault */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   return readSettings(settings, environment);
-}
-
-/** It goes into a header and into packets: printable ASCII, short. */
-function contact(): Kind<string> {
-  return {
-    name: 'URL or mail address, at most 200 characters',
-    parse: (value) => {
-      const isMail = /^[!-'*+\-./0-9=?A-Z^-~]+@[A-Za-z0-9.-]+$/.test(value);
-      const isUrl = ['http:', 'https:', 'mailto:'].includes(URL.parse(value)?.protocol ?? '');
-      if (value.length > 200 || !/^[!-~]+$/.test(value) || /[()]/.test(value) || !(isMail || isUrl)) {
-        throw new Error('must be a URL (http, https, mailto) or a mail address of at most 200 characters');
-      }
-      return value;
-    },
-  };
 }

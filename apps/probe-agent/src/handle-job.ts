@@ -1,11 +1,16 @@
-import type { AnyCheckType, Failure, FailureCode, Job, ResultFieldsOf } from '@vantage/contract';
+import {
+  createPartials,
+  failureResult,
+  probeFailure,
+  type PartialsOfProbe,
+  type ResultOutlet,
+} from '@vantage/agent-loop';
+import type { AnyCheckType, Failure, Job, OutcomeWord, ResultFieldsOf } from '@vantage/contract';
 import type { Diagnostic, Outcome } from '@vantage/diagnostics';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
 
 import type { Fields } from './fit-result.ts';
-import { throttle } from './partials.ts';
-import type { ResultOutlet } from './results.ts';
 import type { Schemas } from './schemas.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -19,7 +24,9 @@ export interface JobHandlerParts {
   /** The clock of Redis, milliseconds since the epoch, and the round trip to it. */
   readonly clock: { readonly now: () => number; readonly rttMs: () => number };
   readonly schemas: Schemas;
-  readonly outlet: ResultOutlet;
+  readonly outlet: Pick<ResultOutlet, 'partial' | 'final'>;
+  /** Told of each result, by the type of its check. */
+  readonly onResult?: ((type: string, result: OutcomeWord) => void) | undefined;
   readonly log: Logger;
 }
 
@@ -44,6 +51,7 @@ type Ending = { readonly outcome: Outcome<AnyCheckType> } | { readonly failure: 
 
 export function createJobHandler(parts: JobHandlerParts): HandleJob {
   const { clock, schemas, outlet, log } = parts;
+  const partials = createPartials();
 
   const timestamp = (): string => new Date(clock.now()).toISOString();
 
@@ -57,6 +65,7 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
     }
     const json = written.json ?? failureResult(probeFailure('invalid_result'), startedAt, timestamp());
     void outlet.final(job.checkId, json, job.deadlineAt);
+    parts.onResult?.(job.type, written.json === undefined ? 'error' : (common(ending)['result'] as OutcomeWord));
   };
 
   return async (id, data, interrupted) => {
@@ -65,6 +74,7 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
       log.error({ check: id, fault }, 'a job cannot be read');
       const json = failureResult(probeFailure('invalid_job'), null, timestamp());
       void outlet.final(id, json, deadlineOf(data) ?? clock.now());
+      parts.onResult?.('unknown', 'error');
       return;
     }
     const now = clock.now();
@@ -76,21 +86,24 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
     const refusal = parts.judge(job.type, job.params);
     if (refusal !== undefined) return settle(job, null, { failure: refusedByPolicy(refusal) });
     const startedAt = timestamp();
-    settle(job, startedAt, await run(job, job.deadlineAt - now - MARGIN_MS - clock.rttMs(), interrupted, parts));
+    const budgetMs = job.deadlineAt - now - MARGIN_MS - clock.rttMs();
+    settle(job, startedAt, await run(job, { startedAt, budgetMs }, interrupted, { ...parts, partials }));
   };
 }
+
+type RunParts = JobHandlerParts & { readonly partials: PartialsOfProbe };
 
 /** Runs the diagnostic until it ends, is cut off after its time, or the agent must stop. */
 async function run(
   job: Job & { readonly type: CheckTypeName },
-  budgetMs: number,
+  { startedAt, budgetMs }: { readonly startedAt: string; readonly budgetMs: number },
   interrupted: AbortSignal,
-  { loadDiagnostic, surroundings, schemas, outlet, log }: JobHandlerParts,
+  { loadDiagnostic, surroundings, schemas, outlet, partials, log }: RunParts,
 ): Promise<Ending> {
   const deadlineMs = performance.now() + budgetMs;
   const abort = new AbortController();
-  const partials = throttle<ResultFieldsOf<AnyCheckType>>((fields) => {
-    const json = schemas.writePartial(job.type, fields);
+  const shown = partials.open<ResultFieldsOf<AnyCheckType>>((fields) => {
+    const json = schemas.writePartial(job.type, { startedAt, ...fields });
     if (json === undefined) log.error({ check: job.checkId, type: job.type }, 'a partial result is not valid');
     else outlet.partial(job.checkId, json, job.deadlineAt);
   });
@@ -102,7 +115,7 @@ async function run(
         ...surroundings(),
         signal: abort.signal,
         remainingMs: () => Math.max(0, deadlineMs - performance.now()),
-        emitPartial: partials.offer,
+        emitPartial: shown.offer,
       });
       return { outcome };
     } catch (error) {
@@ -140,7 +153,7 @@ async function run(
     clearTimeout(timeUp);
     clearTimeout(patienceUp);
     interrupted.removeEventListener('abort', stop);
-    partials.close();
+    shown.close();
   }
 }
 
@@ -149,26 +162,8 @@ function common(ending: Ending): Fields {
   return { result: ending.result ?? 'error', rt: null, resolvedIp: null, error: ending.failure };
 }
 
-/** The result of a job that came to nothing by this probe's doing; valid for every check type. */
-export function failureResult(error: Failure, startedAt: string | null, finishedAt: string): string {
-  return JSON.stringify({ ...common({ failure: error }), startedAt, finishedAt });
-}
-
-const messages = {
-  invalid_job: 'The probe could not read the job; its release may be older than the coordinator’s.',
-  capability_missing: 'The probe does not offer checks of this type.',
-  invalid_result: 'What the probe measured was not a valid result.',
-  internal_error: 'The probe failed by a fault of its own.',
-  probe_interrupted: 'The probe restarted or stopped while it ran the check.',
-  probe_timeout: 'The probe did not come to an end before the deadline of the check.',
-} satisfies Partial<Record<FailureCode, string>>;
-
-export function probeFailure(code: keyof typeof messages): Failure {
-  const phase = code === 'invalid_job' || code === 'capability_missing' ? 'dispatch' : 'exec';
-  return { code, phase, source: 'probe', message: messages[code] };
-}
-
-function refusedByPolicy(message: string): Failure {
+/** The target is refused before anything is sent. */
+export function refusedByPolicy(message: string): Failure {
   return { code: 'target_refused_by_policy', phase: 'dispatch', source: 'probe', message };
 }
 

@@ -1,13 +1,18 @@
 import { SettingsError } from '@vantage/settings';
 import { pino } from 'pino';
 
-import { createAgent } from './agent.ts';
+import { createAgent, ownVersion } from './agent.ts';
 import { readConfig, type Config } from './config.ts';
 import { openParts } from './open-parts.ts';
+import { openTelemetry } from './telemetry/telemetry.ts';
 
 const config = configOrExit();
 const log = pino({ level: config.logLevel, base: { probe: config.probeId } });
-const agent = createAgent(config, log, openParts);
+const telemetry = await openTelemetry(config, ownVersion(), log).catch((error: unknown) => {
+  log.fatal({ err: error }, 'the metrics cannot be served');
+  return process.exit(1);
+});
+const agent = createAgent(config, log, openParts, telemetry);
 const asked = new Set<string>();
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
@@ -30,6 +35,7 @@ async function stop(reason: string): Promise<void> {
   if (asked.size > 1) return;
   log.info({ reason }, 'the agent stops');
   await agent.drain();
+  await telemetry.close();
   process.exit(0);
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { fakeConfig } from '../test/fakes.ts';
+import { fakeConfig, silent } from '../test/fakes.ts';
 import { openParts } from './open-parts.ts';
 import type { AgentParts } from './parts.ts';
 
@@ -9,7 +9,7 @@ describe('the policy of the probe about what a job names', () => {
   let parts: AgentParts;
 
   beforeAll(async () => {
-    parts = await openParts(fakeConfig('probe-1', 'redis://127.0.0.1:1', { TARGET_ALLOW: '10.1.0.0/16' }));
+    parts = await openParts(fakeConfig('probe-1', 'redis://127.0.0.1:1', { TARGET_ALLOW: '10.1.0.0/16' }), silent);
   });
 
   afterAll(() => parts.close());

@@ -1,6 +1,15 @@
+import { tmpdir } from 'node:os';
+
 import type { AnyCheckType } from '@vantage/contract';
-import { createPacketSockets, loadDiagnostic, type PacketProcess } from '@vantage/diagnostics';
+import {
+  createPacketSockets,
+  createScreenshots,
+  findBrowser,
+  loadDiagnostic,
+  type PacketProcess,
+} from '@vantage/diagnostics';
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
+import { parseRedisUrl } from '@vantage/redis-connections';
 import {
   canonicalizeHost,
   createAdmission,
@@ -16,23 +25,28 @@ import {
   type NameResolver,
   type TargetPolicy,
 } from '@vantage/target-policy';
+import type { Logger } from 'pino';
 
 import type { RawSockets } from './capabilities.ts';
 import type { Config } from './config.ts';
 import { usableFamilies } from './connectivity.ts';
 import type { Judge } from './handle-job.ts';
+import { createNetworkLimit, limitNetworks } from './network-limit.ts';
 import type { AgentParts } from './parts.ts';
+import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.ts';
 
 /** A capability may be given or taken while the agent runs. */
 const LOOK_AT_PRIVILEGE_EVERY_MS = 30_000;
 const NAT64_WITHIN_MS = 2_000;
+/** What a page takes to load, about. */
+const PICTURE_MS = 5_000;
 
 /**
  * The real parts: the target policy of this machine, its resolvers, and the packet process.
  *
  * @throws when the host of Redis cannot be guarded against callers
  */
-export async function openParts(config: Config): Promise<AgentParts> {
+export async function openParts(config: Config, log: Logger): Promise<AgentParts> {
   const policy = createTargetPolicy({
     allow: config.targetAllow,
     dangerouslyAllowLinkLocalAndMetadata: config.targetAllowLinkLocal,
@@ -53,6 +67,9 @@ export async function openParts(config: Config): Promise<AgentParts> {
   });
   const packets = createPacketSockets({ execPath: config.packetProcessNode });
   const privilege = await watchPrivilege(packets);
+  // A picture's connections, to one network or many, are those of one run or two.
+  const admitPicture = limitNetworks(admit, createNetworkLimit(config.networkLimit), PICTURE_MS);
+  const screenshots = openScreenshots(config, admitPicture, log);
 
   return {
     loadDiagnostic: loadOnce(loadDiagnostic),
@@ -68,15 +85,29 @@ export async function openParts(config: Config): Promise<AgentParts> {
       const { ipv4, ipv6 } = privilege.now();
       return ipv4 === null || ipv6 === null ? packets : { unavailable: ipv4 };
     },
+    packetProcess: packets.status,
     certificateAuthorities: config.certificates === undefined ? [] : [config.certificates],
+    screenshots,
     rawSockets: privilege.now,
     connectivity,
     noteRedis: redis.note,
     close: async () => {
       privilege.stop();
-      await packets.close();
+      await Promise.all([packets.close(), screenshots.close()]);
     },
   };
+}
+
+/** Nothing of a browser is started here: the self-test is the agent's to begin, once it takes jobs. */
+function openScreenshots(config: Config, admit: AgentParts['admit'], log: Logger): ScreenshotOffer {
+  const executablePath = config.browser ?? findBrowser(config.path);
+  const note = (message: string, fields: Readonly<Record<string, unknown>>): void => log.debug(fields, message);
+  const wanted = config.screenshots !== 'off';
+  return createScreenshotOffer({
+    wish: config.screenshots,
+    screenshots: wanted ? createScreenshots({ executablePath, admit, tempFolder: tmpdir(), log: note }) : undefined,
+    log,
+  });
 }
 
 /** An import, even of what is loaded, takes longer than most of what else is done before a run. */
@@ -107,11 +138,10 @@ function redisEndpoints(url: string): {
   readonly all: () => readonly Endpoint[];
   readonly note: AgentParts['noteRedis'];
 } {
-  const { hostname, port } = new URL(url);
-  if (!canonicalizeHost(hostname, 'name').ok) {
-    throw new Error('The host in REDIS_URL is neither a plain name nor an address; callers could not be kept from it.');
+  let endpoints: readonly Endpoint[] = parseRedisUrl(url).endpoints;
+  if (!endpoints.every(({ host }) => canonicalizeHost(host.includes(':') ? `[${host}]` : host, 'name').ok)) {
+    throw new Error('A host in REDIS_URL is neither a plain name nor an address; callers could not be kept from it.');
   }
-  let endpoints: readonly Endpoint[] = [{ host: hostname, port: port === '' ? 6379 : Number(port) }];
   return {
     all: () => endpoints,
     note: (address, remotePort) => {

@@ -1,11 +1,13 @@
 import type { Admit, AnyCheckType, NameLookup } from '@vantage/contract';
-import type { Diagnostic, PacketSockets } from '@vantage/diagnostics';
+import type { Diagnostic, PacketProcessStatus, PacketSockets } from '@vantage/diagnostics';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
+import type { Logger } from 'pino';
 
 import type { RawSockets } from './capabilities.ts';
 import type { Config } from './config.ts';
 import type { Connectivity } from './connectivity.ts';
 import type { Judge } from './handle-job.ts';
+import type { ScreenshotOffer } from './screenshot-offer.ts';
 
 /** What the agent measures with. */
 export interface AgentParts {
@@ -17,7 +19,10 @@ export interface AgentParts {
   readonly isPrivateAddress: (address: string) => boolean;
   /** Asked for each job: what is missing at the start may come later. */
   readonly packets: () => PacketSockets | { readonly unavailable: string };
+  /** How the packet process fares, where there is one. */
+  readonly packetProcess?: (() => PacketProcessStatus) | undefined;
   readonly certificateAuthorities: readonly string[];
+  readonly screenshots: ScreenshotOffer;
   /** Looked at with every heartbeat. */
   readonly rawSockets: () => RawSockets;
   readonly connectivity: () => Connectivity;
@@ -26,4 +31,4 @@ export interface AgentParts {
   readonly close: () => Promise<void>;
 }
 
-export type OpenParts = (config: Config) => Promise<AgentParts>;
+export type OpenParts = (config: Config, log: Logger) => Promise<AgentParts>;

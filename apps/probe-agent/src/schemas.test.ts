@@ -1,10 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
+import { checkOfScreenshotJob, screenshotJobId } from '@vantage/contract';
 import { checkTypeNames } from '@vantage/diagnostics/contract';
 
-import { failureResult, probeFailure } from './handle-job.ts';
+import { failureResult, probeFailure } from '@vantage/agent-loop';
 import { createSchemas } from './schemas.ts';
 
 const schemas = createSchemas();
+const checkId = 'AAAAAAAAAAAAAAAAAAAAAA';
+const screenshotJob = {
+  ...{ v: 1, checkId, type: 'screenshot', deadlineAt: 1 },
+  params: { url: 'https://example.com/', insecureSSL: false },
+};
 const finishedAt = '2026-01-02T03:04:05.678Z';
 const attempts = [{ rt: 1, error: null }];
 const success = { result: 'success', rt: 1, resolvedIp: '192.0.2.1', error: null, startedAt: finishedAt, finishedAt };
@@ -37,8 +43,29 @@ describe('the schemas of the agent', () => {
     expect(schemas.writePartial('tcp', { result: 'success' })).toBeUndefined();
   });
 
-  it('know a check’s identifier from another', () => {
-    expect(schemas.isCheckId('AAAAAAAAAAAAAAAAAAAAAA')).toBe(true);
-    expect(schemas.isCheckId('AAAAAAAAAAAAAAAAAAAAAA.shot')).toBe(false);
+  it('know a check’s identifier from another, and from the job of its screenshot', () => {
+    expect(schemas.isCheckId(checkId)).toBe(true);
+    expect(schemas.isCheckId(screenshotJobId(checkId))).toBe(false);
+    expect(schemas.isCheckId(checkOfScreenshotJob(screenshotJobId(checkId))!)).toBe(true);
+  });
+
+  it('read the job of a screenshot, with whatever a later release adds to it', () => {
+    const job = { ...screenshotJob, params: { ...screenshotJob.params, later: 1 } };
+
+    expect(schemas.readScreenshotJob(checkId, job)).toEqual({ job });
+  });
+
+  it.each<[string, unknown]>([
+    ['of another check', { ...screenshotJob, checkId: 'BBBBBBBBBBBBBBBBBBBBBB' }],
+    ['of a check type', { ...screenshotJob, type: 'http' }],
+    ['without a URL', { ...screenshotJob, params: { insecureSSL: true } }],
+    ['without a deadline', { ...screenshotJob, deadlineAt: undefined }],
+    ['that is no job', 'x'],
+  ])('read no job of a screenshot %s', (_reason, data) => {
+    expect(schemas.readScreenshotJob(checkId, data).fault).toEqual(expect.any(String));
+  });
+
+  it('take the job of a screenshot for none of a check', () => {
+    expect(schemas.readJob(checkId, screenshotJob).fault).toMatch(/type is unknown/);
   });
 });

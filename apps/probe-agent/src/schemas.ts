@@ -6,8 +6,11 @@ import {
   paramsSchema,
   partialResultSchema,
   resultSchema,
+  SCREENSHOT_JOB,
+  screenshotParamsSchema,
   type AnyCheckType,
   type Job,
+  type ScreenshotParams,
 } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 import { Ajv, type ValidateFunction } from 'ajv';
@@ -19,6 +22,8 @@ export interface Schemas {
   readonly isCheckId: (id: string) => boolean;
   /** The job, its options with their defaults; or why it cannot be read. */
   readonly readJob: (id: string, data: unknown) => ReadJob;
+  /** The job that takes the screenshot of a check, or why it cannot be read. */
+  readonly readScreenshotJob: (checkId: string, data: unknown) => ReadScreenshotJob;
   /** The result as JSON, without its largest fields where it would be too long; or why it is none. */
   readonly writeResult: (type: CheckTypeName, result: Fields) => Written;
   /** As JSON, or undefined where it cannot be shown. */
@@ -29,11 +34,16 @@ type ReadJob =
   | { readonly job: Job & { readonly type: CheckTypeName }; readonly fault?: undefined }
   | { readonly job?: undefined; readonly fault: string };
 
+type ReadScreenshotJob =
+  | { readonly job: Job & { readonly params: ScreenshotParams }; readonly fault?: undefined }
+  | { readonly job?: undefined; readonly fault: string };
+
 export function createSchemas(): Schemas {
   // A coordinator of an older release may leave out an option that is new here.
   const ajv = new Ajv({ useDefaults: true, validateFormats: false });
   const isCheckId = ajv.compile(checkIdSchema);
   const isJob = ajv.compile<Job>(jobSchema);
+  const areScreenshotParams = ajv.compile<ScreenshotParams>(screenshotParamsSchema);
   const schemasOf = perType((type) => ({
     params: ajv.compile(paramsSchema(type)),
     result: ajv.compile(resultSchema(type)),
@@ -50,6 +60,14 @@ export function createSchemas(): Schemas {
       const { params } = schemasOf(type);
       if (!params(data.params)) return { fault: `params${faultOf(params)}` };
       return { job: { ...data, type } };
+    },
+    readScreenshotJob: (checkId, data) => {
+      if (!isJob(data)) return { fault: faultOf(isJob) };
+      const { params } = data;
+      if (data.checkId !== checkId) return { fault: 'its check is not the one that it is queued for' };
+      if (data.type !== SCREENSHOT_JOB) return { fault: 'it is no job for a screenshot' };
+      if (!areScreenshotParams(params)) return { fault: `params${faultOf(areScreenshotParams)}` };
+      return { job: { ...data, params } };
     },
     writeResult: (type, result) => {
       const { result: isResult } = schemasOf(type);

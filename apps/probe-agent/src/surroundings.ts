@@ -1,24 +1,39 @@
-import { createTrustStore, type DiagnosticContext } from '@vantage/diagnostics';
+import { createTrustStore, type DiagnosticContext, type PacketSockets } from '@vantage/diagnostics';
 
 import type { Config } from './config.ts';
+import { createNetworkLimit, limitNetworks } from './network-limit.ts';
 import type { AgentParts } from './parts.ts';
 
 /** What every run of every diagnostic is lent alike. */
 export type Surroundings = Omit<DiagnosticContext, 'signal' | 'remainingMs' | 'emitPartial'>;
 
-export function lend(config: Config, parts: AgentParts, version: string): () => Surroundings {
+/** @param wrapPackets wraps the sockets that are lent */
+export function lend(
+  config: Config,
+  parts: AgentParts,
+  version: string,
+  wrapPackets: (sockets: PacketSockets) => PacketSockets = (sockets) => sockets,
+): () => Surroundings {
   const contact = config.contact === undefined ? '' : ` (+${config.contact})`;
   // Read once: it would cost each https check several times what the check itself does.
   const trust = createTrustStore(parts.certificateAuthorities);
+  const networkLimit = createNetworkLimit(config.networkLimit);
   return () => ({
-    admit: parts.admit,
+    admit: limitNetworks(parts.admit, networkLimit),
     names: parts.names,
     resolvers: parts.resolvers,
-    packets: parts.packets(),
+    packets: lentPackets(parts.packets(), wrapPackets),
     isPrivateAddress: parts.isPrivateAddress,
     certificateAuthorities: parts.certificateAuthorities,
     trust,
     showPrivateAddresses: config.showPrivateAddresses,
     attribution: { userAgent: `Vantage/${version}${contact}`, payloadTag: `vantage${contact}` },
   });
+}
+
+function lentPackets(
+  packets: ReturnType<AgentParts['packets']>,
+  wrap: (sockets: PacketSockets) => PacketSockets,
+): ReturnType<AgentParts['packets']> {
+  return 'unavailable' in packets ? packets : wrap(packets);
 }

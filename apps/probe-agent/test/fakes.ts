@@ -4,6 +4,7 @@ import { pino, type Logger } from 'pino';
 
 import { readConfig, type Config } from '../src/config.ts';
 import type { AgentParts } from '../src/parts.ts';
+import { createScreenshotOffer } from '../src/screenshot-offer.ts';
 import type { Surroundings } from '../src/surroundings.ts';
 
 export const silent: Logger = pino({ level: 'silent' });
@@ -25,6 +26,7 @@ export function fakeParts(run?: FakeRun, overrides: Partial<AgentParts> = {}): A
     isPrivateAddress: () => false,
     packets: () => ({ unavailable: 'This test has no raw sockets.' }),
     certificateAuthorities: [],
+    screenshots: createScreenshotOffer({ wish: 'off', screenshots: undefined, log: silent }),
     rawSockets: () => ({ ipv4: 'This test has no raw sockets.', ipv6: 'This test has no raw sockets.' }),
     connectivity: () => ({ ipv4: true, ipv6: false }),
     noteRedis: () => undefined,

@@ -4,7 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { heartbeatSchema, JOB_QUEUE, redisKeys, type Heartbeat, type Job } from '@vantage/contract';
+import {
+  heartbeatSchema,
+  JOB_QUEUE,
+  redisKeys,
+  SCREENSHOT_JOB,
+  screenshotJobId,
+  type Heartbeat,
+  type Job,
+} from '@vantage/contract';
+import type { ReportedPicture } from '@vantage/agent-loop';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { Ajv } from 'ajv';
 import { Queue } from 'bullmq';
@@ -16,6 +25,10 @@ export interface Rig {
   readonly admin: Redis;
   /** Adds a job that is due in 10 s unless told otherwise. Answers with the id of its check. */
   readonly addJob: (probe: string, job?: Partial<Job>) => Promise<string>;
+  /** Adds the job that takes the screenshot of a check, due in 30 s unless told otherwise. Answers with the check's id. */
+  readonly addScreenshotJob: (probe: string, url: string, dueMs?: number, check?: string) => Promise<string>;
+  /** Waits for what was reported of the screenshot of a check; fails after thirty seconds. */
+  readonly screenshot: (probe: string, check: string) => Promise<ReportedPicture>;
   /** Entries of a probe's result stream so far, oldest first. */
   readonly results: (probe: string) => Promise<readonly Result[]>;
   /** Waits for the final result of a check; fails after ten seconds. */
@@ -79,6 +92,11 @@ export async function startRig(arguments_: readonly string[] = []): Promise<Rig>
     return Math.floor(seconds * 1_000 + microseconds / 1_000);
   };
 
+  const add = async (probe: string, data: Job, jobId: string): Promise<string> => {
+    await queueOf(probe).add(data.type, data, { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true });
+    return data.checkId;
+  };
+
   return {
     server: () => server,
     admin,
@@ -87,21 +105,30 @@ export async function startRig(arguments_: readonly string[] = []): Promise<Rig>
     addJob: async (probe, job = {}) => {
       const checkId = newCheckId();
       const data = {
-        v: 1,
+        v: 1 as const,
         checkId,
         type: 'tcp',
         params: { host: '127.0.0.1', port: 9, options: { attempts: 1 } },
         deadlineAt: (await now()) + 10_000,
         ...job,
       };
-      await queueOf(probe).add(data.type, data, {
-        jobId: data.checkId,
-        attempts: 1,
-        removeOnComplete: true,
-        removeOnFail: true,
-      });
-      return data.checkId;
+      return add(probe, data, data.checkId);
     },
+    addScreenshotJob: async (probe, url, dueMs = 30_000, checkId = newCheckId()) => {
+      const params = { url, insecureSSL: false };
+      const job: Job = { v: 1, checkId, type: SCREENSHOT_JOB, params, deadlineAt: (await now()) + dueMs };
+      return add(probe, job, screenshotJobId(checkId));
+    },
+    screenshot: (probe, check) =>
+      eventually(async () => {
+        for (const [, flat] of await admin.xrangeBuffer(redisKeys.results(probe), '-', '+')) {
+          const fields = new Map(pairs(flat).map(([name, value]) => [name.toString(), value]));
+          if (fields.get('check')?.toString() !== check || fields.get('kind')?.toString() !== 'screenshot') continue;
+          const { failure } = JSON.parse(fields.get('data')!.toString()) as ReportedPicture;
+          return { failure, png: fields.get('png') ?? null };
+        }
+        return undefined;
+      }, 30_000),
     final: (probe, check) =>
       eventually(async () => {
         const entries = await results(probe);
@@ -142,20 +169,20 @@ export function newCheckId(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** Tries until there is an answer, for at most ten seconds. */
-export async function eventually<T>(attempt: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const until = performance.now() + 10_000;
+/** Tries until there is an answer, for at most ten seconds unless told otherwise. */
+export async function eventually<T>(
+  attempt: () => Promise<T | undefined> | T | undefined,
+  withinMs = 10_000,
+): Promise<T> {
+  const until = performance.now() + withinMs;
   for (;;) {
     const value = await attempt();
     if (value !== undefined) return value;
-    if (performance.now() > until) throw new Error('It did not come to be within ten seconds.');
+    if (performance.now() > until) throw new Error(`It did not come to be within ${withinMs} ms.`);
     await sleep(10);
   }
 }
 
-function pairs(fields: readonly string[]): [string, string][] {
-  return Array.from({ length: fields.length / 2 }, (_, index) => [
-    fields[index * 2] ?? '',
-    fields[index * 2 + 1] ?? '',
-  ]);
+function pairs<T>(fields: readonly T[]): [T, T][] {
+  return Array.from({ length: fields.length / 2 }, (_, index) => [fields[index * 2]!, fields[index * 2 + 1]!]);
 }

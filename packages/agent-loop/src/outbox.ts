@@ -1,6 +1,6 @@
 import type { ResultEntry } from '@vantage/contract';
 
-/** A result on its way. */
+/** A result, or the picture of a check, on its way. */
 export interface Entry extends ResultEntry {
   /** Milliseconds since the epoch by the clock of Redis: soon after it nobody can use the result. */
   readonly deadlineAt: number;
@@ -19,7 +19,7 @@ export interface Outbox {
 }
 
 export interface OutboxOptions {
-  /** Bound of all data together. Partial results go first, then the oldest. */
+  /** Bound of all data together. Partial results go first, then pictures, then the oldest. */
   readonly maxBytes: number;
   readonly onDropped: (entry: Entry, reason: string) => void;
 }
@@ -33,7 +33,7 @@ interface Slot {
 /** A check is expired in the coordinator's sweep shortly after its deadline; its clock and ours differ by little. */
 const USELESS_AFTER_MS = 5_000;
 
-/** What was measured and is not yet in Redis, in the order in which it was measured. */
+/** What was measured and is not yet in Redis, in the order in which it was measured; pictures, which are large, behind it. */
 export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
   const slots = new Map<Entry, Slot>();
   let bytes = 0;
@@ -61,7 +61,7 @@ export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
   };
 
   const makeRoom = (): void => {
-    for (const kind of ['partial', 'final']) {
+    for (const kind of ['partial', 'screenshot', 'final']) {
       for (const [entry, slot] of slots) {
         if (bytes <= maxBytes) return;
         if (entry.kind === kind && !slot.inFlight) drop(entry, 'the buffer is full');
@@ -72,20 +72,22 @@ export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
   return {
     add: (entry) =>
       new Promise((settle) => {
-        dropOvertaken(entry.check);
-        const size = Buffer.byteLength(entry.data);
+        if (entry.kind !== 'screenshot') dropOvertaken(entry.check);
+        const size = Buffer.byteLength(entry.data) + (entry.png?.length ?? 0);
         slots.set(entry, { bytes: size, settle, inFlight: false });
         bytes += size;
         makeRoom();
       }),
     take: (window) => {
       const taken: Entry[] = [];
-      for (const [entry, slot] of slots) {
-        if (inFlight >= window) break;
-        if (slot.inFlight) continue;
-        slot.inFlight = true;
-        inFlight += 1;
-        taken.push(entry);
+      for (const pictures of [false, true]) {
+        for (const [entry, slot] of slots) {
+          if (inFlight >= window) return taken;
+          if (slot.inFlight || (entry.kind === 'screenshot') !== pictures) continue;
+          slot.inFlight = true;
+          inFlight += 1;
+          taken.push(entry);
+        }
       }
       return taken;
     },
@@ -95,7 +97,9 @@ export function createOutbox({ maxBytes, onDropped }: OutboxOptions): Outbox {
       if (slot === undefined) return;
       slot.inFlight = false;
       inFlight -= 1;
-      const isOvertaken = [...slots.keys()].some((other) => other !== entry && other.check === entry.check);
+      const isOvertaken = [...slots.keys()].some(
+        (other) => other !== entry && other.check === entry.check && other.kind !== 'screenshot',
+      );
       if (entry.kind === 'partial' && isOvertaken) remove(entry);
     },
     expire: (now) => {

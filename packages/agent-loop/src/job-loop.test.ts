@@ -4,14 +4,16 @@ import { describe, expect, it } from '@jest/globals';
 
 import { createJobLoop, type JobLoop, type JobSource } from './job-loop.ts';
 import { createPace } from './pace.ts';
-import { silent } from '../test/fakes.ts';
-import { eventually } from '../test/rig.ts';
+import { silent } from '../test/silent.ts';
+import { eventually } from '../test/eventually.ts';
 
 /** A queue in memory with a round trip; it counts its commands. */
 interface FakeQueue extends JobSource<string> {
   readonly add: (...ids: readonly string[]) => void;
   readonly commands: Record<'wait' | 'take' | 'forget' | 'finish', number>;
   readonly finished: readonly string[];
+  /** True while the loop waits to be told: then it takes nothing. */
+  isWaited: boolean;
   fault: string | undefined;
 }
 
@@ -36,6 +38,7 @@ function queue(rttMs = 1): FakeQueue {
   const fake: FakeQueue = {
     commands: { wait: 0, take: 0, forget: 0, finish: 0 },
     finished,
+    isWaited: false,
     fault: undefined,
     idOf: (id) => id,
     add: (...ids) => {
@@ -44,9 +47,11 @@ function queue(rttMs = 1): FakeQueue {
     },
     wait: async () => {
       fake.commands.wait += 1;
+      fake.isWaited = true;
       if (!marked) await told.promise;
       forget();
       await sleep(rttMs / 2);
+      fake.isWaited = false;
     },
     take: async () => {
       fake.commands.take += 1;
@@ -72,8 +77,13 @@ function queue(rttMs = 1): FakeQueue {
   return fake;
 }
 
-function loopOf(source: FakeQueue, run: (id: string) => Promise<void>, concurrency = 20): JobLoop {
-  const loop = createJobLoop({ source, concurrency, pace: createPace(), run, log: silent });
+function loopOf(
+  source: FakeQueue,
+  run: (id: string) => Promise<void>,
+  concurrency = 20,
+  isAside?: (id: string) => boolean,
+): JobLoop {
+  const loop = createJobLoop({ source, concurrency, isAside, pace: createPace(), run, log: silent });
   loop.start();
   return loop;
 }
@@ -225,6 +235,56 @@ describe('the loop that takes jobs', () => {
 
     expect(ran.toSorted()).toEqual(names(300).toSorted());
     void loop.stop();
+  });
+
+  describe('with jobs that run aside', () => {
+    const isAside = (id: string): boolean => id.startsWith('aside');
+
+    it('runs them beside its places, which others take', async () => {
+      const source = queue();
+      const [ran, held] = [[] as string[], Promise.withResolvers<void>()];
+      const run = async (id: string): Promise<void> => {
+        ran.push(id);
+        if (isAside(id)) await held.promise;
+      };
+      const loop = loopOf(source, run, 1, isAside);
+
+      source.add('aside-1', 'aside-2', ...names(3));
+      await eventually(() => (source.finished.length === 3 ? true : undefined));
+
+      expect(ran.toSorted()).toEqual(['aside-1', 'aside-2', ...names(3)]);
+      expect(source.finished.toSorted()).toEqual(names(3));
+      expect(loop.running()).toBe(0);
+      expect(loop.knows('aside-1')).toBe(true);
+      held.resolve();
+      await eventually(() => (source.finished.length === 5 ? true : undefined));
+      await loop.stop();
+    });
+
+    it('waits for them when it is stopped, and takes none in exchange', async () => {
+      const source = queue();
+      const held = Promise.withResolvers<void>();
+      const ran: string[] = [];
+      const run = async (id: string): Promise<void> => {
+        ran.push(id);
+        await held.promise;
+      };
+      const loop = loopOf(source, run, 1, isAside);
+      source.add('aside-1');
+      // What was asked for before the stop may still come.
+      await eventually(() => (ran.length === 1 && source.isWaited ? true : undefined));
+
+      let isStopped = false;
+      const stopped = loop.stop().then(() => (isStopped = true));
+      source.add('job');
+      await sleep(20);
+      expect(isStopped).toBe(false);
+      held.resolve();
+      await stopped;
+
+      expect(source.finished).toEqual(['aside-1']);
+      expect(ran).toEqual(['aside-1']);
+    });
   });
 
   describe('at a dense pace', () => {

@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 
 import type { JobSource } from './job-loop.ts';
 
-type QueuedJob = Job<unknown, void>;
+export type QueuedJob = Job<unknown, void>;
 
 /** A probe's queue: jobs in BullMQ's keys, taken and finished by BullMQ's scripts. */
 export interface ProbeQueue extends JobSource<QueuedJob> {

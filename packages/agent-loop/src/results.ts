@@ -1,4 +1,4 @@
-import type { ResultKind } from '@vantage/contract';
+import type { EntryKind, ScreenshotReport } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 import { createHint } from './hint.ts';
@@ -8,7 +8,7 @@ import { createOutbox, type Entry } from './outbox.ts';
 export interface ResultWriter {
   readonly isReady: () => boolean;
   /** Appends one entry to the probe's result stream. */
-  readonly append: (check: string, kind: ResultKind, data: string) => Promise<unknown>;
+  readonly append: (check: string, kind: EntryKind, data: string, png?: Uint8Array) => Promise<unknown>;
   /** Says that the stream has something new. May be lost: coordinators sweep. */
   readonly hint: () => Promise<unknown>;
 }
@@ -19,6 +19,12 @@ export interface ResultOutlet {
   readonly partial: (check: string, data: string, deadlineAt: number) => void;
   /** Resolves once Redis has it, or once it was dropped because nobody can use it any more. Never rejects. */
   readonly final: (check: string, data: string, deadlineAt: number) => Promise<void>;
+  /** The picture of a check, or why there is none. As `final`. */
+  readonly screenshot: (check: string, picture: ReportedPicture, deadlineAt: number) => Promise<void>;
+}
+
+export interface ReportedPicture extends ScreenshotReport {
+  readonly png: Uint8Array | null;
 }
 
 export interface Results extends ResultOutlet {
@@ -52,7 +58,7 @@ export function createResults({ writer, now, isDense, log, maxBytes = MAX_BYTES 
   const outbox = createOutbox({
     maxBytes,
     onDropped: ({ check, kind }, reason) => {
-      if (kind === 'final') log.warn({ check, reason }, 'a result is dropped');
+      if (kind !== 'partial') log.warn({ check, reason }, 'a result is dropped');
     },
   });
   const hint = createHint(() => void writer.hint().catch(() => undefined), isDense);
@@ -66,7 +72,7 @@ export function createResults({ writer, now, isDense, log, maxBytes = MAX_BYTES 
     if (closed || retry !== undefined || !writer.isReady()) return;
     const entries = outbox.take(WINDOW);
     for (const entry of entries) {
-      writer.append(entry.check, entry.kind, entry.data).then(
+      writer.append(entry.check, entry.kind, entry.data, entry.png).then(
         () => {
           outbox.confirm(entry);
           pump();
@@ -96,6 +102,12 @@ export function createResults({ writer, now, isDense, log, maxBytes = MAX_BYTES 
     },
     final: (check, data, deadlineAt) => {
       const written = outbox.add({ check, kind: 'final', data, deadlineAt });
+      pump();
+      return written;
+    },
+    screenshot: (check, { png, failure }, deadlineAt) => {
+      const data = JSON.stringify({ failure } satisfies ScreenshotReport);
+      const written = outbox.add({ check, kind: 'screenshot', data, png: png ?? undefined, deadlineAt });
       pump();
       return written;
     },

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { createHint, type Hint } from './hint.ts';
-import { eventually } from '../test/rig.ts';
+import { eventually } from '../test/eventually.ts';
 
 let hint: Hint;
 

@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
+import { checkOfScreenshotJob } from '@vantage/contract';
 import type { Logger } from 'pino';
 
-import { failureResult, probeFailure } from './handle-job.ts';
+import { failureResult, probeFailure } from './probe-failure.ts';
 import type { ResultOutlet } from './results.ts';
 
 export interface InterruptionSweepParts {
@@ -34,7 +35,11 @@ export function createInterruptionSweep(parts: InterruptionSweepParts): () => Pr
     underWay.add(id);
     try {
       log.warn({ check: id }, 'a job was interrupted');
-      if (isCheckId(id)) {
+      const photographed = checkOfScreenshotJob(id);
+      if (photographed !== undefined && isCheckId(photographed)) {
+        const none = { png: null, failure: probeFailure('probe_interrupted') };
+        await outlet.screenshot(photographed, none, now() + LONGEST_CHECK_MS);
+      } else if (isCheckId(id)) {
         const result = failureResult(probeFailure('probe_interrupted'), null, new Date(now()).toISOString());
         await outlet.final(id, result, now() + LONGEST_CHECK_MS);
       }

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { createResults, type Results, type ResultsOptions } from './results.ts';
-import { silent } from '../test/fakes.ts';
+import { silent } from '../test/silent.ts';
+import { eventually } from '../test/eventually.ts';
 
 let results: Results;
 
@@ -21,11 +22,12 @@ function store(options: Partial<ResultsOptions> = {}): {
   results = createResults({
     writer: {
       isReady: () => state.up,
-      append: async (check, kind, data) => {
+      append: async (check, kind, data, png) => {
         await sleep(1);
         if (!state.up) throw new Error('Connection is closed.');
         if (state.refuses) throw new Error('OOM command not allowed');
-        state.written.push(`${check} ${kind} ${data}`);
+        const picture = png === undefined ? '' : ` ${Buffer.from(png).toString()}`;
+        state.written.push(`${check} ${kind} ${data}${picture}`);
       },
       hint: async () => (state.hints += 1),
     },
@@ -43,12 +45,14 @@ describe('results on their way to Redis', () => {
   it('are confirmed once they are written, in order, with fewer hints than results', async () => {
     const redis = store();
 
-    await Promise.all(['a', 'b', 'c'].map((check) => results.final(check, '{}', soon)));
+    const checks = Array.from({ length: 60 }, (_, index) => `check-${index}`);
 
-    expect(redis.written).toEqual(['a final {}', 'b final {}', 'c final {}']);
-    expect(redis.hints).toBe(1);
-    await sleep(30);
-    expect(redis.hints).toBe(2);
+    await Promise.all(checks.map((check) => results.final(check, '{}', soon)));
+
+    expect(redis.written).toEqual(checks.map((check) => `${check} final {}`));
+    // One at once, and others for all that came soon after.
+    await eventually(() => (redis.hints > 1 ? true : undefined));
+    expect(redis.hints).toBeLessThan(checks.length / 2);
   });
 
   it('wait while Redis is away and are all sent when it is back', async () => {
@@ -142,5 +146,46 @@ describe('results on their way to Redis', () => {
     await results.flush(AbortSignal.timeout(20));
 
     expect(redis.written).toEqual([]);
+  });
+
+  it('carry the picture of a check as it is, or why there is none', async () => {
+    const redis = store();
+    const failure = { code: 'timed_out', phase: 'response', source: 'target', message: 'No.' } as const;
+
+    await results.screenshot('a', { png: Buffer.from('bytes'), failure: null }, soon);
+    await results.screenshot('b', { png: null, failure }, soon);
+
+    expect(redis.written).toEqual([
+      'a screenshot {"failure":null} bytes',
+      `b screenshot ${JSON.stringify({ failure })}`,
+    ]);
+  });
+
+  it('go before pictures, which replace no result of their check', async () => {
+    const redis = store();
+    redis.up = false;
+    results.partial('a', 'so far', soon);
+    const picture = results.screenshot('a', { png: Buffer.from('large'), failure: null }, soon);
+    const final = results.final('b', 'done', soon);
+
+    redis.up = true;
+    results.resume();
+    await Promise.all([picture, final]);
+
+    expect(redis.written).toEqual(['a partial so far', 'b final done', 'a screenshot {"failure":null} large']);
+  });
+
+  it('outlast pictures when there is no room', async () => {
+    const redis = store({ maxBytes: 200 });
+    redis.up = false;
+    const picture = results.screenshot('a', { png: Buffer.alloc(150), failure: null }, soon);
+    const final = results.final('b', 'x'.repeat(100), soon);
+    await picture;
+
+    redis.up = true;
+    results.resume();
+    await final;
+
+    expect(redis.written).toEqual([`b final ${'x'.repeat(100)}`]);
   });
 });

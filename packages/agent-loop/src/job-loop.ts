@@ -23,6 +23,8 @@ export interface JobSource<J> {
 export interface JobLoopOptions<J> {
   readonly source: JobSource<J>;
   readonly concurrency: number;
+  /** Jobs that run beside the places: whoever runs them has a limit of its own. Without it there are none. */
+  readonly isAside?: ((job: J) => boolean) | undefined;
   readonly pace: Pace;
   /** Runs one job; never rejects. */
   readonly run: (job: J) => Promise<void>;
@@ -57,7 +59,8 @@ const REMEMBER_MS = 300_000;
  * Takes jobs as soon as they are there and as fast as the line allows: the first of a burst is fetched by itself, the
  * rest many at a time, and a job that ends is exchanged for the next in one command.
  */
-export function createJobLoop<J>({ source, concurrency, pace, run, log }: JobLoopOptions<J>): JobLoop {
+export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
+  const { source, concurrency, isAside = () => false, pace, run, log } = options;
   const stopping = new AbortController();
   const known = rememberIds(REMEMBER_MS);
   const places = createPlaces(concurrency);
@@ -66,15 +69,31 @@ export function createJobLoop<J>({ source, concurrency, pace, run, log }: JobLoo
   /** True while the next look comes soon, whatever happens. */
   let postpones = false;
   let running = 0;
+  const asides = new Set<Promise<void>>();
+
+  const runQuietly = (job: J): Promise<void> =>
+    run(job).catch((error: unknown) => log.error({ err: error }, 'a job came to no result'));
+
+  const runAside = (job: J): void => {
+    known.add(source.idOf(job));
+    const aside = runQuietly(job)
+      .then(async () => void (await finish(job, false)))
+      .finally(() => asides.delete(aside));
+    asides.add(aside);
+  };
 
   /** Runs a job in its place, then whatever takes its place over. */
   const lane = async (first: J): Promise<void> => {
     let job: J | undefined = first;
     while (job !== undefined) {
+      if (isAside(job)) {
+        runAside(job);
+        break;
+      }
       known.add(source.idOf(job));
       pace.noteStart();
       running += 1;
-      await run(job).catch((error: unknown) => log.error({ err: error }, 'a job came to no result'));
+      await runQuietly(job);
       running -= 1;
       if (postpones && !stopping.signal.aborted) {
         ended.push(job);
@@ -202,11 +221,12 @@ export function createJobLoop<J>({ source, concurrency, pace, run, log }: JobLoo
 
   return {
     start: () => void loop(),
-    stop: () => {
+    stop: async () => {
       stopping.abort();
       void Promise.all(exchangeEnded(0));
       // Not the loop itself: it may be in a wait of some seconds, which ends with the connection.
-      return places.close();
+      await places.close();
+      await Promise.all(asides);
     },
     running: () => running,
     knows: known.has,

@@ -3,7 +3,7 @@ import { heartbeatSchema, type Heartbeat } from '@vantage/contract';
 import { Ajv } from 'ajv';
 
 import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './heartbeat.ts';
-import { silent } from '../test/fakes.ts';
+import { silent } from '../test/silent.ts';
 
 const isHeartbeat = new Ajv().compile<Heartbeat>(heartbeatSchema);
 let heartbeat: HeartbeatWriter;

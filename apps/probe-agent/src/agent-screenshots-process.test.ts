@@ -1,0 +1,172 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { findBrowser } from '@vantage/diagnostics';
+
+import { browserFolder, type BrowserFolder } from '../test/browsers.ts';
+import { eventually, startRig, type Rig } from '../test/rig.ts';
+
+const missing = findBrowser(process.env['PATH']) === undefined;
+// In CI none may be skipped.
+const itWithBrowser = missing && process.env['CI'] === undefined ? it.skip : it;
+
+const PATIENCE_MS = 120_000;
+
+let rig: Rig;
+let folder: BrowserFolder;
+let site: Server;
+let asked: string[];
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  rig = await startRig();
+  // What is below /held never comes.
+  site = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === '/') response.setHeader('Content-Type', 'text/html').end('<body style="background: lime">');
+  }).listen(0, '127.0.0.1');
+  await once(site, 'listening');
+});
+
+afterAll(async () => {
+  site.closeAllConnections();
+  site.close();
+  await rig.stop();
+});
+
+afterEach(async () => {
+  await Promise.all(children.splice(0).map(end));
+  folder.remove();
+});
+
+const urlOf = (path: string): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`;
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** The real program. */
+function start(probe: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const child = fork(new URL('./main.ts', import.meta.url), [], {
+    execArgv: ['--conditions=source', '--no-warnings'],
+    env: {
+      ...{ PATH: process.env['PATH'], PROBE_ID: probe, REDIS_URL: rig.server().url, TMPDIR: folder.path },
+      ...{ TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', SCREENSHOTS: 'on', LOG_LEVEL: 'silent', ...env },
+    },
+    // Over the channel it notices that this process is gone.
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  children.push(child);
+  return child;
+}
+
+async function untilOffered(probe: string): Promise<void> {
+  await eventually(
+    async () => ((await rig.heartbeat(probe))?.capabilities.screenshot === true ? true : undefined),
+    PATIENCE_MS,
+  );
+}
+
+/** The agent shows a page that does not end. */
+async function startHeld(probe: string): Promise<string> {
+  const check = await rig.addScreenshotJob(probe, urlOf('/held'), PATIENCE_MS);
+  await eventually(() => (asked.includes('/held') ? true : undefined), PATIENCE_MS);
+  expect((await folder.processes()).length).toBeGreaterThan(0);
+  return check;
+}
+
+const untilNoBrowser = (): Promise<true> =>
+  eventually(async () => ((await folder.processes()).length === 0 ? true : undefined), PATIENCE_MS);
+
+describe('the program that takes screenshots', () => {
+  itWithBrowser(
+    'offers them once its self-test has passed, and takes them of what its own policy admits',
+    async () => {
+      [folder, asked] = [browserFolder(), []];
+      start('real');
+      await untilOffered('real');
+
+      const taken = await rig.addScreenshotJob('real', urlOf('/'));
+      const refused = await rig.addScreenshotJob('real', 'http://10.0.0.1/');
+
+      const { png, failure } = await rig.screenshot('real', taken);
+      expect(failure).toBeNull();
+      expect([Buffer.from(png!).readUInt32BE(16), Buffer.from(png!).readUInt32BE(20)]).toEqual([1280, 800]);
+      expect((await rig.screenshot('real', refused)).failure?.code).toBe('target_refused_by_policy');
+      expect(asked).toContain('/');
+      await untilNoBrowser();
+      expect((await rig.heartbeat('real'))?.degraded.filter((reason) => reason.startsWith('screenshot'))).toEqual([]);
+    },
+    PATIENCE_MS * 2,
+  );
+
+  itWithBrowser(
+    'leaves no browser behind when it is killed, and no file once it is back',
+    async () => {
+      [folder, asked] = [browserFolder(), []];
+      const child = start('killed');
+      await untilOffered('killed');
+      const check = await startHeld('killed');
+      const left = folder.contents();
+      expect(left).toHaveLength(1);
+
+      await end(child);
+      await untilNoBrowser();
+      start('killed');
+
+      expect((await rig.screenshot('killed', check)).failure?.code).toBe('probe_interrupted');
+      // Before its own self-test it removes what the other one left.
+      await eventually(() => (folder.contents().some((name) => left.includes(name)) ? undefined : true), PATIENCE_MS);
+    },
+    PATIENCE_MS * 3,
+  );
+
+  itWithBrowser(
+    'ends the browser and says so when it is told to stop',
+    async () => {
+      [folder, asked] = [browserFolder(), []];
+      const child = start('stopped', { DRAIN_SECONDS: '0' });
+      await untilOffered('stopped');
+      const check = await startHeld('stopped');
+
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+
+      expect(await exited).toEqual([0, null]);
+      expect((await rig.screenshot('stopped', check)).failure?.code).toBe('probe_interrupted');
+      await untilNoBrowser();
+      expect(folder.contents()).toEqual([]);
+    },
+    PATIENCE_MS * 2,
+  );
+
+  it.each([
+    ['says what is missing where they are asked for', 'on', ['screenshot: /nowhere/chromium cannot be executed.']],
+    ['is content without a browser by default', 'auto', []],
+  ])(
+    '%s',
+    async (_reason, wish, expected) => {
+      [folder, asked] = [browserFolder(), []];
+      const probe = `without-${wish}`;
+      start(probe, { SCREENSHOTS: wish, BROWSER: '/nowhere/chromium' });
+      const first = await eventually(() => rig.heartbeat(probe), PATIENCE_MS);
+      expect(first.capabilities.screenshot).toBe(false);
+      const check = await rig.addScreenshotJob(probe, urlOf('/'));
+      const { failure } = await rig.screenshot(probe, check);
+      expect(failure).toMatchObject({ code: 'capability_missing', message: expect.stringContaining('/nowhere') });
+
+      const reasons = await eventually(async () => {
+        const degraded = (await rig.heartbeat(probe))?.degraded.filter((reason) => reason.startsWith('screenshot'));
+        return degraded?.length === expected.length ? degraded : undefined;
+      }, PATIENCE_MS);
+
+      expect(reasons).toEqual(expected);
+    },
+    PATIENCE_MS * 2,
+  );
+});

@@ -1,0 +1,77 @@
+import type { Admission, Admit } from '@vantage/contract';
+
+/** The runs of a network are counted over this time, in slices: the one that has partly left still counts. */
+const WINDOW_MS = 60_000;
+const SLICE_MS = 1_000;
+
+/** Networks that are counted at a time; the one that was used longest ago is forgotten first. */
+const MAX_NETWORKS = 20_000;
+
+/** How often this probe measures targets that are next to each other, whatever their names. */
+export interface NetworkLimit {
+  /** Counts one run of a check at the network of an address; false where that would be one too many. */
+  readonly take: (address: string) => boolean;
+}
+
+/**
+ * @param limit runs a minute at one /24 of IPv4 or /48 of IPv6
+ * @param now monotonic, milliseconds
+ */
+export function createNetworkLimit(limit: number, now: () => number = () => performance.now()): NetworkLimit {
+  /** Runs by slice, oldest first; networks in the order of their last use. */
+  const networks = new Map<string, Map<number, number>>();
+  return {
+    take: (address) => {
+      const key = networkOf(address);
+      const slices = networks.get(key) ?? new Map<number, number>();
+      const slice = Math.floor(now() / SLICE_MS);
+      for (const old of slices.keys()) if (old < slice - WINDOW_MS / SLICE_MS) slices.delete(old);
+      const runs = [...slices.values()].reduce((sum, count) => sum + count, 0);
+      if (runs >= limit) return false;
+      slices.set(slice, (slices.get(slice) ?? 0) + 1);
+      networks.delete(key);
+      networks.set(key, slices);
+      const [oldest] = networks.keys();
+      if (networks.size > MAX_NETWORKS && oldest !== undefined) networks.delete(oldest);
+      return true;
+    },
+  };
+}
+
+/**
+ * The admission of one run: each network that it is let to counts once, whatever it does there.
+ *
+ * @param againAfterMs for what is no single run: a network counts again after this time
+ */
+export function limitNetworks(admit: Admit, limit: NetworkLimit, againAfterMs = Number.POSITIVE_INFINITY): Admit {
+  const counted = new Map<string, number>();
+  return async (request, signal) => {
+    const admission = await admit(request, signal);
+    // Nothing is sent to the target of an info check.
+    if (!admission.admitted || request.purpose === 'info') return admission;
+    const network = networkOf(admission.target.address);
+    if (performance.now() - (counted.get(network) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return admission;
+    if (!limit.take(admission.target.address)) return refused(admission.target);
+    if (counted.size >= MAX_NETWORKS) counted.clear();
+    counted.set(network, performance.now());
+    return admission;
+  };
+}
+
+function refused({ address, addresses, resolveMs }: (Admission & { admitted: true })['target']): Admission {
+  const message = `This probe has measured ${networkOf(address)} as often in the last minute as it may.`;
+  const failure = { code: 'target_rate_limited', phase: 'resolve', source: 'probe', message } as const;
+  return { admitted: false, failure, addresses, resolveMs };
+}
+
+/** `192.0.2.0/24` or `2001:db8:1::/48`; a mapped address is IPv4. */
+export function networkOf(address: string): string {
+  const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+)\.\d+$/i.exec(address)?.[1];
+  if (ipv4 !== undefined) return `${ipv4}.0/24`;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
+  const groups = [...left, ...zeros, ...right].slice(0, 3).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/48`;
+}

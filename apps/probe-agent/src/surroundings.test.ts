@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { loadDiagnostic } from '@vantage/diagnostics';
+
+import { lend } from './surroundings.ts';
+import { fakeConfig, fakeParts } from '../test/fakes.ts';
+
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.close();
+  server = undefined;
+});
+
+const config = (environment: Readonly<Record<string, string>>): ReturnType<typeof fakeConfig> =>
+  fakeConfig('fra-1', 'redis://127.0.0.1:6379', environment);
+
+describe('what runs are lent', () => {
+  it('lets only so many of them to one network, and the next end as an error that says so', async () => {
+    server = createServer((socket) => socket.on('error', () => undefined).end()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const surroundings = lend(config({ TARGET_NETWORK_LIMIT: '2' }), fakeParts(), '1.2.3');
+    const { run } = await loadDiagnostic('tcp');
+    const params = { host: '127.0.0.1', port, options: { attempts: 1 } };
+
+    const outcomes = [];
+    for (let runs = 0; runs < 3; runs += 1) {
+      outcomes.push(
+        await run(params, {
+          ...surroundings(),
+          signal: new AbortController().signal,
+          remainingMs: () => 10_000,
+          emitPartial: () => undefined,
+        }),
+      );
+    }
+
+    expect(outcomes.map(({ result }) => result)).toEqual(['success', 'success', 'error']);
+    expect(outcomes[2]!.error).toMatchObject({ code: 'target_rate_limited', source: 'probe' });
+  });
+
+  it('says whose they are, with the contact where there is one', () => {
+    const attribution = (environment: Readonly<Record<string, string>>): unknown =>
+      lend(config(environment), fakeParts(), '1.2.3')().attribution;
+
+    expect(attribution({})).toEqual({ userAgent: 'Vantage/1.2.3', payloadTag: 'vantage' });
+    expect(attribution({ CONTACT: 'noc@example.net' })).toEqual({
+      userAgent: 'Vantage/1.2.3 (+noc@example.net)',
+      payloadTag: 'vantage (+noc@example.net)',
+    });
+  });
+});

@@ -1,0 +1,40 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A folder in which the browsers of an agent keep theirs, by which they are found. */
+export interface BrowserFolder {
+  readonly path: string;
+  readonly contents: () => readonly string[];
+  /** Pids of all processes of the browsers that were seen in it, zombies left out. */
+  readonly processes: () => Promise<readonly number[]>;
+  readonly remove: () => void;
+}
+
+export function browserFolder(): BrowserFolder {
+  const path = mkdtempSync(join(tmpdir(), 'vantage-agent-browsers-'));
+  // A root agent runs its browsers as somebody else, who has to pass through.
+  chmodSync(path, 0o711);
+  /** Only the first process of a browser has the folder in its command line, and it may be the first to end. */
+  const groups = new Set<string>();
+  return {
+    path,
+    contents: () => readdirSync(path),
+    processes: async () => {
+      const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+      const all = await Promise.all(
+        pids.map(async (pid) => {
+          const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
+          const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+          // proc(5): pid (name) state ppid pgrp …
+          const [state, , group = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+          if (line.includes(`--user-data-dir=${path}`)) groups.add(group);
+          return { pid: Number(pid), isAlive: state !== 'Z', group };
+        }),
+      );
+      return all.filter(({ isAlive, group }) => isAlive && groups.has(group)).map(({ pid }) => pid);
+    },
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  };
+}

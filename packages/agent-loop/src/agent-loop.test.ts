@@ -1,0 +1,106 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { eventually } from '../test/eventually.ts';
+import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
+import { silent } from '../test/silent.ts';
+import { createAgentLoop, type AgentLoop, type JobRunner, type Link, type Work } from './agent-loop.ts';
+
+const PROBE = 'sim-1';
+let redis: ProbeRedis;
+let loop: AgentLoop | undefined;
+
+beforeAll(async () => {
+  redis = await startProbeRedis(PROBE);
+});
+
+afterEach(async () => {
+  await loop?.close();
+  loop = undefined;
+});
+
+afterAll(() => redis.stop());
+
+function createLoop(run: (link: Link) => Work['run'], runner: Partial<JobRunner> = {}): AgentLoop {
+  loop = createAgentLoop({
+    ...{ probeId: PROBE, redisUrl: redis.url, concurrency: 2, drainMs: 100, log: silent },
+    open: async () => ({
+      prepare: (link) => ({
+        run: run(link),
+        isAside: () => false,
+        isCheckId: (id) => id.length === 22,
+        describe: () => ({
+          version: '1.2.3',
+          capabilities: { types: ['tcp'], ipv4: true, ipv6: false, screenshot: false },
+          degraded: [],
+        }),
+      }),
+      close: async () => undefined,
+      ...runner,
+    }),
+  });
+  return loop;
+}
+
+const answering =
+  ({ outlet }: Link): Work['run'] =>
+  async (job, id) =>
+    void outlet.final(id, JSON.stringify({ result: 'success', type: job.name }), Date.now() + 60_000);
+
+describe('the loop of an agent', () => {
+  it('gives each job to what runs them, reports what that says, and leaves nothing in the queue', async () => {
+    const before = await redis.addJob();
+    await createLoop(answering).start();
+    const later = await Promise.all([redis.addJob(), redis.addJob(), redis.addJob()]);
+
+    for (const check of [before, ...later]) {
+      const result = await eventually(async () => (await redis.results()).get(check));
+      expect(result).toEqual({ result: 'success', type: 'tcp' });
+    }
+    await eventually(async () => (await redis.left()) === 0 || undefined);
+  });
+
+  it('shows in its heartbeat what it is lent, and its places', async () => {
+    await createLoop(answering).start();
+
+    const heartbeat = await eventually(redis.heartbeat);
+
+    expect(heartbeat).toMatchObject({ version: '1.2.3', load: { running: 0, capacity: 2 }, draining: false });
+  });
+
+  it('reports a job that does not end as interrupted when it drains, and closes what runs them', async () => {
+    const taken = Promise.withResolvers<void>();
+    let isClosed = false;
+    const agent = createLoop(
+      ({ outlet }) =>
+        (_job, id, interrupted) =>
+          new Promise((resolve) => {
+            interrupted.addEventListener('abort', () => {
+              void outlet.final(id, JSON.stringify({ result: 'error' }), Date.now() + 60_000);
+              resolve();
+            });
+            taken.resolve();
+          }),
+      { close: async () => void (isClosed = true) },
+    );
+    await agent.start();
+    const check = await redis.addJob();
+    await taken.promise;
+
+    await agent.drain();
+
+    expect((await redis.results()).get(check)).toEqual({ result: 'error' });
+    expect(await redis.heartbeat()).toBeUndefined();
+    expect(isClosed).toBe(true);
+  });
+
+  it('rejects where what runs the jobs cannot be opened', async () => {
+    loop = createAgentLoop({
+      ...{ probeId: PROBE, redisUrl: redis.url, concurrency: 2, drainMs: 100, log: silent },
+      open: async () => {
+        throw new Error('nothing to measure with');
+      },
+    });
+
+    await expect(loop.start()).rejects.toThrow('nothing to measure with');
+  });
+});

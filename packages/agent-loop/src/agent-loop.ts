@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { redisKeys } from '@vantage/contract';
+import { openPatient } from '@vantage/redis-connections';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+
+import { createRedisClock, type RedisClock } from './clock.ts';
+import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './heartbeat.ts';
+import { createInterruptionSweep } from './interrupted.ts';
+import { createJobLoop, type JobLoop } from './job-loop.ts';
+import { createPace } from './pace.ts';
+import { untilReady } from './redis.ts';
+import { createResults, type ResultOutlet, type Results } from './results.ts';
+import { heartbeatKey, resultStream } from './wire.ts';
+import { openQueue, type ProbeQueue, type QueuedJob } from './worker.ts';
+
+/** A probe that takes jobs from its queue and reports what they come to, whatever it is that runs them. */
+export interface AgentLoop {
+  /**
+   * Resolves when jobs are taken, however long Redis is away before, or when the loop was stopped in between.
+   *
+   * @throws when what runs the jobs cannot be opened
+   */
+  readonly start: () => Promise<void>;
+  /** Takes no more jobs, gives those that run their time, reports the rest as interrupted, and closes. Never rejects. */
+  readonly drain: () => Promise<void>;
+  /** Closes at once; what runs is found as interrupted by the next agent. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+export interface AgentLoopOptions {
+  readonly probeId: string;
+  readonly redisUrl: string;
+  /** Certificates in PEM that a TLS server may present; without them those that Node trusts. */
+  readonly redisCertificates?: string | undefined;
+  /** Jobs at a time. */
+  readonly concurrency: number;
+  /** What jobs that run have to end when the agent drains, milliseconds. */
+  readonly drainMs: number;
+  /** Called once, before Redis is connected to. */
+  readonly open: () => Promise<JobRunner>;
+  /** Where the run of a check stands in its trace, for whoever shows its result. */
+  readonly placeOf?: ((checkId: string) => string | undefined) | undefined;
+  readonly log: Logger;
+}
+
+/** What runs the jobs of a probe. */
+export interface JobRunner {
+  /** Called once, when there are connections. They are not usable yet. */
+  readonly watch?: ((watched: WatchedLoop) => void) | undefined;
+  /** Called with each connection: where Redis was reached. */
+  readonly noteRedis?: ((address: string | undefined, port: number | undefined) => void) | undefined;
+  /** Called once, when Redis is usable. */
+  readonly prepare: (link: Link) => Work;
+  /** Called once jobs are taken. */
+  readonly started?: ((instance: string) => void) | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** What jobs are run with, of the loop's. */
+export interface Link {
+  /** The clock of Redis. */
+  readonly clock: Pick<RedisClock, 'now' | 'rttMs'>;
+  readonly outlet: ResultOutlet;
+}
+
+export interface Work {
+  /**
+   * Runs one job and hands what it comes to to the outlet. Never rejects.
+   *
+   * @param interrupted aborted when the agent must stop now
+   */
+  readonly run: (job: QueuedJob, id: string, interrupted: AbortSignal) => Promise<void>;
+  /** Jobs that run beside the places: whoever runs them has a limit of its own. */
+  readonly isAside: (id: string) => boolean;
+  readonly isCheckId: (id: string) => boolean;
+  /** What the heartbeat says beside the load. */
+  readonly describe: () => Omit<ReturnType<HeartbeatParts['describe']>, 'load' | 'draining'>;
+}
+
+export interface WatchedLoop {
+  readonly connections: { readonly jobs: Redis; readonly results: Redis };
+  readonly rttMs: () => number;
+  /** Undefined while no jobs are taken yet. */
+  readonly running: () => number | undefined;
+  readonly capacity: number;
+}
+
+/** Commands that were sent again after a reconnect have been answered by then. */
+const SWEEP_AFTER_RECONNECT_MS = 1_500;
+const SWEEP_EVERY_MS = 60_000;
+/** Short enough to notice a connection that died in silence before a job needs it. */
+const READ_CLOCK_EVERY_MS = 10_000;
+const RETRY_START_MS = 500;
+/** What interrupted jobs and the last results have, each, to reach Redis. */
+const FAREWELL_MS = 1_500;
+
+interface Running {
+  readonly redis: Redis;
+  readonly resultsRedis: Redis;
+  readonly results: Results;
+  readonly runner: JobRunner;
+  readonly queue?: ProbeQueue;
+  readonly loop?: JobLoop;
+  readonly heartbeat?: HeartbeatWriter;
+}
+
+export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
+  const { probeId, concurrency, log } = options;
+  const stopping = new AbortController();
+  const interrupted = new AbortController();
+  const timers: NodeJS.Timeout[] = [];
+  let sweepSoon: NodeJS.Timeout | undefined;
+  const instance = randomUUID();
+  let running: Running | undefined;
+  let closing: Promise<void> | undefined;
+
+  const start = async (): Promise<void> => {
+    const runner = await options.open();
+    if (stopping.signal.aborted) return runner.close();
+    const connection = {
+      url: options.redisUrl,
+      certificates: options.redisCertificates,
+      // Every key of a probe has its hash tag.
+      keyInUse: redisKeys.results(probeId),
+      closing: interrupted.signal,
+      log,
+    };
+    const redis = openPatient({ ...connection, name: `vantage-agent:${probeId}:jobs`, resend: true });
+    const resultsRedis = openPatient({ ...connection, name: `vantage-agent:${probeId}:results`, resend: false });
+    const clock = createRedisClock(() => redis.time());
+    const pace = createPace();
+    const results = createResults({
+      writer: resultStream(probeId, resultsRedis, options.placeOf),
+      now: clock.now,
+      isDense: pace.isDense,
+      log,
+    });
+    resultsRedis.on('ready', results.resume);
+    redis.on('ready', () => runner.noteRedis?.(redis.stream.remoteAddress, redis.stream.remotePort));
+    running = { redis, resultsRedis, results, runner };
+    runner.watch?.({
+      connections: { jobs: redis, results: resultsRedis },
+      rttMs: clock.rttMs,
+      running: () => running?.loop?.running(),
+      capacity: concurrency,
+    });
+    if (!(await untilUsable(redis, clock, stopping.signal, log))) return;
+
+    const queue = openQueue({ probeId, redis, log });
+    const work = runner.prepare({ clock, outlet: results });
+    const loop = createJobLoop({
+      source: queue,
+      concurrency,
+      pace,
+      isAside: (job) => work.isAside(queue.idOf(job)),
+      run: (job) => work.run(job, queue.idOf(job), interrupted.signal),
+      log,
+    });
+    const describe: HeartbeatParts['describe'] = () => ({
+      ...work.describe(),
+      load: { running: loop.running(), capacity: concurrency },
+      draining: stopping.signal.aborted,
+    });
+    const heartbeat = createHeartbeat({ instance, describe, ...heartbeatKey(probeId, resultsRedis), log });
+    running = { ...running, queue, loop, heartbeat };
+    const sweep = createInterruptionSweep({
+      queue,
+      knows: loop.knows,
+      isCheckId: work.isCheckId,
+      outlet: results,
+      now: clock.now,
+      log,
+    });
+    const sweepQuietly = (): Promise<void> =>
+      sweep().catch((error: unknown) => log.warn({ err: error }, 'the look for interrupted jobs failed'));
+
+    heartbeat.start();
+    await queue.warmUp();
+    // Not waited for: it ends when its reports are written.
+    void sweepQuietly();
+    redis.on('ready', () => {
+      void clock.read(true).catch(() => undefined);
+      void queue.warmUp();
+      clearTimeout(sweepSoon);
+      sweepSoon = setTimeout(() => void sweepQuietly(), SWEEP_AFTER_RECONNECT_MS);
+    });
+    resultsRedis.on('ready', () => void heartbeat.beat());
+    timers.push(
+      setInterval(() => void clock.read().catch(() => undefined), READ_CLOCK_EVERY_MS),
+      setInterval(() => void sweepQuietly(), SWEEP_EVERY_MS),
+    );
+    if (stopping.signal.aborted) return;
+    loop.start();
+    runner.started?.(instance);
+  };
+
+  const close = (): Promise<void> => {
+    stopping.abort();
+    interrupted.abort();
+    closing ??= (async () => {
+      clearTimeout(sweepSoon);
+      for (const timer of timers) clearTimeout(timer);
+      await within(FAREWELL_MS, running?.heartbeat?.stop());
+      await running?.queue?.close();
+      running?.results.close();
+      running?.redis.disconnect();
+      running?.resultsRedis.disconnect();
+      await running?.runner.close();
+    })();
+    return closing;
+  };
+
+  const drain = async (): Promise<void> => {
+    stopping.abort();
+    const { loop, heartbeat, results } = running ?? {};
+    void heartbeat?.beat();
+    const idle = loop?.stop();
+    log.info({ running: loop?.running() ?? 0, seconds: options.drainMs / 1_000 }, 'the agent drains');
+    await within(options.drainMs, idle);
+    interrupted.abort();
+    await within(FAREWELL_MS, idle);
+    await results?.flush(AbortSignal.timeout(FAREWELL_MS));
+    await close();
+  };
+
+  return { start, drain, close };
+}
+
+/** @returns false when the agent was stopped in between */
+async function untilUsable(redis: Redis, clock: RedisClock, signal: AbortSignal, log: Logger): Promise<boolean> {
+  while (!signal.aborted) {
+    try {
+      await untilReady(redis, signal);
+      await clock.read(true);
+      return true;
+    } catch (error) {
+      // A server that loads its file, or one that does not let us in yet.
+      if (!signal.aborted) log.warn({ err: error }, 'Redis is not usable yet');
+      await sleep(RETRY_START_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return false;
+}
+
+async function within(ms: number, promise: Promise<void> | undefined): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([promise, sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
+  timer.abort();
+}

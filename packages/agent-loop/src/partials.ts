@@ -1,0 +1,74 @@
+/** What one run has to show before it ends. */
+export interface Partials<T> {
+  /** Notes a state; cheap. */
+  readonly offer: (state: T) => void;
+  /** Nothing is shown after it. */
+  readonly close: () => void;
+}
+
+/** The states of all runs of a probe, shown together: one write to Redis per interval, however many run. */
+export interface PartialsOfProbe {
+  readonly open: <T>(show: (state: T) => void) => Partials<T>;
+}
+
+export interface PartialTimes {
+  readonly everyMs: number;
+  /** A state waits this long: often what it comes with is the end of the run, and its result says it better. */
+  readonly holdMs: number;
+}
+
+const standardTimes: PartialTimes = { everyMs: 250, holdMs: 50 };
+
+interface Waiting {
+  readonly sinceMs: number;
+  readonly showNewest: () => void;
+}
+
+export function createPartials(times: Partial<PartialTimes> = {}): PartialsOfProbe {
+  const { everyMs, holdMs } = { ...standardTimes, ...times };
+  const waiting = new Map<object, Waiting>();
+  let shownMs = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+
+  const showRipe = (): void => {
+    timer = undefined;
+    const nowMs = performance.now();
+    // A timer may be early by a part of a millisecond.
+    const ripe = [...waiting].filter(([, { sinceMs }]) => nowMs - sinceMs > holdMs - 1);
+    if (ripe.length > 0) shownMs = nowMs;
+    for (const [run] of ripe) waiting.delete(run);
+    for (const [, { showNewest }] of ripe) showNewest();
+    schedule();
+  };
+
+  const schedule = (): void => {
+    const [oldest] = waiting.values();
+    if (oldest === undefined || timer !== undefined) return;
+    const dueMs = Math.max(oldest.sinceMs + holdMs, shownMs + everyMs);
+    timer = setTimeout(showRipe, dueMs - performance.now());
+  };
+
+  return {
+    open: <T>(show: (state: T) => void): Partials<T> => {
+      const run = {};
+      let newest: T;
+      let isOpen = true;
+      return {
+        offer: (state) => {
+          if (!isOpen) return;
+          newest = state;
+          if (waiting.has(run)) return;
+          waiting.set(run, { sinceMs: performance.now(), showNewest: () => show(newest) });
+          schedule();
+        },
+        close: () => {
+          isOpen = false;
+          waiting.delete(run);
+          if (waiting.size > 0) return;
+          clearTimeout(timer);
+          timer = undefined;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { HEARTBEAT_TTL_MS, redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import type { HeartbeatParts } from './heartbeat.ts';
+import type { ResultWriter } from './results.ts';
+
+/** @param placeOf where the run of a check stands in its trace, for whoever shows its result */
+export function resultStream(
+  probeId: string,
+  redis: Redis,
+  placeOf: (check: string) => string | undefined = () => undefined,
+): ResultWriter {
+  const stream = redisKeys.results(probeId);
+  const channel = redisKeys.resultHint(probeId);
+  return {
+    isReady: () => redis.status === 'ready',
+    append: (check, kind, data, png) => {
+      const picture = png === undefined ? [] : ['png', Buffer.from(png.buffer, png.byteOffset, png.byteLength)];
+      const fields = ['check', check, 'kind', kind, 'data', data, ...picture, ...traceFields(placeOf(check))];
+      return redis.xadd(stream, '*', ...fields);
+    },
+    hint: () => redis.publish(channel, '1'),
+  };
+}
+
+/** An older coordinator passes over a field that it does not know. */
+function traceFields(place: string | undefined): readonly string[] {
+  return place === undefined ? [] : ['traceparent', place];
+}
+
+export function heartbeatKey(probeId: string, redis: Redis): Pick<HeartbeatParts, 'write' | 'remove' | 'isReady'> {
+  const key = redisKeys.heartbeat(probeId);
+  return {
+    isReady: () => redis.status === 'ready',
+    write: (json) => redis.set(key, json, 'PX', HEARTBEAT_TTL_MS, 'GET'),
+    remove: () => redis.del(key),
+  };
+}

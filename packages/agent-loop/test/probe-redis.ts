@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+
+import { JOB_QUEUE, redisKeys } from '@vantage/contract';
+import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+
+/** A private Redis with the coordinator's side of one probe's wire. */
+export interface ProbeRedis {
+  readonly url: string;
+  /** Adds a job that is due in a minute. Answers with the id of its check. */
+  readonly addJob: () => Promise<string>;
+  /** What the probe has reported so far, as check and JSON. */
+  readonly results: () => Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>;
+  readonly heartbeat: () => Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Jobs that are waiting or under way. */
+  readonly left: () => Promise<number>;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
+  const executable = findRedisServer(process.env['PATH'] ?? '');
+  if (executable === undefined) throw new Error('These tests need redis-server or valkey-server.');
+  const server = await startRedisServer({ executable });
+  const redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  const queue = new Queue(JOB_QUEUE, {
+    ...{ connection: redis, prefix: redisKeys.queuePrefix(probe), skipVersionCheck: true, skipMetasUpdate: true },
+  });
+  return {
+    url: server.url,
+    addJob: async () => {
+      const checkId = randomBytes(16).toString('base64url');
+      const data = { v: 1, checkId, type: 'tcp', params: {}, deadlineAt: Date.now() + 60_000 };
+      await queue.add('tcp', data, { jobId: checkId, attempts: 1 });
+      return checkId;
+    },
+    results: async () => {
+      const entries = await redis.xrange(redisKeys.results(probe), '-', '+');
+      return new Map(
+        entries.map(([, fields]) => [
+          fields[fields.indexOf('check') + 1]!,
+          JSON.parse(fields[fields.indexOf('data') + 1]!) as Readonly<Record<string, unknown>>,
+        ]),
+      );
+    },
+    heartbeat: async () => {
+      const json = await redis.get(redisKeys.heartbeat(probe));
+      return json === null ? undefined : (JSON.parse(json) as Readonly<Record<string, unknown>>);
+    },
+    left: async () => (await queue.getWaitingCount()) + (await queue.getActiveCount()),
+    stop: async () => {
+      await queue.close();
+      redis.disconnect();
+      await server.stop();
+    },
+  };
+}
