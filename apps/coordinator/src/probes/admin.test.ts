@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 
 import { startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { readAdminConfig } from './admin-config.ts';
 import { runProbeAdmin } from './admin.ts';
 
 let bed: CoreBed;
@@ -20,7 +21,7 @@ afterAll(async () => bed.stop());
 async function run(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runProbeAdmin(args, bed.server.url, {
+  const code = await runProbeAdmin(args, readAdminConfig({ REDIS_URL: bed.server.url }), {
     out: (line) => out.push(line),
     err: (line) => err.push(line),
   });
@@ -49,7 +50,9 @@ describe('the commands on probe records', () => {
     const removed = await run('remove', 'fra-1');
     await until(async () => !('fra-1' in (await bed.core.probes.list())));
 
-    expect(added).toEqual({ code: 0, out: 'Probe fra-1 is recorded.', err: '' });
+    expect(added.code).toBe(0);
+    expect(added.out).toMatch(/^PROBE_ID=fra-1\nREDIS_URL=redis:\/\/probe-fra-1:[\w-]{43}@127\.0\.0\.1:\d+$/);
+    expect(added.err).toContain('Probe fra-1 is recorded.');
     expect(JSON.parse(listed.out)).toEqual({
       ...{
         id: 'fra-1',
@@ -128,6 +131,11 @@ describe('the commands on probe records', () => {
     [['remove', '--all']],
     [['list', 'x']],
     [['destroy']],
+    [['rotate', 'a', '--overlap', '--finish']],
+    [['rotate', 'A*']],
+    [['remove', '{a}']],
+    [['tls', 'x']],
+    [['tls', '--host', 'a b']],
     [[]],
   ])('explain themselves when given %j', async (args) => {
     const { code, err } = await run(...args);
@@ -138,20 +146,23 @@ describe('the commands on probe records', () => {
 
   it('say so when Redis is not there', async () => {
     const err: string[] = [];
-    const code = await runProbeAdmin(['list'], 'redis://127.0.0.1:1', { out: () => 0, err: (line) => err.push(line) });
+    const config = readAdminConfig({ REDIS_URL: 'redis://someone:very-secret@127.0.0.1:1' });
+    const code = await runProbeAdmin(['list'], config, { out: () => 0, err: (line) => err.push(line) });
 
     expect(code).toBe(1);
     expect(err.join()).toContain('ECONNREFUSED');
+    expect(err.join()).not.toContain('very-secret');
   });
 
   it('run as a program', async () => {
-    const { stdout } = await promisify(execFile)(
+    const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       ['--conditions=source', join(import.meta.dirname, 'admin-main.ts'), 'add', 'prog-1', ...required],
       { env: { ...process.env, REDIS_URL: bed.server.url } },
     );
 
-    expect(stdout).toBe('Probe prog-1 is recorded.\n');
+    expect(stdout).toMatch(/^PROBE_ID=prog-1\nREDIS_URL=.*\n$/);
+    expect(stderr).toContain('Probe prog-1 is recorded.');
     expect(await bed.redis.sismember(redisKeys.probeIds, 'prog-1')).toBe(1);
   });
 });

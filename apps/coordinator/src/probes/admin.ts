@@ -1,165 +1,125 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { agentUser, redisKeys } from '@vantage/contract';
+import { parseRedisUrl } from '@vantage/redis-connections';
 
-import { escapeText, type ProbeRecord } from '@vantage/contract';
-
-import { openProbeRecords } from './open-probe-records.ts';
-import type { ProbeRecords } from './probe-records.ts';
+import { readHash } from '../redis/read-hash.ts';
+import { readArguments, usage, type AdminCommand } from './admin-arguments.ts';
+import type { AdminConfig } from './admin-config.ts';
+import { addProbe, outcome, rotatePassword, type AdminParts } from './admin-credentials.ts';
+import { showResult, type AdminResult, type AdminStreams } from './admin-output.ts';
+import { agreedUser, currentUser, noneDid, readUser, removeUser, writeUser } from './agent-users.ts';
+import { createProbeRecords } from './probe-records.ts';
 import { createProbeValidators, type ProbeValidators } from './probe-validators.ts';
-
-export interface AdminStreams {
-  readonly out: (line: string) => void;
-  readonly err: (line: string) => void;
-}
-
-const usage = `Usage:
-  probe:add <id> --name <text> --datacenter <text> --country <code> --isp <text> --asn AS<digits>
-            [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]
-  probe:list
-  probe:remove <id>`;
-
-/** Options of `add`, and the field of the record that each is. */
-const fieldOf = {
-  name: 'name',
-  datacenter: 'datacenter',
-  country: 'countryCode',
-  isp: 'isp',
-  asn: 'asNumber',
-  city: 'city',
-  lat: 'latitude',
-  lon: 'longitude',
-  tag: 'tags',
-} as const satisfies Record<string, keyof ProbeRecord>;
-
-const options = {
-  ...Object.fromEntries(Object.keys(fieldOf).map((name) => [name, { type: 'string' as const }])),
-  tag: { type: 'string', multiple: true },
-} satisfies ParseArgsConfig['options'];
+import { mastersAmong, openRedisNodes } from './redis-nodes.ts';
+import { ensureTls, readCa } from './tls/tls-folder.ts';
 
 /**
- * The operator's commands on probe records.
+ * The operator's commands on probes and on the Redis users of their agents.
  *
- * @param args command (`add`, `list`, `remove`) and its arguments
+ * @param args the command (`add`, `rotate`, `enable`, `remove`, `list`, `tls`) and its arguments
  * @returns the exit code: 0 done, 1 Redis refused or nothing was there, 2 arguments that cannot be used
  */
 export async function runProbeAdmin(
   args: readonly string[],
-  redisUrl: string,
-  { out, err }: AdminStreams,
+  config: AdminConfig,
+  streams: AdminStreams,
 ): Promise<number> {
   const validators = createProbeValidators();
-  const [command, ...rest] = args;
-  if (command === 'add') {
-    const read = readRecord(rest, validators);
-    if ('faults' in read) {
-      for (const fault of read.faults) err(fault);
-      err(usage);
-      return 2;
-    }
-    return withRecords(redisUrl, err, async (records) => {
-      await records.write(read.record);
-      out(`Probe ${read.record.id} is recorded.`);
-      return 0;
-    });
+  const read = readArguments(args, validators);
+  if ('faults' in read) {
+    for (const line of [...read.faults, usage]) streams.err(line);
+    return 2;
   }
-  if (command === 'list' && rest.length === 0) {
-    return withRecords(redisUrl, err, async (records) => {
-      for (const record of await records.list()) out(JSON.stringify(record));
-      return 0;
-    });
-  }
-  const [id] = rest;
-  if (command === 'remove' && rest.length === 1 && id !== undefined && !id.startsWith('-')) {
-    return withRecords(redisUrl, err, async (records) => {
-      const removed = await records.remove(id);
-      if (removed) out(`Probe ${id} is removed.`);
-      else err(`There is no probe ${escapeText(id, 80)}.`);
-      return removed ? 0 : 1;
-    });
-  }
-  err(usage);
-  return 2;
-}
-
-type ReadRecord = { readonly record: ProbeRecord } | { readonly faults: readonly string[] };
-
-/** Turns arguments into a record. Every faulty argument gets a line of its own. */
-export function readRecord(args: readonly string[], validators: ProbeValidators): ReadRecord {
-  let parsed: ReturnType<typeof parse>;
+  const { given } = read;
   try {
-    parsed = parse(args);
+    const result = given.command === 'tls' ? makeTls(given, config) : await onRedis(given, config, validators);
+    return showResult(result, given.json, streams);
   } catch (error) {
-    return { faults: [Error.isError(error) ? error.message : String(error)] };
-  }
-  const { values, positionals } = parsed;
-  if (positionals.length !== 1) return { faults: ['Exactly one probe id is needed.'] };
-  const text = (name: keyof typeof fieldOf): string | undefined => {
-    const value = values[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  const record = {
-    id: positionals[0],
-    name: text('name'),
-    datacenter: text('datacenter'),
-    countryCode: text('country')?.toUpperCase(),
-    isp: text('isp'),
-    asNumber: text('asn')?.toUpperCase(),
-    city: text('city') ?? null,
-    latitude: degrees(text('lat')),
-    longitude: degrees(text('lon')),
-    tags: values.tag?.flatMap((tags) => tags.split(',')) ?? [],
-  };
-  // Absent and undefined are the same to the schema, which then says "required".
-  const faults = validators.recordFaults(JSON.parse(JSON.stringify(record)));
-  if (faults.length > 0) return { faults: faults.map(({ field, message }) => `${optionOf(field)}: ${message}`) };
-  return { record: record as ProbeRecord };
-}
-
-function parse(args: readonly string[]): {
-  readonly values: Readonly<Record<string, unknown>> & { readonly tag?: readonly string[] };
-  readonly positionals: readonly string[];
-} {
-  return parseArgs({ args: joinNegative(args), options, allowPositionals: true, strict: true });
-}
-
-/** `--lon -8.7` as `--lon=-8.7`: a negative number looks like an option to the parser. */
-function joinNegative(args: readonly string[]): string[] {
-  return args.flatMap((arg, index) => {
-    if (/^-[\d.]/.test(arg) && isDegrees(args[index - 1])) return [];
-    const next = args[index + 1];
-    return isDegrees(arg) && next !== undefined && /^-[\d.]/.test(next) ? [`${arg}=${next}`] : [arg];
-  });
-}
-
-function isDegrees(arg: string | undefined): boolean {
-  return arg === '--lat' || arg === '--lon';
-}
-
-/** A text that is no number stays one, for the schema to refuse. */
-function degrees(text: string | undefined): number | string | null {
-  if (text === undefined) return null;
-  const number = Number(text);
-  return text.trim() === '' || !Number.isFinite(number) ? text : number;
-}
-
-function optionOf(field: string): string {
-  const [name] = Object.entries(fieldOf).find(([, of]) => of === field) ?? [];
-  return name === undefined ? `<${field}>` : `--${name}`;
-}
-
-async function withRecords(
-  redisUrl: string,
-  err: (line: string) => void,
-  run: (records: ProbeRecords) => Promise<number>,
-): Promise<number> {
-  try {
-    const { records, close } = await openProbeRecords(redisUrl);
-    try {
-      return await run(records);
-    } finally {
-      await close();
-    }
-  } catch (error) {
-    err(`Redis did not do it: ${Error.isError(error) ? error.message : String(error)}`);
+    streams.err(`It could not be done: ${Error.isError(error) ? error.message : String(error)}`);
     return 1;
   }
+}
+
+function makeTls({ hosts: named, renew }: Given<'tls'>, { agentRedisUrl, tlsFolder }: AdminConfig): AdminResult {
+  const known = agentRedisUrl === undefined ? [] : parseRedisUrl(agentRedisUrl).endpoints.map(({ host }) => host);
+  const wanted = [...new Set([...named, ...known])];
+  if (wanted.length === 0 && readCa(tlsFolder) === undefined) {
+    throw new Error('No --host says what the certificate of Redis is for, nor does AGENT_REDIS_URL');
+  }
+  const { made, hosts, validUntil } = ensureTls(tlsFolder, { hosts: wanted, renew });
+  const until = validUntil.toISOString().slice(0, 10);
+  const what = made.length === 0 ? 'Nothing was to be made' : `Made: ${made.join(' and ')}`;
+  const said = [`${what} in ${tlsFolder}. The certificate of Redis is for ${hosts.join(', ')} until ${until}.`];
+  return { said, warnings: [], done: true, data: { made, hosts, validUntil } };
+}
+
+type Given<Command extends AdminCommand['command']> = Extract<AdminCommand, { readonly command: Command }>;
+type OnRedis = Exclude<AdminCommand, { readonly command: 'tls' }>;
+
+async function onRedis(given: OnRedis, config: AdminConfig, validators: ProbeValidators): Promise<AdminResult> {
+  const certificates = config.certificates ?? readCa(config.tlsFolder);
+  const { close, ...nodes } = await openRedisNodes({ url: config.redisUrl, listed: config.nodes, certificates });
+  try {
+    const masters = await mastersAmong(nodes.nodes);
+    const records = createProbeRecords(nodes.redis, validators, () => masters);
+    return await runCommand(given, { ...nodes, records, config });
+  } finally {
+    await close();
+  }
+}
+
+async function runCommand(given: OnRedis, parts: AdminParts): Promise<AdminResult> {
+  switch (given.command) {
+    case 'add':
+      if (!given.recordOnly) return addProbe(parts, given.record, given);
+      await parts.records.write(given.record);
+      return { said: [`Probe ${given.record.id} is recorded.`], warnings: [], done: true };
+    case 'rotate':
+      return rotatePassword(parts, given.id, given.manner, given);
+    case 'enable':
+      return enable(parts, given.id);
+    case 'remove':
+      return remove(parts, given.id);
+    case 'list':
+      return list(parts);
+    default:
+      return given satisfies never;
+  }
+}
+
+async function enable(parts: AdminParts, id: string): Promise<AdminResult> {
+  const user = await agreedUser(parts.nodes, id);
+  if (user === undefined) return { said: [`There is no Redis user of a probe ${id}.`], warnings: [], done: false };
+  // The note first: while it stands, the coordinator switches the user off again.
+  await parts.redis.hdel(redisKeys.switchedOff, id);
+  const nodes = await writeUser(parts.nodes, id, { ...user, on: true }, parts);
+  const said = noneDid(nodes) ? `The user of ${id} is as it was.` : `The user of ${id} is switched on.`;
+  return { said: [said], ...(await outcome(parts, nodes, [])) };
+}
+
+/** The user first: afterwards nothing writes into what is removed. */
+async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
+  const hadUser = (await currentUser(parts.nodes, id)) !== undefined;
+  const nodes = await removeUser(parts.nodes, id);
+  const hadRecord = await parts.records.remove(id);
+  if (!hadUser && !hadRecord) return { said: [`There is no probe ${id}.`], warnings: [], done: false };
+  return { said: [`Probe ${id} is removed.`], ...(await outcome(parts, nodes, [])) };
+}
+
+async function list({ records, redis, nodes, unreachable }: AdminParts): Promise<AdminResult> {
+  const [all, off] = await Promise.all([records.list(), readHash(redis, redisKeys.switchedOff)]);
+  const probes = await Promise.all(
+    all.map(async (record) => ({
+      ...record,
+      user: agentUser(record.id),
+      switchedOff: off[record.id] ?? null,
+      nodes: await Promise.all(
+        nodes.map(async (node) => {
+          const state = await readUser(node.redis, record.id);
+          return { node: node.name, state: state === undefined ? 'missing' : state.on ? 'on' : 'off' };
+        }),
+      ),
+    })),
+  );
+  const warnings = unreachable.map(({ name, why }) => `${name} cannot be reached: ${why}`);
+  return { said: [], warnings, done: true, data: { probes }, lines: all.map((record) => JSON.stringify(record)) };
 }

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import { openOnce } from '@vantage/redis-connections';
 
 import { closeAll } from '../redis/connections.ts';
 import { createProbeRecords, type ProbeRecords } from './probe-records.ts';
@@ -12,14 +12,6 @@ import { createProbeValidators } from './probe-validators.ts';
 export async function openProbeRecords(
   redisUrl: string,
 ): Promise<{ readonly records: ProbeRecords; readonly close: () => Promise<void> }> {
-  const redis = new Redis(redisUrl, { lazyConnect: true, retryStrategy: null, commandTimeout: 5_000 });
-  // The rejection says only that the connection was closed; why is in the event before it.
-  let cause: Error | undefined;
-  redis.on('error', (error: Error) => {
-    cause = error;
-  });
-  await redis.connect().catch((error: unknown) => {
-    throw cause ?? error;
-  });
+  const redis = await openOnce({ url: redisUrl, name: 'vantage:probe-records' });
   return { records: createProbeRecords(redis, createProbeValidators()), close: () => closeAll([redis]) };
 }

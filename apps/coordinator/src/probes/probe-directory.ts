@@ -1,10 +1,11 @@
-import { HEARTBEAT_TTL_MS, redisKeys, type ProbeRecord } from '@vantage/contract';
+import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, type ProbeRecord } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { RedisClock } from '../redis/clock.ts';
+import { readHash } from '../redis/read-hash.ts';
 import { defineScript, runScript } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
-import { readProbeRecords } from './probe-records.ts';
+import { marksOf, readProbeRecords } from './probe-records.ts';
 import type { KnownProbe } from './probe-status.ts';
 import type { ProbeValidators } from './probe-validators.ts';
 
@@ -14,11 +15,21 @@ const FRESH_MS = 1_500;
 /** `lastSeen` is written when it has moved by this much: a heartbeat's own rhythm. */
 const SEEN_STEP_MS = 2_000;
 
-/** KEYS heartbeat. Returns it with its remaining time to live (ms), which tells when it was written. */
+/**
+ * KEYS heartbeat, list of waiting jobs. Returns the heartbeat with its remaining time to live (ms), which tells when it was
+ * written, and how many jobs wait.
+ */
 export const heartbeatScript = defineScript(
   'no-writes',
-  `return { redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]) }`,
+  `local waiting = redis.pcall('LLEN', KEYS[2])
+if type(waiting) ~= 'number' then waiting = 0 end
+return { redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]), waiting }`,
 );
+
+/** A probe that was silent and is back is steady after three heartbeats. */
+const STEADY_AFTER_MS = 3 * HEARTBEAT_EVERY_MS;
+
+type Seen = Readonly<Record<string, string>>;
 
 /** What is known of the probes, as old as the last reading in the background. */
 export interface ProbeDirectory {
@@ -44,13 +55,21 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
 
   const read = async (): Promise<readonly KnownProbe[]> => {
     const startedAt = performance.now();
-    const [nowMs, records, seen] = await Promise.all([
+    const [nowMs, records, seen, off] = await Promise.all([
       clock.now(redis),
       readProbeRecords(redis, validators),
-      redis.hgetall(redisKeys.lastSeen),
+      readHash(redis, redisKeys.lastSeen),
+      readHash(redis, redisKeys.switchedOff),
     ]);
     known = await Promise.all(
-      records.map((record) => readProbe(redis, validators, record, nowMs, Number(seen[record.id] ?? Number.NaN))),
+      records.map(async (record) => ({
+        ...withReturn(
+          await readProbe(redis, validators, record, nowMs, Number(seen[record.id] ?? Number.NaN)),
+          seen,
+          nowMs,
+        ),
+        switchedOff: off[record.id],
+      })),
     );
     ids = new Set(records.map(({ id }) => id));
     readAt = startedAt;
@@ -58,7 +77,7 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
       ({ record, lastSeenMs }) => (lastSeenMs ?? 0) - Number(seen[record.id] ?? 0) >= SEEN_STEP_MS,
     );
     if (moved.length > 0) {
-      const pairs = moved.flatMap(({ record, lastSeenMs }) => [record.id, lastSeenMs!]);
+      const pairs = moved.flatMap((probe) => [probe.record.id, probe.lastSeenMs!, ...returnOf(probe, seen)]);
       // Memory may be short: then the list is still right, and only what it remembers of a probe that leaves is older.
       await redis.hset(redisKeys.lastSeen, ...pairs).catch(() => undefined);
     }
@@ -78,6 +97,29 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
   };
 }
 
+/*
+ * Beside when a probe was last seen, the same hash has which run of its agent that was and when that run came back after a
+ * silence. So all coordinators see the same, whichever of them noted it.
+ */
+
+/** What to note of a probe that is seen: a new run is no return, and a line that comes and goes is one. */
+function returnOf({ record, heartbeat, lastSeenMs }: KnownProbe, seen: Seen): readonly (string | number)[] {
+  const instance = heartbeat?.instance;
+  if (instance === undefined || lastSeenMs === undefined) return [];
+  const [run, back] = marksOf(record.id);
+  const isReturn = seen[run] === instance && lastSeenMs - Number(seen[record.id]) > HEARTBEAT_TTL_MS;
+  return [...(isReturn ? [back, lastSeenMs] : []), run, instance];
+}
+
+function withReturn(probe: KnownProbe, seen: Seen, nowMs: number): KnownProbe {
+  const [run, back] = marksOf(probe.record.id);
+  const isNoted =
+    nowMs - Number(seen[back] ?? 0) < STEADY_AFTER_MS &&
+    seen[run] !== undefined &&
+    seen[run] === probe.heartbeat?.instance;
+  return { ...probe, justBack: probe.alive && (isNoted || returnOf(probe, seen).includes(back)) };
+}
+
 async function readProbe(
   redis: Redis,
   validators: ProbeValidators,
@@ -86,21 +128,30 @@ async function readProbe(
   seenBefore: number,
 ): Promise<KnownProbe> {
   const before = Number.isFinite(seenBefore) ? seenBefore : undefined;
-  const [text, leftMs] = await readHeartbeat(redis, record.id);
+  const [text, leftMs, waiting] = await readHeartbeat(redis, record.id);
   // One without an end would make a dead probe look alive for ever.
   if (text === null || leftMs <= 0 || leftMs > HEARTBEAT_TTL_MS) {
     return { record, alive: false, heartbeat: undefined, lastSeenMs: before };
   }
   const lastSeenMs = Math.max(nowMs - (HEARTBEAT_TTL_MS - leftMs), before ?? 0);
-  return { record, alive: true, heartbeat: validators.readHeartbeat(text), lastSeenMs };
+  return { record, alive: true, heartbeat: validators.readHeartbeat(text), lastSeenMs, waiting };
 }
 
-async function readHeartbeat(redis: Redis, probe: string): Promise<readonly [string | null, number]> {
+async function readHeartbeat(redis: Redis, probe: string): Promise<readonly [string | null, number, number]> {
   try {
-    return (await runScript(redis, heartbeatScript, [redisKeys.heartbeat(probe)], [])) as [string | null, number];
+    return (await runScript(redis, heartbeatScript, [redisKeys.heartbeat(probe), waitList(probe)], [])) as [
+      string | null,
+      number,
+      number,
+    ];
   } catch (error) {
     // The agent may have put another type of key there: that is this probe's trouble alone.
-    if (Error.isError(error) && error.message.includes('WRONGTYPE')) return [null, 0];
+    if (Error.isError(error) && error.message.includes('WRONGTYPE')) return [null, 0, 0];
     throw error;
   }
+}
+
+/** Of BullMQ's keys the one that holds what no agent has taken. */
+function waitList(probe: string): string {
+  return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`;
 }

@@ -1,6 +1,8 @@
-import { JOB_QUEUE, redisKeys, type ProbeRecord } from '@vantage/contract';
+import { redisKeys, type ProbeRecord } from '@vantage/contract';
+import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
+import { removeProbeKeys } from './probe-keys.ts';
 import type { ProbeValidators } from './probe-validators.ts';
 
 /** The operator's records of probes. Nothing here says whether a probe is up. */
@@ -17,7 +19,12 @@ export interface ProbeRecords {
   readonly remove: (id: string) => Promise<boolean>;
 }
 
-export function createProbeRecords(redis: Redis, validators: ProbeValidators): ProbeRecords {
+/** @param masters every server that takes writes; those that the connection itself has where absent */
+export function createProbeRecords(
+  redis: Redis,
+  validators: ProbeValidators,
+  masters = (): readonly Redis[] => mastersOf(redis),
+): ProbeRecords {
   return {
     list: () => readProbeRecords(redis, validators),
     write: async (record) => {
@@ -29,11 +36,11 @@ export function createProbeRecords(redis: Redis, validators: ProbeValidators): P
     },
     remove: async (id) => {
       const removed = await redis.srem(redisKeys.probeIds, id);
-      const jobs = await queuedJobs(redis, id);
       await Promise.all([
         redis.del(redisKeys.probeRecord(id)),
-        redis.hdel(redisKeys.lastSeen, id),
-        redis.del(redisKeys.results(id), redisKeys.heartbeat(id), ...queueKeys(id), ...jobs),
+        redis.hdel(redisKeys.lastSeen, id, ...marksOf(id)),
+        redis.hdel(redisKeys.switchedOff, id),
+        removeProbeKeys(masters(), id),
       ]);
       return removed === 1;
     },
@@ -48,21 +55,7 @@ export async function readProbeRecords(redis: Redis, validators: ProbeValidators
   return texts.flatMap((text) => (text === null ? [] : (validators.readRecord(text) ?? [])));
 }
 
-/**
- * The keys of the jobs that wait or run: they have no expiry, and without their list nobody would find them again. An agent
- * can write into these lists, but whatever it writes names keys of its own queue alone.
- */
-async function queuedJobs(redis: Redis, id: string): Promise<readonly string[]> {
-  const queue = `${redisKeys.queuePrefix(id)}:${JOB_QUEUE}`;
-  const lists = await Promise.allSettled(['wait', 'active'].map((list) => redis.lrange(`${queue}:${list}`, 0, -1)));
-  const ids = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []));
-  return ids.flatMap((job) => [`${queue}:${job}`, `${queue}:${job}:lock`]);
-}
-
-/** The keys of a probe's queue that are there whatever jobs there are. Named one by one: the agent can write more. */
-function queueKeys(id: string): readonly string[] {
-  const parts = ['wait', 'active', 'paused', 'delayed', 'prioritized', 'completed', 'failed', 'stalled', 'marker'];
-  return [...parts, 'meta', 'id', 'events', 'limiter', 'pc', 'stalled-check'].map(
-    (part) => `${redisKeys.queuePrefix(id)}:${JOB_QUEUE}:${part}`,
-  );
+/** What is noted of a probe beside when it was last seen. Neither is a probe's name: those have no bar. */
+export function marksOf(id: string): readonly [run: string, back: string] {
+  return [`${id}|run`, `${id}|back`];
 }

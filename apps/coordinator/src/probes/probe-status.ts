@@ -9,19 +9,26 @@ export interface KnownProbe {
   readonly heartbeat: Heartbeat | undefined;
   /** Time of the newest heartbeat seen, milliseconds since the epoch by Redis' clock. */
   readonly lastSeenMs: number | undefined;
+  /** Jobs in its queue that no agent has taken yet. */
+  readonly waiting?: number;
+  /** True for a moment after it was silent so long that it was offline: what comes and goes is not taken for healthy. */
+  readonly justBack?: boolean;
+  /** Why its agent's user was switched off, where it is. */
+  readonly switchedOff?: string | undefined;
 }
 
 /** Probes stay in the list for this long after their last heartbeat. */
 const LISTED_FOR_MS = 24 * 60 * 60 * 1_000;
 
-/** True for probes that were seen in the last 24 hours, or never yet. */
-export function isListed({ alive, lastSeenMs }: KnownProbe, nowMs: number): boolean {
-  return alive || lastSeenMs === undefined || nowMs - lastSeenMs <= LISTED_FOR_MS;
+/** True for probes that were seen in the last 24 hours, never yet, or are switched off. */
+export function isListed({ alive, lastSeenMs, switchedOff }: KnownProbe, nowMs: number): boolean {
+  return alive || switchedOff !== undefined || lastSeenMs === undefined || nowMs - lastSeenMs <= LISTED_FOR_MS;
 }
 
 /** Whether a probe can take work, and why it is not at its best. */
 export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
-  const { alive, heartbeat, lastSeenMs } = probe;
+  const { alive, heartbeat, lastSeenMs, switchedOff } = probe;
+  if (switchedOff !== undefined) return { status: 'offline', reason: switchedOff };
   if (!alive) {
     const reason = lastSeenMs === undefined ? 'Never seen.' : 'No heartbeat.';
     return { status: 'offline', reason };
@@ -29,15 +36,16 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   if (heartbeat === undefined) {
     return { status: 'degraded', reason: 'Its heartbeat cannot be read: its release does not fit the coordinator’s.' };
   }
+  const back = probe.justBack === true ? ['It was offline and has come back a moment ago.'] : [];
   const reasons = heartbeat.draining ? ['It is shutting down and takes no new work.'] : [];
-  reasons.push(...heartbeat.degraded);
+  reasons.push(...back, ...heartbeat.degraded);
   if (reasons.length === 0) return { status: 'healthy', reason: null };
   return { status: 'degraded', reason: reasons.join(' ').slice(0, 1_024) };
 }
 
 /** Why a probe cannot be given a job at all, or undefined where it can. */
 export function absenceOf(probe: KnownProbe): string | undefined {
-  if (!probe.alive) {
+  if (!probe.alive || probe.switchedOff !== undefined) {
     const { reason } = statusOf(probe);
     return `The probe was offline when the check was created. ${reason}`;
   }
@@ -53,8 +61,18 @@ export function describeProbe(probe: KnownProbe): Probe {
     ...identity,
     ...statusOf(probe),
     version: heartbeat?.version ?? null,
-    capabilities: heartbeat?.capabilities ?? null,
+    capabilities: heartbeat === undefined ? null : knownCapabilities(heartbeat),
     lastSeen: lastSeenMs === undefined ? null : new Date(lastSeenMs).toISOString(),
-    load: heartbeat?.load ?? null,
+    load: heartbeat === undefined ? null : knownLoad(heartbeat),
   };
+}
+
+/** An agent of a later release may say more; what is shown is what the API describes. */
+function knownCapabilities({ capabilities }: Heartbeat): Probe['capabilities'] {
+  const { types, ipv4, ipv6, screenshot } = capabilities;
+  return { types, ipv4, ipv6, screenshot };
+}
+
+function knownLoad({ load: { running, capacity } }: Heartbeat): Probe['load'] {
+  return { running, capacity };
 }

@@ -1,0 +1,46 @@
+import { redisUrlKind } from '@vantage/redis-connections';
+import { certificateFile, list, readSettings, setting, text, type Values } from '@vantage/settings';
+
+/** Settings of the operator's commands on probes. */
+export const adminSettings = {
+  redisUrl: setting({
+    env: 'REDIS_URL',
+    kind: redisUrlKind,
+    default: 'redis://127.0.0.1:6379',
+    secret: true,
+    description: 'Redis, with a user that may do all.',
+  }),
+  nodes: setting({
+    env: 'REDIS_NODES',
+    kind: list(redisUrlKind),
+    default: '',
+    secret: true,
+    description:
+      'Every Redis node that gets the users of agents, master or replica. Default: the replicas that the master names, or all nodes of a cluster.',
+  }),
+  certificates: setting({
+    env: 'REDIS_CA_FILE',
+    kind: certificateFile,
+    description:
+      'Certificates that a `rediss:` node may present, given to agents too. Default: the CA in `REDIS_TLS_FOLDER`.',
+  }),
+  agentRedisUrl: setting({
+    env: 'AGENT_REDIS_URL',
+    kind: redisUrlKind,
+    description:
+      'Where agents reach Redis, without user and password, such as `rediss://redis.example.net:6380`. Default: the address in `REDIS_URL`.',
+  }),
+  tlsFolder: setting({
+    env: 'REDIS_TLS_FOLDER',
+    kind: text,
+    default: '.vantage/tls',
+    description: 'Where the CA of the agents’ Redis and the certificate of Redis are kept.',
+  }),
+} as const;
+
+export type AdminConfig = Values<typeof adminSettings>;
+
+/** @throws SettingsError that lists every fault */
+export function readAdminConfig(environment: Readonly<Record<string, string | undefined>>): AdminConfig {
+  return readSettings(adminSettings, environment);
+}

@@ -1,0 +1,163 @@
+import { redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Redis } from 'ioredis';
+
+import { quiet, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { runProbeAdmin } from './admin.ts';
+import { readAdminConfig } from './admin-config.ts';
+import { createFloodGuard } from './flood-guard.ts';
+
+// What comes to be is waited for, however busy the machine is.
+jest.setTimeout(60_000);
+
+const LIMIT_BYTES = 1_048_576;
+
+let bed: CoreBed;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+});
+
+afterAll(async () => bed.stop());
+
+const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
+
+async function admin(...args: string[]): Promise<{ readonly environment: { readonly REDIS_URL: string } }> {
+  const out: string[] = [];
+  const streams = { out: (line: string) => out.push(line), err: () => 0 };
+  await runProbeAdmin([...args, '--json'], readAdminConfig({ REDIS_URL: bed.server.url }), streams);
+  return JSON.parse(out.join('\n')) as never;
+}
+
+function connectAs(url: string): Redis {
+  const redis = new Redis(url, { enableReadyCheck: false, disableClientInfo: true, retryStrategy: null });
+  redis.on('error', () => undefined);
+  return redis;
+}
+
+/** A coordinator's look, when its turn comes. */
+async function look(): Promise<void> {
+  const guard = createFloodGuard({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
+  await until(async () => {
+    await bed.redis.del(redisKeys.floodGuard);
+    return guard.look();
+  });
+}
+
+describe('an agent that floods its own keys', () => {
+  it.each([
+    ['with results', (agent: Redis) => agent.xadd(redisKeys.results('flood'), '*', 'data', 'x'.repeat(LIMIT_BYTES))],
+    ['with one heartbeat', (agent: Redis) => agent.set(redisKeys.heartbeat('flood'), 'x'.repeat(LIMIT_BYTES))],
+    [
+      'with keys of names that nobody knows',
+      (agent: Redis) =>
+        Promise.all(
+          Array.from({ length: 200 }, (_, index) => agent.set(`p:{flood}:jobs:${index}-own`, 'x'.repeat(10_000))),
+        ),
+    ],
+    [
+      'with one large value among many small',
+      async (agent: Redis) => {
+        await agent.hset('p:{flood}:jobs:h', ...Array.from({ length: 2_000 }, (_, index) => [`${index}`, 'x']).flat());
+        await agent.hset('p:{flood}:jobs:h', 'large', 'x'.repeat(LIMIT_BYTES));
+      },
+    ],
+  ])('%s is switched off, and GET /probes says so', async (_how, flood) => {
+    const { environment } = await admin('add', 'flood', ...record);
+    await bed.beat('flood');
+    const agent = connectAs(environment.REDIS_URL);
+    const ended = new Promise<void>((resolve) => agent.once('end', resolve));
+    await flood(agent);
+
+    await look();
+    await ended;
+
+    const again = connectAs(environment.REDIS_URL);
+    await expect(again.get(redisKeys.heartbeat('flood'))).rejects.toThrow();
+    expect(await bed.redis.keys('p:{flood}:*')).toEqual([]);
+    await until(async () => {
+      const { flood: probe } = await bed.core.probes.list();
+      return probe?.status === 'offline' && probe.reason?.startsWith('Switched off: ') === true;
+    });
+    again.disconnect();
+    await admin('remove', 'flood');
+  });
+
+  it('does not hold Redis up: no more is measured of it than shows that it has too much', async () => {
+    const { environment } = await admin('add', 'wide', ...record);
+    const agent = connectAs(environment.REDIS_URL);
+    const part = 'x'.repeat(LIMIT_BYTES / 16);
+    await Promise.all(Array.from({ length: 400 }, (_, index) => agent.set(`p:{wide}:jobs:${index}`, part)));
+    await bed.redis.config('RESETSTAT');
+
+    await look();
+
+    const measured = Number(/cmdstat_memory\|usage:calls=(\d+)/.exec(await bed.redis.info('commandstats'))?.[1]);
+    expect(measured).toBeGreaterThan(15);
+    expect(measured).toBeLessThan(200);
+    expect(await bed.redis.hexists(redisKeys.switchedOff, 'wide')).toBe(1);
+    agent.disconnect();
+    await admin('remove', 'wide');
+  });
+
+  it('is switched off though it left Redis no memory to write with', async () => {
+    const { environment } = await admin('add', 'full', ...record);
+    const agent = connectAs(environment.REDIS_URL);
+    await agent.set('p:{full}:jobs:x', 'x'.repeat(LIMIT_BYTES));
+    await bed.redis.config('SET', 'maxmemory', '1');
+    try {
+      await look();
+    } finally {
+      await bed.redis.config('SET', 'maxmemory', '0');
+    }
+
+    const again = connectAs(environment.REDIS_URL);
+    await expect(again.get(redisKeys.heartbeat('full'))).rejects.toThrow();
+    expect(await bed.redis.exists('p:{full}:jobs:x')).toBe(0);
+    expect(await bed.redis.hget(redisKeys.switchedOff, 'full')).toMatch(/^Switched off: /);
+    for (const connection of [agent, again]) connection.disconnect();
+    await admin('remove', 'full');
+  });
+
+  it('gets no work, and can work again when the operator switches it on', async () => {
+    const { environment } = await admin('add', 'back', ...record);
+    await bed.redis.set('p:{back}:jobs:x', 'x'.repeat(LIMIT_BYTES));
+    await look();
+    await bed.beat('back');
+    await until(async () => (await bed.core.probes.list())['back']?.status === 'offline');
+
+    const without = await bed.create({ probes: ['back'] });
+    await admin('enable', 'back');
+    await until(async () => (await bed.core.probes.list())['back']?.status === 'healthy');
+    const agent = connectAs(environment.REDIS_URL);
+
+    expect(without).toMatchObject({ created: true });
+    expect(await bed.redis.keys('p:{back}:jobs:*')).not.toContain('p:{back}:jobs:wait');
+    expect(await agent.exists(redisKeys.heartbeat('back'))).toBe(1);
+    agent.disconnect();
+  });
+
+  it('stays switched off on a server that knows nothing of it yet', async () => {
+    const { environment } = await admin('add', 'again', ...record);
+    await bed.redis.hset(redisKeys.switchedOff, 'again', 'Switched off.');
+
+    await look();
+
+    const agent = connectAs(environment.REDIS_URL);
+    await expect(agent.get(redisKeys.heartbeat('again'))).rejects.toThrow();
+    agent.disconnect();
+  });
+
+  it('leaves every other probe as it is', async () => {
+    const { environment } = await admin('add', 'good', ...record);
+    await bed.redis.set('p:{bad}:jobs:x', 'x'.repeat(LIMIT_BYTES));
+    const agent = connectAs(environment.REDIS_URL);
+    await agent.set(redisKeys.heartbeat('good'), 'x'.repeat(LIMIT_BYTES / 2));
+
+    await look();
+
+    expect(await agent.exists(redisKeys.heartbeat('good'))).toBe(1);
+    expect(Object.keys(await bed.redis.hgetall(redisKeys.switchedOff))).not.toContain('good');
+    agent.disconnect();
+  });
+});

@@ -1,0 +1,56 @@
+import { mastersOf } from '@vantage/redis-connections';
+import type { Redis } from 'ioredis';
+
+/** Keys looked at by one command. */
+const AT_ONCE = 1_000;
+/** Keys measured before the replies are waited for: at the worst each holds Redis up for some 15 ms. */
+const MEASURED_AT_ONCE = 8;
+const SAMPLES = 100_000;
+const PROBE_KEY = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:/;
+
+/**
+ * Bytes that the keys of each probe take, as Redis accounts them. An agent may make keys of any name below its own, so all
+ * are looked for. Of a probe that has more than the limit no more is measured than is needed to know that.
+ */
+export async function measureProbeKeys(redis: Redis, limitBytes: number): Promise<ReadonlyMap<string, number>> {
+  const bytes = new Map<string, number>();
+  for (const master of mastersOf(redis)) {
+    for await (const keys of scan(master, 'p:{*}:*')) {
+      for (let next = 0; next < keys.length; next += MEASURED_AT_ONCE) {
+        const wanted = keys.slice(next, next + MEASURED_AT_ONCE).flatMap((key) => {
+          const probe = PROBE_KEY.exec(key)?.[1];
+          return probe === undefined || (bytes.get(probe) ?? 0) > limitBytes ? [] : [{ key, probe }];
+        });
+        // So many elements that a large one among small ones is not missed, and so few that Redis is not held up.
+        const sizes = await Promise.all(wanted.map(({ key }) => master.memory('USAGE', key, 'SAMPLES', SAMPLES)));
+        for (const [index, { probe }] of wanted.entries()) {
+          bytes.set(probe, (bytes.get(probe) ?? 0) + (sizes[index] ?? 0));
+        }
+      }
+    }
+  }
+  return bytes;
+}
+
+/**
+ * Removes every key of a probe, whatever its agent called it.
+ *
+ * @param masters every server that takes writes
+ */
+export async function removeProbeKeys(masters: readonly Redis[], probe: string): Promise<void> {
+  for (const master of masters) {
+    for await (const keys of scan(master, `p:{${probe}}:*`)) {
+      // Memory is given back in another thread: what is large would block Redis.
+      await Promise.all(keys.map((key) => master.unlink(key)));
+    }
+  }
+}
+
+async function* scan(master: Redis, pattern: string): AsyncGenerator<readonly string[]> {
+  let cursor = '0';
+  do {
+    const [next, keys] = await master.scan(cursor, 'MATCH', pattern, 'COUNT', AT_ONCE);
+    yield keys;
+    cursor = next;
+  } while (cursor !== '0');
+}
