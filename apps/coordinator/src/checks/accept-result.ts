@@ -4,6 +4,7 @@ import {
   type AnyCheckType,
   type CommonResult,
   type LookUpPlace,
+  type OutcomeWord,
   type ResultKind,
 } from '@vantage/contract';
 import type { ErrorObject } from 'ajv/dist/2020.js';
@@ -14,7 +15,8 @@ import type { ResultValidators } from './result-validators.ts';
 
 /** What an entry of a result stream comes to. A partial result that cannot be used comes to nothing. */
 export type Accepted =
-  | { readonly kind: ResultKind; readonly valid: true; readonly json: string }
+  | { readonly kind: 'final'; readonly valid: true; readonly json: string; readonly result: OutcomeWord }
+  | { readonly kind: 'partial'; readonly valid: true; readonly json: string }
   | { readonly kind: 'final'; readonly valid: false; readonly json: string }
   | { readonly kind: 'partial'; readonly valid: false };
 
@@ -46,7 +48,9 @@ export function acceptResult(
   const result = parse(data);
   if (result === undefined) return refuse('The result is not JSON.');
   if (!validate(result)) return refuse(`The result is not valid: ${describe(validate.errors?.[0])}.`);
-  return { kind, valid: true, json: JSON.stringify(annotate(checkType, result as CommonResult, lookUpPlace, log)) };
+  const json = JSON.stringify(annotate(checkType, result as CommonResult, lookUpPlace, log));
+  if (kind === 'partial') return { kind, valid: true, json };
+  return { kind, valid: true, json, result: (result as CommonResult).result };
 }
 
 /** The address in what a probe wrote whose registration may be of use; nothing of it is checked yet. */

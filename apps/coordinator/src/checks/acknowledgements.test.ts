@@ -37,14 +37,14 @@ async function unacknowledged(): Promise<number> {
 describe('acknowledgements', () => {
   it('go along with the next reading, which brings only what is new', async () => {
     await write(3);
-    const first = await readNew(bed.redis, 'lone-1', []);
+    const { entries: first } = await readNew(bed.redis, 'lone-1', []);
     done.add(
       'lone-1',
       first.map(({ id }) => id),
     );
     await write(2);
 
-    const second = await done.alongWith('lone-1', (ids) => readNew(bed.redis, 'lone-1', ids));
+    const { entries: second } = await done.alongWith('lone-1', (ids) => readNew(bed.redis, 'lone-1', ids));
 
     expect([first.length, second.length]).toEqual([3, 2]);
     expect(await unacknowledged()).toBe(2);
@@ -53,7 +53,7 @@ describe('acknowledgements', () => {
 
   it('go by themselves where no reading comes', async () => {
     await write(1);
-    const [entry] = await readNew(bed.redis, 'lone-1', []);
+    const [entry] = (await readNew(bed.redis, 'lone-1', [])).entries;
 
     done.add('lone-1', [entry!.id]);
     expect(await unacknowledged()).toBe(1);
@@ -63,7 +63,7 @@ describe('acknowledgements', () => {
 
   it('are kept while the store does not take them', async () => {
     await write(1);
-    const [entry] = await readNew(bed.redis, 'lone-1', []);
+    const [entry] = (await readNew(bed.redis, 'lone-1', [])).entries;
     done.add('lone-1', [entry!.id]);
     const failing = done.alongWith('lone-1', async () => {
       throw new Error('Command timed out');
@@ -87,7 +87,7 @@ describe('acknowledgements', () => {
 
   it('are made at the close', async () => {
     await write(1);
-    const [entry] = await readNew(bed.redis, 'lone-1', []);
+    const [entry] = (await readNew(bed.redis, 'lone-1', [])).entries;
     done.add('lone-1', [entry!.id]);
 
     await done.close();

@@ -1,4 +1,4 @@
-import { redisKeys } from '@vantage/contract';
+import { noScreenshot, redisKeys, type Screenshot, type ScreenshotParams } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { runScript, runWholeScript } from '../redis/scripts.ts';
@@ -19,11 +19,19 @@ export interface CheckRecord {
   readonly finals: ReadonlyMap<string, string>;
   /** JSON of the newest partial result of probes that are pending. */
   readonly partials: ReadonlyMap<string, string>;
+  /** What became of the picture of the check; the picture itself has a key of its own. */
+  readonly screenshot: Screenshot;
 }
 
 export interface NewCheck extends Pick<CheckRecord, 'type' | 'host' | 'createdAt' | 'deadlineAt' | 'probes'> {
   readonly id: string;
+  /** Absent where none is wanted; `given_up` where no probe can take one. */
+  readonly screenshot?: NewScreenshot | undefined;
 }
+
+export type NewScreenshot =
+  | { readonly state: 'pending'; readonly probe: string; readonly params: ScreenshotParams }
+  | (Screenshot & { readonly state: 'given_up' });
 
 /** What became of a result: only `applied` changed anything. */
 export type Settlement = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown';
@@ -35,7 +43,8 @@ export type Settlement = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown
  * @returns rejects, once both are answered, where one is refused; then the other may be there
  */
 export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: number): Promise<void> {
-  const { id, type, host, createdAt, deadlineAt, probes } = check;
+  const { id, type, host, createdAt, deadlineAt, probes, screenshot } = check;
+  const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   const written = await Promise.allSettled([
     redis.zadd(redisKeys.deadlines, deadlineAt, id),
     runWholeScript(
@@ -45,14 +54,27 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
       [
         ...[deadlineAt - createdAt + retentionMs, probes.length, ...probes],
         ...['type', type, 'host', host, 'createdAt', createdAt, 'deadlineAt', deadlineAt, 'probes', probes.join(',')],
+        ...['pending', pending, ...fieldsOf(screenshot)],
       ],
     ),
+    ...(screenshot?.state === 'pending' ? [watchScreenshot(redis, id, screenshot.probe, deadlineAt)] : []),
   ]);
   const refused = written.find((outcome) => outcome.status === 'rejected');
   if (refused !== undefined) throw refused.reason;
 }
 
-/** Removes every trace of a check but its jobs. */
+/** Notes that a probe is at the screenshot of a check, for those who watch whether it still is there. */
+export async function watchScreenshot(redis: Redis, id: string, probe: string, deadlineAt: number): Promise<void> {
+  await redis.zadd(redisKeys.screenshots, deadlineAt, `${id} ${probe}`);
+}
+
+function fieldsOf(screenshot: NewScreenshot | undefined): readonly string[] {
+  if (screenshot === undefined) return [];
+  if (screenshot.state === 'given_up') return ['shot', JSON.stringify(screenshot)];
+  return ['shot', '', 'shotAsked', screenshot.probe, 'shotParams', JSON.stringify(screenshot.params)];
+}
+
+/** Removes every trace of a check but its jobs and the note of who is at its screenshot, which ends by itself. */
 export async function removeCheck(redis: Redis, id: string): Promise<void> {
   await Promise.all([
     redis.del(redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)),
@@ -80,7 +102,15 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
     probes: (fields.get('probes') ?? '').split(','),
     finals: new Map([...toMap(results)].filter(([, json]) => json !== '')),
     partials: new Map([...toMap(partials)].map(([probe, kept]) => [probe, withoutVersion(kept)])),
+    screenshot: screenshotOf(fields.get('shot'), fields.get('shotAsked')),
   };
+}
+
+/** A check of an older release has neither field. */
+export function screenshotOf(shot: string | undefined, asked: string | undefined): Screenshot {
+  if (shot === undefined) return noScreenshot;
+  if (shot !== '') return JSON.parse(shot) as Screenshot;
+  return { state: 'pending', probe: asked?.split(',').at(-1) ?? null, reason: null };
 }
 
 /** The type of a check, or undefined where there is no such check. */
@@ -95,12 +125,15 @@ export interface WaitingReaders {
   readonly tell: (id: string, completed: CheckRecord) => void;
 }
 
+/** What a script that settles something answers, before the words of its own. */
+export type SettleReply = readonly [completed: number, hashes: readonly string[][], ...words: string[]];
+
 export interface SettleOptions {
   readonly retentionMs: number;
   /** Is told of a check that this completes. */
   readonly deadlines: Pick<Deadlines, 'forget'>;
   /** Are told the whole check where this completes it. */
-  readonly readers?: WaitingReaders;
+  readonly readers?: WaitingReaders | undefined;
   /** When the probe wrote the results, milliseconds since the epoch; after the deadline they are `late`. 0: in time. */
   readonly writtenAt?: number;
 }
@@ -118,15 +151,20 @@ export async function settle(
   { retentionMs, deadlines, readers, writtenAt = 0 }: SettleOptions,
 ): Promise<readonly Settlement[]> {
   const values = [retentionMs, writtenAt, readers?.wait(id) === true ? 1 : 0, ...results.flat()];
-  const [completed, hashes, ...said] = (await runScript(redis, settleScript, familyOf(id), values)) as [
-    number,
-    readonly string[][],
-    ...Settlement[],
-  ];
+  const reply = (await runScript(redis, settleScript, familyOf(id), values)) as SettleReply;
+  return tellCompletion(id, reply, { deadlines, readers }) as readonly Settlement[];
+}
+
+/** @returns the words of the script's own */
+export function tellCompletion(
+  id: string,
+  [completed, hashes, ...words]: SettleReply,
+  { deadlines, readers }: Pick<SettleOptions, 'deadlines' | 'readers'>,
+): readonly string[] {
   if (completed === 1) deadlines.forget(id);
   const record = toRecord(hashes);
   if (record !== undefined) readers?.tell(id, record);
-  return said;
+  return words;
 }
 
 /** Keeps a partial result, unless the probe's final result or a newer partial one is there already. */
@@ -140,7 +178,8 @@ export async function keepPartial(
   return (await runScript(redis, partialScript, familyOf(id), [probe, entry.ms, entry.sequence, json])) as Settlement;
 }
 
-function familyOf(id: string): readonly string[] {
+/** The keys of a check that its scripts touch. */
+export function familyOf(id: string): readonly string[] {
   return [redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)];
 }
 

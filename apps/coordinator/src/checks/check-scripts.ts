@@ -1,3 +1,5 @@
+import { MAX_RESULT_BYTES, MAX_SCREENSHOT_BYTES } from '@vantage/contract';
+
 import { defineScript } from '../redis/scripts.ts';
 
 /*
@@ -5,7 +7,10 @@ import { defineScript } from '../redis/scripts.ts';
  * in them are of Redis' own clock.
  */
 
-/** KEYS check, results. ARGV time to live (ms), number of probes, then the probes, then field and value pairs of the record. */
+/**
+ * KEYS check, results. ARGV time to live (ms), number of probes, then the probes, then field and value pairs of the record:
+ * `pending` is among them, how many results and screenshots are to come.
+ */
 export const createScript = defineScript(
   '',
   `
@@ -15,7 +20,7 @@ for i = 1, count do
   probes[#probes + 1] = ARGV[2 + i]
   probes[#probes + 1] = ''
 end
-redis.call('HSET', KEYS[1], 'pending', count, 'v', 0, unpack(ARGV, 3 + count))
+redis.call('HSET', KEYS[1], 'v', 0, unpack(ARGV, 3 + count))
 redis.call('HSET', KEYS[2], unpack(probes))
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 redis.call('PEXPIRE', KEYS[2], ARGV[1])
@@ -24,8 +29,28 @@ return 'OK'
 );
 
 /**
+ * The end of every script that settles something: what leaves none pending completes the check. KEYS check, results,
+ * partials. ARGV retention (ms), then at 3 a 1 to be told the check. Uses `pending` and `said` of the script.
+ */
+export const completion = `
+if pending == 0 then
+  local time = redis.call('TIME')
+  local now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), tonumber(redis.call('HGET', KEYS[1], 'createdAt')))
+  local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
+  redis.call('HSET', KEYS[1], 'completedAt', string.format('%.0f', now))
+  redis.call('DEL', KEYS[3])
+  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+  redis.call('PEXPIRE', KEYS[2], ARGV[1])
+  redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"kind":"completed"}')
+  said[1] = 1
+  if ARGV[3] == '1' then said[2] = { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]) } end
+end
+return said
+`;
+
+/**
  * Writes final results. A field changes once, from '' to its JSON: what is repeated, late, of a probe that the check did
- * not ask or of a check that does not exist changes nothing. The change that leaves none pending completes the check.
+ * not ask or of a check that does not exist changes nothing.
  *
  * KEYS check, results, partials. ARGV retention (ms), time at which the result was written (ms; 0: in time), 1 to be told
  * the check, then pairs of probe and JSON. Returns whether the check is completed by this (1), the hashes of the check if
@@ -54,24 +79,12 @@ for i = 4, #ARGV, 2 do
     redis.call('HDEL', KEYS[3], probe)
     pending = redis.call('HINCRBY', KEYS[1], 'pending', -1)
     local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
+    redis.call('HSET', KEYS[1], 'v:' .. probe, version)
     redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"probe":"' .. probe .. '","kind":"final"}')
     said[#said + 1] = 'applied'
   end
 end
-if pending == 0 then
-  local time = redis.call('TIME')
-  local now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), tonumber(redis.call('HGET', KEYS[1], 'createdAt')))
-  local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
-  redis.call('HSET', KEYS[1], 'completedAt', string.format('%.0f', now))
-  redis.call('DEL', KEYS[3])
-  redis.call('PEXPIRE', KEYS[1], ARGV[1])
-  redis.call('PEXPIRE', KEYS[2], ARGV[1])
-  redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"kind":"completed"}')
-  said[1] = 1
-  if ARGV[3] == '1' then said[2] = { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]) } end
-end
-return said
-`,
+${completion}`,
 );
 
 /**
@@ -94,6 +107,7 @@ if kept then
   if keptMs > ms or (keptMs == ms and keptSequence >= sequence) then return 'duplicate' end
 end
 local version = redis.call('HINCRBY', KEYS[1], 'v', 1)
+redis.call('HSET', KEYS[1], 'v:' .. ARGV[1], version)
 redis.call('HSET', KEYS[3], ARGV[1], version .. ' ' .. ARGV[2] .. '-' .. ARGV[3] .. ' ' .. ARGV[4])
 redis.call('PEXPIRE', KEYS[3], math.max(redis.call('PTTL', KEYS[1]), 1))
 redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"probe":"' .. ARGV[1] .. '","kind":"partial"}')
@@ -134,23 +148,74 @@ return 1
 `,
 );
 
+/** Where one reading has this many bytes it takes no more: pictures are large, and there may be many. */
+const MAX_READ_BYTES = 8 * 1_048_576;
+
+/**
+ * What an agent wrote may be of any size, and each coordinator in turn would die of it. So it leaves Redis cut: a value one
+ * byte longer than it may be is refused like the whole, no entry has so many fields, and one picture at most.
+ */
+const bounded = `
+local function bounded(entries)
+  local bytes = 0
+  for _, entry in ipairs(entries) do
+    local fields = entry[2]
+    local pictures = 0
+    for i = #fields, 33, -1 do fields[i] = nil end
+    for i = 1, #fields do
+      local most = ${MAX_RESULT_BYTES + 1}
+      if i % 2 == 0 and fields[i - 1] == 'png' and pictures == 0 then
+        pictures = 1
+        most = ${MAX_SCREENSHOT_BYTES + 1}
+      end
+      if #fields[i] > most then fields[i] = string.sub(fields[i], 1, most) end
+      bytes = bytes + #fields[i]
+    end
+  end
+  return bytes
+end
+`;
+
 /**
  * KEYS result stream. ARGV group, consumer, the most to read, then entry ids. Acknowledges those entries and deletes them,
- * then reads what nobody has read yet; none where the most to read is 0.
+ * then reads what nobody has read yet, a few at a time; none where the most to read is 0. Returns the entries, and 1 where
+ * there may be more.
  */
 export const takeEntriesScript = defineScript(
   'allow-oom',
-  `
+  `${bounded}
 if #ARGV > 3 then
   redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 4))
   redis.call('XDEL', KEYS[1], unpack(ARGV, 4))
 end
-if ARGV[3] == '0' then return false end
-return redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', ARGV[3], 'STREAMS', KEYS[1], '>')
+local left, bytes, taken = tonumber(ARGV[3]), 0, {}
+while left > 0 and bytes < ${MAX_READ_BYTES} do
+  local count = math.min(left, 8)
+  local streams = redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', count, 'STREAMS', KEYS[1], '>')
+  local entries = streams and streams[1][2] or {}
+  bytes = bytes + bounded(entries)
+  for _, entry in ipairs(entries) do taken[#taken + 1] = entry end
+  if #entries < count then return { taken, 0 } end
+  left = left - count
+end
+return { taken, 1 }
+`,
+);
+
+/**
+ * KEYS result stream. ARGV group, consumer, milliseconds for which an entry was held, where to go on, the most to read.
+ * Returns where to go on, and the entries.
+ */
+export const claimEntriesScript = defineScript(
+  'allow-oom',
+  `${bounded}
+local claimed = redis.call('XAUTOCLAIM', KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], 'COUNT', ARGV[5])
+bounded(claimed[2])
+return claimed
 `,
 );
 
 export const checkScripts = [
   ...[createScript, settleScript, partialScript, readScript],
-  ...[dueScript, removeWaitingJobScript, takeEntriesScript],
+  ...[dueScript, removeWaitingJobScript, takeEntriesScript, claimEntriesScript],
 ] as const;

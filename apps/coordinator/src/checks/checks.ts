@@ -1,4 +1,4 @@
-import type { AnyCheckType, Check, InputError } from '@vantage/contract';
+import type { AnyCheckType, Check, InputError, Screenshot } from '@vantage/contract';
 
 /** A request that passed its schema and the target policy. */
 export interface AcceptedRequest {
@@ -17,16 +17,21 @@ export type Creation =
   /** Names probes that do not exist, or locations that cannot be read. */
   | { readonly created: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }
   /** No probe that is online matches and can run the type. */
-  | { readonly created: false; readonly reason: 'no-probe'; readonly detail: string };
+  | { readonly created: false; readonly reason: 'no-probe'; readonly detail: string }
+  /** `admit` said no. */
+  | { readonly created: false; readonly reason: 'not-admitted' };
+
+/** Asked before anything is written, with the number of probes that were selected. Never rejects. */
+export type AdmitCheck = (probes: number) => Promise<boolean>;
 
 /** Checks as the HTTP edge sees them. */
 export interface Checks {
   /**
-   * Selects probes, writes the record, enqueues one job per probe.
+   * Selects probes, asks `admit` if there is one, writes the record, enqueues one job per probe.
    *
    * @throws StoreUnavailable when Redis cannot take it; then nothing was promised
    */
-  readonly create: (request: AcceptedRequest) => Promise<Creation>;
+  readonly create: (request: AcceptedRequest, admit?: AdmitCheck) => Promise<Creation>;
   /**
    * The check with a result for every selected probe, or undefined when there is no such check.
    *
@@ -34,6 +39,25 @@ export interface Checks {
    * @throws StoreUnavailable
    */
   readonly read: (id: string, waitMs: number, signal: AbortSignal) => Promise<Check | undefined>;
+  /**
+   * What became of the screenshot of a check, and the picture; undefined where there is no such check.
+   *
+   * @throws StoreUnavailable
+   */
+  readonly screenshot: (id: string) => Promise<ScreenshotReading | undefined>;
+}
+
+export interface ScreenshotReading {
+  readonly screenshot: Screenshot;
+  /** PNG as it is; null where there is none. */
+  readonly png: Buffer | null;
+  /** When the check was created, milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** The probes have more to do than they can end on time. The edge answers 503. */
+export class QueuesFull extends Error {
+  override readonly name = 'QueuesFull';
 }
 
 /** Redis cannot be reached, is not writable, or did not answer in time. The edge answers 503. */

@@ -25,6 +25,7 @@ export function timeoutResult(partial: Readonly<Record<string, unknown>>, finish
   };
 }
 
-function dispatchFailure(code: FailureCode, message: string): Failure {
+/** A failure that is between the coordinator and the probe. */
+export function dispatchFailure(code: FailureCode, message: string): Failure {
   return { code, phase: 'dispatch', source: 'probe', message };
 }

@@ -14,6 +14,15 @@ export interface Counters {
   resultsInvalid: number;
   partialsApplied: number;
   partialsDropped: number;
+  /** Screenshots by what became of them. */
+  screenshotsTaken: number;
+  screenshotsGivenUp: number;
+  /** Given to another probe since the first failed, or went. */
+  screenshotsHandedOver: number;
+  /** What a probe wrote that is no picture, or no reason why there is none. */
+  screenshotsInvalid: number;
+  /** What came late, twice, or of a probe that was not asked. */
+  screenshotsDropped: number;
   /** Stream entries that are no result at all. */
   entriesMalformed: number;
   probesTimedOut: number;
@@ -36,6 +45,11 @@ export function createCounters(): Counters {
     resultsInvalid: 0,
     partialsApplied: 0,
     partialsDropped: 0,
+    screenshotsTaken: 0,
+    screenshotsGivenUp: 0,
+    screenshotsHandedOver: 0,
+    screenshotsInvalid: 0,
+    screenshotsDropped: 0,
     entriesMalformed: 0,
     probesTimedOut: 0,
     probesOffline: 0,

@@ -16,6 +16,7 @@ import { createCheckTypes } from './check-types.ts';
 import { createCounters } from './counters.ts';
 import { createChecks } from './create-check.ts';
 import { createDeadlines } from './deadlines.ts';
+import { createProbeLoad } from './probe-load.ts';
 import { createJobQueues } from './job-queues.ts';
 
 let bed: CoreBed;
@@ -196,6 +197,9 @@ describe('the creation of a check', () => {
     const create = createChecks({
       ...{ redis: bed.core.rateLimitRedis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
       ...{ deadlines: createDeadlines(bed.core.rateLimitRedis), counters: createCounters() },
+      ...{ screenshots: noScreenshots, screenshotBudgetMs: 0 },
+      load: createProbeLoad({ listen: () => () => undefined, longestWaitMs: 60_000 }),
+      replicas: { look: async () => undefined, settled: async () => undefined },
       queues: {
         ...queues,
         add: async (probe, job) => {
@@ -218,6 +222,14 @@ describe('the creation of a check', () => {
     expect(await allKeys()).toEqual(keysBefore);
   });
 });
+
+const noScreenshots = {
+  plan: (): never => {
+    throw new Error('This check wants none.');
+  },
+  enqueue: async () => undefined,
+  passOn: async () => undefined,
+};
 
 async function allKeys(): Promise<readonly string[]> {
   // Heartbeats and the streams' bookkeeping come and go by themselves.

@@ -9,20 +9,25 @@ import { keepPartial, settle, type Settlement, type WaitingReaders } from './che
 import type { CheckTypes } from './check-types.ts';
 import type { Counters } from './counters.ts';
 import type { Deadlines } from './deadlines.ts';
+import type { FinalResult } from './final-result.ts';
 import { createAcknowledgements, type Acknowledgements } from './acknowledgements.ts';
-import { claimIdle, FULL_BATCH, readNew, type StreamEntry } from './result-stream.ts';
+import { claimIdle, readNew, type StreamEntry } from './result-stream.ts';
+import type { Screenshots } from './screenshots.ts';
 
 export interface IngestDependencies extends AcceptDependencies {
   readonly redis: Redis;
   readonly types: CheckTypes;
   readonly deadlines: Deadlines;
   readonly readers: WaitingReaders;
+  readonly screenshots: Pick<Screenshots, 'takeIn'>;
   readonly retentionMs: number;
   readonly counters: Counters;
   /** Asks a registry about an address ahead of `lookUpPlace`; absent where the operator wants none asked. Never rejects. */
   readonly preparePlace?: ((address: string) => Promise<void>) | undefined;
   /** True for a moment after an outage of Redis, in which no result is late. */
   readonly isGrace: () => boolean;
+  /** Told of each final result that has been shown. */
+  readonly onFinal?: ((final: FinalResult) => void) | undefined;
   readonly log: Log;
 }
 
@@ -59,7 +64,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         const claimIdleMs = drain.claimIdleMs;
         drain.claimIdleMs = undefined;
         if (claimIdleMs !== undefined) await takeOver(dependencies, done, probe, claimIdleMs);
-        while ((await takeNew(dependencies, done, probe)) === FULL_BATCH);
+        while (await takeNew(dependencies, done, probe));
       }
     } catch (error) {
       noteFault(dependencies, probe, error);
@@ -82,10 +87,11 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   };
 }
 
-async function takeNew(dependencies: IngestDependencies, done: Acknowledgements, probe: string): Promise<number> {
-  const entries = await done.alongWith(probe, (ids) => readNew(dependencies.redis, probe, ids));
+/** @returns true where there may be more */
+async function takeNew(dependencies: IngestDependencies, done: Acknowledgements, probe: string): Promise<boolean> {
+  const { entries, more } = await done.alongWith(probe, (ids) => readNew(dependencies.redis, probe, ids));
   await takeIn(dependencies, done, probe, entries);
-  return entries.length;
+  return more;
 }
 
 async function takeOver(
@@ -144,19 +150,25 @@ async function prepareAll(
 async function takeInOne(
   dependencies: IngestDependencies,
   probe: string,
-  { id, check, kind, data }: StreamEntry,
+  { id, check, kind, data, png, traceparent }: StreamEntry,
   checkType: AnyCheckType | undefined,
 ): Promise<void> {
-  const { redis, retentionMs, deadlines, readers, counters, isGrace } = dependencies;
+  const { redis, retentionMs, deadlines, readers, counters, isGrace, onFinal } = dependencies;
+  const startedAt = performance.now();
   if (check === undefined) {
     counters.entriesMalformed += 1;
+    return;
+  }
+  const [ms = 0, sequence = 0] = id.split('-').map(Number);
+  const writtenAt = isGrace() ? 0 : ms;
+  if (kind === 'screenshot') {
+    await dependencies.screenshots.takeIn(probe, check, { data, png }, writtenAt);
     return;
   }
   if (checkType === undefined) {
     count(counters, kind, 'unknown');
     return;
   }
-  const [ms = 0, sequence = 0] = id.split('-').map(Number);
   const accepted = acceptResult(dependencies, checkType, { kind, data, writtenAtMs: ms });
   if (accepted.kind === 'partial') {
     const said = accepted.valid
@@ -165,12 +177,16 @@ async function takeInOne(
     count(counters, kind, said);
     return;
   }
-  const writtenAt = isGrace() ? 0 : ms;
   const [said = 'unknown'] = await onStore(redis, () =>
     settle(redis, check, [[probe, accepted.json]], { retentionMs, deadlines, readers, writtenAt }),
   );
   count(counters, kind, said);
-  if (said === 'applied' && !accepted.valid) counters.resultsInvalid += 1;
+  if (said !== 'applied') return;
+  if (!accepted.valid) counters.resultsInvalid += 1;
+  onFinal?.({
+    ...{ checkId: check, probe, type: checkType.type, result: accepted.valid ? accepted.result : 'error' },
+    ...{ writtenAtMs: ms, tookMs: performance.now() - startedAt, traceparent },
+  });
 }
 
 const finalCounters = {

@@ -16,12 +16,12 @@ const CLOSE_WITHIN_MS = 500;
 /** One BullMQ queue per probe, all on one connection. */
 export interface JobQueues {
   /**
-   * Adds a probe's share of a check; the job's id is the check's. Only on a connection that is ready: a BullMQ queue that
-   * is made on another waits for it without end.
+   * Adds a probe's share of a check; the job's id is the check's unless another one is given. Only on a connection that is
+   * ready: a BullMQ queue that is made on another waits for it without end.
    */
-  readonly add: (probe: string, job: Job) => Promise<void>;
+  readonly add: (probe: string, job: Job, jobId?: string) => Promise<void>;
   /** Takes a job back that still waits; false when it does not. */
-  readonly removeWaiting: (redis: Redis, probe: string, checkId: string) => Promise<boolean>;
+  readonly removeWaiting: (redis: Redis, probe: string, jobId: string) => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 
@@ -59,16 +59,12 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
   };
 
   return {
-    add: async (probe, job) => {
-      await Promise.all([boundEvents(probe), queueOf(probe).add(job.type, job, { jobId: job.checkId })]);
+    add: async (probe, job, jobId = job.checkId) => {
+      await Promise.all([boundEvents(probe), queueOf(probe).add(job.type, job, { jobId })]);
     },
-    removeWaiting: async (redis, probe, checkId) =>
-      (await runScript(
-        redis,
-        removeWaitingJobScript,
-        [queueKey(probe, 'wait'), queueKey(probe, checkId)],
-        [checkId],
-      )) === 1,
+    removeWaiting: async (redis, probe, jobId) =>
+      (await runScript(redis, removeWaitingJobScript, [queueKey(probe, 'wait'), queueKey(probe, jobId)], [jobId])) ===
+      1,
     close: async () => {
       await Promise.all([...queues.values()].map((queue) => within(queue.close(), CLOSE_WITHIN_MS)));
     },

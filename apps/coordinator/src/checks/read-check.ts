@@ -5,6 +5,7 @@ import type { Channels } from '../redis/channels.ts';
 import { onStore } from '../redis/store.ts';
 import { readCheck, type CheckRecord, type WaitingReaders } from './check-records.ts';
 import type { Checks } from './checks.ts';
+import { readPicture } from './screenshot-records.ts';
 
 const CHECK_ID = /^[A-Za-z0-9_-]{22}$/;
 
@@ -13,6 +14,7 @@ const LOOK_AGAIN_MS = 2_000;
 
 export interface Reads extends WaitingReaders {
   readonly read: Checks['read'];
+  readonly screenshot: Checks['screenshot'];
 }
 
 /** Reads checks, and holds the answer until one is completed. */
@@ -65,7 +67,15 @@ export function createReads(redis: Redis, channels: Channels): Reads {
       const record = waits
         ? await readWaiting(id, AbortSignal.any([signal, AbortSignal.timeout(waitMs)]))
         : await look(id);
-      return record === undefined ? undefined : present(id, record);
+      if (record === undefined) return undefined;
+      const picture = await onStore(redis, () => readPicture(redis, id, record.screenshot));
+      return present(id, record, picture);
+    },
+    screenshot: async (id) => {
+      const record = CHECK_ID.test(id) ? await look(id) : undefined;
+      if (record === undefined) return undefined;
+      const png = await onStore(redis, () => readPicture(redis, id, record.screenshot));
+      return { screenshot: record.screenshot, png: png ?? null, createdAt: record.createdAt };
     },
   };
 }
@@ -75,9 +85,13 @@ function isCompletion(message: string): boolean {
 }
 
 /** The check as a caller reads it. The map of results has no prototype: a probe's name is a key and nothing else. */
-function present(id: string, record: CheckRecord): Check {
+function present(id: string, record: CheckRecord, picture: Buffer | undefined): Check {
   const results = Object.create(null) as Record<string, Readonly<Record<string, unknown>>>;
-  for (const probe of record.probes) results[probe] = resultOf(record, probe);
+  for (const probe of record.probes) {
+    const result = resultOf(record, probe);
+    const isItsPicture = picture !== undefined && probe === record.screenshot.probe;
+    results[probe] = isItsPicture ? { ...result, screenshot: picture.toString('base64') } : result;
+  }
   return {
     testId: id,
     type: record.type,

@@ -1,9 +1,10 @@
-import { RESULT_GROUP, redisKeys, resultKinds, type ResultKind } from '@vantage/contract';
+import { entryKinds, RESULT_GROUP, redisKeys, type EntryKind } from '@vantage/contract';
+import { isTraceparent } from '@vantage/telemetry';
 import type { Redis } from 'ioredis';
 
-import { runScript } from '../redis/scripts.ts';
+import { runScript, runScriptForBytes } from '../redis/scripts.ts';
 import { onStore, replyCode } from '../redis/store.ts';
-import { takeEntriesScript } from './check-scripts.ts';
+import { claimEntriesScript, takeEntriesScript } from './check-scripts.ts';
 
 /**
  * All coordinators read as this one consumer: an entry still goes to one of them only, what a dead one held is found by
@@ -11,16 +12,22 @@ import { takeEntriesScript } from './check-scripts.ts';
  */
 const CONSUMER = 'coordinator';
 
-/** Most entries of one reading; where there were as many, there may be more. */
-export const FULL_BATCH = 64;
+/** Most entries of one reading. */
+const FULL_BATCH = 64;
+/** Most that are taken over at once: each may be as large as a picture. */
+const CLAIMED_AT_ONCE = 8;
 
 /** One entry of a probe's result stream. */
 export interface StreamEntry {
   readonly id: string;
   /** Undefined where the entry is no result. */
   readonly check: string | undefined;
-  readonly kind: ResultKind;
+  readonly kind: EntryKind;
   readonly data: string;
+  /** What a screenshot is of bytes. */
+  readonly png: Buffer | undefined;
+  /** The agent’s place in the trace of its job, where it keeps one. */
+  readonly traceparent?: string | undefined;
 }
 
 /**
@@ -28,13 +35,19 @@ export interface StreamEntry {
  *
  * @param done ids of entries that are worked off: acknowledged and deleted by the same command
  */
-export async function readNew(redis: Redis, probe: string, done: readonly string[]): Promise<readonly StreamEntry[]> {
+export async function readNew(redis: Redis, probe: string, done: readonly string[]): Promise<NewEntries> {
   const key = redisKeys.results(probe);
   const reply = await withGroup(redis, key, () =>
-    runScript(redis, takeEntriesScript, [key], [RESULT_GROUP, CONSUMER, FULL_BATCH, ...done]),
+    runScriptForBytes(redis, takeEntriesScript, [key], [RESULT_GROUP, CONSUMER, FULL_BATCH, ...done]),
   );
-  const streams = (reply ?? []) as readonly (readonly [string, readonly RawEntry[]])[];
-  return (streams[0]?.[1] ?? []).map(readEntry);
+  const [entries, more] = (reply ?? [[], 0]) as readonly [readonly RawEntry[], number];
+  return { entries: entries.map(readEntry), more: more === 1 };
+}
+
+export interface NewEntries {
+  readonly entries: readonly StreamEntry[];
+  /** True where this was not all, or may not have been. */
+  readonly more: boolean;
 }
 
 /**
@@ -51,11 +64,11 @@ export async function claimIdle(
 ): Promise<{ readonly entries: readonly StreamEntry[]; readonly next: string | undefined }> {
   const key = redisKeys.results(probe);
   const reply: unknown = await withGroup(redis, key, () =>
-    redis.xautoclaim(key, RESULT_GROUP, CONSUMER, idleMs, cursor, 'COUNT', FULL_BATCH),
+    runScriptForBytes(redis, claimEntriesScript, [key], [RESULT_GROUP, CONSUMER, idleMs, cursor, CLAIMED_AT_ONCE]),
   );
-  const [next, raw] = (reply ?? ['0-0', []]) as readonly [string, readonly (RawEntry | null)[]];
+  const [next, raw] = (reply ?? ['0-0', []]) as readonly [Buffer | string, readonly (RawEntry | null)[]];
   const entries = raw.filter((entry) => entry !== null).map(readEntry);
-  return { entries, next: next === '0-0' ? undefined : next };
+  return { entries, next: String(next) === '0-0' ? undefined : String(next) };
 }
 
 /** Acknowledges entries and deletes them. */
@@ -84,18 +97,29 @@ async function withGroup<T>(redis: Redis, key: string, read: () => Promise<T>): 
   return onStore(redis, read);
 }
 
-type RawEntry = readonly [id: string, fields: readonly string[] | null];
+type RawEntry = readonly [id: Buffer, fields: readonly Buffer[] | null];
 
 const CHECK_ID = /^[A-Za-z0-9_-]{22}$/;
 
-function readEntry([id, flat]: RawEntry): StreamEntry {
-  const fields = new Map<string, string>();
-  for (let index = 0; index + 1 < (flat?.length ?? 0); index += 2) fields.set(flat![index]!, flat![index + 1]!);
-  const check = fields.get('check') ?? '';
-  const kind = resultKinds.find((word) => word === fields.get('kind'));
-  const data = fields.get('data');
+function readEntry([rawId, flat]: RawEntry): StreamEntry {
+  const id = rawId.toString();
+  const fields = new Map<string, Buffer>();
+  for (let index = 0; index + 1 < (flat?.length ?? 0); index += 2)
+    fields.set(flat![index]!.toString(), flat![index + 1]!);
+  const check = fields.get('check')?.toString() ?? '';
+  const kindText = fields.get('kind')?.toString();
+  const kind = entryKinds.find((word) => word === kindText);
+  const data = fields.get('data')?.toString();
   if (!CHECK_ID.test(check) || kind === undefined || data === undefined) {
-    return { id, check: undefined, kind: 'partial', data: '' };
+    return { id, check: undefined, kind: 'partial', data: '', png: undefined };
   }
-  return { id, check, kind, data };
+  const traceparent = fields.get('traceparent')?.toString();
+  return {
+    id,
+    check,
+    kind,
+    data,
+    png: fields.get('png'),
+    traceparent: isTraceparent(traceparent) ? traceparent : undefined,
+  };
 }

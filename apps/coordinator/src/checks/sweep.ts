@@ -10,6 +10,7 @@ import type { Counters } from './counters.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Ingest } from './ingest.ts';
 import type { JobQueues } from './job-queues.ts';
+import type { Screenshots } from './screenshots.ts';
 
 /** Most checks that one sweep ends; the next follows at once where there are more. */
 const AT_ONCE = 100;
@@ -26,6 +27,7 @@ export interface SweepDependencies {
   readonly deadlines: Deadlines;
   readonly ingest: Ingest;
   readonly queues: JobQueues;
+  readonly screenshots: Pick<Screenshots, 'end'>;
   readonly retentionMs: number;
   readonly counters: Counters;
   /** True for a moment after an outage of Redis, in which no deadline is enforced. */
@@ -34,8 +36,8 @@ export interface SweepDependencies {
 }
 
 /**
- * Ends every check whose deadline has passed: probes without a result get their `timeout`, jobs that still wait are taken
- * back. Each coordinator does it for all checks, without a lease: twice is the same as once.
+ * Ends every check whose deadline has passed: probes without a result get their `timeout`, the screenshot is given up, jobs that
+ * still wait are taken back. Each coordinator does it for all checks, without a lease: twice is the same as once.
  *
  * @returns true when more checks may be due
  */
@@ -59,9 +61,10 @@ async function endCheck(dependencies: SweepDependencies, id: string, nowMs: numb
   const early = await readCheck(redis, id);
   if (early !== undefined && early.completedAt === null) {
     // What was written in time counts, though nobody has taken it in yet.
-    await within(Promise.all(pendingProbes(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);
+    await within(Promise.all(awaited(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);
     const record = await readCheck(redis, id);
     if (record !== undefined) await timeOut(dependencies, id, record, nowMs);
+    if (record?.screenshot.state === 'pending') await dependencies.screenshots.end(id);
   }
   deadlines.forget(id);
 }
@@ -88,6 +91,13 @@ async function timeOut(
   );
   const said = await settle(redis, id, results, { retentionMs, deadlines });
   counters.probesTimedOut += said.filter((word) => word === 'applied').length;
+}
+
+/** The probes that something is still to come from. */
+function awaited(record: CheckRecord): readonly string[] {
+  const { state, probe } = record.screenshot;
+  const photographers = state === 'pending' && probe !== null ? [probe] : [];
+  return [...new Set([...pendingProbes(record), ...photographers])];
 }
 
 function pendingProbes(record: CheckRecord): readonly string[] {
