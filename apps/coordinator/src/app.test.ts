@@ -117,12 +117,35 @@ describe('the service', () => {
   it('serves pages that load nothing from elsewhere', async () => {
     const { ask } = await start();
 
-    const pages = await Promise.all(['/', '/docs', '/problems/rate-limited'].map((path) => ask(path)));
+    const pages = await Promise.all(['/docs', '/problems/rate-limited'].map((path) => ask(path)));
 
     for (const { headers, text } of pages) {
       expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'; style-src 'self'");
       expect(text).not.toMatch(/<script|<img|style="|(?:src|<link[^>]*href)="https?:/);
     }
+  });
+
+  it('serves one document for every view of the web page, and the files that it is made of', async () => {
+    const { ask, url } = await start();
+
+    const [home, status, check] = await Promise.all(
+      ['/', '/status', '/c/qPUXvL1sQx2rGJm0Zf7N4w'].map((path) => ask(path)),
+    );
+
+    expect(status!.text).toBe(home!.text);
+    expect(check!.text).toContain('href="/check/qPUXvL1sQx2rGJm0Zf7N4w/results"');
+    expect(check!.headers.get('X-Robots-Tag')).toBe('noindex');
+    expect(home!.headers.get('Content-Security-Policy')).toContain(
+      "default-src 'none'; script-src 'self'; style-src 'self'",
+    );
+    const files = [...home!.text.matchAll(/(?:src|href)="(\/(?:assets\/)?[\w-]+\.\w+)"/g)].map(([, path]) => path!);
+    expect(files.length).toBeGreaterThanOrEqual(5);
+    for (const path of files.filter((file) => file !== '/openapi.json')) {
+      const { status: answered, headers } = await fetch(`${url}${path}`);
+      expect([answered, headers.get('ETag')]).toEqual([200, expect.stringMatching(/^"/)]);
+    }
+    const again = await ask('/', { headers: { 'If-None-Match': home!.headers.get('ETag')! } });
+    expect([again.status, again.text]).toEqual([304, '']);
   });
 
   it('says nothing of what it is made of', async () => {

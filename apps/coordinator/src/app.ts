@@ -1,19 +1,28 @@
 import type { AnyCheckType, LookUpPlace, NameLookup } from '@vantage/contract';
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
 import type { Checks } from './checks/checks.ts';
+import type { FirstAnswers } from './checks/first-answers.ts';
+import type { LiveChecks } from './checks/live.ts';
 import { answerNotFound, answerProblems } from './http/answer-problem.ts';
+import { followCheck } from './http/endpoints/check-events.ts';
 import { createCheck, readCheck } from './http/endpoints/checks.ts';
 import { mount } from './http/endpoints/endpoint.ts';
 import { showHealth, showReadiness, type Readiness } from './http/endpoints/health.ts';
 import { showCaller } from './http/endpoints/me.ts';
 import { documentation } from './http/endpoints/pages.ts';
 import { listProbes } from './http/endpoints/probes.ts';
+import { showScreenshot } from './http/endpoints/screenshot.ts';
+import type { StreamTimes } from './http/events/send-events.ts';
+import type { StreamBounds } from './http/events/stream-places.ts';
+import { wellKnown, type Contacts } from './http/endpoints/well-known.ts';
+import { showSummary } from './http/endpoints/summary.ts';
 import { openExchange } from './http/exchange.ts';
 import { limitRate, type Bucket } from './http/limits/rate-limit.ts';
 import { createSharedWindow } from './http/limits/shared-window.ts';
+import type { TargetLimits } from './http/limits/target-axes.ts';
 import { createLinks } from './http/links.ts';
 import { createDocument } from './http/openapi/document.ts';
 import { createRequestReader, type JudgeTarget } from './http/requests/accept-request.ts';
@@ -23,6 +32,9 @@ import type { ProbeList } from './probes/probes.ts';
 export interface RateLimits {
   readonly createCheck: number;
   readonly readCheck: number;
+  readonly followCheck: number;
+  readonly showScreenshot: number;
+  readonly showSummary: number;
   readonly listProbes: number;
   readonly showCaller: number;
 }
@@ -30,6 +42,8 @@ export interface RateLimits {
 export interface AppOptions {
   readonly checkTypes: readonly AnyCheckType[];
   readonly checks: Checks;
+  readonly live: LiveChecks;
+  readonly firstAnswers: FirstAnswers;
   readonly probes: ProbeList;
   readonly readiness: Readiness;
   readonly judgeTarget: JudgeTarget;
@@ -41,15 +55,22 @@ export interface AppOptions {
   /** Counts the limits of all coordinators; without an offline queue and with a command timeout. Nothing: in memory. */
   readonly rateLimitRedis: Redis | undefined;
   readonly rateLimits: RateLimits;
+  readonly targetLimits: TargetLimits;
+  readonly streamBounds: StreamBounds;
+  readonly streamTimes?: Partial<StreamTimes>;
   /** Absolute http(s) URL; makes every link. */
   readonly publicUrl: string;
   /** How many proxies stand in front, or which ones. Nothing: `X-Forwarded-For` is ignored. */
   readonly trustedProxies: TrustedProxies | undefined;
+  /** Where people can be reached. */
+  readonly contacts?: Contacts | undefined;
   readonly retentionSeconds: number;
   /** Release of the service, semver. */
   readonly version: string;
   /** Aborted when the service stops: answers that are held are sent as they stand. */
   readonly stopping: AbortSignal;
+  /** Asked before everything else; they watch, and answer nothing. */
+  readonly observers?: readonly RequestHandler[];
   readonly log: Logger;
 }
 
@@ -66,8 +87,12 @@ export function createApp(options: AppOptions): Express {
   const readRequest = createRequestReader(checkTypes, options.judgeTarget);
   const document = createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const checkOptions = {
-    ...{ checks, links, readRequest, retentionSeconds, stopping: options.stopping },
-    ...{ limitCreate: limit(buckets.createCheck), limitRead: limit(buckets.readCheck) },
+    ...{ checks, firstAnswers: options.firstAnswers, links, readRequest, retentionSeconds, stopping: options.stopping },
+    ...{
+      limitCreate: limit(buckets.createCheck),
+      limitRead: limit(buckets.readCheck),
+      targetLimits: options.targetLimits,
+    },
   };
 
   // Strict: each resource has one path, which is the one that caches, limits and the document know.
@@ -75,18 +100,25 @@ export function createApp(options: AppOptions): Express {
   const endpoints = [
     createCheck(checkOptions),
     readCheck(checkOptions),
+    followCheck({ ...options, links, limit: limit(buckets.followCheck) }),
+    showScreenshot({ checks, retentionSeconds, limit: limit(buckets.showScreenshot) }),
+    showSummary({ ...options, limit: limit(buckets.showSummary) }),
     listProbes(probes, limit(buckets.listProbes)),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
     showHealth,
     showReadiness(options.readiness),
     ...documentation(document, links, checkTypes),
+    ...wellKnown(links, options.contacts ?? {}),
   ];
   for (const endpoint of endpoints) mount(router, endpoint);
 
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  // Express would answer 304 to `If-None-Match: *` where there is no tag; what has one is compared by `sendJson`.
+  Object.defineProperty(app.request, 'fresh', { value: false });
   app.set('trust proxy', trustProxy(options.trustedProxies));
+  for (const observer of options.observers ?? []) app.use(observer);
   app.use(openExchange(links, log));
   // Below the prefix of the base address, and without it for a proxy that strips it.
   if (links.basePath !== '') app.use(links.basePath, router);
@@ -98,8 +130,15 @@ export function createApp(options: AppOptions): Express {
 
 function bucketsOf(limits: RateLimits): { readonly [Name in keyof RateLimits]: Bucket } {
   return {
-    createCheck: { name: 'create-check', endpoint: 'POST /check', limit: limits.createCheck },
+    createCheck: { name: 'create-check', endpoint: 'POST /check', limit: limits.createCheck, inOneSlot: true },
     readCheck: { name: 'read-check', endpoint: 'GET /check/:id/results', limit: limits.readCheck },
+    followCheck: { name: 'follow-check', endpoint: 'GET /check/:id/events', limit: limits.followCheck },
+    showScreenshot: {
+      name: 'show-screenshot',
+      endpoint: 'GET /check/:id/screenshot',
+      limit: limits.showScreenshot,
+    },
+    showSummary: { name: 'show-summary', endpoint: 'GET /check/:id/summary', limit: limits.showSummary },
     listProbes: { name: 'list-probes', endpoint: 'GET /probes', limit: limits.listProbes },
     showCaller: { name: 'show-caller', endpoint: 'GET /me', limit: limits.showCaller },
   };

@@ -1,7 +1,22 @@
 import { isIP } from 'node:net';
 
-import { integer, list, oneOf, readSettings, setting, text, url, type Kind, type Values } from '@vantage/settings';
+import { checkTypes } from '@vantage/diagnostics/contract';
+import { redisUrlKind } from '@vantage/redis-connections';
+import {
+  contact,
+  certificateFile,
+  integer,
+  list,
+  oneOf,
+  readSettings,
+  setting,
+  text,
+  url,
+  type Kind,
+  type Values,
+} from '@vantage/settings';
 import { policyKinds, resolverKind } from '@vantage/target-policy';
+import { telemetrySettings } from '@vantage/telemetry';
 
 import type { TrustedProxies } from './app.ts';
 
@@ -15,6 +30,18 @@ const trustedProxies: Kind<TrustedProxies> = {
     const entries = list(network).parse(value);
     if (entries.length === 0) throw new Error('must be a number of proxies from 1 to 99, or addresses and CIDRs');
     return entries;
+  },
+};
+
+const typeCost: Kind<readonly [type: string, cost: number]> = {
+  name: '`type=cost` with a cost from 0 to 1000',
+  parse: (value) => {
+    const [type = '', cost = '', ...rest] = value.split('=');
+    const isCost = /^\d{1,4}$/.test(cost) && Number(cost) <= 1_000;
+    if (!Object.hasOwn(checkTypes, type) || !isCost || rest.length > 0) {
+      throw new Error(`must be a check type (${Object.keys(checkTypes).join(', ')}), =, and a cost from 0 to 1000`);
+    }
+    return [type, Number(cost)];
   },
 };
 
@@ -73,15 +100,90 @@ export const settings = {
   }),
   redisUrl: setting({
     env: 'REDIS_URL',
-    kind: url(['redis:', 'rediss:']),
+    kind: redisUrlKind,
     required: true,
     secret: true,
-    description: 'Redis that holds queues, checks and limits, with the user and password of the coordinator.',
+    description:
+      'Redis that holds queues, checks and limits, with the user and password of the coordinator: ' +
+      '`redis://user:password@host:port`, `redis+sentinel://user:password@host:port,host:port/set` with the Sentinels ' +
+      'as hosts, or `redis+cluster://user:password@host:port,host:port`; with `rediss` in front over TLS.',
+  }),
+  redisCertificates: setting({
+    env: 'REDIS_CA_FILE',
+    kind: certificateFile,
+    description: 'File with the certificates, in PEM, that a `rediss:` server may present; without it those of Node.',
+  }),
+  probeKeysMaxMiB: setting({
+    env: 'PROBE_KEYS_MAX_MIB',
+    kind: integer(1, 1_048_576),
+    default: '256',
+    description:
+      'What the keys of one probe may take in Redis, MiB. The agent of a probe with more is switched off until ' +
+      '`probe:enable`, and its keys are removed.',
+  }),
+  screenshotsMaxMiB: setting({
+    env: 'SCREENSHOTS_MAX_MIB',
+    kind: integer(4, 1_048_576),
+    default: '256',
+    description:
+      'What the screenshots of all checks may take in Redis, MiB. Where there are more the oldest go before their time; ' +
+      'the results stay.',
+  }),
+  redisReplicas: setting({
+    env: 'REDIS_REPLICAS',
+    kind: integer(0, 5),
+    default: '1',
+    description:
+      'How many replicas of Redis must have a check before it is answered with 202. Where fewer are connected those, so ' +
+      'nothing is waited for with a single server; 0 never waits.',
+  }),
+  redisReplicaMilliseconds: setting({
+    env: 'REDIS_REPLICA_MILLISECONDS',
+    kind: integer(10, 1_000),
+    default: '500',
+    description: 'How long that may take; a check that connected replicas do not have by then is refused with 503.',
+  }),
+  longestQueueMilliseconds: setting({
+    env: 'LONGEST_QUEUE_MILLISECONDS',
+    kind: integer(100, 60_000),
+    default: '2000',
+    description:
+      'How long a job may be expected to wait in the queue of a probe. Checks that would wait longer are refused with ' +
+      '503, and no check type gets more than three quarters of it.',
   }),
   rateLimitCreateCheck: rateLimit('`POST /check`', 'RATE_LIMIT_CHECK'),
   rateLimitReadCheck: rateLimit('`GET /check/:id/results`', 'RATE_LIMIT_RESULTS'),
+  rateLimitFollowCheck: rateLimit('`GET /check/:id/events`', 'RATE_LIMIT_EVENTS'),
+  rateLimitShowScreenshot: rateLimit('`GET /check/:id/screenshot`', 'RATE_LIMIT_SCREENSHOT'),
+  rateLimitShowSummary: rateLimit('`GET /check/:id/summary`', 'RATE_LIMIT_SUMMARY'),
   rateLimitListProbes: rateLimit('`GET /probes`', 'RATE_LIMIT_PROBES'),
   rateLimitShowCaller: rateLimit('`GET /me`', 'RATE_LIMIT_ME'),
+  targetLimit: setting({
+    env: 'RATE_LIMIT_TARGET',
+    kind: integer(1, HIGHEST_LIMIT),
+    default: '1200',
+    description:
+      'Probe-runs a minute at one target over all callers: a registrable domain with all below it, or a literal address. ' +
+      'A check that costs more than this is admitted when there was none in the last minute.',
+  }),
+  targetPortsLimit: setting({
+    env: 'RATE_LIMIT_TARGET_PORTS',
+    kind: integer(1, HIGHEST_LIMIT),
+    default: '100',
+    description: 'Different ports of one target that may be checked a minute, over all callers, by tcp and udp.',
+  }),
+  clientTargetsLimit: setting({
+    env: 'RATE_LIMIT_CLIENT_TARGETS',
+    kind: integer(1, HIGHEST_LIMIT),
+    default: '100',
+    description: 'Different pairs of target and port that one client may have checked a minute, by tcp and udp.',
+  }),
+  targetCosts: setting({
+    env: 'RATE_LIMIT_COSTS',
+    kind: list(typeCost),
+    default: 'traceroute=3',
+    description: 'What a probe-run of a check type weighs on `RATE_LIMIT_TARGET`, as `type=cost`. Others weigh 1.',
+  }),
   trustedProxies: setting({
     env: 'TRUSTED_PROXIES',
     kind: trustedProxies,
@@ -89,9 +191,21 @@ export const settings = {
       'Proxies whose `X-Forwarded-For` counts: how many stand in front, or their addresses and CIDRs. Default: none, ' +
       'the address of the connection is the caller’s.',
   }),
+  eventStreamsPerClient: setting({
+    env: 'EVENT_STREAMS_PER_CLIENT',
+    kind: integer(1, 100_000),
+    default: '32',
+    description: 'Event streams (`GET /check/:id/events`) of one client address open at a time, on one coordinator.',
+  }),
+  eventStreams: setting({
+    env: 'EVENT_STREAMS',
+    kind: integer(1, 100_000),
+    default: '5000',
+    description: 'Event streams of all clients open at a time, on one coordinator.',
+  }),
   resultRetentionSeconds: setting({
     env: 'RESULT_RETENTION_SECONDS',
-    kind: integer(60, 30 * 86_400),
+    kind: integer(1, 30 * 86_400),
     default: '86400',
     description: 'How long results are kept.',
   }),
@@ -115,6 +229,18 @@ export const settings = {
     kind: list(policyKinds.deny),
     default: '',
     description: 'Addresses, CIDRs and domains that nobody may measure; beats every allowance.',
+  }),
+  contact: setting({
+    env: 'CONTACT',
+    kind: contact,
+    description:
+      'Where whoever is measured can ask questions: a URL or a mail address. Shown at `/.well-known/probing.txt` (RFC 9511) ' +
+      'and, without `SECURITY_CONTACT`, at `/.well-known/security.txt`; both answer 404 without. Each agent has its own.',
+  }),
+  securityContact: setting({
+    env: 'SECURITY_CONTACT',
+    kind: contact,
+    description: 'Where holes in the service can be reported. Shown at `/.well-known/security.txt` (RFC 9116).',
   }),
   geoCityMmdb: setting({
     env: 'GEO_CITY_MMDB',
@@ -145,6 +271,7 @@ export const settings = {
     description:
       'Resolvers that look up the host name of a caller for `GET /me`, `address` or `address:port`. Default: those of the system.',
   }),
+  ...telemetrySettings,
   logLevel: setting({
     env: 'LOG_LEVEL',
     kind: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),

@@ -1,33 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { AnyCheckType, LookUpPlace } from '@vantage/contract';
+import { redisKeys, SCREENSHOT_BUDGET_MS, type AnyCheckType, type LookUpPlace } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
+import { openFailFast, openSubscriber } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { checkScripts } from './checks/check-scripts.ts';
 import { createCheckTypes } from './checks/check-types.ts';
 import type { Checks } from './checks/checks.ts';
 import { createCounters, type Counters } from './checks/counters.ts';
+import { changesScript } from './checks/check-changes.ts';
+import { createAcceptScreenshot } from './checks/accept-screenshot.ts';
 import { createChecks } from './checks/create-check.ts';
 import { createDeadlines } from './checks/deadlines.ts';
+import type { FinalResult } from './checks/final-result.ts';
+import { createFirstAnswers, replaceScript, type FirstAnswers } from './checks/first-answers.ts';
+import { createLiveChecks } from './checks/follow-checks.ts';
 import { createIngest } from './checks/ingest.ts';
-import { createJobQueues } from './checks/job-queues.ts';
+import { createProbeLoad } from './checks/probe-load.ts';
+import { createJobQueues, type JobQueues } from './checks/job-queues.ts';
+import type { LiveChecks } from './checks/live.ts';
+import { createPictureRoom, notePictureScript } from './checks/picture-room.ts';
 import { createReads } from './checks/read-check.ts';
 import { createResultValidators } from './checks/result-validators.ts';
+import { screenshotScripts } from './checks/screenshot-scripts.ts';
+import { createScreenshots } from './checks/screenshots.ts';
 import { sweepDeadlines } from './checks/sweep.ts';
+import { keepWorkerScripts } from './checks/worker-scripts.ts';
+import { createFloodGuard } from './probes/flood-guard.ts';
 import { createProbeDirectory, heartbeatScript } from './probes/probe-directory.ts';
 import { createProbeList } from './probes/probe-list.ts';
 import { createProbeRecords, type ProbeRecords } from './probes/probe-records.ts';
-import { statusOf } from './probes/probe-status.ts';
+import { statusOf, type KnownProbe } from './probes/probe-status.ts';
 import { createProbeValidators } from './probes/probe-validators.ts';
 import type { ProbeList } from './probes/probes.ts';
 import { openChannels } from './redis/channels.ts';
 import { createRedisClock } from './redis/clock.ts';
-import { closeAll, openConnection, within } from './redis/connections.ts';
+import { closeAll, within } from './redis/connections.ts';
 import type { Log } from './redis/log.ts';
+import { createReplicaWait } from './redis/replica-wait.ts';
 import { createOutageGrace } from './redis/outage-grace.ts';
 import { loadScripts } from './redis/scripts.ts';
-import { isStoreFault } from './redis/store.ts';
+import { isStoreFault, onStore } from './redis/store.ts';
 
 /** Deadlines are looked at this often; the spread keeps coordinators from doing so in step. */
 const SWEEP_EVERY_MS = { from: 150, to: 300 };
@@ -35,18 +49,46 @@ const SWEEP_EVERY_MS = { from: 150, to: 300 };
 /** Hints of new results can be lost, so every stream is looked at this often. */
 const DRAIN_EVERY_MS = 1_000;
 
+/** Whether the probes that are at a screenshot are still there is looked at this often. */
+const WATCH_EVERY_MS = 1_000;
+
 /** Every so many of those looks take over what a coordinator that died was holding, for longer than a command may take. */
 const CLAIM_EVERY = 4;
 const CLAIM_IDLE_MS = 3_000;
 
+/** How soon an agent that floods its keys is noticed; the coordinators take turns. */
+const GUARD_EVERY_MS = 5_000;
+/** With the five seconds that the shortest check has, what has waited so long still ends on time. */
+const LONGEST_QUEUE_MS = 2_000;
+const PROBE_KEYS_MAX_BYTES = 256 * 1_048_576;
+/** A picture is kept from when it comes, and the retention begins at the end of its check. */
+const LONGEST_CHECK_MS = 60_000;
+const PICTURES_MAX_BYTES = 256 * 1_048_576;
+
 export interface CoreOptions {
   readonly redisUrl: string;
+  /** Certificates in PEM that a TLS server may present; without them those that Node trusts. */
+  readonly redisCertificates?: string | undefined;
   readonly log: Log;
   readonly lookUpPlace: LookUpPlace;
   /** Asks a registry about an address ahead of `lookUpPlace`; absent where the operator wants none asked. Never rejects. */
   readonly preparePlace?: ((address: string) => Promise<void>) | undefined;
+  /** Bytes that the keys of one probe may take in Redis before its agent is switched off; 256 MiB where absent. */
+  readonly probeKeysMaxBytes?: number | undefined;
+  /** Bytes that the screenshots of all checks may take in Redis before the oldest go; 256 MiB where absent. */
+  readonly picturesMaxBytes?: number | undefined;
+  /** How many replicas a check must have reached before it is promised, and how long that may take; none where absent. */
+  readonly replicas?: { readonly count: number; readonly withinMs: number } | undefined;
+  /** Longest time that a job may be expected to wait in the queue of a probe, milliseconds; 2 s where absent. */
+  readonly longestQueueMs?: number | undefined;
   /** Results are kept for this long after a check is completed. */
   readonly retentionSeconds: number;
+  /** What a check lasts longer for its screenshot, milliseconds; 15 s by default. */
+  readonly screenshotBudgetMs?: number | undefined;
+  /** Wraps the queues that jobs are added to. */
+  readonly wrapQueues?: ((queues: JobQueues) => JobQueues) | undefined;
+  /** Told of each final result that has been shown, and how long after it was written, milliseconds. */
+  readonly onFinal?: ((final: FinalResult, lagMs: number) => void) | undefined;
   /** The check types there are; without it those of the registry. */
   readonly checkTypes?: Readonly<Record<string, AnyCheckType>>;
 }
@@ -54,9 +96,15 @@ export interface CoreOptions {
 /** Everything of the coordinator but its HTTP edge. */
 export interface Core {
   readonly checks: Checks;
+  readonly live: LiveChecks;
+  readonly firstAnswers: FirstAnswers;
   readonly probes: ProbeList;
   readonly probeRecords: ProbeRecords;
   readonly counters: Readonly<Counters>;
+  /** The probes as last looked at. Never rejects: without Redis there are none. */
+  readonly knownProbes: () => Promise<readonly KnownProbe[]>;
+  /** Resolves when Redis was there and the probes were looked at for the first time. Never rejects. */
+  readonly started: Promise<void>;
   /** Never rejects: without Redis no probe is healthy. */
   readonly ready: () => Promise<{ readonly redis: boolean; readonly healthyProbes: number }>;
   /** A connection that fails at once when Redis is away, for the counters of the rate limits. */
@@ -69,50 +117,104 @@ export interface Core {
 export function createCore(options: CoreOptions): Core {
   const { redisUrl, log, lookUpPlace } = options;
   const retentionMs = options.retentionSeconds * 1_000;
-  const requests = openConnection(redisUrl, 'requests', log);
-  const background = openConnection(redisUrl, 'background', log);
+  const certificates = options.redisCertificates;
+  const connection = (name: string) => ({ url: redisUrl, certificates, name: `vantage:coordinator:${name}`, log });
+  const requests = openFailFast(connection('requests'));
+  const background = openFailFast(connection('background'));
   const counters = createCounters();
   const clock = createRedisClock();
   const validators = createProbeValidators();
   const types = createCheckTypes(options.checkTypes ?? checkTypes);
   const directory = createProbeDirectory({ redis: requests, clock, validators });
-  const queues = createJobQueues(requests, log);
+  const { onFinal, wrapQueues = (queues: JobQueues) => queues } = options;
+  const queues = wrapQueues(createJobQueues(requests, log));
   const isGrace = createOutageGrace(background);
   const validatorsOf = createResultValidators();
   const deadlines = createDeadlines(background);
   const shared = { deadlines, retentionMs, counters, log };
   const drainAll = (claimIdleMs?: number): Promise<unknown> =>
     Promise.all([...directory.ids()].map((probe) => ingest.drain(probe, claimIdleMs)));
-  const channels = openChannels(redisUrl, log, (probe) => {
+  const channels = openChannels(openSubscriber(connection('subscriber')), (probe) => {
     if (probe === undefined) void drainAll();
     // A probe that is not known yet is found by the next look at all.
     else if (directory.ids().has(probe)) void ingest.drain(probe);
   });
+  const load = createProbeLoad({
+    listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),
+    longestWaitMs: options.longestQueueMs ?? LONGEST_QUEUE_MS,
+  });
+  const { count = 0, withinMs = 0 } = options.replicas ?? {};
+  const replicaConnection = count === 0 ? undefined : openFailFast(connection('replicas'));
+  const replicas = createReplicaWait({ connection: replicaConnection ?? background, replicas: count, withinMs, log });
   const reads = createReads(requests, channels);
+  const screenshots = createScreenshots({
+    ...{ redis: background, queueRedis: requests, queues, clock, probes: directory.probes },
+    ...{ accept: createAcceptScreenshot(), readers: reads, ...shared },
+    room: createPictureRoom({
+      ...{ redis: background, keptMs: retentionMs + LONGEST_CHECK_MS },
+      maxBytes: options.picturesMaxBytes ?? PICTURES_MAX_BYTES,
+    }),
+  });
   const ingest = createIngest({
     redis: background,
+    screenshots,
     types,
     validatorsOf,
     lookUpPlace,
     preparePlace: options.preparePlace,
     isGrace,
+    onFinal:
+      onFinal &&
+      ((final) =>
+        void clock.now(background).then(
+          (nowMs) => onFinal(final, nowMs - final.writtenAtMs),
+          () => undefined,
+        )),
     readers: reads,
     ...shared,
   });
+  const keepScripts = (): Promise<void> =>
+    keepWorkerScripts(background).catch((error: unknown) => {
+      if (!isStoreFault(error)) log.warn({ error }, 'the scripts of agents could not be loaded');
+    });
   background.on('ready', () => {
-    loadScripts(background, [...checkScripts, heartbeatScript]).catch((error: unknown) => {
+    void keepScripts();
+    loadScripts(background, [
+      ...checkScripts,
+      changesScript,
+      replaceScript,
+      ...screenshotScripts,
+      notePictureScript,
+      heartbeatScript,
+    ]).catch((error: unknown) => {
       log.warn({ error }, 'scripts could not be loaded ahead; each is sent when first needed');
     });
   });
 
+  const floodGuard = createFloodGuard({
+    ...{ redis: background, log },
+    limitBytes: options.probeKeysMaxBytes ?? PROBE_KEYS_MAX_BYTES,
+  });
+
+  const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
   const stopping = new AbortController();
   const loops = [
     repeat(stopping.signal, log, async () => {
-      const more = await sweepDeadlines({ redis: background, clock, ingest, queues, isGrace, ...shared });
+      await screenshots.watch();
+      return WATCH_EVERY_MS;
+    }),
+    repeat(stopping.signal, log, async () => {
+      await onStore(background, floodGuard.look);
+      return GUARD_EVERY_MS;
+    }),
+    repeat(stopping.signal, log, async () => {
+      const more = await sweepDeadlines({ redis: background, clock, ingest, queues, screenshots, isGrace, ...shared });
       return more ? 0 : SWEEP_EVERY_MS.from + Math.random() * (SWEEP_EVERY_MS.to - SWEEP_EVERY_MS.from);
     }),
     repeat(stopping.signal, log, async (round) => {
-      await directory.refresh();
+      await Promise.all([directory.refresh(), replicas.look()]);
+      hasStarted();
+      await keepScripts();
       await drainAll(round % CLAIM_EVERY === 0 ? CLAIM_IDLE_MS : undefined);
       return DRAIN_EVERY_MS;
     }),
@@ -120,12 +222,21 @@ export function createCore(options: CoreOptions): Core {
 
   return {
     checks: {
-      create: createChecks({ redis: requests, clock, directory, queues, types, ...shared }),
+      create: createChecks({
+        ...{ redis: requests, clock, directory, queues, load, replicas, screenshots, types },
+        screenshotBudgetMs: options.screenshotBudgetMs ?? SCREENSHOT_BUDGET_MS,
+        ...shared,
+      }),
       read: reads.read,
+      screenshot: reads.screenshot,
     },
+    live: createLiveChecks(requests, channels, log),
+    firstAnswers: createFirstAnswers(requests),
     probes: createProbeList(requests, clock, directory),
     probeRecords: createProbeRecords(requests, validators),
     counters,
+    started,
+    knownProbes: () => directory.probes().catch(() => []),
     rateLimitRedis: requests,
     ready: async () => {
       try {
@@ -142,7 +253,7 @@ export function createCore(options: CoreOptions): Core {
       await within(Promise.all(loops), 1_000);
       await within(Promise.all([ingest.close(), deadlines.flush()]), 500);
       await queues.close();
-      await closeAll([requests, background, channels.connection]);
+      await closeAll([requests, background, channels.connection, ...(replicaConnection ? [replicaConnection] : [])]);
     },
   };
 }

@@ -14,10 +14,15 @@ import { pino, stdSerializers, type Logger } from 'pino';
 import { createApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { createCore, type Core } from './core.ts';
+import { within } from './redis/connections.ts';
 import { startServer } from './server.ts';
+import { openTelemetry } from './telemetry/telemetry.ts';
 
 /** Longest time a question for a caller's host name takes; `GET /me` waits no longer either. */
 const NAME_TIMEOUT_MS = 500;
+
+/** Without Redis it listens all the same, and says so. */
+const LISTENS_WITHIN_MS = 2_000;
 
 async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
   const { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb } = config;
@@ -31,14 +36,39 @@ async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
   const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, rdapBaseUrl: config.rdapBaseUrl, log });
   const { redisUrl, resultRetentionSeconds: retentionSeconds } = config;
   const preparePlace = config.rdapBaseUrl === undefined ? undefined : geo.prepare;
-  const core = createCore({ redisUrl, log, lookUpPlace: geo.lookUp, preparePlace, retentionSeconds });
+  const version = readVersion();
+  const telemetry = await openTelemetry(config, version, log);
+  const { wrapQueues, onFinal } = telemetry;
+  const core = createCore({
+    wrapQueues,
+    onFinal,
+    redisUrl,
+    redisCertificates: config.redisCertificates,
+    replicas: { count: config.redisReplicas, withinMs: config.redisReplicaMilliseconds },
+    longestQueueMs: config.longestQueueMilliseconds,
+    probeKeysMaxBytes: config.probeKeysMaxMiB * 1_048_576,
+    picturesMaxBytes: config.screenshotsMaxMiB * 1_048_576,
+    log,
+    lookUpPlace: geo.lookUp,
+    preparePlace,
+    retentionSeconds,
+  });
+  // Behind a proxy that sends requests as soon as somebody listens, the first would find no Redis yet.
+  await within(core.started, LISTENS_WITHIN_MS);
   const stopping = new AbortController();
 
   const behindProxies = config.trustedProxies !== undefined;
   const server = await startServer({ ...config, behindProxies }, (publicUrl) =>
     createApp({
-      ...{ publicUrl, retentionSeconds, log, version: readVersion(), stopping: stopping.signal },
-      ...{ checks: core.checks, probes: core.probes, rateLimitRedis: core.rateLimitRedis },
+      ...{ publicUrl, retentionSeconds, log, version, stopping: stopping.signal },
+      observers: telemetry.handlers,
+      ...{
+        checks: { ...core.checks, create: telemetry.wrapCreation(core.checks.create) },
+        live: core.live,
+        firstAnswers: core.firstAnswers,
+        probes: core.probes,
+        rateLimitRedis: core.rateLimitRedis,
+      },
       readiness: () => missing(core),
       checkTypes: Object.values(checkTypes),
       judgeTarget: (target) => judgeTarget(target, policy),
@@ -46,14 +76,26 @@ async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
       reverse: createNameLookup({ resolver, showPrivateAddresses: false }).reverse,
       isPublicAddress: (address) => !isPrivateAddress(address),
       trustedProxies: config.trustedProxies,
+      contacts: { probing: config.contact, security: config.securityContact ?? config.contact },
+      streamBounds: { perClient: config.eventStreamsPerClient, total: config.eventStreams },
       rateLimits: {
         createCheck: config.rateLimitCreateCheck,
         readCheck: config.rateLimitReadCheck,
+        followCheck: config.rateLimitFollowCheck,
+        showScreenshot: config.rateLimitShowScreenshot,
+        showSummary: config.rateLimitShowSummary,
         listProbes: config.rateLimitListProbes,
         showCaller: config.rateLimitShowCaller,
       },
+      targetLimits: {
+        target: config.targetLimit,
+        targetPorts: config.targetPortsLimit,
+        clientTargets: config.clientTargetsLimit,
+        costs: new Map(config.targetCosts),
+      },
     }),
   );
+  await telemetry.watch(core);
   log.info({ port: server.port, publicUrl: server.publicUrl }, 'the coordinator listens');
   process.send?.({ ready: true, port: server.port });
 
@@ -61,6 +103,7 @@ async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
     stopping.abort();
     await server.close();
     await core.close();
+    await telemetry.close();
     await geo.close();
   };
 }

@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 
 import { canonicalAddress } from './http/client-address.ts';
+import { guardRequests } from './http/guard-requests.ts';
 import { axesOf } from './http/limits/axes.ts';
-import { createLinks, type Links } from './http/links.ts';
-import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './http/problem.ts';
+import { createLinks } from './http/links.ts';
+import { MAX_BODY_BYTES } from './http/requests/read-json.ts';
 
 /** Time that answers under way have to finish once the service stops: the longest `?wait=` and a bit. */
 const DRAIN_MS = 28_000;
@@ -38,7 +37,11 @@ export interface ServerOptions {
   readonly behindProxies?: boolean;
   /** Connections of one client at a time. */
   readonly maxConnectionsPerClient?: number;
+  /** Milliseconds that the head of a request and a whole request may take to arrive; looked at every so often. */
+  readonly receipt?: { readonly headersMs: number; readonly requestMs: number; readonly lookEveryMs: number };
 }
+
+const RECEIPT = { headersMs: 10_000, requestMs: 15_000, lookEveryMs: 2_000 };
 
 /**
  * Listens. The limits of time and size hold before any handler sees a request.
@@ -49,12 +52,13 @@ export async function startServer(
   options: ServerOptions,
   listenerFor: (publicUrl: string) => RequestListener,
 ): Promise<RunningServer> {
+  const { headersMs, requestMs, lookEveryMs } = options.receipt ?? RECEIPT;
   const server = createServer({
     maxHeaderSize: 8 * 1024,
-    headersTimeout: 10_000,
+    headersTimeout: headersMs,
     // Receipt of the request; an answer may be held for longer (`?wait=`).
-    requestTimeout: 15_000,
-    connectionsCheckingInterval: 2_000,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: lookEveryMs,
     keepAliveTimeout: 65_000,
     requireHostHeader: false,
   });
@@ -64,13 +68,16 @@ export async function startServer(
   }
   // An expectation other than 100-continue may be ignored (RFC 9110 section 10.1.1); Node's own 417 has no body.
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+  // What is too large is not asked for.
+  server.on('checkContinue', (request, response) => {
+    if (Number(request.headers['content-length'] ?? 0) <= MAX_BODY_BYTES) response.writeContinue();
+    server.emit('request', request, response);
+  });
   server.listen(options.port, options.host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const publicUrl = options.publicUrl ?? localUrl(options.host, port);
-  const links = createLinks(publicUrl);
-  server.on('clientError', (error, socket) => refuse(error, socket, links));
-  server.on('request', listenerFor(publicUrl));
+  guardRequests(server, createLinks(publicUrl), listenerFor(publicUrl));
   return { port, publicUrl, close: (drainMs = DRAIN_MS) => close(server, drainMs) };
 }
 
@@ -110,35 +117,4 @@ async function close(server: Server, drainMs: number): Promise<void> {
   await closed;
   clearInterval(idle);
   clearTimeout(late);
-}
-
-/** What Node's parser refuses never becomes a request: the answer is written by hand. */
-function refuse(error: Error & { readonly code?: string }, socket: Duplex, links: Links): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const problem = problemOf(error.code);
-  const requestId = randomUUID();
-  const body = JSON.stringify(problemDocument(problem, links, '', requestId));
-  const head = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-    `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'X-Content-Type-Options: nosniff',
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-function problemOf(code: string | undefined): HttpProblem {
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return new HttpProblem('headers-too-large', 'The request line and the headers are larger than 8 KiB.');
-  }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new HttpProblem('request-timeout', 'The request did not arrive in time.');
-  }
-  return new HttpProblem('invalid-http', 'The request is not valid HTTP.');
 }

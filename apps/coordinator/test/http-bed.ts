@@ -37,7 +37,9 @@ export interface Seen {
 
 export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 
-export type BedOptions = Partial<Omit<AppOptions, 'rateLimitRedis'>> & {
+export type BedOptions = Partial<Omit<AppOptions, 'rateLimitRedis' | 'checks'>> & {
+  /** Those that are left out are stand-ins. */
+  readonly checks?: Partial<Checks>;
   readonly rateLimitRedis?: Redis;
 };
 
@@ -48,7 +50,17 @@ export const judgeTarget: JudgeTarget = ({ host }) => {
   return { verdict: 'accepted', host: host.toLowerCase() };
 };
 
-export const highLimits = { createCheck: 1e6, readCheck: 1e6, listProbes: 1e6, showCaller: 1e6 };
+export const highLimits = {
+  createCheck: 1e6,
+  readCheck: 1e6,
+  followCheck: 1e6,
+  showScreenshot: 1e6,
+  showSummary: 1e6,
+  listProbes: 1e6,
+  showCaller: 1e6,
+};
+
+export const highTargetLimits = { target: 1e6, targetPorts: 1e6, clientTargets: 1e6, costs: new Map<string, number>() };
 
 export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
   const created: AcceptedRequest[] = [];
@@ -58,7 +70,9 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
   const server = await startServer({ host: '127.0.0.1', port: 0, publicUrl: options.publicUrl }, (publicUrl) =>
     createApp({
       checkTypes: Object.values(checkTypes),
-      checks: stubChecks(created, stored),
+      live: { follow: async () => undefined },
+      firstAnswers: { claim: async () => ({ kind: 'under-way' }) },
+      streamBounds: { perClient: 1e6, total: 1e6 },
       probes: { list: async () => ({}) },
       readiness: async () => [],
       judgeTarget,
@@ -66,12 +80,14 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
       reverse: async () => [],
       isPublicAddress: () => true,
       rateLimits: highLimits,
+      targetLimits: highTargetLimits,
       trustedProxies: undefined,
       retentionSeconds: 86_400,
       version: '1.2.3',
       stopping: new AbortController().signal,
       log: logger,
       ...options,
+      checks: { ...stubChecks(created, stored), ...options.checks },
       rateLimitRedis: options.rateLimitRedis,
       publicUrl,
     }),
@@ -126,13 +142,15 @@ export function tcpCheck(status: Check['status']): Check {
   };
 }
 
-function stubChecks(created: AcceptedRequest[], stored: ReadonlyMap<string, Check>): Checks {
+export function stubChecks(created: AcceptedRequest[], stored: ReadonlyMap<string, Check>): Checks {
   return {
-    create: async (request) => {
+    create: async (request, admit) => {
+      if (admit !== undefined && !(await admit(2))) return { created: false, reason: 'not-admitted' };
       created.push(request);
       return { created: true, checkId: CHECK_ID, probes: ['fra-1', 'nyc-1'] };
     },
     read: async (id) => stored.get(id),
+    screenshot: async () => undefined,
   };
 }
 

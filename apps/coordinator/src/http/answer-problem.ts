@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 
-import { StoreUnavailable } from '../checks/checks.ts';
+import { QueuesFull, StoreUnavailable } from '../checks/checks.ts';
 import { exchangeOf } from './exchange.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
@@ -18,6 +18,7 @@ export function answerProblems(links: Links): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const { log } = exchangeOf(response);
     const problem = toProblem(thrown);
+    response.locals['problem'] = problem.type;
     if (problem.status === 500) log.error({ err: thrown }, 'a request failed by a fault of ours');
     else if (thrown instanceof StoreUnavailable) log.warn({ err: thrown }, 'a request found no store');
     if (response.headersSent) {
@@ -44,6 +45,12 @@ function toProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown;
   if (thrown instanceof StoreUnavailable) {
     return new HttpProblem('unavailable', 'The store of the service cannot be reached now. Nothing was accepted.', {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+      cause: thrown,
+    });
+  }
+  if (thrown instanceof QueuesFull) {
+    return new HttpProblem('unavailable', `${thrown.message} Nothing was accepted.`, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
       cause: thrown,
     });

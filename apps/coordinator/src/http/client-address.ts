@@ -21,7 +21,8 @@ export function canonicalAddress(text: string): string | undefined {
   const [withoutZone = ''] = text.split('%', 1);
   const family = isIP(withoutZone);
   if (family === 0) return undefined;
-  if (family === 4) return withoutZone;
+  // A zone is a part of IPv6 addresses alone (RFC 4007).
+  if (family === 4) return text === withoutZone ? text : undefined;
   const { address } = new SocketAddress({ address: withoutZone, family: 'ipv6' });
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address);
   return mapped?.[1] ?? address;

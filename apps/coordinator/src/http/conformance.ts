@@ -93,8 +93,24 @@ function bodyFaults(
   const found = content.find(([name]) => name === mediaType);
   if (found === undefined) return [`media type ${mediaType} is not documented`];
   if (method === 'HEAD') return body === '' ? [] : ['a body in answer to HEAD'];
+  if (mediaType === 'text/event-stream') return eventFaults((found[1] as JsonObject)['x-events'], body, faultsOf);
   const value: unknown = mediaType?.endsWith('json') === true ? parse(body) : body;
   return faultsOf((found[1] as JsonObject)['schema'] ?? {}, value, 'body');
+}
+
+/** @param body an event stream as the service writes it: a field a line, and LF alone */
+function eventFaults(documented: Json | undefined, body: string, faultsOf: FaultsOf): readonly string[] {
+  const whole = body.split('\n\n').slice(0, -1);
+  return whole.flatMap((text) => {
+    const fields = new Map(text.split('\n').map((line): [string, string] => [line.split(': ', 1)[0]!, line]));
+    const data = fields.get('data')?.slice('data: '.length);
+    if (data === undefined) return /^(retry: \d+|:)$/.test(text) ? [] : [`not an event: ${text.slice(0, 100)}`];
+    const name = fields.get('event')?.slice('event: '.length) ?? '';
+    const schema = (documented as JsonObject | undefined)?.[name];
+    if (schema === undefined) return [`event ${name} is not documented`];
+    const id = /^id: \d+$/.test(fields.get('id') ?? '') ? [] : [`event ${name} has no version`];
+    return [...id, ...faultsOf(schema, parse(data), `event ${name}`)];
+  });
 }
 
 function parse(body: string): unknown {

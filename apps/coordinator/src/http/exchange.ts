@@ -5,6 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 
 import type { Links } from './links.ts';
+import { createStoreBudget, type StoreBudget } from './store-budget.ts';
 
 /** What is kept about one request while it is answered. */
 export interface Exchange {
@@ -14,6 +15,8 @@ export interface Exchange {
   readonly instance: string;
   /** Bound to `requestId`. */
   readonly log: Logger;
+  /** What the request may wait for the store in all. */
+  readonly storeBudget: StoreBudget;
 }
 
 /** Answers that carry no markup need nothing; pages set a policy of their own. */
@@ -26,7 +29,7 @@ export function openExchange(links: Links, log: Logger): RequestHandler {
   return (request, response, next) => {
     const requestId = randomUUID();
     const instance = escapeText(withPrefix(request.path, links.basePath), 512);
-    const exchange: Exchange = { requestId, instance, log: log.child({ requestId }) };
+    const exchange: Exchange = { requestId, instance, log: log.child({ requestId }), storeBudget: createStoreBudget() };
     response.locals['exchange'] = exchange;
     response.set({
       'X-Request-Id': requestId,
@@ -46,8 +49,12 @@ export function exchangeOf(response: Response): Exchange {
   return response.locals['exchange'] as Exchange;
 }
 
-/** The service answers below its prefix and, for proxies that strip it, without; what it says of itself has it. */
-function withPrefix(path: string, basePath: string): string {
+/**
+ * The service answers below its prefix and, for proxies that strip it, without; what it says of itself has it. A path that
+ * begins with two slashes would be the address of another host (RFC 3986 section 4.2).
+ */
+function withPrefix(asked: string, basePath: string): string {
+  const path = asked.replace(/^\/+/, '/');
   return path === basePath || path.startsWith(`${basePath}/`) ? path : `${basePath}${path}`;
 }
 

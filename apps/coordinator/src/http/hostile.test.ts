@@ -172,6 +172,90 @@ describe('a hostile request', () => {
     expect(answer).not.toMatch(/evil\.example|node_modules|at .*\.ts/);
   });
 
+  const closing = 'Connection: close\r\n\r\n';
+  const json = 'POST /check HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\n';
+  const get = (target: string, more = ''): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n${more}${closing}`;
+
+  it.each<[string, string, number]>([
+    ['chunks and a length', `${json}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n`, 400],
+    ['a coding before the chunks', `${json}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, 400],
+    ['a coding behind the chunks', `${json}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`, 400],
+    ['a coding like chunked', `${json}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, 400],
+    ['a tab before chunked', `${json}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n`, 400],
+    ['a space before the colon', `${json}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`, 400],
+    ['chunked twice', `${json}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
+    ['chunks in HTTP/1.0', `${json.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`, 400],
+    ['the same length twice', `${json}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}`, 400],
+    ['a list of lengths', `${json}Content-Length: 2, 2\r\n\r\n{}`, 400],
+    ['a negative length', `${json}Content-Length: -1\r\n\r\n{}`, 400],
+    ['a length with a sign', `${json}Content-Length: +2\r\n\r\n{}`, 400],
+    ['a hexadecimal length', `${json}Content-Length: 0x2\r\n\r\n{}`, 400],
+    ['a length beyond all numbers', `${json}Content-Length: 99999999999999999999999\r\n\r\n{}`, 400],
+    ['a chunk of no size', `${json}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`, 400],
+    ['a chunk of a negative size', `${json}Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n`, 400],
+    [
+      'a chunk beyond all numbers',
+      `${json}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n`,
+      400,
+    ],
+    ['chunks that end lines with LF', `${json}Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n`, 400],
+    ['a flood in a chunk', `${json}Transfer-Encoding: chunked\r\n\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`, 400],
+    [
+      'a flood behind the chunks',
+      `${json}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: ${'y'.repeat(9_000)}\r\n\r\n`,
+      431,
+    ],
+    ['a folded header', `GET /probes HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n${closing}`, 400],
+    ['lines that end with LF', 'GET /probes HTTP/1.1\nHost: a\nConnection: close\n\n', 400],
+    ['a CR in a header', get('/probes', 'X: a\rY: b\r\n'), 400],
+    ['a NUL in a header', get('/probes', 'X: a\0b\r\n'), 400],
+    ['a space before the first header', `GET /probes HTTP/1.1\r\n Host: a\r\n${closing}`, 400],
+    ['two hosts', get('/probes', 'Host: b\r\n'), 400],
+    ['no host in HTTP/1.1', `GET /probes HTTP/1.1\r\n${closing}`, 400],
+    ['sixteen hundred headers', get('/probes', 'A:b\r\n'.repeat(1_600)), 431],
+    ['three hundred headers', get('/probes', 'A:b\r\n'.repeat(300)), 200],
+    ['no version', 'GET /probes\r\n\r\n', 400],
+    ['version 2', `GET /probes HTTP/2.0\r\nHost: a\r\n${closing}`, 400],
+    ['version 9.9', `GET /probes HTTP/9.9\r\nHost: a\r\n${closing}`, 400],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+    ['an upgrade to HTTP/2', get('/probes', 'Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n'), 200],
+    ['SSH', 'SSH-2.0-x\r\n\r\n', 400],
+    ['the target *', get('*'), 400],
+    ['a target without a slash', get('probes'), 400],
+    ['a target of backslashes', get('\\\\evil.example\\probes'), 400],
+    ['a target of two slashes', get('//elsewhere.example/probes'), 404],
+    ['a fragment', get('/probes#x'), 400],
+    ['a URL with credentials', get('http://u:p@evil.example/probes'), 200],
+    ['a URL of no port', get('http://evil.example:99999/probes'), 400],
+    ['a URL of half a host', get('http://['), 400],
+    ['a URL without a host', get('http:///probes'), 400],
+    ['a URL of another scheme', get('gopher://evil.example/'), 400],
+    ['a raw byte in the path', get('/\xe9'), 400],
+    ['a space in the path', get('/pro bes'), 400],
+    ['a query of its own making', get('/probes?__proto__[x]=1&constructor=2&a[]=1'), 200],
+    ['a wait of its own making', get(`/check/${CHECK_ID}/results?wait[]=1&wait[__proto__]=2`), 404],
+    ['thousands of parameters', get(`/probes?${'a=b&'.repeat(1_800)}`), 200],
+    ['a body where there is none', `GET /probes HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n${closing}hello`, 200],
+    ['HEAD of nothing', `HEAD /nothing HTTP/1.1\r\nHost: a\r\n${closing}`, 404],
+  ])('of %s is answered once, as HTTP has it: %3$d', async (_reason, bytes, status) => {
+    const answer = await raw(bytes);
+
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, seen]) => Number(seen))).toEqual([status]);
+    expect(answer).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/im);
+    if (status >= 400) expect(answer).toMatch(/^content-type: application\/problem\+json\r$/im);
+    expect(answer).not.toMatch(/<html|evil\.example|node_modules|at .*\.ts/i);
+  });
+
+  it('behind another on its connection is answered behind that one', async () => {
+    const keep = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const body = JSON.stringify(valid);
+    const post = `${json.replace('Connection: close\r\n', '')}Content-Length: ${body.length}\r\n\r\n${body}`;
+
+    const answer = await raw(`${keep('/healthz')}${post}${keep('/nothing')}${get('/me')}`);
+
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, seen]) => seen)).toEqual(['200', '202', '404', '200']);
+  });
+
   it('cannot forge lines of the log', async () => {
     await bed.ask('/x%0A%22%7D', {});
 
@@ -192,5 +276,41 @@ describe('a hostile request', () => {
     expect(new Set(ids).size).toBe(2);
     expect(answers.map(({ json }) => (json as { requestId: string }).requestId)).toEqual(ids);
     for (const requestId of ids) expect(bed.log).toContainEqual(expect.objectContaining({ requestId, status: 404 }));
+  });
+});
+
+describe('a hostile X-Forwarded-For', () => {
+  let behind: HttpBed;
+
+  beforeAll(async () => {
+    behind = await startHttpBed({ trustedProxies: 1 });
+  });
+
+  afterAll(() => behind.close());
+
+  it.each<[string, string, number, string | null]>([
+    ['an address', '203.0.113.1', 200, '203.0.113.1'],
+    ['the last of many', `${'198.51.100.1, '.repeat(300)}203.0.113.2`, 200, '203.0.113.2'],
+    ['IPv6', '2001:DB8::1', 200, '2001:db8::1'],
+    ['IPv4 in IPv6', '::ffff:203.0.113.3', 200, '203.0.113.3'],
+    ['a zone', 'fe80::1%eth0', 200, 'fe80::1'],
+    ['nothing', '', 200, '127.0.0.1'],
+    ['a name', 'localhost', 400, null],
+    ['an unknown', 'unknown', 400, null],
+    ['an address and a port', '203.0.113.1:80', 400, null],
+    ['brackets', '[2001:db8::1]', 400, null],
+    ['octal', '0177.0.0.1', 400, null],
+    ['a number', '2130706433', 400, null],
+    ['markup', '<script>alert(1)</script>', 400, null],
+    ['an end of line that is escaped', '203.0.113.1%0d%0aX: y', 400, null],
+    ['a zone of IPv4', '203.0.113.1%eth0', 400, null],
+    ['an empty item', '203.0.113.1,', 200, '203.0.113.1'],
+  ])('of %s behind one proxy is read or refused', async (_reason, forwarded, status, ip) => {
+    const answer = await behind.ask('/me', { headers: { 'X-Forwarded-For': forwarded } });
+
+    expect(answer.status).toBe(status);
+    if (ip !== null) expect(answer.json).toMatchObject({ ip });
+    else expect(answer.json).toMatchObject({ type: expect.stringMatching(/invalid-http$/) });
+    expect(answer.text).not.toContain('<script>');
   });
 });

@@ -1,10 +1,17 @@
-import { checkIdSchema, type Check, type CheckStart } from '@vantage/contract';
-import type { Request, RequestHandler } from 'express';
+import type { Check, CheckStart } from '@vantage/contract';
+import type { Request } from 'express';
 
-import type { AcceptedRequest, Checks } from '../../checks/checks.ts';
+import { StoreUnavailable, type AcceptedRequest, type AdmitCheck, type Checks } from '../../checks/checks.ts';
+import { KEY_WAIT_MS, noClaim, type Claim, type FirstAnswer, type FirstAnswers } from '../../checks/first-answers.ts';
+import { clientAddress } from '../client-address.ts';
+import { exchangeOf } from '../exchange.ts';
+import { afterPatience } from '../in-time.ts';
+import type { Limit } from '../limits/rate-limit.ts';
+import { targetAxes, type TargetAxis, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
-import { jsonText, toJson } from '../openapi/schemas.ts';
 import { HttpProblem } from '../problem.ts';
+import { isCheckId } from '../requests/check-id.ts';
+import { answerOnce, canonicalJson, claimKey, hasIdempotencyKey } from '../requests/idempotency-key.ts';
 import { readJson } from '../requests/read-json.ts';
 import { invalid } from '../requests/validate-request.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -15,35 +22,50 @@ export const MAX_WAIT_SECONDS = 25;
 
 export interface CheckEndpointsOptions {
   readonly checks: Checks;
+  readonly firstAnswers: FirstAnswers;
   readonly links: Links;
   readonly readRequest: (body: unknown) => AcceptedRequest;
   readonly retentionSeconds: number;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
-  readonly limitCreate: RequestHandler;
-  readonly limitRead: RequestHandler;
+  readonly limitCreate: Limit;
+  readonly limitRead: Limit;
+  readonly targetLimits: TargetLimits;
 }
 
-export function createCheck({ checks, links, readRequest, limitCreate }: CheckEndpointsOptions): Endpoint {
-  const readings = new WeakMap<Request, Promise<AcceptedRequest>>();
+export function createCheck(options: CheckEndpointsOptions): Endpoint {
+  const { checks, firstAnswers, links, readRequest, stopping, limitCreate, targetLimits } = options;
+  const readings = new WeakMap<Request, PromiseSettledResult<Reading>>();
   return {
     path: '/check',
     method: 'POST',
-    limit: (request, response, next) => {
-      // The body is read and judged while the limit is counted. What comes of it is not looked at before that is known.
-      if (request.method === 'POST') readings.set(request, readQuietly(request, readRequest));
-      return limitCreate(request, response, next);
+    limit: async (request, response) => {
+      if (request.method !== 'POST') return limitCreate(request, response);
+      // It is counted when it is known what it wants measured. How long the body takes is the client's affair.
+      const reading = readJson(request).then((body) => {
+        // Before the defaults are filled in.
+        const text = hasIdempotencyKey(request) ? canonicalJson(body) : undefined;
+        return { accepted: readRequest(body), text };
+      });
+      readings.set(request, await settled(reading));
+      exchangeOf(response).storeBudget.restart();
     },
+    holdMs: (request) => (hasIdempotencyKey(request) ? KEY_WAIT_MS : 0),
     answer: async (request, response) => {
-      const accepted = await readings.get(request)!;
-      const creation = await checks.create(accepted);
-      if (!creation.created) {
-        if (creation.reason === 'invalid') throw invalid(creation.errors);
-        throw new HttpProblem('no-probe-available', creation.detail);
-      }
-      const { checkId, probes } = creation;
-      const count = probes.length === 1 ? 'one probe' : `${probes.length} probes`;
-      const message = `The ${accepted.checkType.type} check runs from ${count}.`;
+      const reading = readings.get(request)!;
+      const claim = await settled(claimIn(reading, request, firstAnswers, stopping));
+      const counter = countOnce((targets) => limitCreate(request, response, targets));
+      const start = async (): Promise<FirstAnswer> => {
+        const { accepted } = fulfilled(reading);
+        const client = clientAddress(request);
+        return startCheck(checks, accepted, (probes) =>
+          counter.admit(targetAxes(accepted, probes, client, targetLimits)),
+        );
+      };
+      const answer = await settled(answerOnce(claim, start));
+      // What repeats a request is counted like any other.
+      await counter.counted();
+      const { checkId, message } = fulfilled(answer);
       const body: CheckStart = { checkId, status: 'pending', message };
       response
         .status(202)
@@ -53,21 +75,83 @@ export function createCheck({ checks, links, readRequest, limitCreate }: CheckEn
   };
 }
 
-/** The rejection waits for whoever asks; where the limit refuses, nobody does. */
-function readQuietly(request: Request, readRequest: CheckEndpointsOptions['readRequest']): Promise<AcceptedRequest> {
-  const reading = readJson(request).then(readRequest);
-  reading.catch(() => undefined);
-  return reading;
+interface Reading {
+  readonly accepted: AcceptedRequest;
+  /** The body as it was sent, where an idempotency key goes with it. */
+  readonly text: string | undefined;
 }
 
-/** The store is not asked for what no check is called. */
-const checkIdPattern = new RegExp(jsonText(toJson(checkIdSchema)['pattern']));
+async function claimIn(
+  reading: PromiseSettledResult<Reading>,
+  request: Request,
+  firstAnswers: FirstAnswers,
+  stopping: AbortSignal,
+): Promise<Claim> {
+  const { text } = fulfilled(reading);
+  return text === undefined ? noClaim : claimKey(request, firstAnswers, text, stopping);
+}
+
+async function startCheck(checks: Checks, accepted: AcceptedRequest, admit: AdmitCheck): Promise<FirstAnswer> {
+  const creation = await checks.create(accepted, admit);
+  if (!creation.created) {
+    if (creation.reason === 'invalid') throw invalid(creation.errors);
+    if (creation.reason === 'no-probe') throw new HttpProblem('no-probe-available', creation.detail);
+    throw new StoreUnavailable('the probes could not be read in time');
+  }
+  const { checkId, probes } = creation;
+  const count = probes.length === 1 ? 'one probe' : `${probes.length} probes`;
+  return { checkId, message: `The ${accepted.checkType.type} check runs from ${count}.` };
+}
+
+/** After this time with a store that does not tell the probes, the client is counted alone. */
+const COUNT_CLIENT_AFTER_MS = 1_250;
+
+interface Counter {
+  /** Counts the request with its targets, before anything is promised; false where a limit refuses it. Never rejects. */
+  readonly admit: (targets: readonly TargetAxis[]) => Promise<boolean>;
+  /**
+   * Counts the request for its client alone, unless it was counted.
+   *
+   * @throws HttpProblem 429
+   */
+  readonly counted: () => Promise<void>;
+}
+
+/** Counts a request exactly once, whatever becomes of it. */
+function countOnce(count: (targets: readonly TargetAxis[]) => Promise<void>): Counter {
+  let counting: Promise<PromiseSettledResult<void>> | undefined;
+  const start = (targets: readonly TargetAxis[]): Promise<PromiseSettledResult<void>> => {
+    cancel();
+    counting ??= settled(count(targets));
+    return counting;
+  };
+  const cancel = afterPatience(COUNT_CLIENT_AFTER_MS, () => void start([]));
+  return {
+    // Counted without its targets it is not admitted.
+    admit: async (targets) => counting === undefined && (await start(targets)).status === 'fulfilled',
+    counted: async () => {
+      const counted = await start([]);
+      if (counted.status === 'rejected') throw counted.reason;
+    },
+  };
+}
+
+async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
+  const [outcome] = await Promise.allSettled([promise]);
+  return outcome;
+}
+
+function fulfilled<T>(outcome: PromiseSettledResult<T>): T {
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
+}
 
 export function readCheck({ checks, retentionSeconds, stopping, limitRead }: CheckEndpointsOptions): Endpoint {
   return {
     path: '/check/:id/results',
     method: 'GET',
     limit: limitRead,
+    holdMs: readWait,
     answer: async (request, response) => {
       const { id = '' } = request.params as { readonly id?: string };
       const waitMs = readWait(request);
@@ -75,7 +159,7 @@ export function readCheck({ checks, retentionSeconds, stopping, limitRead }: Che
       // With a reason of its own: the one that Node would make has a stack trace.
       response.once('close', () => gone.abort('closed'));
       const ended = AbortSignal.any([gone.signal, stopping]);
-      const check = checkIdPattern.test(id) ? await checks.read(id, waitMs, ended) : undefined;
+      const check = isCheckId(id) ? await checks.read(id, waitMs, ended) : undefined;
       if (check === undefined) {
         throw new HttpProblem('check-not-found', 'There is no check with this id, or it is too old to be kept.');
       }

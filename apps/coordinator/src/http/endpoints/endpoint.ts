@@ -1,5 +1,8 @@
-import type { Request, RequestHandler, Response, Router } from 'express';
+import type { Request, Response, Router } from 'express';
 
+import { StoreUnavailable } from '../../checks/checks.ts';
+import { exchangeOf } from '../exchange.ts';
+import type { Limit } from '../limits/rate-limit.ts';
 import { HttpProblem } from '../problem.ts';
 
 export type Method = 'GET' | 'POST';
@@ -10,18 +13,20 @@ export interface Endpoint {
   readonly path: string;
   readonly method: Method;
   /** Asked first; limits the endpoint. */
-  readonly limit?: RequestHandler | undefined;
+  readonly limit?: Limit | undefined;
+  /** Milliseconds that an answer may be held because its caller asked for it; without it none. */
+  readonly holdMs?: ((request: Request) => number) | undefined;
   /** A rejection becomes a problem document. */
   readonly answer: (request: Request, response: Response) => Promise<void> | void;
 }
 
 const preflightHeaders = {
-  'Access-Control-Allow-Headers': 'Content-Type, If-None-Match',
+  'Access-Control-Allow-Headers': 'Cache-Control, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID',
   'Access-Control-Max-Age': '86400',
 };
 
 /** Mounts an endpoint: its answer, `OPTIONS` for CORS, and 405 for every other method. */
-export function mount(router: Router, { path, method, limit, answer }: Endpoint): void {
+export function mount(router: Router, { path, method, limit, holdMs, answer }: Endpoint): void {
   const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
   const allow = [...methods, 'OPTIONS'].join(', ');
   router.options(path, (_request, response) => {
@@ -30,12 +35,27 @@ export function mount(router: Router, { path, method, limit, answer }: Endpoint)
       .status(204)
       .end();
   });
-  if (limit !== undefined) router.all(path, limit);
-  router.all(path, (request, response) => {
+  const handle = async (request: Request, response: Response): Promise<void> => {
+    await limit?.(request, response);
     if (!methods.includes(request.method)) {
       throw new HttpProblem('method-not-allowed', `This path answers ${allow}.`, { headers: { Allow: allow } });
     }
-    // The router takes what is thrown and what is rejected alike.
-    return answer(request, response);
-  });
+    // It reads the request too, and may refuse it: before there is an answer that nobody would wait for.
+    const moreMs = holdMs?.(request);
+    const answering = answered(answer, request, response);
+    try {
+      await exchangeOf(response).storeBudget.within(answering, moreMs);
+    } catch (error) {
+      // A stream that has begun is held by no store.
+      if (!(error instanceof StoreUnavailable) || !response.headersSent) throw error;
+      await answering;
+    }
+  };
+  // The router takes what is thrown and what is rejected alike.
+  router.all(path, (request, response) => handle(request, response));
+}
+
+/** What comes too late finds that the caller has been answered. */
+async function answered(answer: Endpoint['answer'], request: Request, response: Response): Promise<void> {
+  await answer(request, response);
 }

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 
 import { escapeText, type LookUpPlace, type Me, type NameLookup } from '@vantage/contract';
-import type { RequestHandler } from 'express';
 
 import { clientAddress } from '../client-address.ts';
+import type { Limit } from '../limits/rate-limit.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** Longest time a caller waits for the name of its address. */
@@ -14,7 +14,7 @@ export interface MeOptions {
   readonly reverse: NameLookup['reverse'];
   /** False for private, loopback and other special addresses: nothing is looked up for them. */
   readonly isPublicAddress: (address: string) => boolean;
-  readonly limit: RequestHandler;
+  readonly limit: Limit;
 }
 
 export function showCaller(options: MeOptions): Endpoint {

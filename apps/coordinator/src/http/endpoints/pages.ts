@@ -1,4 +1,5 @@
 import type { AnyCheckType } from '@vantage/contract';
+import { openPage } from '@vantage/web';
 
 import { isProblemType, type Links } from '../links.ts';
 import type { JsonObject } from '../openapi/schemas.ts';
@@ -10,6 +11,7 @@ import { styleSheet } from '../pages/style.ts';
 import { HttpProblem } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendJson } from './send-json.ts';
+import { webPage } from './web-page.ts';
 
 /** The pages a person reads and the document a machine reads. */
 export function documentation(
@@ -17,8 +19,10 @@ export function documentation(
   links: Links,
   checkTypes: readonly AnyCheckType[],
 ): readonly Endpoint[] {
+  const web = openPage(links.publicUrl);
   return [
-    page('/', links, homePage(links, checkTypes)),
+    // Where the set-up has not built the page, its place says how to use the API.
+    ...(web === undefined ? [page('/', links, homePage(links, checkTypes))] : webPage(web)),
     page('/docs', links, docsPage(document, links)),
     {
       path: '/problems/:type',

@@ -1,10 +1,9 @@
-import type { RequestHandler } from 'express';
-
 import type { ProbeList } from '../../probes/probes.ts';
+import type { Limit } from '../limits/rate-limit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendJson } from './send-json.ts';
 
-export function listProbes(probes: ProbeList, limit: RequestHandler): Endpoint {
+export function listProbes(probes: ProbeList, limit: Limit): Endpoint {
   return {
     path: '/probes',
     method: 'GET',

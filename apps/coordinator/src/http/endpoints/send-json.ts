@@ -2,16 +2,19 @@ import { createHash } from 'node:crypto';
 
 import type { Request, Response } from 'express';
 
-/** Sends JSON with a strong `ETag`, or 304 where the caller has it already (RFC 9110 section 13). */
 export function sendJson(request: Request, response: Response, body: unknown): void {
-  const bytes = Buffer.from(JSON.stringify(body));
+  sendTagged(request, response, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(body)));
+}
+
+/** Sends bytes with a strong `ETag`, or 304 where the caller has them already (RFC 9110 section 13). */
+export function sendTagged(request: Request, response: Response, contentType: string, bytes: Buffer): void {
   const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   response.set('ETag', tag);
   if (hasTag(request.headers['if-none-match'], tag)) {
     response.status(304).end();
     return;
   }
-  response.set('Content-Type', 'application/json; charset=utf-8').send(bytes);
+  response.set('Content-Type', contentType).send(bytes);
 }
 
 /**

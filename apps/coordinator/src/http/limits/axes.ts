@@ -1,8 +1,20 @@
-/** One count that a request adds to: a client, or a network that holds it. */
+/** One count that a request adds to: that of a client or a network that holds it, or that of what it wants measured. */
 export interface Axis {
   /** Unique among the axes of one bucket. */
   readonly key: string;
   readonly limit: number;
+  /** What the request adds; 1 without it. */
+  readonly cost?: number;
+  /** With it the axis counts how many different members there were. */
+  readonly member?: string;
+}
+
+/** All that one request adds to. */
+export interface Charge {
+  /** The first is the client itself. Each costs 1. */
+  readonly client: readonly Axis[];
+  /** Counted where every axis of the client admits: all of them, or none. */
+  readonly target: readonly Axis[];
 }
 
 /** An IPv6 client is its /64; whoever holds more of them shares wider buckets. */
@@ -26,7 +38,7 @@ export function axesOf(address: string, limit: number): readonly Axis[] {
   ];
 }
 
-/** What all axes of one client have in common: they are counted by one script, so in one slot of a Redis Cluster. */
+/** What all axes of one client have in common: one script counts them, so they are in one slot of a Redis Cluster. */
 export function hashTag(axes: readonly Axis[]): string {
   return axes.at(-1)!.key;
 }

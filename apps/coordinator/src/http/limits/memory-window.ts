@@ -1,74 +1,133 @@
-import type { Axis } from './axes.ts';
-import { SLICE_MS, WINDOW_MS, type Count } from './window.ts';
-
-/** Slices of one axis by their number, oldest first. */
-type Slices = Map<number, number>;
+import type { Axis, Charge } from './axes.ts';
+import { SLICE_MS, WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
 /** Enough for a flood of addresses, small enough for a process: some 50 MB at the worst. */
 const MAX_AXES = 100_000;
 
+interface State {
+  usedAt: number;
+  /** Costs by the number of the slice, oldest first. */
+  readonly slices: Map<number, number>;
+  /** Members by the time of their last use, oldest first. */
+  readonly members: Map<string, number>;
+}
+
+interface Judgement {
+  readonly admits: boolean;
+  readonly count: number;
+  readonly waitMs: number;
+}
+
 export interface MemoryWindow {
   /**
-   * Counts one request on every axis, or on none: what `script.ts` does in Redis.
+   * Counts one request: what `script.ts` does in Redis.
    *
    * @param nowMs by a clock of the caller's that never goes back
    */
-  readonly count: (axes: readonly Axis[], nowMs: number) => Count;
-  readonly clear: () => void;
+  readonly count: (charge: Charge, nowMs: number) => Count;
 }
 
-/** Counts in the memory of this process. The axes that were counted longest ago are forgotten beyond `maxAxes`. */
+/**
+ * Counts in the memory of this process. What has left the window is forgotten, and beyond `maxAxes` the axes that were
+ * counted longest ago.
+ */
 export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
-  const axesByKey = new Map<string, Slices>();
-  const keep = (key: string, slices: Slices): void => {
-    axesByKey.delete(key);
-    axesByKey.set(key, slices);
-    if (axesByKey.size <= maxAxes) return;
-    const [oldest] = axesByKey.keys();
-    if (oldest !== undefined) axesByKey.delete(oldest);
+  const states = new Map<string, State>();
+
+  const judge = ({ key, limit, cost = 1, member }: Axis, nowMs: number): Judgement => {
+    const state = states.get(key) ?? empty();
+    return member === undefined
+      ? judgeSum(state.slices, limit, cost, nowMs)
+      : judgeDistinct(state.members, limit, member, nowMs);
   };
+  const add = ({ key, cost = 1, member }: Axis, nowMs: number): void => {
+    const state = states.get(key) ?? empty();
+    const slice = Math.floor(nowMs / SLICE_MS);
+    if (member === undefined) state.slices.set(slice, (state.slices.get(slice) ?? 0) + cost);
+    else useMember(state.members, member, nowMs);
+    state.usedAt = nowMs;
+    states.delete(key);
+    states.set(key, state);
+  };
+  const forget = (nowMs: number): void => {
+    for (const [key, { usedAt }] of states) {
+      if (states.size <= maxAxes && usedAt > nowMs - WINDOW_MS - SLICE_MS) return;
+      states.delete(key);
+    }
+  };
+
   return {
-    clear: () => axesByKey.clear(),
-    count: (axes, nowMs) => {
-      const states = axes.map((axis) => ({ ...axis, slices: axesByKey.get(axis.key) ?? new Map<number, number>() }));
-      const counts = states.map(({ slices, limit }) => countOne(slices, limit, nowMs));
-      const refused = counts.filter((count) => !count.admitted);
-      const [first] = counts;
+    count: ({ client, target }, nowMs) => {
+      const [first] = client;
       if (first === undefined) throw new RangeError('a request counts on one axis at least');
+      const counts = client.map((axis) => judge(axis, nowMs));
+      const refused = counts.filter(({ admits }) => !admits);
+      const hits = counts[0]!.count + 1;
       if (refused.length > 0) {
-        const hits = Math.max(first.hits, states[0]!.limit + 1);
-        return { admitted: false, hits, resetMs: Math.max(...refused.map(({ resetMs }) => resetMs)) };
+        const resetMs = Math.max(...refused.map(({ waitMs }) => waitMs));
+        return { admitted: false, hits: Math.max(hits, first.limit + 1), resetMs };
       }
-      const slice = Math.floor(nowMs / SLICE_MS);
-      for (const { key, slices } of states) {
-        slices.set(slice, (slices.get(slice) ?? 0) + 1);
-        keep(key, slices);
-      }
-      return first;
+      const count = { admitted: true, hits, resetMs: counts[0]!.waitMs };
+      for (const axis of client) add(axis, nowMs);
+      const refusedBy = longestRefusal(target, (axis) => judge(axis, nowMs));
+      if (refusedBy === undefined) for (const axis of target) add(axis, nowMs);
+      forget(nowMs);
+      return refusedBy === undefined ? count : { ...count, refusedBy };
     },
   };
 }
 
+function empty(): State {
+  return { usedAt: 0, slices: new Map(), members: new Map() };
+}
+
+function longestRefusal(axes: readonly Axis[], judge: (axis: Axis) => Judgement): TargetRefusal | undefined {
+  let longest: TargetRefusal | undefined;
+  for (const [index, axis] of axes.entries()) {
+    const { admits, count, waitMs } = judge(axis);
+    if (admits || waitMs <= (longest?.resetMs ?? 0)) continue;
+    longest = { axis: index, left: Math.max(0, axis.limit - count), resetMs: waitMs };
+  }
+  return longest;
+}
+
 /** Drops what has left the window; adds nothing. */
-function countOne(slices: Slices, limit: number, nowMs: number): Count {
+function judgeSum(slices: Map<number, number>, limit: number, cost: number, nowMs: number): Judgement {
   const from = nowMs - WINDOW_MS;
   for (const slice of slices.keys()) if (sliceEnd(slice) <= from) slices.delete(slice);
-  const counted = [...slices].map(([slice, requests]) => ({
+  const counted = [...slices].map(([slice, costs]) => ({
     end: sliceEnd(slice),
-    requests,
-    hits: Math.ceil(requests * Math.min(1, (sliceEnd(slice) - from) / SLICE_MS)),
+    costs,
+    hits: Math.ceil(costs * Math.min(1, (sliceEnd(slice) - from) / SLICE_MS)),
   }));
-  const count = counted.reduce((sum, { hits }) => sum + hits, 0);
-  let excess = Math.max(1, count + 1 - limit);
-  let resetMs = counted.length === 0 ? WINDOW_MS : 0;
-  for (const { end, requests, hits } of counted) {
+  const count = counted.reduce((total, { hits }) => total + hits, 0);
+  let excess = Math.max(1, Math.min(count, count + cost - limit));
+  let waitMs = counted.length === 0 ? WINDOW_MS : 0;
+  for (const { end, costs, hits } of counted) {
     if (excess <= 0) break;
     // The slice counts for at most `left` once that share of it is in the window.
     const left = Math.max(0, hits - excess);
-    resetMs = Math.ceil(end - (left / requests) * SLICE_MS - from) + 1;
+    waitMs = Math.ceil(end - (left / costs) * SLICE_MS - from) + 1;
     excess -= hits;
   }
-  return { admitted: count + 1 <= limit, hits: count + 1, resetMs };
+  return { admits: count === 0 || count + cost <= limit, count, waitMs };
+}
+
+function judgeDistinct(members: Map<string, number>, limit: number, member: string, nowMs: number): Judgement {
+  const from = nowMs - WINDOW_MS;
+  for (const [known, usedAt] of members) {
+    if (usedAt > from) break;
+    members.delete(known);
+  }
+  const count = members.size;
+  if (count < limit || members.has(member)) return { admits: true, count, waitMs: 0 };
+  const leaving = [...members.values()][count - limit] ?? nowMs;
+  return { admits: false, count, waitMs: leaving - from + 1 };
+}
+
+function useMember(members: Map<string, number>, member: string, nowMs: number): void {
+  members.delete(member);
+  members.set(member, nowMs);
 }
 
 function sliceEnd(slice: number): number {

@@ -41,7 +41,9 @@ describe('the rate limits', () => {
   });
 
   it('count each endpoint apart, and the pages not at all', async () => {
-    const { ask } = await start({ rateLimits: { createCheck: 1, readCheck: 1, listProbes: 1, showCaller: 1 } });
+    const { ask } = await start({
+      rateLimits: { ...highLimits, createCheck: 1, readCheck: 1, listProbes: 1, showCaller: 1 },
+    });
     const statuses = async (path: string, init?: Question): Promise<number[]> => [
       (await ask(path, init)).status,
       (await ask(path, init)).status,

@@ -1,12 +1,13 @@
-import type { RequestHandler } from 'express';
+import type { Request, Response } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import type { Logger } from 'pino';
 
 import { clientAddress } from '../client-address.ts';
 import { HttpProblem } from '../problem.ts';
-import { axesOf } from './axes.ts';
+import { axesOf, type Charge } from './axes.ts';
 import type { SharedWindow } from './shared-window.ts';
-import { WINDOW_MS } from './window.ts';
+import type { TargetAxis } from './target-axes.ts';
+import { WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
 /** One endpoint's limit. */
 export interface Bucket {
@@ -16,20 +17,29 @@ export interface Bucket {
   readonly endpoint: string;
   /** Requests per minute of one client. */
   readonly limit: number;
+  /** True where requests are counted by what they want measured, too. */
+  readonly inOneSlot?: boolean;
 }
 
 /**
- * Limits one endpoint: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-08) on every answer,
- * 429 with `Retry-After` above the limit.
+ * Counts a request: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-08) on the answer, and
+ * `Retry-After` where a limit refuses it.
+ *
+ * @param targets what the request wants measured, once that is known
+ * @throws HttpProblem 429 that says which limit it was; 400 where the client has no address
  */
-export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): RequestHandler {
+export type Limit = (request: Request, response: Response, targets?: readonly TargetAxis[]) => Promise<void>;
+
+/** Limits one endpoint. */
+export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Limit {
+  const targetsOf = new WeakMap<Request, readonly TargetAxis[]>();
   const limiter = rateLimit({
     windowMs: WINDOW_MS,
     limit: bucket.limit,
     identifier: bucket.name,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
-    keyGenerator: (request) => clientAddress(request),
+    keyGenerator: (request) => toKey(clientAddress(request), bucket.limit, targetsOf.get(request) ?? []),
     store: windowStore(bucket, window),
     handler: (_request, response) => {
       throw new HttpProblem(
@@ -46,35 +56,73 @@ export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Re
       warn: (error, message) => log.warn({ err: error }, message ?? 'express-rate-limit'),
     },
   });
-  return (request, response, next) => {
-    void limiter(request, response, (error?: unknown) => {
-      withoutPartitionKey(response);
-      next(error);
+  return (request, response, targets = []) => {
+    targetsOf.set(request, targets);
+    return new Promise((resolve, reject) => {
+      void limiter(request, response, (error?: unknown) => {
+        withoutPartitionKey(response);
+        if (error === undefined) resolve();
+        else reject(asError(error));
+      });
     });
   };
 }
 
+function asError(thrown: unknown): Error {
+  return Error.isError(thrown) ? thrown : new Error('a limiter failed', { cause: thrown });
+}
+
 /**
- * The library names the client in the policy by a hash of its address, which anybody can reverse for IPv4. Completed
+ * The library names the client in the policy by a hash of its key, which anybody can reverse for IPv4. Completed
  * results may be kept by shared caches, headers and all; so it goes. The parameter is optional (section 3.1 of the draft).
  */
-function withoutPartitionKey(response: {
-  getHeader(name: string): unknown;
-  setHeader(name: string, value: string): void;
-}): void {
+function withoutPartitionKey(response: Response): void {
   const policy = response.getHeader('RateLimit-Policy');
   if (typeof policy === 'string') response.setHeader('RateLimit-Policy', policy.replace(/; pk=:[^:]*:/, ''));
 }
 
+/** The library's key is the text of all that the request is charged. */
+function toKey(address: string, limit: number, target: readonly TargetAxis[]): string {
+  return JSON.stringify({ client: axesOf(address, limit), target });
+}
+
 /** The library's store over the window. What it was made for, giving hits back, is not used here. */
-function windowStore({ name, limit }: Bucket, window: SharedWindow): Store {
+function windowStore(bucket: Bucket, window: SharedWindow): Store {
   return {
-    prefix: `${name}:`,
-    increment: async (address) => {
-      const { hits, resetMs } = await window.count(name, axesOf(address, limit));
-      return { totalHits: hits, resetTime: new Date(Date.now() + resetMs) };
+    prefix: `${bucket.name}:`,
+    increment: async (key) => {
+      const charge = JSON.parse(key) as Charge & { readonly target: readonly TargetAxis[] };
+      const count = await window.count(bucket, charge);
+      if (count.refusedBy !== undefined) throw targetRefused(bucket, count, count.refusedBy, charge.target);
+      return { totalHits: count.hits, resetTime: new Date(Date.now() + count.resetMs) };
     },
     decrement: () => undefined,
     resetKey: () => undefined,
   };
+}
+
+/** The headers name both limits: that of the client, which has counted the request, and the one that refuses it. */
+function targetRefused(
+  bucket: Bucket,
+  count: Count,
+  { axis, left, resetMs }: TargetRefusal,
+  axes: readonly TargetAxis[],
+): HttpProblem {
+  const { policy, limit, says } = axes[axis]!;
+  const limits = [
+    { name: bucket.name, limit: bucket.limit, left: Math.max(0, bucket.limit - count.hits), resetMs: count.resetMs },
+    { name: policy, limit, left, resetMs },
+  ];
+  const windowSeconds = WINDOW_MS / 1_000;
+  return new HttpProblem('rate-limited', says, {
+    headers: {
+      'Retry-After': String(seconds(resetMs)),
+      RateLimit: limits.map((one) => `"${one.name}"; r=${one.left}; t=${seconds(one.resetMs)}`).join(', '),
+      'RateLimit-Policy': limits.map((one) => `"${one.name}"; q=${one.limit}; w=${windowSeconds}`).join(', '),
+    },
+  });
+}
+
+function seconds(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1_000));
 }

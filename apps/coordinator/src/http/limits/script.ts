@@ -1,70 +1,127 @@
 import { createHash } from 'node:crypto';
 
-import { SLICE_MS, WINDOW_MS } from './window.ts';
+import type { Axis, Charge } from './axes.ts';
+import { SLICE_MS, WINDOW_MS, type Count } from './window.ts';
 
 /**
- * Counts one request on every axis of a client, or on none: KEYS are the axes, ARGV their limits. Each key is a hash of
- * slice number → requests. Times are those of Redis, so that all coordinators agree; a test gives its own after the limits.
+ * Counts one request. KEYS are the axes, those of the client first. ARGV: how many those are, then limit, cost and member
+ * of each axis, then, in tests, the time. Times are those of Redis, so that all coordinators agree.
  *
- * Replies with `{admitted, hits of the first axis, milliseconds until the count falls}`. `memory-window.ts` is the same
- * in TypeScript; a test holds them equal.
+ * The axes of the client admit it all together or count nothing. Where they do, it is counted on them, whatever those of the
+ * target say: these admit it all together too, or count nothing. A cost beyond the limit is admitted into an empty window.
+ *
+ * An axis is a hash of slice number → sum of costs; one with members a sorted set of them by the time of their last use.
+ *
+ * Replies with `{admitted, hits of the first axis, milliseconds until the count falls, number of the target axis that
+ * refuses or 0, what that one has left, milliseconds until it admits}`. `memory-window.ts` is the same in TypeScript; a test
+ * holds them equal.
  */
 const lua = `
 local WINDOW, SLICE = ${WINDOW_MS}, ${SLICE_MS}
-local now = tonumber(ARGV[#KEYS + 1])
+local clients = tonumber(ARGV[1])
+local now = tonumber(ARGV[3 * #KEYS + 2])
 if now == nil then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local from = now - WINDOW
-local admitted, hits, reset = 1, 0, 0
-local counts = {}
-for axis, key in ipairs(KEYS) do
-  local limit = tonumber(ARGV[axis])
+
+local function sum(key, limit, cost)
   local fields = redis.call('HGETALL', key)
   local slices, stale, count = {}, {}, 0
   for i = 1, #fields, 2 do
-    local start = tonumber(fields[i]) * SLICE
-    local requests = tonumber(fields[i + 1])
+    local start, costs = tonumber(fields[i]) * SLICE, tonumber(fields[i + 1])
     if start + SLICE <= from then
       stale[#stale + 1] = fields[i]
     else
-      slices[#slices + 1] = { start, requests }
-      local part = math.min(1, (start + SLICE - from) / SLICE)
-      count = count + math.ceil(requests * part)
+      local counted = math.ceil(costs * math.min(1, (start + SLICE - from) / SLICE))
+      slices[#slices + 1] = { start + SLICE, costs, counted }
+      count = count + counted
     end
   end
   if #stale > 0 then redis.call('HDEL', key, unpack(stale)) end
-  if axis == 1 then hits = count + 1 end
   table.sort(slices, function(a, b) return a[1] < b[1] end)
-  local wait = 0
-  local excess = math.max(1, count + 1 - limit)
+  local wait = #slices > 0 and 0 or WINDOW
+  local excess = math.max(1, math.min(count, count + cost - limit))
   for _, slice in ipairs(slices) do
     if excess <= 0 then break end
-    local part = math.min(1, (slice[1] + SLICE - from) / SLICE)
-    local counted = math.ceil(slice[2] * part)
-    local left = math.max(0, counted - excess)
+    local left = math.max(0, slice[3] - excess)
     -- The slice counts for at most 'left' once that share of it is in the window.
-    wait = math.ceil(slice[1] + SLICE - left / slice[2] * SLICE - from) + 1
-    excess = excess - counted
+    wait = math.ceil(slice[1] - left / slice[2] * SLICE - from) + 1
+    excess = excess - slice[3]
   end
-  if count + 1 > limit then
-    if admitted == 1 then reset = 0 end
-    admitted = 0
-    hits = math.max(hits, tonumber(ARGV[1]) + 1)
-    reset = math.max(reset, wait)
-  elseif admitted == 1 and axis == 1 then
-    reset = #slices > 0 and wait or WINDOW
-  end
+  return count == 0 or count + cost <= limit, count, wait
 end
-if admitted == 1 then
+
+local function distinct(key, limit, member)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', from)
+  local count = redis.call('ZCARD', key)
+  if count < limit or redis.call('ZSCORE', key, member) then return true, count, 0 end
+  local leaving = redis.call('ZRANGE', key, count - limit, count - limit, 'WITHSCORES')
+  return false, count, tonumber(leaving[2]) - from + 1
+end
+
+local function judge(axis)
+  local limit, cost, member = tonumber(ARGV[3 * axis - 1]), tonumber(ARGV[3 * axis]), ARGV[3 * axis + 1]
+  if member ~= '' then return distinct(KEYS[axis], limit, member) end
+  return sum(KEYS[axis], limit, cost)
+end
+
+local function add(from_axis, to_axis)
   local slice = string.format('%d', math.floor(now / SLICE))
-  for _, key in ipairs(KEYS) do
-    redis.call('HINCRBY', key, slice, 1)
+  for axis = from_axis, to_axis do
+    local key, member = KEYS[axis], ARGV[3 * axis + 1]
+    if member ~= '' then redis.call('ZADD', key, now, member) else redis.call('HINCRBY', key, slice, ARGV[3 * axis]) end
     redis.call('PEXPIRE', key, WINDOW + SLICE)
   end
 end
-return { admitted, hits, reset }
+
+local admitted, hits, reset = 1, 0, 0
+for axis = 1, clients do
+  local admits, count, wait = judge(axis)
+  if axis == 1 then hits = count + 1 end
+  if not admits then
+    if admitted == 1 then reset = 0 end
+    admitted = 0
+    hits = math.max(hits, tonumber(ARGV[2]) + 1)
+    reset = math.max(reset, wait)
+  elseif admitted == 1 and axis == 1 then
+    reset = wait
+  end
+end
+if admitted == 0 then return { 0, hits, reset, 0, 0, 0 } end
+add(1, clients)
+local refused, left, target_wait = 0, 0, 0
+for axis = clients + 1, #KEYS do
+  local admits, count, wait = judge(axis)
+  if not admits and wait > target_wait then
+    refused, left, target_wait = axis - clients, math.max(0, tonumber(ARGV[3 * axis - 1]) - count), wait
+  end
+end
+if refused == 0 then add(clients + 1, #KEYS) end
+return { 1, hits, reset, refused, left, target_wait }
 `;
 
 export const countScript = { lua, sha1: createHash('sha1').update(lua).digest('hex') } as const;
+
+/** The script's arguments but the time. */
+export function countArguments({ client, target }: Charge): readonly string[] {
+  return [String(client.length), ...[...client, ...target].flatMap(axisArguments)];
+}
+
+function axisArguments({ limit, cost = 1, member = '' }: Axis): readonly string[] {
+  return [String(limit), String(cost), member];
+}
+
+/** @throws TypeError for what the script never replies */
+export function readReply(reply: unknown): Count {
+  if (!Array.isArray(reply) || reply.length !== 6 || !reply.every((part) => Number.isInteger(part))) {
+    throw new TypeError('the rate limit script replied with something else');
+  }
+  const [admitted, hits, resetMs, refused, left, targetResetMs] = reply as [
+    ...[number, number, number],
+    ...[number, number, number],
+  ];
+  const count = { admitted: admitted === 1, hits, resetMs };
+  return refused === 0 ? count : { ...count, refusedBy: { axis: refused - 1, left, resetMs: targetResetMs } };
+}

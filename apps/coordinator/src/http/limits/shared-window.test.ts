@@ -19,10 +19,10 @@ function event(client: Redis, name: 'ready' | 'close'): Promise<void> {
   return new Promise((resolve) => client.once(name, () => resolve()));
 }
 
-/** A client as the core opens it, but quicker to give up. */
-async function connection(url: string): Promise<Redis> {
+/** A client as the core opens it. */
+async function connection(url: string, commandTimeout = PATIENT_MS): Promise<Redis> {
   const client = new Redis(url, {
-    ...{ enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 200, retryStrategy: () => 20 },
+    ...{ enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout, retryStrategy: () => 20 },
   });
   client.on('error', () => undefined);
   open.clients.push(client);
@@ -30,11 +30,15 @@ async function connection(url: string): Promise<Redis> {
   return client;
 }
 
+/** Longer than a busy machine keeps Redis from answering. */
+const PATIENT_MS = 15_000;
+
 const axes = [{ key: '203.0.113.9', limit: 3 }];
 
 async function admitted(window: SharedWindow, requests: number): Promise<boolean[]> {
   const counts = [];
-  for (let i = 0; i < requests; i += 1) counts.push((await window.count('bucket', axes)).admitted);
+  for (let i = 0; i < requests; i += 1)
+    counts.push((await window.count({ name: 'bucket' }, { client: axes, target: [] })).admitted);
   return counts;
 }
 
@@ -42,7 +46,7 @@ describe('the shared window', () => {
   it('counts what every coordinator admits', async () => {
     open.server = await startRedisServer({ executable });
     const [one, other] = [await connection(open.server.url), await connection(open.server.url)].map((redis) =>
-      createSharedWindow(redis, pino({ level: 'silent' }), () => performance.now()),
+      createSharedWindow(redis, pino({ level: 'silent' }), () => performance.now(), PATIENT_MS),
     ) as [SharedWindow, SharedWindow];
 
     expect(await admitted(one, 2)).toEqual([true, true]);
@@ -56,7 +60,7 @@ describe('the shared window', () => {
     const said: string[] = [];
     const log = pino({}, { write: (line) => said.push((JSON.parse(line) as { msg: string }).msg) });
     let now = 0;
-    const window = createSharedWindow(redis, log, () => now);
+    const window = createSharedWindow(redis, log, () => now, PATIENT_MS);
 
     expect(await admitted(window, 2)).toEqual([true, true]);
     const gone = event(redis, 'close');
@@ -80,7 +84,7 @@ describe('the shared window', () => {
 
   it('does not wait for a frozen Redis more than once a second', async () => {
     open.server = await startRedisServer({ executable });
-    const redis = await connection(open.server.url);
+    const redis = await connection(open.server.url, 200);
     let now = 0;
     const window = createSharedWindow(redis, pino({ level: 'silent' }), () => now);
     let sent = 0;
@@ -96,6 +100,16 @@ describe('the shared window', () => {
     now += 1_000;
     await admitted(window, 1);
     expect(sent).toBe(2);
+  });
+
+  it('waits for a frozen Redis no longer than its own patience', async () => {
+    open.server = await startRedisServer({ executable });
+    const redis = await connection(open.server.url);
+    const window = createSharedWindow(redis, pino({ level: 'silent' }), () => performance.now(), 50);
+    process.kill(open.server.pid, 'SIGSTOP');
+
+    // The connection itself would give up after the time of this test.
+    expect(await admitted(window, 4)).toEqual([true, true, true, false]);
   });
 
   it('counts in memory alone where there is no Redis', async () => {

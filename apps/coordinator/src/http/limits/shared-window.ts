@@ -2,27 +2,41 @@ import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-import { hashTag, type Axis } from './axes.ts';
+import { inTime } from '../in-time.ts';
+import { hashTag, type Axis, type Charge } from './axes.ts';
 import { createMemoryWindow } from './memory-window.ts';
-import { countScript } from './script.ts';
+import { countArguments, countScript, readReply } from './script.ts';
 import type { Count } from './window.ts';
 
-/** After Redis failed, this long nobody waits for it again: a frozen one costs each request its command timeout. */
+/** After Redis failed, this long nobody waits for it again: a frozen one costs each request its patience. */
 const PAUSE_MS = 1_000;
+
+/** A count is waited for this long: what a request may wait for the store in all is little more. */
+const PATIENCE_MS = 500;
 
 /** Counts the requests of clients, shared with the other coordinators while Redis answers. */
 export interface SharedWindow {
-  /** Never rejects, never opens wide: without Redis it counts in memory. */
-  readonly count: (bucket: string, axes: readonly Axis[]) => Promise<Count>;
+  /**
+   * Never rejects, never opens wide: without Redis it counts in memory.
+   *
+   * @param bucket a name; with `inOneSlot` all of its counters are in one slot of a Redis Cluster, so that one script can
+   *   count a client and whatever it wants measured
+   */
+  readonly count: (bucket: { readonly name: string; readonly inOneSlot?: boolean }, charge: Charge) => Promise<Count>;
 }
 
 /**
  * Each request is counted in memory too, so that what a client has used is still known at the moment Redis goes away.
  *
- * @param redis with a command timeout and without an offline queue; or nothing, to count in memory alone
+ * @param redis without an offline queue; or nothing, to count in memory alone
  * @param nowMs monotonic
  */
-export function createSharedWindow(redis: Redis | undefined, log: Logger, nowMs: () => number): SharedWindow {
+export function createSharedWindow(
+  redis: Redis | undefined,
+  log: Logger,
+  nowMs: () => number,
+  patienceMs = PATIENCE_MS,
+): SharedWindow {
   const memory = createMemoryWindow();
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let away = false;
@@ -35,16 +49,25 @@ export function createSharedWindow(redis: Redis | undefined, log: Logger, nowMs:
   };
 
   return {
-    count: async (bucket, axes) => {
-      const local = memory.count(prefixed(bucket, axes), nowMs());
+    count: async ({ name, inOneSlot = false }, charge) => {
+      const local = memory.count(
+        withKeys(charge, (key) => `${name}:${key}`),
+        nowMs(),
+      );
       if (redis === undefined) return local;
       if (redis.status !== 'ready') {
         report(true, new Error(`the connection is ${redis.status}`));
         return local;
       }
       if (nowMs() < pausedUntil) return local;
+      const tag = inOneSlot ? name : hashTag(charge.client);
+      const prefix = `${redisKeys.rateLimitPrefix}{${tag}}:${inOneSlot ? '' : `${name}:`}`;
       try {
-        const count = await countInRedis(redis, bucket, axes);
+        const counting = countInRedis(
+          redis,
+          withKeys(charge, (key) => `${prefix}${key}`),
+        );
+        const count = await inTime(counting, patienceMs, () => new Error(`no reply within ${patienceMs} ms`));
         report(false);
         return count;
       } catch (cause) {
@@ -56,36 +79,19 @@ export function createSharedWindow(redis: Redis | undefined, log: Logger, nowMs:
   };
 }
 
-async function countInRedis(redis: Redis, bucket: string, axes: readonly Axis[]): Promise<Count> {
-  const tag = hashTag(axes);
-  const keys = axes.map(({ key }) => `${redisKeys.rateLimitPrefix}{${tag}}:${bucket}:${key}`);
-  const reply = await evaluate(
-    redis,
-    keys,
-    axes.map(({ limit }) => String(limit)),
-  );
-  return readReply(reply);
+function withKeys({ client, target }: Charge, keyOf: (key: string) => string): Charge {
+  const renamed = (axes: readonly Axis[]): readonly Axis[] => axes.map((axis) => ({ ...axis, key: keyOf(axis.key) }));
+  return { client: renamed(client), target: renamed(target) };
 }
 
 /** Redis forgets scripts when it restarts; the whole script goes with the next request then. */
-async function evaluate(redis: Redis, keys: readonly string[], limits: readonly string[]): Promise<unknown> {
+async function countInRedis(redis: Redis, charge: Charge): Promise<Count> {
+  const keys = [...charge.client, ...charge.target].map(({ key }) => key);
+  const values = countArguments(charge);
   try {
-    return await redis.evalsha(countScript.sha1, keys.length, ...keys, ...limits);
+    return readReply(await redis.evalsha(countScript.sha1, keys.length, ...keys, ...values));
   } catch (error) {
     if (!Error.isError(error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return redis.eval(countScript.lua, keys.length, ...keys, ...limits);
+    return readReply(await redis.eval(countScript.lua, keys.length, ...keys, ...values));
   }
-}
-
-/** @throws TypeError for what the script never replies */
-export function readReply(reply: unknown): Count {
-  if (!Array.isArray(reply) || reply.length !== 3 || !reply.every((part) => Number.isInteger(part))) {
-    throw new TypeError('the rate limit script replied with something else');
-  }
-  const [admitted, hits, resetMs] = reply as [number, number, number];
-  return { admitted: admitted === 1, hits, resetMs };
-}
-
-function prefixed(bucket: string, axes: readonly Axis[]): readonly Axis[] {
-  return axes.map(({ key, limit }) => ({ key: `${bucket}:${key}`, limit }));
 }

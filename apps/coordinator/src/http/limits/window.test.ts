@@ -2,13 +2,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import { axesOf, hashTag, type Axis } from './axes.ts';
+import { axesOf, hashTag, type Axis, type Charge } from './axes.ts';
 import { createMemoryWindow } from './memory-window.ts';
-import { countScript } from './script.ts';
-import { readReply } from './shared-window.ts';
+import { countArguments, countScript, readReply } from './script.ts';
 import type { Count } from './window.ts';
 
-type CountAt = (axes: readonly Axis[], nowMs: number) => Promise<Count>;
+type CountAt = (axes: readonly Axis[], nowMs: number, target?: readonly Axis[]) => Promise<Count>;
 
 let server: RedisServer;
 let redis: Redis;
@@ -31,16 +30,16 @@ const implementations: readonly [string, () => CountAt][] = [
     'in memory',
     () => {
       const window = createMemoryWindow();
-      return async (axes, nowMs) => window.count(axes, nowMs);
+      return async (client, nowMs, target = []) => window.count({ client, target }, nowMs);
     },
   ],
   ['in Redis', () => countInRedis],
 ];
 
-async function countInRedis(axes: readonly Axis[], nowMs: number): Promise<Count> {
-  const keys = axes.map(({ key }) => `rl:{${hashTag(axes)}}:${key}`);
-  const limits = axes.map(({ limit }) => String(limit));
-  return readReply(await redis.eval(countScript.lua, keys.length, ...keys, ...limits, String(nowMs)));
+async function countInRedis(client: readonly Axis[], nowMs: number, target: readonly Axis[] = []): Promise<Count> {
+  const charge: Charge = { client, target };
+  const keys = [...client, ...target].map(({ key }) => `rl:{one}:${key}`);
+  return readReply(await redis.eval(countScript.lua, keys.length, ...keys, ...countArguments(charge), String(nowMs)));
 }
 
 const T = 1_795_000_000_000;
@@ -113,6 +112,79 @@ describe.each(implementations)('the window %s', (_name, create) => {
     expect(second.hits).toBe(2);
     expect(second.resetMs).toBeLessThanOrEqual(51_001);
   });
+
+  describe('of a target', () => {
+    const free = [{ key: 'client', limit: 1_000 }];
+
+    it('adds up what requests cost, and says what is left and for how long', async () => {
+      const count = create();
+      const axis = (cost: number): readonly Axis[] => [{ key: 'target', limit: 10, cost }];
+
+      expect((await count(free, T, axis(6))).refusedBy).toBeUndefined();
+      const refused = (await count(free, T + 10_000, axis(5))).refusedBy;
+      expect(refused).toMatchObject({ axis: 0, left: 4 });
+      expect((await count(free, T + 10_000, axis(4))).refusedBy).toBeUndefined();
+      const full = (await count(free, T + 11_000, axis(1))).refusedBy;
+      expect(full).toMatchObject({ left: 0 });
+      expect((await count(free, T + 11_000 + full!.resetMs, axis(1))).refusedBy).toBeUndefined();
+    });
+
+    it('admits any cost into an empty window, and nothing more then', async () => {
+      const count = create();
+      const axis = (cost: number): readonly Axis[] => [{ key: 'target', limit: 10, cost }];
+
+      expect((await count(free, T, axis(100))).refusedBy).toBeUndefined();
+      const refused = (await count(free, T + 500, axis(1))).refusedBy!;
+      expect(refused.resetMs).toBeGreaterThan(50_000);
+      expect((await count(free, T + 70_000, axis(100))).refusedBy).toBeUndefined();
+      const large = (await count(free, T + 71_000, axis(100))).refusedBy!;
+      expect((await count(free, T + 71_000 + large.resetMs, axis(100))).refusedBy).toBeUndefined();
+    });
+
+    it('counts different members, each for a window after its last use', async () => {
+      const count = create();
+      const port = (member: string): readonly Axis[] => [{ key: 'ports', limit: 2, member }];
+
+      for (const [at, member] of [
+        [0, 'a'],
+        [1_000, 'b'],
+        [2_000, 'a'],
+        [3_000, 'b'],
+      ] as const) {
+        expect((await count(free, T + at, port(member))).refusedBy).toBeUndefined();
+      }
+      const refused = (await count(free, T + 4_000, port('c'))).refusedBy!;
+      expect(refused).toEqual({ axis: 0, left: 0, resetMs: 58_001 });
+      expect((await count(free, T + 4_000 + refused.resetMs - 2, port('c'))).refusedBy).toBeDefined();
+      expect((await count(free, T + 4_000 + refused.resetMs, port('c'))).refusedBy).toBeUndefined();
+    });
+
+    it('charges no target where one refuses, and the client still', async () => {
+      const count = create();
+      const client = [{ key: 'client', limit: 3 }];
+      const targets = (member: string): readonly Axis[] => [
+        { key: 'target', limit: 2, cost: 1 },
+        { key: 'ports', limit: 1, member },
+      ];
+
+      expect((await count(client, T, targets('a'))).refusedBy).toBeUndefined();
+      expect(await count(client, T, targets('b'))).toMatchObject({ admitted: true, hits: 2, refusedBy: { axis: 1 } });
+      expect((await count(client, T, targets('a'))).refusedBy).toBeUndefined();
+      expect(await count(client, T, targets('a'))).toMatchObject({ admitted: false, hits: 4 });
+    });
+
+    it('is charged nothing where the client is refused', async () => {
+      const count = create();
+      const axis = [{ key: 'target', limit: 1, cost: 1 }];
+
+      await count([{ key: 'busy', limit: 1 }], T);
+      const refused = await count([{ key: 'busy', limit: 1 }], T, axis);
+
+      expect(refused).toMatchObject({ admitted: false });
+      expect(refused.refusedBy).toBeUndefined();
+      expect((await count(free, T, axis)).refusedBy).toBeUndefined();
+    });
+  });
 });
 
 describe('the two windows', () => {
@@ -131,7 +203,11 @@ describe('the two windows', () => {
         { key: `c${random(3)}`, limit: 7 },
         { key: 'n', limit: 15 },
       ];
-      expect(await countInRedis(axes, now)).toEqual(memory.count(axes, now));
+      const target = [
+        { key: `t${random(2)}`, limit: 30, cost: 1 + random(40) },
+        { key: 'p', limit: 5, member: `m${random(9)}` },
+      ].slice(random(3));
+      expect(await countInRedis(axes, now, target)).toEqual(memory.count({ client: axes, target }, now));
     }
   });
 });
@@ -151,9 +227,10 @@ describe('the memory', () => {
     const window = createMemoryWindow(2);
     const axis = (key: string): readonly Axis[] => [{ key, limit: 1 }];
 
-    for (const key of ['a', 'b', 'c']) window.count(axis(key), T);
+    for (const key of ['a', 'b', 'c']) window.count({ client: axis(key), target: [] }, T);
 
-    expect(['a', 'c'].map((key) => window.count(axis(key), T).admitted)).toEqual([true, false]);
+    const again = ['a', 'c'].map((key) => window.count({ client: axis(key), target: [] }, T).admitted);
+    expect(again).toEqual([true, false]);
   });
 });
 

@@ -12,14 +12,15 @@ export const componentHeaders = {
   },
   RateLimit: {
     description:
-      'What is left: `"<limit>"; r=<requests left>; t=<seconds until there are more>` (draft 8 of the IETF header).',
+      'What is left: `"<limit>"; r=<left>; t=<seconds until there is more>` (draft 8 of the IETF header). Where the limit ' +
+      'of a target refused a check it comes second, as `"target"`, `"target-ports"` or `"client-targets"`.',
     required: true,
-    schema: { type: 'string', pattern: '^"[a-z-]+"; r=[0-9]+; t=[0-9]+$' },
+    schema: { type: 'string', pattern: '^"[a-z-]+"; r=[0-9]+; t=[0-9]+(, "[a-z-]+"; r=[0-9]+; t=[0-9]+)?$' },
   },
   'RateLimit-Policy': {
-    description: 'The limit: `"<limit>"; q=<requests>; w=<seconds>`.',
+    description: 'The limit: `"<limit>"; q=<how many>; w=<seconds>`, in the same order.',
     required: true,
-    schema: { type: 'string', pattern: '^"[a-z-]+"; q=[0-9]+; w=[0-9]+$' },
+    schema: { type: 'string', pattern: '^"[a-z-]+"; q=[0-9]+; w=[0-9]+(, "[a-z-]+"; q=[0-9]+; w=[0-9]+)?$' },
   },
   'Retry-After': {
     description: 'Seconds to wait before the next request.',

@@ -1,22 +1,45 @@
 import type { AnyCheckType } from '@vantage/contract';
 
+import { PROBING_PATH, SECURITY_PATH } from '../endpoints/well-known.ts';
 import type { Links } from '../links.ts';
 import type { Bucket } from '../limits/rate-limit.ts';
 import { componentHeaders } from './answers.ts';
-import { createCheckOperation, listProbesOperation, readCheckOperation, showCallerOperation } from './operations.ts';
+import { followCheckOperation } from './event-operations.ts';
+import {
+  createCheckOperation,
+  listProbesOperation,
+  readCheckOperation,
+  showCallerOperation,
+  showScreenshotOperation,
+  showSummaryOperation,
+} from './operations.ts';
 import { componentSchemas, type JsonObject } from './schemas.ts';
 import {
   documentOperation,
   healthOperation,
   pageOperation,
+  checkPageOperation,
+  webPageOperation,
   problemPageOperation,
   readinessOperation,
+  wellKnownOperation,
 } from './service-operations.ts';
 
 export interface DocumentOptions {
   readonly checkTypes: readonly AnyCheckType[];
   readonly links: Links;
-  readonly buckets: { readonly [name in 'createCheck' | 'readCheck' | 'listProbes' | 'showCaller']: Bucket };
+  readonly buckets: {
+    readonly [
+      name in
+        | 'createCheck'
+        | 'readCheck'
+        | 'followCheck'
+        | 'showScreenshot'
+        | 'showSummary'
+        | 'listProbes'
+        | 'showCaller'
+    ]: Bucket;
+  };
   readonly retentionSeconds: number;
   /** Release of the service, semver. */
   readonly version: string;
@@ -26,6 +49,8 @@ const description = `Runs network diagnostics from several probes at once and re
 
 1. \`POST /check\` starts a check and answers with its \`checkId\`.
 2. \`GET /check/{id}/results\` shows one entry per probe; \`?wait=25\` holds the answer until all have answered.
+3. \`GET /check/{id}/events\` streams the results as they come.
+4. \`GET /check/{id}/summary\` says what the results mean together.
 
 The API is public: no credentials. Callers are told apart by address, which is what the rate limits count. Durations are
 milliseconds from a monotonic clock, times of day ISO 8601 UTC. \`null\` means looked for and not there; an absent field
@@ -54,14 +79,21 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
     paths: {
       '/check': { post: createCheckOperation(checkTypes, buckets.createCheck) },
       '/check/{id}/results': { get: readCheckOperation(buckets.readCheck, retentionSeconds) },
+      '/check/{id}/screenshot': { get: showScreenshotOperation(buckets.showScreenshot) },
+      '/check/{id}/events': { get: followCheckOperation(buckets.followCheck) },
+      '/check/{id}/summary': { get: showSummaryOperation(buckets.showSummary) },
       '/probes': { get: listProbesOperation(buckets.listProbes) },
       '/me': { get: showCallerOperation(buckets.showCaller) },
       '/healthz': { get: healthOperation() },
       '/readyz': { get: readinessOperation() },
+      [PROBING_PATH]: { get: wellKnownOperation('showProbing', 'Who measures, and whom to ask (RFC 9511)') },
+      [SECURITY_PATH]: { get: wellKnownOperation('showSecurity', 'Where to report a hole (RFC 9116)') },
       '/openapi.json': { get: documentOperation() },
       '/docs': { get: pageOperation('showDocs', 'A reference page made from this document') },
       '/problems/{type}': { get: problemPageOperation() },
-      '/': { get: pageOperation('showHome', 'What this is') },
+      '/': { get: webPageOperation('showHome', 'The web page') },
+      '/c/{id}': { get: checkPageOperation() },
+      '/status': { get: webPageOperation('showStatusPage', 'The probes, as the web page shows them') },
     },
     components: { schemas: componentSchemas(checkTypes), headers: componentHeaders },
   };

@@ -6,7 +6,7 @@ import { headers, problemAnswers } from './answers.ts';
 import { requestExamples } from './examples.ts';
 import { refTo, toJson, type JsonObject } from './schemas.ts';
 
-const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
+export const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 
 export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket: Bucket): JsonObject {
   return {
@@ -17,6 +17,17 @@ export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket
       'Starts a check from several probes at once and answers before they have measured anything. ' +
       'Follow `Location` for the results.',
     ...limitOf(bucket),
+    parameters: [
+      {
+        name: 'Idempotency-Key',
+        in: 'header',
+        description:
+          'Makes a repeated request harmless: for 24 hours the same key of one client, with the same body, has the ' +
+          'same answer and starts nothing. 1 to 255 visible ASCII characters without spaces.',
+        schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+        example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+      },
+    ],
     requestBody: {
       required: true,
       description: 'At most 16 KiB of JSON. Fields that belong to another type are ignored, unknown ones refused.',
@@ -39,6 +50,8 @@ export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket
           'invalid-request',
           'invalid-http',
           'target-refused',
+          'idempotency-key-reused',
+          'idempotency-key-in-use',
           'payload-too-large',
           'unsupported-media-type',
           'no-probe-available',
@@ -95,6 +108,74 @@ export function readCheckOperation(bucket: Bucket, retentionSeconds: number): Js
   };
 }
 
+export function showScreenshotOperation(bucket: Bucket): JsonObject {
+  return {
+    operationId: 'showScreenshot',
+    tags: ['checks'],
+    summary: 'Show the screenshot of a check',
+    description:
+      'The picture that is also in the result of one probe, as it is: PNG, 1280×800. It is there as soon as it is taken, ' +
+      'while other probes may still measure.',
+    ...limitOf(bucket),
+    parameters: [
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: 'The `checkId` that POST /check answered.',
+        schema: toJson(checkIdSchema),
+        example: EXAMPLE_ID,
+      },
+      ifNoneMatch,
+    ],
+    responses: {
+      '200': {
+        description: 'The picture. It never changes.',
+        headers: headers(true, ['ETag', 'Cache-Control']),
+        content: { 'image/png': { schema: { type: 'string', contentMediaType: 'image/png' } } },
+      },
+      '304': notModified,
+      ...problemAnswers(
+        ['invalid-http', 'check-not-found', 'screenshot-not-found', 'rate-limited', 'internal-error', 'unavailable'],
+        true,
+      ),
+    },
+  };
+}
+
+export function showSummaryOperation(bucket: Bucket): JsonObject {
+  return {
+    operationId: 'showSummary',
+    tags: ['checks'],
+    summary: 'Say what the results of a check mean together',
+    description:
+      'A verdict, how many probes agree, a headline in words, and findings that name the probes that carry them; for a ' +
+      'traceroute also the paths of all probes merged into one graph. While the check is pending it is of the probes ' +
+      'that have answered. The reference `docs/reference/findings.md` of the source says how each finding is decided.',
+    ...limitOf(bucket),
+    parameters: [
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: 'The `checkId` that POST /check answered.',
+        schema: toJson(checkIdSchema),
+        example: EXAMPLE_ID,
+      },
+      ifNoneMatch,
+    ],
+    responses: {
+      '200': {
+        description: 'The summary. `Cache-Control` is `no-store` while the check is pending.',
+        headers: headers(true, ['ETag', 'Cache-Control']),
+        content: { 'application/json': { schema: refTo('Summary') } },
+      },
+      '304': notModified,
+      ...problemAnswers(['invalid-http', 'check-not-found', 'rate-limited', 'internal-error', 'unavailable'], true),
+    },
+  };
+}
+
 export function listProbesOperation(bucket: Bucket): JsonObject {
   return {
     operationId: 'listProbes',
@@ -146,7 +227,7 @@ const notModified: JsonObject = {
 };
 
 /** Specification extension: tools ignore it, the reference page shows it. */
-function limitOf({ name, limit }: Bucket): JsonObject {
+export function limitOf({ name, limit }: Bucket): JsonObject {
   return { 'x-rate-limit': { name, requests: limit, windowSeconds: 60, per: 'client IP address, IPv6 by /64' } };
 }
 

@@ -1,15 +1,19 @@
 import {
   checkSchema,
   checkStartSchema,
+  eventCheckType,
   failureCodes,
   failureSchema,
+  findingCodes,
   meSchema,
   pendingResultSchema,
+  probeIdSchema,
   probeSchema,
   probesSchema,
   problemSchema,
   requestSchema,
-  resultSchema,
+  shownResultSchema,
+  summarySchema,
   type AnyCheckType,
 } from '@vantage/contract';
 
@@ -28,10 +32,13 @@ export function jsonText(value: Json | undefined): string {
 /** `#/components/schemas`, from the schemas of the contract and of the registered check types. */
 export function componentSchemas(checkTypes: readonly AnyCheckType[]): JsonObject {
   const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
-  const own = Object.fromEntries(checkTypes.flatMap((checkType) => schemasOfType(checkType, known)));
+  const own = Object.fromEntries(
+    checkTypes.flatMap((checkType) => [...schemasOfType(checkType, known), ...eventSchemasOfType(checkType)]),
+  );
   const shared = {
     CheckStart: toJson(checkStartSchema),
     Failure: withCodes(toJson(failureSchema)),
+    Summary: withFindings(toJson(summarySchema)),
     Probe: toJson(probeSchema),
     Probes: toJson(probesSchema),
     Me: toJson(meSchema),
@@ -45,6 +52,10 @@ export function componentSchemas(checkTypes: readonly AnyCheckType[]): JsonObjec
   return {
     CheckRequest: union('Check request', 'Body of POST /check; `type` says which.', checkTypes, requestName),
     Check: union('Check and its results', 'The results of a check by probe; `type` says which.', checkTypes, checkName),
+    CompletedEvent: union('Completed event', 'Data of a `completed` event: the check.', checkTypes, (type) =>
+      checkName(eventName(type, checkTypes)),
+    ),
+    ProbeEvent: probeEvent(checkTypes.map(({ type }) => refTo(entryName(eventName(type, checkTypes))))),
     ...(Object.fromEntries(named) as JsonObject),
   };
 }
@@ -67,21 +78,52 @@ export function toJson(schema: unknown): JsonObject {
 }
 
 function schemasOfType(checkType: AnyCheckType, known: readonly string[]): readonly [string, JsonObject][] {
-  const result = resultSchema(checkType);
+  const { type } = checkType;
+  return [[requestName(type), toJson(requestSchema(checkType, known))], ...readSchemas(checkType, type)];
+}
+
+/** What events show of a type, where that is not what is read otherwise. */
+function eventSchemasOfType(checkType: AnyCheckType): readonly [string, JsonObject][] {
+  const shown = eventCheckType(checkType);
+  return shown === checkType ? [] : readSchemas(shown, `${checkType.type}Event`);
+}
+
+function readSchemas(checkType: AnyCheckType, name: string): readonly [string, JsonObject][] {
+  const result = shownResultSchema(checkType);
   const pending = pendingResultSchema(checkType);
   const either: JsonObject = {
     title: `${checkType.title} result, pending or final`,
     anyOf: [toJson(pending), toJson(result)],
   };
   const check = toJson(checkSchema(checkType.type, checkType.title, result));
-  const prefix = capitalized(checkType.type);
+  const prefix = capitalized(name);
   return [
-    [requestName(checkType.type), toJson(requestSchema(checkType, known))],
-    [checkName(checkType.type), withResults(check, refTo(`${prefix}Entry`))],
-    [`${prefix}Entry`, either],
+    [checkName(name), withResults(check, refTo(entryName(name)))],
+    [entryName(name), either],
     [`${prefix}Result`, toJson(result)],
     [`${prefix}Pending`, toJson(pending)],
   ];
+}
+
+/** The name in schemas of what events show of a type. */
+function eventName(type: string, checkTypes: readonly AnyCheckType[]): string {
+  const checkType = checkTypes.find((one) => one.type === type);
+  return checkType === undefined || eventCheckType(checkType) === checkType ? type : `${type}Event`;
+}
+
+function entryName(type: string): string {
+  return `${capitalized(type)}Entry`;
+}
+
+function probeEvent(entries: readonly JsonObject[]): JsonObject {
+  return {
+    title: 'Probe event',
+    description: 'Data of a `probe` event: what one probe has come to, in the shape of the check’s type.',
+    type: 'object',
+    required: ['probe', 'result'],
+    properties: { probe: toJson(probeIdSchema), result: { anyOf: entries } },
+    additionalProperties: false,
+  };
 }
 
 /** The entries of `results` by name: they are long, and each stands on its own. */
@@ -102,6 +144,16 @@ function withCodes(failure: JsonObject): JsonObject {
   const properties = failure['properties'] as JsonObject;
   const code = { ...(properties['code'] as JsonObject), 'x-enum-descriptions': failureCodes };
   return { ...failure, properties: { ...properties, code } };
+}
+
+function withFindings(summary: JsonObject): JsonObject {
+  const properties = summary['properties'] as JsonObject;
+  const findings = properties['findings'] as JsonObject;
+  const finding = findings['items'] as JsonObject;
+  const ofFinding = finding['properties'] as JsonObject;
+  const code = { ...(ofFinding['code'] as JsonObject), 'x-enum-descriptions': findingCodes };
+  const items = { ...finding, properties: { ...ofFinding, code } };
+  return { ...summary, properties: { ...properties, findings: { ...findings, items } } };
 }
 
 function union(

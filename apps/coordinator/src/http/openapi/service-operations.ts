@@ -1,8 +1,8 @@
-import { problemTypes } from '@vantage/contract';
+import { checkIdSchema, problemTypes } from '@vantage/contract';
 
 import { headers, problemAnswers } from './answers.ts';
 import { ifNoneMatch } from './operations.ts';
-import type { JsonObject } from './schemas.ts';
+import { toJson, type JsonObject } from './schemas.ts';
 
 export function healthOperation(): JsonObject {
   return {
@@ -38,6 +38,36 @@ export function pageOperation(operationId: string, summary: string): JsonObject 
         content: { 'text/html': { schema: { type: 'string' } } },
       },
       ...problemAnswers(['internal-error'], false),
+    },
+  };
+}
+
+/** A view of the web page: the same document for each of them. */
+export function webPageOperation(operationId: string, summary: string): JsonObject {
+  const page = pageOperation(operationId, summary);
+  const known = { '304': { description: 'As you have it.', headers: headers(false, ['Cache-Control']) } };
+  return { ...page, parameters: [ifNoneMatch], responses: { ...(page['responses'] as JsonObject), ...known } };
+}
+
+export function checkPageOperation(): JsonObject {
+  const page = webPageOperation('showCheckPage', 'A check, as the web page shows it to whoever has the link');
+  const id = { name: 'id', in: 'path', required: true, description: 'The check.', schema: toJson(checkIdSchema) };
+  return { ...page, parameters: [id, ...(page['parameters'] as JsonObject[])] };
+}
+
+export function wellKnownOperation(operationId: string, summary: string): JsonObject {
+  return {
+    operationId,
+    tags: ['service'],
+    summary,
+    description: 'As the operator has configured it; 404 where there is none.',
+    responses: {
+      '200': {
+        description: 'Lines of `Field: value`.',
+        headers: headers(false, ['Cache-Control']),
+        content: { 'text/plain': { schema: { type: 'string' } } },
+      },
+      ...problemAnswers(['not-found', 'internal-error'], false),
     },
   };
 }

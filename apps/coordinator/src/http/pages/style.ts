@@ -1,25 +1,26 @@
 /** The one style sheet of the pages: light and dark, one column, wide tables scroll inside themselves. */
 export const styleSheet = `
-:root { --ink: #1d2330; --dim: #5b6475; --line: #dfe3ea; --paper: #fff; --well: #f5f7fa; --accent: #1a5fb4; --get: #1a7f5a; --post: #8a4b08; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e9ef; --dim: #9aa4b5; --line: #2e3542; --paper: #14181f; --well: #1c222c; --accent: #7ab0f5; --get: #58c99b; --post: #e0a458; }
-}
+/* The colours of the web page. */
+:root { color-scheme: light dark; --ink: light-dark(#10181d, #e9eff2); --dim: light-dark(#55636d, #94a4ae); --line: light-dark(#e2e7ea, #212b31); --paper: light-dark(#f6f7f8, #0c1013); --well: light-dark(#eef1f3, #12181c); --accent: light-dark(#0b62c4, #6db4ff); --get: light-dark(#0a7548, #3fd79a); --post: light-dark(#8a5800, #f0b64b); }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; }
-body { margin: 0; color: var(--ink); background: var(--paper); font: 16px/1.55 system-ui, sans-serif; }
+body { margin: 0; color: var(--ink); background: var(--paper); font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', sans-serif; font-variant-numeric: tabular-nums; }
 a { color: var(--accent); text-underline-offset: 0.15em; }
 a:focus-visible, summary:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 code, pre { font: 0.875em/1.5 ui-monospace, 'SFMono-Regular', Menlo, Consolas, monospace; }
 code { background: var(--well); padding: 0.1em 0.3em; border-radius: 4px; overflow-wrap: anywhere; }
 pre { background: var(--well); border: 1px solid var(--line); border-radius: 8px; padding: 0.9rem 1rem; overflow-x: auto; }
 pre code { background: none; padding: 0; overflow-wrap: normal; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 0.5rem; }
+h1, h2, h3 { font-weight: 620; letter-spacing: -0.02em; }
+h1 { font-size: 2.1rem; line-height: 1.15; margin: 0 0 0.5rem; letter-spacing: -0.03em; }
 h2 { font-size: 1.4rem; margin: 3rem 0 0.75rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 h3 { font-size: 1.1rem; margin: 2rem 0 0.5rem; }
 h4 { font-size: 0.95rem; margin: 1.25rem 0 0.4rem; color: var(--dim); }
-.top { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: baseline; padding: 0.9rem 1.5rem; border-bottom: 1px solid var(--line); }
-.top nav { display: flex; flex-wrap: wrap; gap: 1rem; }
-.brand { font-weight: 650; color: var(--ink); text-decoration: none; }
+.top { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: baseline; padding: 0.9rem 1.5rem; max-width: 65rem; margin: 0 auto; }
+.top nav { display: flex; flex-wrap: wrap; gap: 1rem; margin-left: auto; }
+.top nav a { color: var(--dim); text-decoration: none; }
+.top nav a:hover { color: var(--ink); }
+.brand { font-weight: 650; font-size: 1.06rem; letter-spacing: -0.02em; color: var(--ink); text-decoration: none; }
 main { padding: 2rem 1.5rem 5rem; max-width: 62rem; margin: 0 auto; }
 main.narrow { max-width: 44rem; }
 .lead { font-size: 1.1rem; color: var(--dim); }

@@ -1,0 +1,91 @@
+import type { Request } from 'express';
+
+import type { LiveCheck, LiveChecks } from '../../checks/live.ts';
+import { clientAddress } from '../client-address.ts';
+import { createEventFrames } from '../events/event-frames.ts';
+import { sendEvents, type Sending, type StreamTimes } from '../events/send-events.ts';
+import { createStreamPlaces, type StreamBounds } from '../events/stream-places.ts';
+import type { Limit } from '../limits/rate-limit.ts';
+import type { Links } from '../links.ts';
+import { HttpProblem } from '../problem.ts';
+import { isCheckId } from '../requests/check-id.ts';
+import type { Endpoint } from './endpoint.ts';
+
+export interface CheckEventsOptions {
+  readonly live: LiveChecks;
+  readonly streamBounds: StreamBounds;
+  readonly streamTimes?: Partial<StreamTimes> | undefined;
+  readonly links: Links;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+  readonly limit: Limit;
+}
+
+/** `GET /check/:id/events`: Server-Sent Events as the HTML standard has them. */
+export function followCheck(options: CheckEventsOptions): Endpoint {
+  const { live, streamBounds, streamTimes, links, stopping, limit } = options;
+  const places = createStreamPlaces(streamBounds);
+  const frames = createEventFrames((id) => links.path(`/check/${id}/screenshot`));
+  const open = new Set<Sending>();
+  stopping.addEventListener('abort', () => {
+    for (const sending of open) sending.sendAway();
+  });
+
+  return {
+    path: '/check/:id/events',
+    method: 'GET',
+    limit,
+    answer: async (request, response) => {
+      const leave = places.take(clientAddress(request));
+      response.once('close', leave);
+      // Gone while the limit was counted: nothing closes any more.
+      if (response.destroyed) return leave();
+      const { id = '' } = request.params as { readonly id?: string };
+      let pump = (): void => undefined;
+      const followed = await follow(live, id, () => pump()).catch((error: unknown) => {
+        leave();
+        throw error;
+      });
+      // Or told meanwhile that the store takes too long.
+      if (response.destroyed || response.headersSent) return followed.close();
+      const after = lastEventId(request, followed.version());
+      const completion = followed.completion();
+      const knowsAll = completion !== undefined && after >= completion.version;
+      if (request.method === 'HEAD' || knowsAll) {
+        followed.close();
+        leave();
+        // Whatever else ends a stream lets an EventSource connect again (HTML standard, section 9.2.3).
+        response.writeHead(knowsAll ? 204 : 200, knowsAll ? noStore : streamHeaders).end();
+        return;
+      }
+      response.writeHead(200, streamHeaders);
+      const stream = sendEvents(response, { id, live: followed, frames, after, times: streamTimes });
+      pump = stream.pump;
+      open.add(stream);
+      response.once('close', () => open.delete(stream));
+      if (stopping.aborted) stream.sendAway();
+    },
+  };
+}
+
+const noStore = { 'Cache-Control': 'no-store' };
+
+const streamHeaders = {
+  'Content-Type': 'text/event-stream',
+  // What a proxy compresses it also collects first.
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
+async function follow(live: LiveChecks, id: string, onChange: () => void): Promise<LiveCheck> {
+  const followed = isCheckId(id) ? await live.follow(id, onChange) : undefined;
+  if (followed !== undefined) return followed;
+  throw new HttpProblem('check-not-found', 'There is no check with this id, or it is too old to be kept.');
+}
+
+/** -1 where the client knows nothing yet, or what it knows Redis has lost. */
+function lastEventId(request: Request, version: number): number {
+  const id = request.headers['last-event-id'];
+  const known = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1;
+  return known > version ? -1 : known;
+}

@@ -1,0 +1,42 @@
+import type { Page, PageAnswer, PageRequest } from '@vantage/web';
+import type { Request, Response } from 'express';
+
+import type { Endpoint } from './endpoint.ts';
+
+/** The web page: one document for all of its views, which reads the address itself, and the files that it is made of. */
+export function webPage(page: Page): readonly Endpoint[] {
+  const view = (path: string, headers: Readonly<Record<string, string>> = {}): Endpoint => ({
+    path,
+    method: 'GET',
+    answer: (request, response) => {
+      const { id } = request.params as { readonly id?: string };
+      response.set(headers);
+      send(response, page.document(asked(request), id));
+    },
+  });
+  return [
+    view('/'),
+    view('/status'),
+    // A check is for whoever has its link, not for search engines.
+    view('/c/:id', { 'X-Robots-Tag': 'noindex' }),
+    ...page.files.map((path): Endpoint => ({
+      path,
+      method: 'GET',
+      answer: (request, response) => send(response, page.file(path, asked(request))),
+    })),
+  ];
+}
+
+function asked({ headers }: Request): PageRequest {
+  const encodings = headers['accept-encoding'];
+  return {
+    acceptEncoding: Array.isArray(encodings) ? encodings.join(', ') : encodings,
+    ifNoneMatch: headers['if-none-match'],
+  };
+}
+
+function send(response: Response, { status, headers, body }: PageAnswer): void {
+  response.status(status).set(headers);
+  if (status === 304) response.end();
+  else response.send(body);
+}

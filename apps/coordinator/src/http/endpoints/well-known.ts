@@ -1,0 +1,68 @@
+import type { Links } from '../links.ts';
+import { HttpProblem } from '../problem.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** RFC 9511 section 3. */
+export const PROBING_PATH = '/.well-known/probing.txt';
+/** RFC 9116 section 3. */
+export const SECURITY_PATH = '/.well-known/security.txt';
+
+/** Each a URL or a mail address; absent where the operator gave none. */
+export interface Contacts {
+  readonly probing?: string | undefined;
+  readonly security?: string | undefined;
+}
+
+const DAY_MS = 86_400_000;
+
+/** It is made anew at each reading, so only whoever keeps a copy needs an end; RFC 9116 wants less than a year. */
+const VALID_DAYS = 30;
+
+const DESCRIPTION =
+  'Vantage measures targets that its callers name: ping, traceroute, TCP, UDP, DNS and HTTP, few packets each. ' +
+  'How often a target is measured is limited over all callers. Ask the contact to leave a name or network out.';
+
+/** Who runs the service, for whoever is measured by it and for whoever finds a hole in it. */
+export function wellKnown(links: Links, { probing, security }: Contacts): readonly Endpoint[] {
+  return [
+    file(PROBING_PATH, links, probing, [`Description: ${DESCRIPTION}`]),
+    file(SECURITY_PATH, links, security, []),
+  ];
+}
+
+function file(path: `/${string}`, links: Links, contact: string | undefined, more: readonly string[]): Endpoint {
+  return {
+    path,
+    method: 'GET',
+    answer: (_request, response) => {
+      if (contact === undefined)
+        throw new HttpProblem('not-found', 'The operator of the service has given no contact.');
+      const lines = [
+        ...canonical(links, path),
+        `Contact: ${contactUri(contact)}`,
+        `Expires: ${expiry(Date.now())}`,
+        'Preferred-Languages: en',
+        ...more,
+      ];
+      response
+        .set({ 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'public, max-age=3600' })
+        .send(`${lines.join('\n')}\n`);
+    },
+  };
+}
+
+/** Well-known files are at the root of the origin (RFC 8615), and a canonical one is there by https. */
+function canonical({ publicUrl }: Links, path: string): readonly string[] {
+  const { origin, protocol } = new URL(publicUrl);
+  return protocol === 'https:' ? [`Canonical: ${origin}${path}`] : [];
+}
+
+function contactUri(contact: string): string {
+  return /^(https|mailto):/i.test(contact) ? contact : `mailto:${contact}`;
+}
+
+/** The same all day, so that copies are equal. */
+function expiry(nowMs: number): string {
+  const day = Math.floor(nowMs / DAY_MS) + VALID_DAYS;
+  return new Date(day * DAY_MS).toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,50 @@
+import type { EventName } from '@vantage/contract';
+
+import type { Completion, ProbeState } from '../../checks/live.ts';
+
+/** The events of checks as bytes, each made once for all streams that send it. */
+export interface EventFrames {
+  readonly probe: (id: string, state: ProbeState) => Buffer;
+  readonly completed: (completion: Completion) => Buffer;
+}
+
+/** @param pathOfPicture where the picture of a check is, by its id */
+export function createEventFrames(pathOfPicture: (id: string) => string): EventFrames {
+  const made = new WeakMap<object, Buffer>();
+  const once = (source: object, make: () => string): Buffer => {
+    const known = made.get(source);
+    if (known !== undefined) return known;
+    const frame = Buffer.from(make());
+    made.set(source, frame);
+    return frame;
+  };
+  const resultOf = (id: string, { json, hasPicture }: ProbeState): string =>
+    hasPicture ? `${json.slice(0, -1)},"screenshotUrl":${JSON.stringify(pathOfPicture(id))}}` : json;
+
+  return {
+    probe: (id, state) =>
+      once(state, () => {
+        const { probe, version } = state;
+        return frame(version, 'probe', `{"probe":${JSON.stringify(probe)},"result":${resultOf(id, state)}}`);
+      }),
+    completed: (completion) =>
+      once(completion, () => {
+        const { version, check, states } = completion;
+        const results = states.map((state) => `${JSON.stringify(state.probe)}:${resultOf(check.testId, state)}`);
+        return frame(version, 'completed', `${JSON.stringify(check).slice(0, -1)},"results":{${results.join(',')}}}`);
+      }),
+  };
+}
+
+/** Tells a client how long to wait before it connects again. */
+export function retryFrame(milliseconds: number): Buffer {
+  return Buffer.from(`retry: ${Math.round(milliseconds)}\n\n`);
+}
+
+/** A comment: keeps proxies from taking the stream for dead. */
+export const HEARTBEAT_FRAME = Buffer.from(':\n\n');
+
+/** @param json without a line break, as `JSON.stringify` writes it */
+function frame(id: number, name: EventName, json: string): string {
+  return `id: ${id}\nevent: ${name}\ndata: ${json}\n\n`;
+}

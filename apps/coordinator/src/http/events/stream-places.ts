@@ -1,0 +1,58 @@
+import { axesOf } from '../limits/axes.ts';
+import { HttpProblem } from '../problem.ts';
+
+/** How many event streams may be open at a time. */
+export interface StreamBounds {
+  /** Of one client, IPv6 by /64. */
+  readonly perClient: number;
+  readonly total: number;
+}
+
+export interface StreamPlaces {
+  /**
+   * Takes a place for one stream.
+   *
+   * @param address of the client, canonical text
+   * @returns what gives the place back
+   * @throws HttpProblem 429 or 503
+   */
+  readonly take: (address: string) => () => void;
+  readonly taken: () => number;
+}
+
+/** A check lasts for seconds, and so do its streams. */
+const RETRY_AFTER = { 'Retry-After': '5' };
+
+export function createStreamPlaces({ perClient, total }: StreamBounds): StreamPlaces {
+  const byClient = new Map<string, number>();
+  let taken = 0;
+
+  return {
+    take: (address) => {
+      const client = axesOf(address, perClient)[0]!.key;
+      const own = byClient.get(client) ?? 0;
+      if (own >= perClient) {
+        throw new HttpProblem('too-many-streams', `Your address has ${own} event streams open; that is the limit.`, {
+          headers: RETRY_AFTER,
+        });
+      }
+      if (taken >= total) {
+        throw new HttpProblem('unavailable', 'The service has as many event streams open as it can serve.', {
+          headers: RETRY_AFTER,
+        });
+      }
+      taken += 1;
+      byClient.set(client, own + 1);
+      let isTaken = true;
+      return () => {
+        if (!isTaken) return;
+        isTaken = false;
+        taken -= 1;
+        const left = (byClient.get(client) ?? 1) - 1;
+        if (left === 0) byClient.delete(client);
+        else byClient.set(client, left);
+      };
+    },
+    taken: () => taken,
+  };
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import type { Links } from './links.ts';
+import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
+import { requestFault } from './request-fault.ts';
+
+/** The methods that some path of the service answers. */
+const methods = 'GET, HEAD, POST, OPTIONS';
+
+/** A client has this long to read the last answer and to close its end. */
+const LINGER_MS = 1_000;
+
+/**
+ * Answers what never gets to a handler: what Node's parser refuses, what it lets pass and the service does not read, tunnels,
+ * and questions about the server as a whole.
+ *
+ * @param listener answers every other request
+ */
+export function guardRequests(server: Server, links: Links, listener: RequestListener): void {
+  const answers = trackAnswers(server);
+  server.on('clientError', (error, socket) => refuseError(error, socket, answers(socket), links));
+  server.on('connect', (_request, socket) => refuse(notAProxy(), socket, links));
+  server.on('request', (request, response) => {
+    const fault = requestFault(request);
+    if (fault !== undefined) answerFault(fault, response, links);
+    else if (request.url === '*') response.writeHead(204, { Allow: methods }).end();
+    else listener(request, response);
+  });
+}
+
+/** The answers that a connection still owes, oldest first. */
+function trackAnswers(server: Server): (socket: Duplex) => readonly ServerResponse[] {
+  const owed = new WeakMap<Duplex, Set<ServerResponse>>();
+  server.on('request', ({ socket }, response) => {
+    const set = owed.get(socket) ?? new Set();
+    owed.set(socket, set.add(response));
+    response.once('close', () => set.delete(response));
+  });
+  return (socket) => [...(owed.get(socket) ?? [])];
+}
+
+/** What Node's parser refuses never becomes a request: the answer is written by hand. */
+function refuseError(
+  error: Error & { readonly code?: string },
+  socket: Duplex,
+  owed: readonly ServerResponse[],
+  links: Links,
+): void {
+  if (error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  // An answer to what came behind a whole request would be read as that one's.
+  const before = owed.filter(({ req, headersSent }) => req.complete || headersSent);
+  const last = before.at(-1);
+  if (last === undefined) refuse(problemOf(error.code), socket, links);
+  else last.once('close', () => endSoon(socket));
+}
+
+function refuse(problem: HttpProblem, socket: Duplex, links: Links): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { headers, body } = faultAnswer(problem, links);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  endSoon(socket, [`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`, ...lines, '', body].join('\r\n'));
+}
+
+/** The server looks after this connection no more: a client that does not close its end would keep it for ever. */
+function endSoon(socket: Duplex, text = ''): void {
+  socket.end(text);
+  // What is left unread would reset the connection, and the answer with it.
+  socket.resume();
+  const late = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(late));
+}
+
+/** Nothing more is read on the connection: where this request ends is what is in doubt. */
+function answerFault(problem: HttpProblem, response: ServerResponse, links: Links): void {
+  const { headers, body } = faultAnswer(problem, links);
+  response.writeHead(problem.status, headers).end(body);
+}
+
+function faultAnswer(
+  problem: HttpProblem,
+  links: Links,
+): { readonly headers: Readonly<Record<string, string>>; readonly body: string } {
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemDocument(problem, links, '', requestId));
+  const headers = {
+    'Content-Type': PROBLEM_MEDIA_TYPE,
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': requestId,
+    Connection: 'close',
+    ...problem.headers,
+  };
+  return { headers, body };
+}
+
+function notAProxy(): HttpProblem {
+  return new HttpProblem('method-not-allowed', 'The service is no proxy.', { headers: { Allow: methods } });
+}
+
+function problemOf(code: string | undefined): HttpProblem {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new HttpProblem('headers-too-large', 'The request line and the headers are larger than 8 KiB.');
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new HttpProblem('request-timeout', 'The request did not arrive in time.');
+  }
+  return new HttpProblem('invalid-http', 'The request is not valid HTTP.');
+}

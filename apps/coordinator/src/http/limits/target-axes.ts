@@ -1,0 +1,86 @@
+import type { TargetPurpose } from '@vantage/contract';
+import { targetGroup } from '@vantage/target-policy';
+
+import type { AcceptedRequest } from '../../checks/checks.ts';
+import { axesOf, type Axis } from './axes.ts';
+
+/** How often all callers together may have a target measured. Each a minute. */
+export interface TargetLimits {
+  /** Probe-runs at one target, each by the cost of its type. */
+  readonly target: number;
+  /** Different ports of one target, by tcp and udp. */
+  readonly targetPorts: number;
+  /** Different pairs of target and port that one client has measured, by tcp and udp. */
+  readonly clientTargets: number;
+  /** What a probe-run of a type costs, where that is not 1. */
+  readonly costs: ReadonlyMap<string, number>;
+}
+
+/** An axis of what a request wants measured. */
+export interface TargetAxis extends Axis {
+  /** Names the policy in the headers; a token. */
+  readonly policy: string;
+  /** For whoever it refuses. */
+  readonly says: string;
+}
+
+/**
+ * What a check weighs on its targets: the host, and whatever else the caller chose to contact. A target is a registrable
+ * domain, or a literal address.
+ *
+ * @param probes how many of them run it
+ * @param client address of the caller
+ */
+export function targetAxes(
+  request: AcceptedRequest,
+  probes: number,
+  client: string,
+  { target, targetPorts, clientTargets, costs }: TargetLimits,
+): readonly TargetAxis[] {
+  const cost = probes * (costs.get(request.checkType.type) ?? 1);
+  const clientKey = axesOf(client, 1)[0]!.key;
+  const contacted = contactedBy(request);
+  const groups = [...new Set(contacted.map(({ group }) => group))];
+  const runs = groups.map((group) => ({
+    ...{ key: `target:${group}`, limit: target, cost, policy: 'target' },
+    says:
+      `The limit of ${target} probe-runs a minute at ${group} is reached, over all callers. ` +
+      `This check would have cost ${cost}.`,
+  }));
+  const pairs = contacted.flatMap(({ group, purpose, port }): readonly TargetAxis[] => {
+    if ((purpose !== 'tcp' && purpose !== 'udp') || port === undefined) return [];
+    return [
+      {
+        ...{ key: `ports:${group}`, limit: targetPorts, member: `${purpose}/${port}`, policy: 'target-ports' },
+        says: `The limit of ${targetPorts} different ports a minute at ${group} is reached, over all callers.`,
+      },
+      {
+        ...{ key: `pairs:${clientKey}`, limit: clientTargets, member: `${group} ${port}`, policy: 'client-targets' },
+        says:
+          `The limit of ${clientTargets} different pairs of target and port a minute is reached for your address. ` +
+          'Those of the last minute can be checked again.',
+      },
+    ];
+  });
+  return [...runs, ...pairs];
+}
+
+interface Contacted {
+  readonly group: string;
+  readonly purpose: TargetPurpose;
+  readonly port: number | undefined;
+}
+
+function contactedBy({ checkType, params }: AcceptedRequest): readonly Contacted[] {
+  const { host, port } = params as { readonly host: string; readonly port?: unknown };
+  const name = checkType.hostKind === 'url' ? new URL(host).hostname.replace(/^\[|\]$/g, '') : host;
+  const { purpose } = checkType;
+  return [
+    { group: targetGroup(name), purpose, port: typeof port === 'number' ? port : undefined },
+    ...(checkType.otherTargets?.(params) ?? []).map((other) => ({
+      ...other,
+      group: targetGroup(other.host),
+      port: other.port,
+    })),
+  ];
+}

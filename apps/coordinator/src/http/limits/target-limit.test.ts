@@ -1,0 +1,151 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { highLimits, highTargetLimits, post, startHttpBed, type HttpBed, type Seen } from '../../../test/http-bed.ts';
+import type { TargetLimits } from './target-axes.ts';
+
+let bed: HttpBed | undefined;
+
+afterEach(async () => {
+  await bed?.close();
+  bed = undefined;
+});
+
+/** Each check runs from two probes. */
+async function start(limits: Partial<TargetLimits>, createCheck = 1e6): Promise<(body: object) => Promise<Seen>> {
+  bed = await startHttpBed({
+    rateLimits: { ...highLimits, createCheck },
+    targetLimits: { ...highTargetLimits, ...limits },
+  });
+  const { ask } = bed;
+  return (body) => ask('/check', post(body));
+}
+
+async function statuses(ask: (body: object) => Promise<Seen>, bodies: readonly object[]): Promise<number[]> {
+  const seen = [];
+  for (const body of bodies) seen.push((await ask(body)).status);
+  return seen;
+}
+
+const dns = (host: string, more: object = {}): object => ({ type: 'dns', host, ...more });
+const tcp = (host: string, port: number): object => ({ type: 'tcp', host, port });
+
+describe('the limits of targets', () => {
+  it('count probe-runs at a registrable domain, whatever is asked of which name below it', async () => {
+    const ask = await start({ target: 6 });
+
+    expect(
+      await statuses(ask, [
+        dns('a.example.com'),
+        tcp('b.example.com', 443),
+        { type: 'http', host: 'https://www.Example.com:8443/x' },
+        dns('example.com'),
+        dns('example.net'),
+        dns('xn--bcher-kva.example.com'),
+      ]),
+    ).toEqual([202, 202, 202, 429, 202, 429]);
+  });
+
+  it('count literal addresses each for itself', async () => {
+    const ask = await start({ target: 2 });
+    const bodies = ['192.0.2.1', '192.0.2.2', '192.0.2.1', '2001:db8::1', '2001:db8::2', '2001:db8::1'];
+
+    expect(
+      await statuses(
+        ask,
+        bodies.map((host) => tcp(host, 80)),
+      ),
+    ).toEqual([202, 202, 429, 202, 202, 429]);
+    expect((await ask({ type: 'http', host: 'http://[2001:db8::2]/' })).status).toBe(429);
+  });
+
+  it('say which limit it was, for how long, and what is left of both', async () => {
+    const ask = await start({ target: 3 }, 20);
+
+    await ask(dns('example.com'));
+    const { status, headers, json } = await ask(dns('www.example.com'));
+
+    expect(status).toBe(429);
+    const retryAfter = Number(headers.get('Retry-After'));
+    expect(retryAfter).toBeGreaterThan(0);
+    expect(retryAfter).toBeLessThanOrEqual(61);
+    expect(headers.get('RateLimit')).toMatch(
+      new RegExp(`^"create-check"; r=18; t=\\d+, "target"; r=1; t=${retryAfter}$`),
+    );
+    expect(headers.get('RateLimit-Policy')).toBe('"create-check"; q=20; w=60, "target"; q=3; w=60');
+    expect(json).toMatchObject({
+      type: expect.stringMatching(/\/problems\/rate-limited$/),
+      detail:
+        'The limit of 3 probe-runs a minute at example.com is reached, over all callers. This check would have cost 2.',
+    });
+  });
+
+  it('weigh a check by its type, and admit any into an empty window', async () => {
+    const ask = await start({ target: 5, costs: new Map([['traceroute', 3]]) });
+
+    expect(
+      await statuses(ask, [
+        { type: 'traceroute', host: 'example.com' },
+        dns('example.com'),
+        dns('example.net'),
+        dns('example.net'),
+        dns('example.net'),
+      ]),
+    ).toEqual([202, 429, 202, 202, 429]);
+  });
+
+  it('count what the caller chose to contact besides', async () => {
+    const ask = await start({ target: 2 });
+
+    expect(
+      await statuses(ask, [
+        dns('a.example', { options: { resolver: '192.0.2.53' } }),
+        dns('b.example', { options: { resolver: '192.0.2.53' } }),
+        dns('b.example'),
+      ]),
+    ).toEqual([202, 429, 202]);
+  });
+
+  it('count the different ports of a target over all callers, and those again that are known', async () => {
+    const ask = await start({ targetPorts: 2 });
+
+    expect(
+      await statuses(ask, [
+        tcp('a.example.com', 80),
+        tcp('b.example.com', 443),
+        tcp('example.com', 80),
+        tcp('example.com', 22),
+        { type: 'traceroute', host: 'example.com', options: { protocol: 'tcp', port: 23 } },
+        tcp('example.net', 22),
+      ]),
+    ).toEqual([202, 202, 202, 429, 429, 202]);
+  });
+
+  it('count the different pairs of target and port of one client', async () => {
+    const ask = await start({ clientTargets: 2 });
+
+    expect(
+      await statuses(ask, [
+        tcp('example.com', 80),
+        tcp('example.net', 80),
+        tcp('example.org', 80),
+        tcp('www.example.net', 80),
+        { type: 'ping', host: 'example.org' },
+      ]),
+    ).toEqual([202, 202, 429, 202, 202]);
+  });
+
+  it('charge no target for what is refused before', async () => {
+    const ask = await start({ target: 2 }, 3);
+
+    expect(
+      await statuses(ask, [
+        { type: 'tcp', host: 'example.com' },
+        { type: 'tcp', host: 'example.com', port: 'x' },
+        tcp('example.com', 80),
+        tcp('example.com', 80),
+      ]),
+    ).toEqual([400, 400, 202, 429]);
+    // The last was one too many of its client, which is told first.
+    expect(bed!.created).toHaveLength(1);
+  });
+});

@@ -1,0 +1,86 @@
+import type { Request } from 'express';
+
+import type { Claim, FirstAnswer, FirstAnswers } from '../../checks/first-answers.ts';
+import { clientAddress } from '../client-address.ts';
+import { axesOf } from '../limits/axes.ts';
+import { HttpProblem } from '../problem.ts';
+import { invalid } from './validate-request.ts';
+
+const HEADER = 'idempotency-key';
+
+/** Opaque: a quoted string, as draft-ietf-httpapi-idempotency-key-header has it, is one too. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export function hasIdempotencyKey(request: Request): boolean {
+  return request.headers[HEADER] !== undefined;
+}
+
+/**
+ * Claims the key of a request for its client.
+ *
+ * @param text the body as it was sent
+ * @throws HttpProblem 400 for an odd key
+ */
+export async function claimKey(
+  request: Request,
+  firstAnswers: FirstAnswers,
+  text: string,
+  signal: AbortSignal,
+): Promise<Claim> {
+  const client = axesOf(clientAddress(request), 1)[0]!.key;
+  return firstAnswers.claim(client, readKey(request), text, signal);
+}
+
+/**
+ * Answers a request once: whoever repeats it gets the first answer again.
+ *
+ * @param claimed where it was refused, that is the answer
+ * @param answer makes the first answer; where it rejects the key is free again
+ * @throws HttpProblem 409 for a key that belongs to another request or whose answer is not known yet
+ */
+export async function answerOnce(
+  claimed: PromiseSettledResult<Claim>,
+  answer: () => Promise<FirstAnswer>,
+): Promise<FirstAnswer> {
+  if (claimed.status === 'rejected') throw claimed.reason;
+  const claim = claimed.value;
+  switch (claim.kind) {
+    case 'repeated':
+      return claim.answer;
+    case 'other-request':
+      throw new HttpProblem('idempotency-key-reused', 'This Idempotency-Key was used with another body.');
+    case 'under-way':
+      throw new HttpProblem(
+        'idempotency-key-in-use',
+        'The first request with this Idempotency-Key has no answer yet.',
+        {
+          headers: { 'Retry-After': '2' },
+        },
+      );
+    case 'first':
+      break;
+  }
+  try {
+    const first = await answer();
+    await claim.keep(first);
+    return first;
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+}
+
+function readKey(request: Request): string {
+  const key = request.headers[HEADER];
+  if (typeof key === 'string' && KEY.test(key)) return key;
+  const message = 'must be 1 to 255 visible ASCII characters without spaces, given once';
+  throw invalid([{ path: 'Idempotency-Key:', message }]);
+}
+
+/** JSON with the fields of each object in one order: the same request is the same text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_name, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

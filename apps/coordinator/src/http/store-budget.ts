@@ -1,0 +1,29 @@
+import { StoreUnavailable } from '../checks/checks.ts';
+import { inTime } from './in-time.ts';
+
+/** A caller is told within two seconds that the store does not answer: the count of its limit and the answer together. */
+const BUDGET_MS = 1_850;
+
+/** The time that one request may wait for the store in all. */
+export interface StoreBudget {
+  /** The request has arrived as a whole: what it took to arrive does not count. */
+  readonly restart: () => void;
+  /**
+   * @param moreMs what the caller asked to wait besides
+   * @throws StoreUnavailable when the time is up
+   */
+  readonly within: <T>(work: Promise<T>, moreMs?: number) => Promise<T>;
+}
+
+export function createStoreBudget(): StoreBudget {
+  let endsAt = performance.now() + BUDGET_MS;
+  return {
+    restart: () => {
+      endsAt = performance.now() + BUDGET_MS;
+    },
+    within: (work, moreMs = 0) =>
+      inTime(work, Math.max(0, endsAt - performance.now()) + moreMs, () => {
+        return new StoreUnavailable('the time that a request may wait for the store is up');
+      }),
+  };
+}

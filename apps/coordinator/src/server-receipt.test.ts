@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { startServer, type RunningServer, type ServerOptions } from './server.ts';
+
+let server: RunningServer | undefined;
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.close(0);
+  server = undefined;
+});
+
+const impatient = { headersMs: 300, requestMs: 600, lookEveryMs: 50 };
+
+/** A server that answers when told to, once a request has come as a whole; but what is too large at once. */
+async function start(
+  options: Pick<ServerOptions, 'receipt' | 'maxConnectionsPerClient'> = {},
+  answering: Promise<void> = Promise.resolve(),
+): Promise<void> {
+  server = await startServer({ host: '127.0.0.1', port: 0, ...options }, () => (request, response) => {
+    if (request.headers['content-length'] === '99999') {
+      response.end('too large');
+      return;
+    }
+    request.resume();
+    const isWhole = request.complete ? Promise.resolve() : once(request, 'end');
+    void Promise.all([answering, isWhole]).then(
+      () => response.end(`answer to ${request.url}`),
+      () => undefined,
+    );
+  });
+}
+
+/** Opens a connection, writes something, and collects what comes until it is closed. */
+function talk(bytes: string): { readonly socket: Socket; readonly answer: Promise<string> } {
+  const socket = connect(server!.port, '127.0.0.1');
+  sockets.push(socket);
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  socket.on('error', () => undefined);
+  socket.write(bytes, 'latin1');
+  return { socket, answer: once(socket, 'close').then(() => text) };
+}
+
+/** Writes the bytes one by one, for ever. */
+function drip(socket: Socket, byte: string): void {
+  const timer = setInterval(() => socket.write(byte), 20);
+  socket.once('close', () => clearInterval(timer));
+}
+
+describe('a client that is slow', () => {
+  it.each([
+    ['with the first line', '', 'G'],
+    ['with its headers', 'GET / HTTP/1.1\r\nHost: a\r\nX: ', 'x'],
+    ['with a body of a length', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n', 'x'],
+    ['with a body of chunks', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n', 'x'],
+  ])('%s is told so and sent away', async (_reason, head, byte) => {
+    await start({ receipt: impatient });
+    const { socket, answer } = talk(head);
+    drip(socket, byte);
+
+    const text = await answer;
+
+    expect(text).toMatch(/^HTTP\/1\.1 4(08|00) /);
+    expect(text).toMatch(/^content-type: application\/problem\+json\r$/im);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['empty lines', '\r\n\r\n'],
+    ['half a request', 'GET / HTTP/1.1\r\nHo'],
+  ])('and sends %s and then no more does not keep its connection', async (_reason, bytes) => {
+    await start({ receipt: impatient });
+
+    const text = await talk(bytes).answer;
+
+    expect(text === '' || text.startsWith('HTTP/1.1 408 ')).toBe(true);
+  });
+});
+
+describe('a client that keeps its end open', () => {
+  it.each([
+    ['saying nothing', ''],
+    ['in the middle of a request', 'GET / HTTP/1.1\r\nHo'],
+    ['before the whole body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n'],
+    ['behind a refused tunnel', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n'],
+  ])('%s loses its connection all the same', async (_reason, bytes) => {
+    await start({ receipt: impatient, maxConnectionsPerClient: 1 });
+    const socket = connect({ port: server!.port, host: '127.0.0.1', allowHalfOpen: true });
+    sockets.push(socket);
+    socket.on('error', () => undefined).resume();
+    await once(socket, 'connect');
+    socket.write(bytes);
+    await once(socket, 'end');
+
+    // There is room for another only when this one is gone.
+    let answer = '';
+    while (answer === '') {
+      await sleep(50);
+      answer = await talk('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
+    }
+
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('a connection with several requests', () => {
+  it('gets the answers in order, and none for what comes behind them and is no HTTP', async () => {
+    const held = Promise.withResolvers<void>();
+    await start({}, held.promise);
+    const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const { answer } = talk(`${get('/one')}${get('/two')}not HTTP at all\r\n\r\n`);
+    // What another connection sent after it has been read.
+    await talk('not HTTP at all\r\n\r\n').answer;
+    held.resolve();
+
+    const text = await answer;
+
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).toEqual(['200', '200']);
+    expect(text.indexOf('answer to /one')).toBeLessThan(text.indexOf('answer to /two'));
+  });
+
+  it('gets one answer to one request whose end is in doubt, and is closed', async () => {
+    await start();
+    const { answer } = talk(
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n',
+    );
+
+    expect([...(await answer).matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).toEqual(['400']);
+  });
+});
+
+describe('a request for what is no page', () => {
+  it('for a tunnel is refused', async () => {
+    await start();
+
+    const text = await talk('CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n').answer;
+
+    expect(text).toMatch(/^HTTP\/1\.1 405 /);
+    expect(text).toContain('Allow: GET, HEAD, POST, OPTIONS\r\n');
+  });
+
+  it('for the whole server is told what it answers', async () => {
+    await start();
+
+    const text = await talk('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
+
+    expect(text).toMatch(/^HTTP\/1\.1 204 .*\r\nAllow: GET, HEAD, POST, OPTIONS\r\n/);
+  });
+
+  it('that waits to be asked for a body which is too large is not asked for it', async () => {
+    await start();
+    const head = 'POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nConnection: close\r\n';
+
+    const small = await talk(`${head}Content-Length: 2\r\n\r\n{}`).answer;
+    const large = await talk(`${head}Content-Length: 99999\r\n\r\n`).answer;
+
+    expect(small).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+    expect(large).not.toContain('100 Continue');
+  });
+});
