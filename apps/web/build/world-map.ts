@@ -1,0 +1,100 @@
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+
+import { geoEqualEarth, geoPath, geoStream, type GeoPermissibleObjects } from 'd3-geo';
+import { merge, mesh } from 'topojson-client';
+import type { GeometryCollection, MultiPolygon, Polygon, Topology } from 'topojson-specification';
+
+/** The map as the page draws it: paths in whole units of a box of `width` by `height`, and how a place gets there. */
+export interface WorldMap {
+  readonly width: number;
+  readonly height: number;
+  /** Outlines of the land, as the `d` of an SVG path. */
+  readonly land: string;
+  /** Borders between countries. */
+  readonly borders: string;
+  /** Equal Earth projection: x = translateX + scale × x(λ − centre, φ), y = translateY − scale × y(φ). */
+  readonly centre: number;
+  readonly scale: number;
+  readonly translateX: number;
+  readonly translateY: number;
+}
+
+type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
+
+const WIDTH = 1200;
+/** The meridian in the middle: none of the land is cut in two by the edge but the end of Siberia. */
+const CENTRE = 11;
+/** ISO 3166-1 numeric of Antarctica: no probe is there, and without it the rest is larger. */
+const ANTARCTICA = '010';
+
+/** Projects Natural Earth's countries (public domain, by way of world-atlas) once, so that no page has to. */
+export function drawWorld(): WorldMap {
+  const file = createRequire(import.meta.url).resolve('world-atlas/countries-110m.json');
+  const world = JSON.parse(readFileSync(file, 'utf8')) as World;
+  const { countries } = world.objects;
+  const shown: GeometryCollection<{ name: string }> = {
+    ...countries,
+    geometries: countries.geometries.filter(({ id }) => id !== ANTARCTICA),
+  };
+  const land = merge(world, shown.geometries as (Polygon | MultiPolygon)[]);
+  const projection = geoEqualEarth().rotate([-CENTRE, 0]).fitWidth(WIDTH, land);
+  const height = Math.ceil(geoPath(projection).bounds(land)[1][1]) + 4;
+  const [translateX, translateY] = projection.translate();
+  return {
+    width: WIDTH,
+    height,
+    land: pathOf(land),
+    borders: pathOf(mesh(world, shown, (a, b) => a !== b)),
+    centre: CENTRE,
+    scale: projection.scale(),
+    translateX,
+    translateY,
+  };
+
+  function pathOf(shape: GeoPermissibleObjects): string {
+    const pen = createPen();
+    geoStream(shape, projection.stream(pen));
+    return pen.written();
+  }
+}
+
+/** Writes relative moves in whole units: a third of the size of what d3 writes. Points that fall together are left out. */
+function createPen() {
+  let text = '';
+  let at: readonly [number, number] = [0, 0];
+  let isFirst = true;
+  let isRing = false;
+  const move = (command: string, to: readonly [number, number]): void => {
+    const [x, y] = [to[0] - at[0], to[1] - at[1]];
+    // Further pairs after a move are lines: neither their letter nor a space before a minus is needed.
+    text += `${command}${command === '' && x >= 0 ? ' ' : ''}${x}${y >= 0 ? ' ' : ''}${y}`;
+    at = to;
+  };
+  let start: readonly [number, number] = [0, 0];
+  return {
+    point(x: number, y: number): void {
+      const to = [Math.round(x), Math.round(y)] as const;
+      if (isFirst) {
+        move('m', to);
+        start = to;
+        isFirst = false;
+      } else if (to[0] !== at[0] || to[1] !== at[1]) move('', to);
+    },
+    lineStart(): void {
+      isFirst = true;
+    },
+    lineEnd(): void {
+      if (!isRing) return;
+      text += 'z';
+      at = start;
+    },
+    polygonStart(): void {
+      isRing = true;
+    },
+    polygonEnd(): void {
+      isRing = false;
+    },
+    written: () => text,
+  };
+}

@@ -1,0 +1,1 @@
+export { openPage, type Page, type PageAnswer, type PageRequest } from './page.ts';

@@ -1,0 +1,73 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { openPage } from './page.ts';
+
+const ask = (acceptEncoding?: string, ifNoneMatch?: string) => ({ acceptEncoding, ifNoneMatch });
+
+describe('the built page', () => {
+  const page = openPage('https://vantage.example/net')!;
+  const script = page.files.find((path) => /^\/assets\/.*\.js$/.test(path))!;
+
+  it('has a document that names its files below the base address', () => {
+    const { status, headers, body } = page.document(ask());
+
+    expect(status).toBe(200);
+    expect(headers['Content-Type']).toBe('text/html; charset=utf-8');
+    expect(headers['Content-Security-Policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(headers['Cache-Control']).toBe('no-cache');
+    const text = body.toString();
+    expect(text).toContain('content="https://vantage.example/net"');
+    const links = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => link!);
+    expect(links.length).toBeGreaterThan(5);
+    for (const link of links) {
+      const file = link.replace('/net', '');
+      expect(link).toMatch(/^\/net\//);
+      if (!/^\/(docs|openapi\.json|probes|me)$/.test(file)) expect(page.files).toContain(file);
+    }
+    expect(text).not.toMatch(/<style|style=|<script>|onload=/);
+  });
+
+  it('links the results of a check for readers without scripts, and nothing that is no check', () => {
+    const id = 'qPUXvL1sQx2rGJm0Zf7N4w';
+    expect(page.document(ask(), id).body.toString()).toContain(`href="/net/check/${id}/results"`);
+    expect(page.document(ask(), '"><script>').body).toEqual(page.document(ask()).body);
+  });
+
+  it('escapes a base address', () => {
+    const odd = openPage('https://vantage.example/a"b&c')!;
+    expect(odd.document(ask()).body.toString()).not.toContain('a"b');
+  });
+
+  it.each([
+    ['br, gzip', 'br'],
+    ['gzip;q=1, br;q=0', 'gzip'],
+    ['GZIP', 'gzip'],
+    ['', undefined],
+    ['deflate, zstd', undefined],
+    [undefined, undefined],
+  ])('sends a file as the reader can take it: %s', (accepted, encoding) => {
+    const { status, headers, body } = page.file(script, ask(accepted));
+
+    expect(status).toBe(200);
+    expect(headers['Content-Encoding']).toBe(encoding);
+    expect(headers['Vary']).toBe('Accept-Encoding');
+    expect(headers['Cache-Control']).toBe('public, max-age=31536000, immutable');
+    const plain = page.file(script, ask()).body;
+    const decoded = encoding === 'br' ? brotliDecompressSync(body) : encoding === 'gzip' ? gunzipSync(body) : body;
+    expect(decoded.equals(plain)).toBe(true);
+  });
+
+  it('sends what is known already no second time, each encoding by its own tag', () => {
+    const tag = page.document(ask('br')).headers['ETag'];
+
+    expect(page.document(ask('br', `"x", W/${tag}`)).status).toBe(304);
+    expect(page.document(ask('gzip', tag)).status).toBe(200);
+    expect(page.document(ask('br', tag)).body).toHaveLength(0);
+  });
+
+  it('is not there where it has not been built', () => {
+    expect(openPage('https://vantage.example', '/nonexistent/')).toBeUndefined();
+  });
+});

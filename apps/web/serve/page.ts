@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+/** The built page: its document and its files, in memory, each ready to be sent. */
+export interface Page {
+  /** The paths of the files, such as `/assets/index-4f3a.js`. */
+  readonly files: readonly string[];
+  /**
+   * The document that shows every view of the page.
+   *
+   * @param checkId for readers without scripts, who get a link to the results of this check
+   */
+  readonly document: (request: PageRequest, checkId?: string) => PageAnswer;
+  /** @param path one of `files` */
+  readonly file: (path: string, request: PageRequest) => PageAnswer;
+}
+
+export interface PageRequest {
+  /** The headers of these names, as sent. */
+  readonly acceptEncoding: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+}
+
+export interface PageAnswer {
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** One file in the encodings that it is kept in. */
+interface Kept {
+  readonly type: string;
+  readonly tag: string;
+  readonly cacheControl: string;
+  readonly identity: Buffer;
+  readonly br: Buffer | undefined;
+  readonly gzip: Buffer | undefined;
+}
+
+/**
+ * Only the page's own files, no inline script or style, and no markup made from text: Trusted Types refuses `innerHTML`
+ * and its kind altogether.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+};
+
+const CHECK_ID = /^[A-Za-z0-9_-]{22}$/;
+
+/**
+ * Reads the page that the set-up has built.
+ *
+ * @param publicUrl the base address of the service, without a slash at its end
+ * @returns undefined where it has not been built
+ */
+export function openPage(publicUrl: string, folder: string = builtFolder()): Page | undefined {
+  if (!existsSync(`${folder}index.html`)) return undefined;
+  const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const kept = new Map<string, Kept>();
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const type = TYPES[/\.(\w+)$/.exec(name)?.[1] ?? ''];
+    if (type !== undefined) kept.set(`/${name}`, keepFile(folder, name, type));
+  }
+  const template = readFileSync(`${folder}index.html`, 'utf8')
+    .replaceAll('"./', `"${escape(basePath)}/`)
+    .replaceAll('__PUBLIC_URL__', escape(publicUrl));
+  const plain = keepDocument(template.replace(CHECK_LINK, ''));
+
+  return {
+    files: [...kept.keys()],
+    document: (request, checkId) => {
+      if (checkId === undefined || !CHECK_ID.test(checkId)) return answer(plain, request);
+      const link = `<p><a href="${escape(basePath)}/check/${checkId}/results">The results of this check as JSON</a></p>`;
+      return answer(keepDocument(template.replace(CHECK_LINK, link)), request);
+    },
+    file: (path, request) => answer(kept.get(path)!, request),
+  };
+}
+
+const CHECK_LINK = '<!--check-->';
+
+/** From the sources and from what is compiled of them. */
+function builtFolder(): string {
+  const path = import.meta.url.endsWith('.ts') ? '../dist/page/' : '../page/';
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+function keepFile(folder: string, name: string, type: string): Kept {
+  const identity = readFileSync(`${folder}${name}`);
+  const read = (extension: string): Buffer | undefined => {
+    const file = `${folder}${name}.${extension}`;
+    return existsSync(file) ? readFileSync(file) : undefined;
+  };
+  // What is under assets/ has a hash of its content in its name.
+  const cacheControl = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, max-age=300';
+  return { type, tag: tagOf(identity), cacheControl, identity, br: read('br'), gzip: read('gz') };
+}
+
+function keepDocument(text: string): Kept {
+  const identity = Buffer.from(text);
+  const quality = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+  return {
+    type: 'text/html; charset=utf-8',
+    tag: tagOf(identity),
+    cacheControl: 'no-cache',
+    identity,
+    br: brotliCompressSync(identity, { params: quality }),
+    gzip: gzipSync(identity),
+  };
+}
+
+function answer(kept: Kept, { acceptEncoding = '', ifNoneMatch = '' }: PageRequest): PageAnswer {
+  const encoding = kept.br !== undefined && accepts(acceptEncoding, 'br') ? 'br' : gzipOr(kept, acceptEncoding);
+  // Each encoding is a representation with a tag of its own (RFC 9110 section 8.8.3.3).
+  const tag = encoding === 'identity' ? `"${kept.tag}"` : `"${kept.tag}-${encoding}"`;
+  const headers = {
+    'Cache-Control': kept.cacheControl,
+    ETag: tag,
+    Vary: 'Accept-Encoding',
+    ...(kept.type.startsWith('text/html')
+      ? {
+          'Content-Security-Policy': POLICY,
+          'Cross-Origin-Opener-Policy': 'same-origin',
+          'Referrer-Policy': 'no-referrer',
+        }
+      : {}),
+  };
+  if (ifNoneMatch.split(',').some((known) => known.trim().replace(/^W\//, '') === tag)) {
+    return { status: 304, headers, body: Buffer.alloc(0) };
+  }
+  const encoded = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
+  return { status: 200, headers: { ...headers, 'Content-Type': kept.type, ...encoded }, body: kept[encoding]! };
+}
+
+function gzipOr(kept: Kept, acceptEncoding: string): 'gzip' | 'identity' {
+  return kept.gzip !== undefined && accepts(acceptEncoding, 'gzip') ? 'gzip' : 'identity';
+}
+
+/** RFC 9110 section 12.5.3; a coding that is not named is not sent. */
+function accepts(acceptEncoding: string, coding: string): boolean {
+  return acceptEncoding.split(',').some((part) => {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}
+
+function tagOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+}

@@ -1,0 +1,142 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { HomePage } from './pages/Home.tsx';
+import { Icon, Mark } from './parts/icons.tsx';
+import { Link, RouterProvider, useRouter, useService } from './parts/router.tsx';
+import { ProbesProvider } from './parts/use-probes.tsx';
+import { later } from './parts/view.tsx';
+import type { Service } from './service.ts';
+import { chooseTheme, currentTheme, themes } from './theme.ts';
+
+const check = later(async () => (await import('./pages/Check.tsx')).CheckPage);
+const probes = later(async () => (await import('./pages/Probes.tsx')).ProbesPage);
+
+/** After the first page is drawn the others are fetched: a check that is started shows at once. */
+function useOthers(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      check.load();
+      probes.load();
+    }, 300);
+    return () => clearTimeout(timer);
+  }, []);
+}
+
+export function App({ service }: { readonly service: Service }): JSX.Element {
+  useSlash();
+  useOthers();
+  return (
+    <RouterProvider service={service}>
+      <ProbesProvider>
+        <a class="skip" href="#main">
+          To the content
+        </a>
+        <Top />
+        <div id="main" tabIndex={-1}>
+          <View />
+        </div>
+        <Bottom />
+      </ProbesProvider>
+    </RouterProvider>
+  );
+}
+
+/** “/” goes to the field from wherever one is, unless one is typing. */
+function useSlash(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+      const target = event.target instanceof Element ? event.target : null;
+      if (target?.closest('input, textarea, select') !== null) return;
+      const field = document.querySelector<HTMLInputElement>('#host, #seek');
+      if (field === null) return;
+      event.preventDefault();
+      field.focus();
+      field.select();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+function View(): JSX.Element {
+  const { route } = useRouter();
+  switch (route.view) {
+    case 'home':
+      return <HomePage key={`${route.type} ${route.host}`} type={route.type} host={route.host} />;
+    case 'check':
+      return <check.View id={route.id} />;
+    case 'probes':
+      return <probes.View />;
+    case 'nowhere':
+    default:
+      return (
+        <main class="page plain">
+          <h1>Nothing here</h1>
+          <p>
+            <Link to="/">Start a check</Link>
+          </p>
+        </main>
+      );
+  }
+}
+
+function Top(): JSX.Element {
+  const { route } = useRouter();
+  const { path } = useService();
+  return (
+    <header class="top-bar">
+      <Link to="/" class="brand">
+        <Mark />
+        Vantage
+      </Link>
+      <nav aria-label="Main">
+        <Link to="/status" aria-current={route.view === 'probes' ? 'page' : undefined}>
+          Probes
+        </Link>
+        <a href={path('/docs')}>API</a>
+        <ThemeButton />
+      </nav>
+    </header>
+  );
+}
+
+const themeNames = { system: 'as the system', light: 'light', dark: 'dark' } as const;
+
+function ThemeButton(): JSX.Element {
+  const [theme, setTheme] = useState(currentTheme);
+  const next = themes[(themes.indexOf(theme) + 1) % themes.length]!;
+  return (
+    <button
+      type="button"
+      class="quiet theme"
+      aria-label={`Colours: ${themeNames[theme]}. Change to ${themeNames[next]}`}
+      title={`Colours: ${themeNames[theme]}`}
+      onClick={() => {
+        chooseTheme(next);
+        setTheme(next);
+      }}
+    >
+      <Icon name={theme} />
+    </button>
+  );
+}
+
+/** Credits that the licences of the data ask for. */
+function Bottom(): JSX.Element {
+  const { path } = useService();
+  return (
+    <footer class="bottom">
+      <p>
+        Places and networks of addresses: <a href="https://db-ip.com">IP Geolocation by DB-IP</a>,{' '}
+        <a href="https://www.routeviews.org">RouteViews</a>, <a href="https://www.nro.net">NRO</a> (
+        <a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>), and GeoLite2 data created by{' '}
+        <a href="https://www.maxmind.com">MaxMind</a> (CC BY-SA 4.0). Map: Natural Earth.
+      </p>
+      <p>
+        <a href={path('/docs')}>API reference</a>
+      </p>
+    </footer>
+  );
+}

@@ -1,0 +1,68 @@
+import type { Summary } from '@vantage/contract';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { Icon } from '../parts/icons.tsx';
+import { recentChecks } from '../recent.ts';
+import { useService } from '../parts/router.tsx';
+import { asCurl, asMarkdown } from './copies.ts';
+import type { ShownCheck } from './use-check.ts';
+
+/** Puts the check on the clipboard, in the form that the next place wants. */
+export function CopyBar(props: { readonly check: ShownCheck; readonly summary: Summary | undefined }): JSX.Element {
+  const { check, summary } = props;
+  const { publicUrl, path } = useService();
+  const [said, say] = useState<readonly [string, boolean]>();
+  const forms: readonly (readonly [string, string, () => string])[] = [
+    ['Link', 'Copy the link to this check', () => `${publicUrl}/c/${check.testId}`],
+    ['curl', 'Copy as curl', () => asCurl(check, publicUrl, requestOf(check.testId))],
+    ['JSON', 'Copy as JSON', () => JSON.stringify(check, null, 2)],
+    ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl)],
+  ];
+  const copy = async (name: string, text: string): Promise<void> => {
+    const isCopied = await writeClipboard(text);
+    say([name, isCopied]);
+    setTimeout(() => say((now) => (now?.[0] === name ? undefined : now)), 2000);
+  };
+  return (
+    <div class="copy-bar" role="group" aria-label="Copy and share">
+      {forms.map(([name, title, text]) => (
+        <button key={name} type="button" class="quiet" aria-label={title} onClick={() => void copy(name, text())}>
+          <Icon name={said?.[0] === name && said[1] ? 'check' : name === 'Link' ? 'link' : 'copy'} />
+          {name}
+        </button>
+      ))}
+      <a class="quiet" href={path(`/check/${check.testId}/results`)}>
+        Raw
+      </a>
+      <span class="unseen" role="status">
+        {said === undefined ? '' : said[1] ? `${said[0]} copied.` : 'The browser does not allow copying.'}
+      </span>
+    </div>
+  );
+}
+
+function requestOf(id: string): unknown {
+  return recentChecks().find((recent) => recent.id === id)?.request;
+}
+
+async function writeClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return writeByHand(text);
+  }
+}
+
+/** Over plain HTTP there is no clipboard API. */
+function writeByHand(text: string): boolean {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'unseen';
+  document.body.append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  return isCopied;
+}

@@ -1,0 +1,132 @@
+import type { Summary } from '@vantage/contract';
+import type { JSX } from 'preact';
+
+import { plural } from '../format.ts';
+import { ToneMark, type Tone } from '../parts/tone.tsx';
+import type { ShownCheck } from './use-check.ts';
+
+const verdictTones: Readonly<Record<string, Tone>> = {
+  up: 'good',
+  degraded: 'warn',
+  partial: 'warn',
+  down: 'bad',
+  unknown: 'mute',
+};
+
+const severityTones: Readonly<Record<string, Tone>> = { critical: 'bad', warning: 'warn', info: 'mute' };
+
+/** Findings that are shown at once; the rest unfolds. */
+const FIRST_FINDINGS = 5;
+
+interface VerdictProps {
+  readonly check: ShownCheck;
+  readonly summary: Summary | undefined;
+  /** Chooses a probe on the page. */
+  readonly onChoose: (probe: string) => void;
+  readonly nameOf: (probe: string) => string;
+}
+
+/** The answer in words, and what it rests on. */
+export function Verdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX.Element {
+  const total = Object.keys(check.results).length;
+  const answered = answeredOf(check);
+  const isSettled = check.status === 'completed' && summary?.status === 'completed';
+  return (
+    <div class="verdict">
+      <p class="verdict-line">
+        {isSettled ? (
+          <VerdictWord summary={summary} />
+        ) : (
+          <span class="verdict-word wait">
+            <span class="spinner" aria-hidden="true" />
+            {check.status === 'completed' ? 'Comparing' : `${answered} of ${total} answered`}
+          </span>
+        )}
+        {isSettled && summary.agree.of > 1 ? (
+          <span class="agree">
+            {summary.agree.n} of {summary.agree.of} probes agree
+          </span>
+        ) : null}
+      </p>
+      <p class="headline">{headlineOf(check, summary)}</p>
+      {summary === undefined || summary.findings.length === 0 ? null : <Findings {...{ summary, onChoose, nameOf }} />}
+    </div>
+  );
+}
+
+export function answeredOf(check: ShownCheck): number {
+  return Object.values(check.results).filter(({ result }) => result !== 'pending').length;
+}
+
+/** The headline of the summary; until it is there, what is being done. */
+export function headlineOf(check: ShownCheck, summary: Summary | undefined): string {
+  const total = Object.keys(check.results).length;
+  const isStale = check.status === 'completed' && summary?.status !== 'completed';
+  if (summary === undefined || isStale || summary.counts.pending === total) {
+    return check.status === 'completed'
+      ? `All ${plural(total, 'probe')} have answered.`
+      : `Measuring ${check.host} from ${plural(total, 'probe')}.`;
+  }
+  return summary.headline;
+}
+
+function VerdictWord({ summary }: { readonly summary: Summary }): JSX.Element {
+  const tone = verdictTones[summary.verdict] ?? 'mute';
+  return (
+    <span class={`verdict-word ${tone}`}>
+      <ToneMark tone={tone} />
+      {summary.verdict.charAt(0).toUpperCase() + summary.verdict.slice(1)}
+    </span>
+  );
+}
+
+function Findings(props: {
+  readonly summary: Summary;
+  readonly onChoose: (probe: string) => void;
+  readonly nameOf: (probe: string) => string;
+}): JSX.Element {
+  const { findings } = props.summary;
+  const row = (finding: (typeof findings)[number], index: number): JSX.Element => (
+    <li key={`${finding.code} ${index}`}>
+      <ToneMark tone={severityTones[finding.severity] ?? 'mute'} />
+      <div>
+        <span class="unseen">{finding.severity}: </span>
+        {finding.text} <ProbeChips probes={finding.probes} {...props} />
+      </div>
+    </li>
+  );
+  const rest = findings.slice(FIRST_FINDINGS);
+  return (
+    <>
+      <ul class="findings">{findings.slice(0, FIRST_FINDINGS).map(row)}</ul>
+      {rest.length === 0 ? null : (
+        <details class="more">
+          <summary>{plural(rest.length, 'more finding')}</summary>
+          <ul class="findings">{rest.map((finding, index) => row(finding, index + FIRST_FINDINGS))}</ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Probes of a list that are named; beyond them their number. */
+const FEW = 4;
+
+export function ProbeChips(props: {
+  readonly probes: readonly string[];
+  readonly nameOf: (probe: string) => string;
+  readonly onChoose: (probe: string) => void;
+}): JSX.Element {
+  const { probes, nameOf, onChoose } = props;
+  const shown = probes.length <= FEW + 1 ? probes : probes.slice(0, FEW);
+  return (
+    <span class="chips">
+      {shown.map((probe) => (
+        <button key={probe} type="button" class="chip" title={nameOf(probe)} onClick={() => onChoose(probe)}>
+          {probe}
+        </button>
+      ))}
+      {shown.length < probes.length ? <span class="chip-rest">and {probes.length - shown.length} more</span> : null}
+    </span>
+  );
+}

@@ -1,0 +1,142 @@
+import { duration, percent } from '../format.ts';
+import { wordOf } from '../words.ts';
+import type { Result } from './use-check.ts';
+
+/** What the table of probes shows of a result beside the probe itself. */
+export interface Column {
+  readonly key: string;
+  readonly title: string;
+  /** Undefined sorts last. */
+  readonly sortBy: (result: Result) => number | string | undefined;
+  readonly text: (result: Result) => string;
+  readonly isNumber?: boolean;
+}
+
+const outcome: Column = {
+  key: 'result',
+  title: 'Outcome',
+  sortBy: ({ result }) => ['failure', 'timeout', 'error', 'pending', 'success'].indexOf(result),
+  text: ({ result, error }) => (error === null || error === undefined ? wordOf(result) : codeWords(error.code)),
+};
+
+const rt = (title: string): Column => ({ ...number('rt', title, duration), key: 'rt' });
+
+const address: Column = text('resolvedIp', 'Address');
+
+const columns: Readonly<Record<string, readonly Column[]>> = {
+  ping: [
+    outcome,
+    number('rttAvg', 'Average', duration),
+    number('rttMin', 'Fastest', duration),
+    number('rttMax', 'Slowest', duration),
+    number('jitter', 'Jitter', duration),
+    number('loss', 'Loss', percent),
+    address,
+  ],
+  http: [
+    outcome,
+    number('statusCode', 'Status', String),
+    rt('First byte'),
+    { ...number('', 'Total', duration), key: 'total', sortBy: totalOf, text: (result) => duration(totalOf(result)) },
+    text('httpVersion', 'HTTP'),
+    text('sslVersion', 'TLS'),
+    address,
+  ],
+  dns: [
+    outcome,
+    text('rcode', 'Code'),
+    {
+      key: 'answers',
+      title: 'Answers',
+      sortBy: (result) => answersOf(result).length,
+      text: (result) => shortList(answersOf(result)),
+    },
+    rt('Time'),
+    text('resolver', 'Resolver'),
+    text('transport', 'Over'),
+  ],
+  tcp: [outcome, text('state', 'State'), rt('Handshake'), address],
+  udp: [outcome, text('state', 'State'), rt('Answer'), number('responseBytes', 'Bytes', String), address],
+  traceroute: [
+    outcome,
+    {
+      key: 'hops',
+      title: 'Hops',
+      isNumber: true,
+      sortBy: (result) => hopsOf(result),
+      text: (result) => String(hopsOf(result) ?? '–'),
+    },
+    rt('To target'),
+    number('pathMtu', 'Path MTU', String),
+    address,
+  ],
+  info: [
+    outcome,
+    text('ip', 'Address'),
+    text('asn', 'Network'),
+    text('asName', 'Network name'),
+    text('city', 'City'),
+    text('country', 'Country'),
+  ],
+};
+
+const common: readonly Column[] = [outcome, rt('Time'), address];
+
+/** A type that this page does not know yet has the columns that every result has. */
+export function columnsOf(type: string): readonly Column[] {
+  return columns[type] ?? common;
+}
+
+/** The titles and texts of a row. */
+export function cellsOf(type: string, result: Result): readonly (readonly [string, string])[] {
+  return columnsOf(type).map((column) => [column.title, column.text(result)]);
+}
+
+/** `connection_refused` → `Connection refused`. */
+export function codeWords(code: string): string {
+  const words = code
+    .replaceAll('_', ' ')
+    .replace(/\b(dns|tls|http|icmp|mtu)\b/g, (word) => word.toUpperCase())
+    .replace(/\bnxdomain\b/, 'NXDOMAIN')
+    .replace(/\bservfail\b/, 'SERVFAIL');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function number(field: string, title: string, write: (value: number) => string): Column {
+  const read = (result: Result): number | undefined => {
+    const value = result[field];
+    return typeof value === 'number' ? value : undefined;
+  };
+  const shown = (result: Result): string => {
+    const value = read(result);
+    return value === undefined ? '–' : write(value);
+  };
+  return { key: field, title, isNumber: true, sortBy: read, text: shown };
+}
+
+function text(field: string, title: string): Column {
+  const read = (result: Result): string | undefined => {
+    const value = result[field];
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  return { key: field, title, sortBy: read, text: (result) => read(result) ?? '–' };
+}
+
+function totalOf(result: Result): number | undefined {
+  const timings = result['timings'] as { readonly total?: number } | undefined;
+  return timings?.total;
+}
+
+function answersOf(result: Result): readonly string[] {
+  const answers = result['answers'] as readonly { readonly data: string }[] | undefined;
+  return (answers ?? []).map(({ data }) => data);
+}
+
+function hopsOf(result: Result): number | undefined {
+  return (result['hops'] as readonly unknown[] | undefined)?.length;
+}
+
+function shortList(values: readonly string[]): string {
+  if (values.length === 0) return '–';
+  return values.length === 1 ? values[0]! : `${values[0]!} +${values.length - 1}`;
+}

@@ -1,0 +1,159 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { useRouter } from '../parts/router.tsx';
+import { remember } from '../recent.ts';
+import { Icon } from '../parts/icons.tsx';
+import { readTarget } from '../target-text.ts';
+import { Field } from './Field.tsx';
+import { formOf, forms } from './forms.ts';
+import { Options } from './Options.tsx';
+import { refusalOf, type Refusal } from './refusal.ts';
+import { RetryNote } from './RetryNote.tsx';
+import { requestOf, valuesOf, type Values } from './values.ts';
+
+const placeholders = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
+const nothing: Refusal = { fields: {}, general: undefined, retryAt: undefined };
+
+export interface CheckFormProps {
+  readonly type?: string | undefined;
+  readonly host?: string | undefined;
+  /** A request that was sent before, or what is known of it. */
+  readonly before?: Readonly<Record<string, unknown>> | undefined;
+  readonly hasFocus?: boolean;
+}
+
+function firstSentence(text: string): string {
+  return /^.*?\.(?=\s|$)/s.exec(text)?.[0] ?? text;
+}
+
+/** The one field, the type beside it, and what else a check may be told, folded away. Enter starts. */
+export function CheckForm(props: CheckFormProps): JSX.Element {
+  const { go, service } = useRouter();
+  const [type, setType] = useState(props.type ?? forms[0]!.type);
+  const [host, setHost] = useState(props.host ?? '');
+  const [hasChosen, setChosen] = useState(props.type !== undefined);
+  const [values, setValues] = useState<Values>(() => valuesOf(formOf(props.type) ?? forms[0]!, props.before ?? {}));
+  const [refusal, setRefusal] = useState<Refusal>(nothing);
+  const [isStarting, setStarting] = useState(false);
+  const element = useRef<HTMLFormElement>(null);
+  const form = formOf(type) ?? forms[0]!;
+
+  useEffect(() => {
+    if (props.hasFocus === true)
+      element.current?.querySelector<HTMLInputElement>('#host')?.focus({ preventScroll: true });
+  }, []);
+  useEffect(() => {
+    // What was refused is where the person goes on; it may have to be unfolded first.
+    requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
+  }, [refusal]);
+
+  const typed = (text: string): void => {
+    setHost(text);
+    // A pasted URL is a wish for http, unless another type was chosen on purpose.
+    if (!hasChosen && readTarget(text).isUrl) setType('http');
+  };
+  const change = (name: string, value: string | boolean): void => setValues((all) => ({ ...all, [name]: value }));
+
+  const start = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (isStarting) return;
+    if (host.trim() === '') {
+      setRefusal({ ...nothing, fields: { host: 'Type what to check: a host name, an address or a URL.' } });
+      return;
+    }
+    const request = requestOf(form, host, values);
+    setStarting(true);
+    setRefusal(nothing);
+    try {
+      const { checkId } = await service.client.startCheck(request as Parameters<typeof service.client.startCheck>[0]);
+      remember({ id: checkId, type: form.type, host: request.host, at: new Date().toISOString(), request });
+      go(`/c/${checkId}`);
+    } catch (error) {
+      setRefusal(refusalOf(error, form, performance.now()));
+    } finally {
+      setStarting(false);
+    }
+  };
+
+  const beside = Object.entries(form.fields).filter(([, schema]) => schema.type !== 'boolean');
+  const hostError = refusal.fields['host'];
+  const notes = [...beside.map(([name]) => refusal.fields[name]), refusal.general].filter((text) => text !== undefined);
+  return (
+    <form class="check-form" ref={element} onSubmit={(event) => void start(event)} noValidate>
+      <fieldset class="types">
+        <legend class="unseen">Check type</legend>
+        {forms.map(({ type: name, title }) => (
+          <label key={name} class={name === type ? 'chosen' : ''}>
+            <input
+              type="radio"
+              name="type"
+              value={name}
+              checked={name === type}
+              onChange={() => {
+                setType(name);
+                setChosen(true);
+                setRefusal(nothing);
+              }}
+            />
+            <span>{title}</span>
+          </label>
+        ))}
+      </fieldset>
+      <div class="entry">
+        <label class="unseen" for="host">
+          Target
+        </label>
+        <input
+          id="host"
+          class="host"
+          type="text"
+          inputmode="url"
+          autocomplete="off"
+          autocapitalize="off"
+          autocorrect="off"
+          spellcheck={false}
+          enterkeyhint="go"
+          placeholder={placeholders[form.hostKind]}
+          value={host}
+          aria-describedby="host-hint host-error"
+          aria-invalid={hostError === undefined ? undefined : true}
+          onInput={(event) => typed(event.currentTarget.value)}
+        />
+        {beside.map(([name, schema]) => (
+          <Field
+            key={`${type} ${name}`}
+            {...{ name, schema }}
+            label={name === 'recordType' ? 'Record' : undefined}
+            value={values[name]}
+            error={undefined}
+            isShort
+            isRequired={form.required.includes(name)}
+            onChange={(value) => change(name, value)}
+          />
+        ))}
+        <button type="submit" class="start" disabled={isStarting}>
+          <span>{isStarting ? 'Starting' : 'Check'}</span>
+          <Icon name="arrow" />
+        </button>
+      </div>
+      <div class="said" role="alert" id="host-error">
+        {hostError === undefined ? null : <p class="error">{hostError}</p>}
+        {notes.map((text) => (
+          <p key={text} class="error">
+            {text}
+          </p>
+        ))}
+        {refusal.retryAt === undefined ? null : <RetryNote at={refusal.retryAt} />}
+      </div>
+      <Options
+        key={type}
+        form={form}
+        values={values}
+        errors={refusal.fields}
+        hint={firstSentence(form.summary)}
+        onChange={change}
+      />
+    </form>
+  );
+}

@@ -1,0 +1,115 @@
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+
+import type { FieldSchema } from '../../build/check-forms.ts';
+import { labelOf } from '../format.ts';
+import { Prose } from '../parts/prose.tsx';
+import { writeValue } from './values.ts';
+
+export interface FieldProps {
+  readonly name: string;
+  readonly label?: string | undefined;
+  readonly schema: FieldSchema;
+  readonly value: string | boolean | undefined;
+  readonly error: string | undefined;
+  /** Beside the host there is no room for a hint. */
+  readonly isShort?: boolean;
+  readonly isRequired?: boolean;
+  readonly onChange: (value: string | boolean) => void;
+}
+
+/** One field of a request, as its schema says: a box to tick, a list to choose from, a number, lines or text. */
+export function Field(props: FieldProps): JSX.Element {
+  const { name, schema, error, isShort = false } = props;
+  const id = useId();
+  const label = props.label ?? labelOf(name.replace(/^options\./, ''));
+  const described = [isShort ? undefined : `${id}-hint`, error === undefined ? undefined : `${id}-error`];
+  const common = {
+    id,
+    'data-field': name,
+    'aria-describedby': described.filter((part) => part !== undefined).join(' ') || undefined,
+    'aria-invalid': error === undefined ? undefined : true,
+  } as const;
+  const isBox = schema.type === 'boolean';
+  return (
+    <div class={`field ${isShort ? 'short' : ''} ${isBox ? 'box' : ''}`}>
+      {isBox ? <Box {...props} common={common} /> : null}
+      <label for={id}>{label}</label>
+      {isBox ? null : <Entry {...props} common={common} />}
+      {isShort ? null : (
+        <p class="hint" id={`${id}-hint`}>
+          <Prose text={schema.description ?? ''} />
+        </p>
+      )}
+      {error === undefined ? null : (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type Common = Readonly<Record<string, string | boolean | undefined>>;
+
+function Box({ schema, value, onChange, common }: FieldProps & { readonly common: Common }): JSX.Element {
+  return (
+    <input
+      {...common}
+      type="checkbox"
+      checked={value === undefined ? schema.default === true : value === true}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  );
+}
+
+function Entry({ schema, value, onChange, common, isRequired }: FieldProps & { readonly common: Common }): JSX.Element {
+  const text = typeof value === 'string' ? value : '';
+  if (schema.enum !== undefined) {
+    const standard = schema.default === undefined ? 'Automatic' : writeValue(schema.default);
+    const others = schema.enum.filter((choice) => choice !== schema.default);
+    return (
+      <select {...common} value={text} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">{standard}</option>
+        {others.map((choice) => (
+          <option key={choice} value={String(choice)}>
+            {choice}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  if (schema.type === 'object') {
+    return (
+      <textarea
+        {...common}
+        rows={2}
+        spellcheck={false}
+        placeholder="Accept-Language: de"
+        value={text}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    );
+  }
+  return (
+    <input
+      {...common}
+      type="text"
+      inputmode={schema.type === 'integer' ? 'numeric' : 'text'}
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      aria-required={isRequired}
+      maxLength={schema.type === 'integer' ? 6 : undefined}
+      placeholder={placeholder(schema)}
+      value={text}
+      onInput={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+function placeholder({ default: standard, examples }: FieldSchema): string {
+  // An empty object says nothing of how to write one.
+  if (standard !== undefined && typeof standard !== 'object') return writeValue(standard);
+  return writeValue(examples?.[0]);
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { ProblemError } from '@vantage/client';
+
+import { checkForms } from '../../build/check-forms.ts';
+import { refusalOf } from './refusal.ts';
+
+const dns = checkForms().find(({ type }) => type === 'dns')!;
+
+function refused(status: number, detail: string, errors?: { path: string; message: string }[], wait?: number) {
+  const problem = { type: 'x', title: 'x', status, detail, instance: '/check', requestId: 'r' };
+  return refusalOf(new ProblemError(status, errors === undefined ? problem : { ...problem, errors }, wait), dns, 1000);
+}
+
+describe('a refusal', () => {
+  it('stands beside the fields it is about, and what no field has stands alone', () => {
+    const errors = [
+      { path: '/host', message: 'must not be empty' },
+      { path: '/options/resolver', message: 'The port is odd.' },
+      { path: '/color', message: 'is not known' },
+    ];
+    expect(refused(400, 'Invalid.', errors)).toEqual({
+      fields: { host: 'Must not be empty.', 'options.resolver': 'The port is odd.' },
+      general: '/color: is not known',
+      retryAt: undefined,
+    });
+  });
+
+  it.each([
+    ['the host, where the policy names no other', '10.0.0.1 is private.', 'host', '10.0.0.1 is private.'],
+    [
+      'the resolver, where it names that',
+      '/options/resolver: 10.0.0.1 is private.',
+      'options.resolver',
+      '10.0.0.1 is private.',
+    ],
+  ])('of the policy is about %s', (_reason, detail, field, text) => {
+    expect(refused(403, detail).fields).toEqual({ [field]: text });
+  });
+
+  it('says when to try again', () => {
+    expect(refused(429, 'Too many.', undefined, 30)).toEqual({ fields: {}, general: 'Too many.', retryAt: 31_000 });
+  });
+
+  it.each([
+    ['nothing answers', new TypeError('fetch failed'), 'The service did not answer. Is your connection up?'],
+    [
+      'a proxy answers',
+      new ProblemError(502, undefined, undefined),
+      'Something in front of the service answered with status 502.',
+    ],
+  ])('is a sentence where %s', (_reason, error, general) => {
+    expect(refusalOf(error, dns, 0)).toEqual({ fields: {}, general, retryAt: undefined });
+  });
+});

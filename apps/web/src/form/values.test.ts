@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { checkForms, type CheckForm } from '../../build/check-forms.ts';
+import { fieldAt, requestOf, valuesOf } from './values.ts';
+
+const forms = checkForms();
+const formOf = (type: string): CheckForm => forms.find((form) => form.type === type)!;
+
+describe('the form', () => {
+  it('offers every check type, with the fields and options of its schema', () => {
+    expect(forms.map(({ type }) => type)).toEqual(['ping', 'http', 'dns', 'tcp', 'udp', 'traceroute', 'info']);
+    expect(formOf('tcp').required).toContain('port');
+    expect(Object.keys(formOf('ping').options)).toEqual(['count', 'interval', 'size', 'family', 'ttl']);
+    expect(formOf('dns').fields['recordType']).toMatchObject({ type: 'string', default: 'A' });
+  });
+
+  it.each([
+    ['nothing but the host', 'ping', 'example.com', {}, { type: 'ping', host: 'example.com' }],
+    [
+      'numbers, and choices that are numbers',
+      ...(['ping', 'example.com', { 'options.count': ' 8 ', 'options.family': '6' }] as const),
+      { type: 'ping', host: 'example.com', options: { count: 8, family: 6 } },
+    ],
+    [
+      'what is no number as it was typed, so that the service says why',
+      ...(['tcp', 'example.com', { port: 'https' }] as const),
+      { type: 'tcp', host: 'example.com', port: 'https' },
+    ],
+    [
+      'the port that stands behind the host',
+      ...(['tcp', 'example.com:443', {}] as const),
+      { type: 'tcp', host: 'example.com', port: 443 },
+    ],
+    [
+      'lists and boxes; those at their default are left out',
+      ...([
+        'http',
+        'example.com',
+        { locations: 'de+AS64496, Japan,', insecureSSL: true, 'options.screenshot': true },
+      ] as const),
+      { type: 'http', host: 'https://example.com', locations: ['de+AS64496', 'Japan'], insecureSSL: true },
+    ],
+    [
+      'headers by line',
+      ...(['http', 'https://example.com', { 'options.headers': 'Accept: a:b\n\nX' }] as const),
+      { type: 'http', host: 'https://example.com', options: { headers: { Accept: 'a:b', X: '' } } },
+    ],
+  ])('sends %s', (_reason, type, host, values, request) => {
+    expect(requestOf(formOf(type), host, values)).toEqual(request);
+  });
+
+  it('shows a request that was sent before', () => {
+    const request = {
+      ...{ type: 'http', host: 'https://example.com', insecureSSL: true, locations: ['de', 'fr'], limit: 3 },
+      options: { headers: { A: 'b', C: 'd' }, followRedirects: 2 },
+    };
+
+    const values = valuesOf(formOf('http'), request);
+
+    expect(values).toEqual({
+      ...{ insecureSSL: true, locations: 'de, fr', limit: '3' },
+      ...{ 'options.headers': 'A: b\nC: d', 'options.followRedirects': '2' },
+    });
+    expect(requestOf(formOf('http'), request.host, values)).toEqual(request);
+  });
+
+  it.each([
+    ['/host', 'host'],
+    ['/port', undefined],
+    ['/locations/0', 'locations'],
+    ['/options/count', 'options.count'],
+    ['/options', undefined],
+    ['', undefined],
+  ])('knows which of its fields %s is', (pointer, field) => {
+    expect(fieldAt(formOf('ping'), pointer)).toBe(field);
+  });
+});

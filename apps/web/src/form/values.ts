@@ -1,0 +1,117 @@
+import type { CheckForm, FieldSchema } from '../../build/check-forms.ts';
+import { hostFor, portIn } from '../target-text.ts';
+
+/** What stands in the form, as typed; a field that is not here stands at its default. */
+export type Values = Readonly<Record<string, string | boolean>>;
+
+export interface Request {
+  readonly type: string;
+  readonly host: string;
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
+
+/** The names of the fields in `values`: those of the request, and `options.<name>`. */
+export function optionName(name: string): string {
+  return `options.${name}`;
+}
+
+/** The body of `POST /check`. What cannot be read as the schema's type is sent as typed, so that the service says why. */
+export function requestOf(form: CheckForm, host: string, values: Values): Request {
+  const fields = entriesOf(form.fields, values, (name) => name);
+  const selection = entriesOf(form.selection, values, (name) => name);
+  const options = entriesOf(form.options, values, optionName);
+  const port = 'port' in form.fields && fields['port'] === undefined ? portIn(host) : undefined;
+  return {
+    type: form.type,
+    host: hostFor(form.hostKind, host),
+    ...fields,
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...selection,
+    ...(Object.keys(options).length === 0 ? {} : { options }),
+  };
+}
+
+function entriesOf(
+  schemas: Readonly<Record<string, FieldSchema>>,
+  values: Values,
+  nameOf: (name: string) => string,
+): Record<string, unknown> {
+  const entries = Object.entries(schemas).map(([name, schema]) => [name, valueOf(schema, values[nameOf(name)])]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Record<string, unknown>;
+}
+
+function valueOf(schema: FieldSchema, typed: string | boolean | undefined): unknown {
+  if (typed === undefined || typed === '') return undefined;
+  if (typeof typed === 'boolean') return typed === schema.default ? undefined : typed;
+  const text = typed.trim();
+  if (schema.enum !== undefined) return schema.enum.find((choice) => String(choice) === text) ?? text;
+  if (schema.type === 'integer') return /^[+-]?\d+$/.test(text) ? Number(text) : text;
+  if (schema.type === 'array') return listOf(text);
+  if (schema.type === 'object') return headersOf(text);
+  return text;
+}
+
+function listOf(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** `Name: value` in lines. */
+function headersOf(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => {
+        const colon = line.indexOf(':');
+        return colon < 0 ? [line.trim(), ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+      }),
+  );
+}
+
+/** What the form shows for a request that was sent before: the reverse of `requestOf`, but for the host. */
+export function valuesOf(form: CheckForm, request: Readonly<Record<string, unknown>>): Values {
+  const options = (request['options'] ?? {}) as Readonly<Record<string, unknown>>;
+  return {
+    ...typedOf({ ...form.fields, ...form.selection }, request, (name) => name),
+    ...typedOf(form.options, options, optionName),
+  };
+}
+
+function typedOf(
+  schemas: Readonly<Record<string, FieldSchema>>,
+  given: Readonly<Record<string, unknown>>,
+  nameOf: (name: string) => string,
+): Record<string, string | boolean> {
+  const entries = Object.keys(schemas).flatMap((name): [string, string | boolean][] => {
+    const value = given[name];
+    if (value === undefined || value === null) return [];
+    return [[nameOf(name), typeof value === 'boolean' ? value : textOf(value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  if (typeof value !== 'object') return writeValue(value);
+  return Object.entries(value as object)
+    .map(([name, text]) => `${name}: ${String(text)}`)
+    .join('\n');
+}
+
+/** A plain value as one types it. */
+export function writeValue(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+/** The field that a JSON pointer of a problem document is about; undefined for one that the form does not show. */
+export function fieldAt(form: CheckForm, pointer: string): string | undefined {
+  const [name = '', inner = ''] = pointer.split('/').slice(1);
+  if (name === 'host' || name in form.fields || name in form.selection) return name;
+  if (name === 'options' && inner in form.options) return optionName(inner);
+  return undefined;
+}

@@ -1,0 +1,88 @@
+/** Numbers, times and names as the page writes them. */
+
+/** Milliseconds in three figures: `0.42 ms`, `12.3 ms`, `1.24 s`. */
+export function duration(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return '–';
+  if (ms >= 999.5) return `${(ms / 1000).toFixed(ms >= 9995 ? 1 : 2)} s`;
+  return `${ms.toFixed(ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : 2)} ms`;
+}
+
+export function percent(share: number): string {
+  const value = share * 100;
+  return `${value > 0 && value < 1 ? value.toFixed(1) : Math.round(value)} %`;
+}
+
+export function byteCount(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** A time of day in the reader's own zone. */
+export function clockTime(iso: string | null | undefined): string {
+  if (iso === null || iso === undefined) return '–';
+  return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+export function day(iso: string | null | undefined): string {
+  if (iso === null || iso === undefined) return '–';
+  return new Date(iso).toLocaleDateString(undefined, { dateStyle: 'medium' });
+}
+
+const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** `5 minutes ago`. */
+export function ago(iso: string, now: number): string {
+  const seconds = Math.round((now - Date.parse(iso)) / 1000);
+  if (Math.abs(seconds) < 5) return 'just now';
+  const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+  return new Intl.RelativeTimeFormat('en', { numeric: 'always' }).format(-Math.round(seconds / size), unit);
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+const ABBREVIATIONS: ReadonlySet<string> = new Set(['dnssec', 'http', 'nsid', 'ssl', 'ttl']);
+
+/** `followRedirects` → `Follow redirects`. */
+export function labelOf(name: string): string {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .split(' ')
+    .map((word) => (/^[A-Z0-9]{2,}$/.test(word) ? word : word.toLowerCase()));
+  const text = words.map((word) => (ABBREVIATIONS.has(word) ? word.toUpperCase() : word)).join(' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+let regions: Intl.DisplayNames | undefined;
+
+/** ISO 3166-1 leaves these codes to users; browsers have names for some of them. Kosovo's is the exception. */
+const OWN_CODE = /^(?:AA|Q[M-Z]|X(?!K)[A-Z]|ZZ)$/;
+
+/** The name of a country; nothing for codes that are of no country. */
+export function countryName(code: string | null | undefined): string | null {
+  if (code === null || code === undefined || OWN_CODE.test(code)) return null;
+  try {
+    regions ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+    return regions.of(code) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** City and country of a probe, as far as they are known; else its datacenter. */
+export function placeOf(probe: {
+  readonly city: string | null;
+  readonly countryCode: string;
+  readonly datacenter: string;
+}): string {
+  const parts = [probe.city, countryName(probe.countryCode)].filter((part) => part !== null);
+  return parts.length === 0 ? probe.datacenter : parts.join(', ');
+}

@@ -1,0 +1,116 @@
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+
+import type { Tone } from '../parts/tone.tsx';
+import { placeLabels, spread, type Pin, type Side } from './arrange.ts';
+import { project } from './project.ts';
+import { map } from './world-map.ts';
+
+/** A probe as the map shows it. */
+export interface MapProbe {
+  readonly id: string;
+  readonly name: string;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly tone: Tone;
+  /** A few characters beside the pin. */
+  readonly label?: string | undefined;
+}
+
+export interface ProbeMapProps {
+  readonly probes: readonly MapProbe[];
+  readonly chosen?: string | undefined;
+  readonly onChoose?: (id: string) => void;
+}
+
+/** Units of the map: pins are that far apart, and labels take so much room on a screen of usual width. */
+const PIN_DISTANCE = 20;
+const ROOM = { width: map.width, height: map.height, character: 11, line: 22, radius: 10 };
+const MOST_LABELS = 40;
+
+/** The world with the probes on it. For the eye alone: the table says the same, and more. */
+export function ProbeMap({ probes, chosen, onChoose }: ProbeMapProps): JSX.Element {
+  const placed = probes.filter(({ latitude, longitude }) => latitude !== null && longitude !== null);
+  const where = placed.map(({ id, latitude, longitude }) => `${id} ${latitude} ${longitude}`).join('\n');
+  const pins = useMemo(
+    () =>
+      spread(
+        placed.map(({ id, latitude, longitude }) => ({ id, ...project(map, latitude!, longitude!) })),
+        PIN_DISTANCE,
+      ),
+    [where],
+  );
+  const labels = new Map(
+    placed.slice(0, MOST_LABELS).flatMap(({ id, label }) => (label === undefined ? [] : [[id, label] as const])),
+  );
+  const sides = placeLabels(pins, labels, ROOM);
+  const byId = new Map(placed.map((probe) => [probe.id, probe]));
+  const elsewhere = probes.filter((probe) => !byId.has(probe.id));
+  return (
+    <div class="map" aria-hidden="true">
+      <Land />
+      <div class="pins">
+        {pins.map((pin) => (
+          <MapPin
+            key={pin.id}
+            {...{ pin, probe: byId.get(pin.id)!, side: sides.get(pin.id) }}
+            isChosen={pin.id === chosen}
+            onChoose={onChoose}
+          />
+        ))}
+      </div>
+      {elsewhere.length === 0 ? null : (
+        <div class="elsewhere">
+          <span>{placed.length === 0 ? 'No place stated' : 'Place not stated'}</span>
+          {elsewhere.map(({ id, name, tone }) => (
+            <button
+              key={id}
+              type="button"
+              tabIndex={-1}
+              class={`pin ${tone}`}
+              title={name}
+              onClick={() => onChoose?.(id)}
+            />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+let land: JSX.Element | undefined;
+
+/** The same element each time: nothing of it is ever compared again. */
+function Land(): JSX.Element {
+  land ??= (
+    <svg class="land" viewBox={`0 0 ${map.width} ${map.height}`} width={map.width} height={map.height}>
+      <path class="ground" d={map.land} />
+      <path class="borders" d={map.borders} />
+    </svg>
+  );
+  return land;
+}
+
+function MapPin(props: {
+  readonly pin: Pin;
+  readonly probe: MapProbe;
+  readonly side: Side | undefined;
+  readonly isChosen: boolean;
+  readonly onChoose: ((id: string) => void) | undefined;
+}): JSX.Element {
+  const { pin, probe, side, isChosen, onChoose } = props;
+  const position = { left: `${(pin.x / map.width) * 100}%`, top: `${(pin.y / map.height) * 100}%` };
+  const about = probe.label === undefined ? probe.name : `${probe.name}: ${probe.label}`;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      class={`pin ${probe.tone} ${isChosen ? 'is-chosen' : ''}`}
+      style={position}
+      title={about}
+      onClick={() => onChoose?.(probe.id)}
+    >
+      {side === undefined ? null : <span class={`pin-label ${side}`}>{probe.label}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,87 @@
+import type { Point } from './project.ts';
+
+export interface Pin extends Point {
+  readonly id: string;
+}
+
+/** On which side of a pin its label stands; undefined where there is no room for one. */
+export type Side = 'right' | 'left' | 'above' | 'below';
+
+/** Moves pins apart that would cover each other, in a spiral around the first of them, so that each can be seen. */
+export function spread(pins: readonly Pin[], distance: number): readonly Pin[] {
+  const placed: Pin[] = [];
+  for (const pin of pins) {
+    let at = pin;
+    for (let step = 1; step < 400 && placed.some((other) => apart(other, at) < distance); step += 1) {
+      // The golden angle: no two steps of the spiral point the same way.
+      const radius = distance * 0.45 * Math.sqrt(step);
+      at = { id: pin.id, x: pin.x + radius * Math.cos(step * 2.4), y: pin.y + radius * Math.sin(step * 2.4) };
+    }
+    placed.push(at);
+  }
+  return placed;
+}
+
+interface Room {
+  readonly width: number;
+  readonly height: number;
+  /** Width of a character of a label and height of its line, in units of the map. */
+  readonly character: number;
+  readonly line: number;
+  /** Radius of a pin. */
+  readonly radius: number;
+}
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/**
+ * Finds a side for each label where it covers no pin and no other label.
+ *
+ * @param labels texts by the id of the pin
+ */
+export function placeLabels(
+  pins: readonly Pin[],
+  labels: ReadonlyMap<string, string>,
+  room: Room,
+): ReadonlyMap<string, Side> {
+  const sides = new Map<string, Side>();
+  const taken: Box[] = pins.map(({ x, y }) => around(x, y, room.radius));
+  for (const pin of pins) {
+    const text = labels.get(pin.id);
+    if (text === undefined) continue;
+    for (const side of ['right', 'left', 'above', 'below'] as const) {
+      const box = boxOf(pin, side, text.length * room.character, room);
+      const isInside = box.left >= 0 && box.right <= room.width && box.top >= 0 && box.bottom <= room.height;
+      if (!isInside || taken.some((other) => overlap(other, box))) continue;
+      taken.push(box);
+      sides.set(pin.id, side);
+      break;
+    }
+  }
+  return sides;
+}
+
+function boxOf({ x, y }: Pin, side: Side, width: number, { line, radius }: Room): Box {
+  const gap = radius * 1.5;
+  if (side === 'right') return { left: x + gap, right: x + gap + width, top: y - line / 2, bottom: y + line / 2 };
+  if (side === 'left') return { left: x - gap - width, right: x - gap, top: y - line / 2, bottom: y + line / 2 };
+  const top = side === 'above' ? y - gap - line : y + gap;
+  return { left: x - width / 2, right: x + width / 2, top, bottom: top + line };
+}
+
+function around(x: number, y: number, radius: number): Box {
+  return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+function apart(a: Point, b: Point): number {
+  return Math.hypot(a.x - b.x, a.y - b.y);
+}

@@ -1,0 +1,107 @@
+import type { Probe } from '@vantage/contract';
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { ago, placeOf, plural } from '../format.ts';
+import { ProbeMap } from '../map/ProbeMap.tsx';
+import { useService } from '../parts/router.tsx';
+import { statusTone } from '../parts/status.ts';
+import { Badge } from '../parts/tone.tsx';
+import { useLoad } from '../parts/use-load.ts';
+
+const EVERY_MS = 15_000;
+
+/** Every probe that there is, and how it is. */
+export function ProbesPage(): JSX.Element {
+  const { client } = useService();
+  const { value: probes, error } = useLoad((signal) => client.probes({ signal }), EVERY_MS);
+  const [sought, seek] = useState('');
+  useEffect(() => {
+    document.title = 'Probes · Vantage';
+  }, []);
+  const entries = Object.entries(probes ?? {}).toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
+  const shown = entries.filter(([id, probe]) => textOf(id, probe).includes(sought.trim().toLowerCase()));
+  const count = (status: string): number => entries.filter(([, probe]) => probe.status === status).length;
+  return (
+    <main class="page">
+      <div class="page-head">
+        <h1>Probes</h1>
+        <p class="lead">
+          {probes === undefined
+            ? error === undefined
+              ? 'Loading'
+              : 'The list of probes cannot be read now.'
+            : `${count('healthy')} healthy, ${count('degraded')} degraded, ${count('offline')} offline`}
+        </p>
+      </div>
+      <ProbeMap
+        probes={shown.map(([id, probe]) => ({
+          id,
+          name: `${probe.name}: ${probe.status}`,
+          latitude: probe.latitude,
+          longitude: probe.longitude,
+          tone: statusTone(probe.status),
+          label: id,
+        }))}
+      />
+      <div class="seek">
+        <label for="seek">Find a probe</label>
+        <input
+          id="seek"
+          type="search"
+          placeholder="Country, network, tag …"
+          value={sought}
+          onInput={(event) => seek(event.currentTarget.value)}
+        />
+        <span class="note" role="status">
+          {probes === undefined ? '' : plural(shown.length, 'probe')}
+        </span>
+      </div>
+      <ul class="probe-list">
+        {shown.map(([id, probe]) => (
+          <li key={id} class="card">
+            <ProbeCard id={id} probe={probe} />
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}
+
+function ProbeCard({ id, probe }: { readonly id: string; readonly probe: Probe }): JSX.Element {
+  const { capabilities, load } = probe;
+  const can = [
+    capabilities?.ipv4 === true ? 'IPv4' : undefined,
+    capabilities?.ipv6 === true ? 'IPv6' : undefined,
+    ...(capabilities?.types ?? []),
+    capabilities?.screenshot === true ? 'screenshot' : undefined,
+  ].filter((word) => word !== undefined);
+  return (
+    <>
+      <header>
+        <h2>{id}</h2>
+        <Badge tone={statusTone(probe.status)}>{probe.status}</Badge>
+      </header>
+      <p>{probe.name}</p>
+      <p class="note">
+        {placeOf(probe)} · {probe.isp} {probe.asNumber}
+      </p>
+      {probe.reason === null ? null : <p class="reason">{probe.reason}</p>}
+      <p class="can">
+        {can.map((word) => (
+          <span key={word}>{word}</span>
+        ))}
+      </p>
+      <footer class="note">
+        {probe.lastSeen === null ? 'never seen' : `seen ${ago(probe.lastSeen, Date.now())}`}
+        {load === null ? '' : ` · ${load.running} of ${load.capacity} jobs`}
+        {probe.version === null ? '' : ` · ${probe.version}`}
+      </footer>
+    </>
+  );
+}
+
+function textOf(id: string, probe: Probe): string {
+  const { name, datacenter, isp, asNumber, tags, status } = probe;
+  return [id, name, datacenter, placeOf(probe), isp, asNumber, status, ...tags].join(' ').toLowerCase();
+}

@@ -1,0 +1,44 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+
+import { Link } from '../parts/router.tsx';
+
+export function Loading(): JSX.Element {
+  return (
+    <main class="page" aria-busy="true">
+      <p class="note loading">Loading the check</p>
+    </main>
+  );
+}
+
+export function Gone(): JSX.Element {
+  useEffect(() => {
+    document.title = 'No such check · Vantage';
+  }, []);
+  return (
+    <main class="page plain">
+      <h1>This check is gone</h1>
+      <p class="lead">
+        The results of a check are kept for a while, a day unless the operator says otherwise, and then deleted. Or the
+        link is not complete.
+      </p>
+      <p>
+        <Link to="/">Start a new one</Link>
+      </p>
+    </main>
+  );
+}
+
+export function Failed({ message }: { readonly message: string }): JSX.Element {
+  return (
+    <main class="page plain">
+      <h1>The check cannot be shown now</h1>
+      <p class="lead">{message}</p>
+      <p>
+        <button type="button" class="button" onClick={() => location.reload()}>
+          Try again
+        </button>
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,19 @@
+import type { ComponentChildren, JSX } from 'preact';
+
+export type Fact = readonly [label: string, value: ComponentChildren];
+
+/** Labels and values; those without a value are left out. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }): JSX.Element {
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}

@@ -1,0 +1,72 @@
+import { createContext, type ComponentChildren, type JSX } from 'preact';
+import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks';
+
+import { routeOf, type Route } from '../route.ts';
+import type { Service } from '../service.ts';
+
+interface Router {
+  readonly route: Route;
+  readonly service: Service;
+  /** Goes to a path below the base address without loading the page anew. */
+  readonly go: (path: string) => void;
+}
+
+const RouterContext = createContext<Router | undefined>(undefined);
+
+export function useRouter(): Router {
+  return useContext(RouterContext)!;
+}
+
+export function useService(): Service {
+  return useRouter().service;
+}
+
+export function RouterProvider(props: {
+  readonly service: Service;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const { service } = props;
+  const [route, setRoute] = useState(() => routeOf(location, service.basePath));
+  const go = useCallback(
+    (path: string) => {
+      history.pushState(null, '', service.path(path));
+      setRoute(routeOf(location, service.basePath));
+      scrollTo(0, 0);
+    },
+    [service],
+  );
+  useEffect(() => {
+    const onPop = (): void => setRoute(routeOf(location, service.basePath));
+    addEventListener('popstate', onPop);
+    return () => removeEventListener('popstate', onPop);
+  }, [service]);
+  const router = useMemo(() => ({ route, service, go }), [route, service, go]);
+  return <RouterContext.Provider value={router}>{props.children}</RouterContext.Provider>;
+}
+
+interface LinkProps {
+  /** A path below the base address. */
+  readonly to: string;
+  readonly class?: string;
+  readonly 'aria-current'?: 'page' | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** A link to another view. A click with a modifier, or with another button, is the browser's. */
+export function Link(props: LinkProps): JSX.Element {
+  const { to, children, ...rest } = props;
+  const { go, service } = useRouter();
+  return (
+    <a
+      {...rest}
+      href={service.path(to)}
+      onClick={(event) => {
+        if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        go(to);
+      }}
+    >
+      {children}
+    </a>
+  );
+}

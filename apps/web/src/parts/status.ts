@@ -1,0 +1,7 @@
+import type { Tone } from './tone.tsx';
+
+/** The tone of a probe's status. */
+export function statusTone(status: string): Tone {
+  if (status === 'healthy') return 'good';
+  return status === 'degraded' ? 'warn' : 'mute';
+}

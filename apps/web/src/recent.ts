@@ -1,0 +1,57 @@
+/** A check that was started or opened in this browser. It is kept nowhere else. */
+export interface RecentCheck {
+  readonly id: string;
+  readonly type: string;
+  readonly host: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly verdict?: string;
+  /** What was sent, where this browser sent it. */
+  readonly request?: unknown;
+}
+
+const KEY = 'vantage.recent';
+const MOST = 20;
+
+export function recentChecks(): readonly RecentCheck[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    return Array.isArray(kept) ? kept.filter(isRecentCheck) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Puts a check on top, or adds to what is known of it. */
+export function remember(check: RecentCheck): void {
+  const before = recentChecks();
+  const known = before.find(({ id }) => id === check.id);
+  const rest = before.filter(({ id }) => id !== check.id);
+  write(
+    known === undefined
+      ? [check, ...rest]
+      : before.map((other) => (other.id === check.id ? { ...other, ...check, at: other.at } : other)),
+  );
+}
+
+export function forget(id: string): void {
+  write(recentChecks().filter((check) => check.id !== id));
+}
+
+export function forgetAll(): void {
+  write([]);
+}
+
+function write(checks: readonly RecentCheck[]): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(checks.slice(0, MOST)));
+  } catch {
+    // Storage is full or forbidden: then nothing is kept.
+  }
+}
+
+function isRecentCheck(value: unknown): value is RecentCheck {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, type, host, at } = value as Record<string, unknown>;
+  return [id, type, host, at].every((field) => typeof field === 'string');
+}

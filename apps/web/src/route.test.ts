@@ -1,0 +1,18 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { routeOf } from './route.ts';
+
+describe('the address bar', () => {
+  it.each([
+    ['/', '', { view: 'home', type: null, host: null }],
+    ['/?type=dns&host=example.com', '', { view: 'home', type: 'dns', host: 'example.com' }],
+    ['/net/', '/net', { view: 'home', type: null, host: null }],
+    ['/status', '', { view: 'probes' }],
+    ['/net/c/qPUXvL1sQx2rGJm0Zf7N4w', '/net', { view: 'check', id: 'qPUXvL1sQx2rGJm0Zf7N4w' }],
+    ['/c/a%2Fb', '', { view: 'nowhere' }],
+    ['/c/', '', { view: 'nowhere' }],
+    ['/elsewhere', '', { view: 'nowhere' }],
+  ])('shows a view: %s below “%s”', (path, basePath, route) => {
+    expect(routeOf(new URL(path, 'https://vantage.example'), basePath)).toEqual(route);
+  });
+});

@@ -1,0 +1,18 @@
+/** What the address bar says. */
+export type Route =
+  | { readonly view: 'home'; readonly type: string | null; readonly host: string | null }
+  | { readonly view: 'check'; readonly id: string }
+  | { readonly view: 'probes' }
+  | { readonly view: 'nowhere' };
+
+/** @param basePath the path of the base address: empty, or `/net` */
+export function routeOf(url: { readonly pathname: string; readonly search: string }, basePath: string): Route {
+  const inside = url.pathname.startsWith(`${basePath}/`) ? url.pathname.slice(basePath.length) : url.pathname;
+  if (inside === '/' || inside === '') {
+    const query = new URLSearchParams(url.search);
+    return { view: 'home', type: query.get('type'), host: query.get('host') };
+  }
+  if (inside === '/status') return { view: 'probes' };
+  const id = /^\/c\/([A-Za-z0-9_-]{1,64})$/.exec(inside)?.[1];
+  return id === undefined ? { view: 'nowhere' } : { view: 'check', id };
+}

@@ -1,0 +1,129 @@
+import type { JSX } from 'preact';
+
+import { codeWords } from '../check/columns.ts';
+import { ProbeChips } from '../check/Verdict.tsx';
+import { day, plural } from '../format.ts';
+import { Facts } from '../parts/facts.tsx';
+import { Section } from '../parts/section.tsx';
+import { ToneMark, type Tone } from '../parts/tone.tsx';
+import { groupBy } from './group.ts';
+import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
+
+type Tls = NonNullable<FieldsOf<'http'>['tls']>;
+type Certificate = Tls['chain'][number];
+
+/** Fewer days than this want a look; the summary says the same. */
+const SOON_DAYS = 14;
+
+/** Each certificate that some probe was shown, with the chain that came with it. */
+export function Certificates({ check, nameOf, onChoose }: ViewProps): JSX.Element | null {
+  const withTls = resultsOf<'http'>(check).filter(([, { tls }]) => tls !== undefined && tls.chain.length > 0);
+  if (withTls.length === 0) return null;
+  const groups = groupBy(withTls, ([, { tls }]) => `${tls!.chain[0]!.fingerprint256} ${tls!.authorized}`);
+  return (
+    <Section
+      title={groups.length === 1 ? 'Certificate' : `${groups.length} different certificates`}
+      note={groups.length === 1 ? `The same for ${plural(withTls.length, 'probe')}` : undefined}
+      class="certificates"
+    >
+      {groups.map((members) => {
+        const tls = members[0]![1].tls!;
+        return (
+          <div key={`${tls.chain[0]!.fingerprint256} ${tls.authorized}`} class="certificate">
+            <Validity tls={tls} />
+            <ol class="chain">
+              {tls.chain.map((certificate, index) => (
+                <ChainLink key={certificate.fingerprint256} {...{ certificate, index }} last={tls.chain.length - 1} />
+              ))}
+            </ol>
+            {groups.length === 1 ? null : (
+              <ProbeChips probes={members.map(([probe]) => probe)} {...{ nameOf, onChoose }} />
+            )}
+          </div>
+        );
+      })}
+    </Section>
+  );
+}
+
+function Validity({ tls }: { readonly tls: Tls }): JSX.Element {
+  const leaf = tls.chain[0]!;
+  const left = tls.daysLeft;
+  const tone: Tone = !tls.authorized || (left ?? 0) < 0 ? 'bad' : (left ?? 0) < SOON_DAYS ? 'warn' : 'good';
+  return (
+    <div class="validity">
+      <p class={`days ${tone}`}>
+        <strong>{left === null ? '–' : Math.abs(left)}</strong>{' '}
+        {left !== null && left < 0 ? 'days past its end' : 'days left'}
+      </p>
+      <LifeBar from={leaf.validFrom} until={leaf.validUntil} left={left} tone={tone} />
+      <p class="trust">
+        <ToneMark tone={tls.authorized ? 'good' : 'bad'} />
+        {tls.authorized ? 'Trusted, and valid for this host' : codeWords(tls.authorizationError ?? 'not trusted')}
+      </p>
+      <Facts
+        facts={[
+          ['Valid', `${day(leaf.validFrom)} – ${day(leaf.validUntil)}`],
+          ['Protocol', `${tls.protocol}${tls.alpn === null ? '' : `, ${tls.alpn}`}`],
+          ['Cipher', tls.cipher],
+          ['OCSP', tls.ocsp === null || tls.ocsp === undefined ? null : tls.ocsp.status],
+        ]}
+      />
+    </div>
+  );
+}
+
+/** How much of its life a certificate has behind it. */
+function LifeBar(props: {
+  readonly from: string | null;
+  readonly until: string | null;
+  readonly left: number | null;
+  readonly tone: Tone;
+}): JSX.Element | null {
+  const { from, until, left, tone } = props;
+  if (from === null || until === null || left === null) return null;
+  const life = (Date.parse(until) - Date.parse(from)) / 86_400_000;
+  const rest = Math.max(0, Math.min(1, left / Math.max(1, life)));
+  return (
+    <svg class={`life ${tone}`} width="100%" height="6" aria-hidden="true">
+      <rect class="all" width="100%" height="6" rx="3" />
+      <rect class="rest" width={`${rest * 100}%`} height="6" rx="3" />
+    </svg>
+  );
+}
+
+function ChainLink(props: {
+  readonly certificate: Certificate;
+  readonly index: number;
+  readonly last: number;
+}): JSX.Element {
+  const { certificate, index, last } = props;
+  const isRoot = index === last && certificate.subject === certificate.issuer;
+  const names = certificate.subjectAltNames;
+  const rest = certificate.subjectAltNameCount - names.slice(0, 6).length;
+  return (
+    <li>
+      <p class="kind">{index === 0 ? 'Server' : isRoot ? 'Root' : 'Intermediate'}</p>
+      <p class="subject">{commonName(certificate.subject)}</p>
+      <p class="note">
+        {certificate.keyType === null ? '' : `${certificate.keyType.toUpperCase()} ${certificate.keyBits ?? ''} · `}
+        until {day(certificate.validUntil)}
+        {isRoot ? '' : ` · issued by ${commonName(certificate.issuer)}`}
+      </p>
+      {index > 0 || names.length === 0 ? null : (
+        <p class="names">
+          {names
+            .slice(0, 6)
+            .map((name) => name.replace(/^DNS:/, ''))
+            .join('  ')}
+          {rest > 0 ? ` and ${rest} more` : ''}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** CN of a distinguished name, else all of it. */
+function commonName(name: string): string {
+  return /(?:^|[\n,/+]\s*)CN\s?=\s?([^\n,/+]+)/.exec(name)?.[1] ?? name;
+}

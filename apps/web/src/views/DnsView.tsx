@@ -1,0 +1,99 @@
+import type { JSX } from 'preact';
+
+import { codeWords } from '../check/columns.ts';
+import { ProbeChips } from '../check/Verdict.tsx';
+import { duration, plural } from '../format.ts';
+import { Section } from '../parts/section.tsx';
+import { Badge, toneOf } from '../parts/tone.tsx';
+import { groupBy } from './group.ts';
+import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
+
+/** Who saw which answer: the probes that were told the same stand together. */
+export function DnsView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
+  const answered = resultsOf<'dns'>(check).filter(([, { result }]) => result !== 'pending');
+  const groups = groupBy(answered, ([, result]) => answerKey(result));
+  const most = groups[0]?.length ?? 0;
+  return (
+    <Section
+      title={groups.length > 1 ? `${groups.length} different answers` : 'Answer'}
+      note={groups.length === 1 && answered.length > 1 ? `The same for ${plural(most, 'probe')}` : undefined}
+      class="dns-view"
+    >
+      {groups.length === 0 ? <p class="note">No probe has answered yet.</p> : null}
+      <div class="cards">
+        {groups.map((members) => (
+          <div key={answerKey(members[0]![1])} class="group">
+            <p class="group-head">
+              <Badge tone={toneOf(members[0]![1].result)}>{titleOf(members[0]![1])}</Badge>
+              <span class="note">{plural(members.length, 'probe')}</span>
+            </p>
+            <Records records={members[0]![1].answers ?? []} />
+            <p class="note">
+              {fastest(members.map(([, result]) => result))}
+              {members[0]![1].dnssec?.ad === true ? ' · validated by DNSSEC' : ''}
+            </p>
+            <ProbeChips probes={members.map(([probe]) => probe)} {...{ nameOf, onChoose }} />
+          </div>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+/** TTLs run down and records rotate: neither makes an answer another one. */
+export function answerKey(result: FieldsOf<'dns'>): string {
+  const answers = (result.answers ?? []).map(({ name, type, data }) => `${name} ${type} ${data}`).toSorted();
+  return JSON.stringify([result.rcode ?? null, result.error?.code ?? null, answers]);
+}
+
+function titleOf(result: FieldsOf<'dns'>): string {
+  if (result.rcode !== undefined) {
+    const isEmpty = result.rcode === 'NOERROR' && (result.answers ?? []).length === 0;
+    return isEmpty ? 'NOERROR, no records' : result.rcode;
+  }
+  return result.error === null || result.error === undefined ? 'No answer' : codeWords(result.error.code);
+}
+
+function fastest(results: readonly FieldsOf<'dns'>[]): string {
+  const times = results.map(({ rt }) => rt).filter((rt) => typeof rt === 'number');
+  if (times.length === 0) return 'No time was measured';
+  const [least, most] = [Math.min(...times), Math.max(...times)];
+  return times.length === 1 ? `in ${duration(least)}` : `in ${duration(least)} to ${duration(most)}`;
+}
+
+export function Records(props: {
+  readonly records: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly ttl: number;
+    readonly data: string;
+  }[];
+}): JSX.Element | null {
+  if (props.records.length === 0) return null;
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label="DNS records">
+      <table class="records">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Type</th>
+            <th scope="col" class="number">
+              TTL
+            </th>
+            <th scope="col">Data</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.records.map(({ name, type, ttl, data }, index) => (
+            <tr key={index}>
+              <td>{name}</td>
+              <td>{type}</td>
+              <td class="number">{ttl}</td>
+              <td class="data">{data}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

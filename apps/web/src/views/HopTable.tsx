@@ -1,0 +1,68 @@
+import type { JSX } from 'preact';
+
+import { duration } from '../format.ts';
+import { scaleTo } from './scale.ts';
+import type { FieldsOf } from './types.ts';
+
+type Hop = NonNullable<FieldsOf<'traceroute'>['hops']>[number];
+
+/** A path hop by hop, as traceroute prints it, with a bar for the time. */
+export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element | null {
+  if (hops.length === 0) return null;
+  const scale = scaleTo(hops.map(({ latency }) => latency ?? 0));
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label="Hops">
+      <table class="hops">
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              Hop
+            </th>
+            <th scope="col">Router</th>
+            <th scope="col">Network</th>
+            <th scope="col" class="number">
+              Median
+            </th>
+            <th scope="col">
+              <span class="unseen">Time as a bar</span>
+            </th>
+            <th scope="col">Packets</th>
+          </tr>
+        </thead>
+        <tbody>
+          {hops.map((hop) => (
+            <tr key={hop.hop} class={hop.ip === null ? 'silent' : ''}>
+              <td class="number">{hop.hop}</td>
+              <td>
+                {routerOf(hop)}
+                {hop.hostname === null ? null : <span class="note">{hop.hostname}</span>}
+                {hop.responders.length > 1 ? <span class="note">and {hop.responders.length - 1} more</span> : null}
+              </td>
+              <td>
+                {hop.asn === null ? '' : hop.asn} <span class="note">{hop.asName}</span>
+              </td>
+              <td class="number">{duration(hop.latency)}</td>
+              <td class="bar">
+                <svg width="100%" height="8" aria-hidden="true">
+                  <rect width={`${scale.percent(hop.latency ?? 0)}%`} height="8" rx="2" />
+                </svg>
+              </td>
+              <td>
+                {hop.rtts.map((rtt) => (rtt === null ? '✕' : rtt.toFixed(1))).join('  ')}
+                {hop.icmp === null ? '' : `  ${hop.icmp.mark}`}
+                {hop.mpls.length === 0 ? null : (
+                  <span class="note">MPLS {hop.mpls.map(({ label }) => label).join(', ')}</span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function routerOf({ ip, private: isPrivate }: Hop): string {
+  if (ip !== null) return ip;
+  return isPrivate ? 'private address' : 'no answer';
+}

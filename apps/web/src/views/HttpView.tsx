@@ -1,0 +1,114 @@
+import type { JSX } from 'preact';
+
+import { duration } from '../format.ts';
+import { useService } from '../parts/router.tsx';
+import { Section } from '../parts/section.tsx';
+import { Axis } from './Axis.tsx';
+import { Certificates } from './Certificates.tsx';
+import { phaseNames, phasesOf, phaseTitles, type Timings } from './phases.ts';
+import { scaleTo, type Scale } from './scale.ts';
+import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
+
+/** Where the time went, side by side; then who the server says it is; then what it looks like. */
+export function HttpView(props: ViewProps): JSX.Element {
+  const rows = resultsOf<'http'>(props.check);
+  const scale = scaleTo(
+    rows.map(([, { timings }]) => timings?.total ?? 0),
+    5,
+  );
+  return (
+    <>
+      <Section title="Where the time went" note={<Legend />} class="http-view">
+        <div class="strips">
+          {rows.map(([probe, result]) => (
+            <div key={probe} class="strip-row one">
+              <button type="button" class="row-name" onClick={() => props.onChoose(probe)}>
+                {probe}
+              </button>
+              <Waterfall timings={result.timings} scale={scale} />
+              <span class="row-value">
+                {duration(result.timings?.total)}
+                <Status result={result} />
+              </span>
+            </div>
+          ))}
+          <div class="strip-row one axis-row">
+            <span />
+            <Axis scale={scale} />
+          </div>
+        </div>
+      </Section>
+      <Certificates {...props} />
+      <Picture rows={rows} host={props.check.host} />
+    </>
+  );
+}
+
+function Legend(): JSX.Element {
+  return (
+    <span class="legend" aria-hidden="true">
+      {phaseNames.map((name) => (
+        <span key={name}>
+          <i class={`key-phase phase-${name}`} /> {phaseTitles[name]}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Status({ result }: { readonly result: FieldsOf<'http'> }): JSX.Element | null {
+  const { statusCode } = result;
+  if (statusCode === undefined) return null;
+  return <em class={statusCode >= 400 ? 'bad' : 'plain'}>{statusCode}</em>;
+}
+
+export function Waterfall(props: { readonly timings: Timings | undefined; readonly scale: Scale }): JSX.Element {
+  const { timings, scale } = props;
+  const phases = timings === undefined ? [] : phasesOf(timings);
+  return (
+    <svg class="waterfall" aria-hidden="true" width="100%" height="22">
+      {scale.ticks.slice(1, -1).map((tick) => (
+        <line
+          key={tick}
+          class="grid-line"
+          x1={`${scale.percent(tick)}%`}
+          x2={`${scale.percent(tick)}%`}
+          y1="0"
+          y2="22"
+        />
+      ))}
+      {phases.map(({ name, start, length }) => (
+        <rect
+          key={name}
+          class={`phase-${name}`}
+          x={`${scale.percent(start)}%`}
+          width={`${Math.max(0.15, scale.percent(length))}%`}
+          y="4"
+          height="14"
+          rx="1.5"
+        >
+          <title>{`${phaseTitles[name]}: ${duration(length)}`}</title>
+        </rect>
+      ))}
+    </svg>
+  );
+}
+
+function Picture(props: {
+  readonly rows: readonly (readonly [string, FieldsOf<'http'>])[];
+  readonly host: string;
+}): JSX.Element | null {
+  const { basePath } = useService();
+  const [probe, result] = props.rows.find(([, { screenshotUrl }]) => typeof screenshotUrl === 'string') ?? [];
+  if (probe === undefined) return null;
+  const url = result!['screenshotUrl'] as string;
+  // A path of the service, with its prefix already where it has one.
+  const source = url.startsWith(`${basePath}/`) ? url : `${basePath}${url}`;
+  return (
+    <Section title="Screenshot" note={`Taken by ${probe}`} class="picture">
+      <a href={source}>
+        <img src={source} width="1280" height="800" loading="lazy" alt={`What ${props.host} looks like in a browser`} />
+      </a>
+    </Section>
+  );
+}

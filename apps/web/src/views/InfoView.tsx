@@ -1,0 +1,82 @@
+import type { JSX } from 'preact';
+
+import { codeWords } from '../check/columns.ts';
+import { ProbeChips } from '../check/Verdict.tsx';
+import { plural } from '../format.ts';
+import { Facts } from '../parts/facts.tsx';
+import { Section } from '../parts/section.tsx';
+import { Badge, toneOf } from '../parts/tone.tsx';
+import { groupBy } from './group.ts';
+import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
+
+/** A card for each address that the host led to, with the probes that were led there. */
+export function InfoView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
+  const answered = resultsOf<'info'>(check).filter(([, { result }]) => result !== 'pending');
+  const groups = groupBy(answered, ([, { ip, error }]) => ip ?? error?.code ?? '');
+  return (
+    <Section
+      title={groups.length > 1 ? `${groups.length} different addresses` : 'About this address'}
+      note={groups.length === 1 && answered.length > 1 ? `The same for ${plural(answered.length, 'probe')}` : undefined}
+      class="info-view"
+    >
+      {groups.length === 0 ? <p class="note">No probe has answered yet.</p> : null}
+      <div class="cards">
+        {groups.map((members) => (
+          <AddressCard key={members[0]![1].ip ?? members[0]![0]} {...{ members, nameOf, onChoose }} />
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function AddressCard(props: {
+  readonly members: readonly (readonly [string, FieldsOf<'info'>])[];
+  readonly nameOf: (probe: string) => string;
+  readonly onChoose: (probe: string) => void;
+}): JSX.Element {
+  const { members, nameOf, onChoose } = props;
+  const [, result] = members[0]!;
+  const { ip, error } = result;
+  return (
+    <div class="group address">
+      <p class="group-head">
+        {ip === undefined ? (
+          <Badge tone={toneOf(result.result)}>{codeWords(error?.code ?? 'no address')}</Badge>
+        ) : (
+          <strong class="address-text">{ip}</strong>
+        )}
+        {members.length > 1 ? <span class="note">{plural(members.length, 'probe')}</span> : null}
+      </p>
+      <AddressFacts result={result} />
+      <ProbeChips probes={members.map(([probe]) => probe)} {...{ nameOf, onChoose }} />
+      {result.provider === null || result.provider === undefined ? null : (
+        <p class="note provider">
+          {result.provider}
+          {result.dataDate === null || result.dataDate === undefined ? '' : ` · data of ${result.dataDate}`}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function AddressFacts({ result }: { readonly result: FieldsOf<'info'> }): JSX.Element {
+  const place = [result.city, result.region, result.country].filter((part) => typeof part === 'string' && part !== '');
+  const verified = { true: ', verified', false: ', does not lead back', null: '' }[
+    String(result.hostnameVerified ?? null)
+  ];
+  return (
+    <Facts
+      facts={[
+        ['Name', typeof result.hostname === 'string' ? `${result.hostname}${verified ?? ''}` : null],
+        ['Network', [result.asn, result.asName].filter((part) => typeof part === 'string').join(' ')],
+        ['Provider', result.isp],
+        ['Organization', result.org === result.isp ? null : result.org],
+        ['Prefix', result.prefix],
+        ['Place', [...new Set(place)].join(', ')],
+        ['Time zone', result.timezone],
+        ['Coordinates', typeof result.latitude === 'number' ? `${result.latitude}, ${result.longitude}` : null],
+        ['All addresses', (result.addresses ?? []).length > 1 ? result.addresses!.join(', ') : null],
+      ]}
+    />
+  );
+}

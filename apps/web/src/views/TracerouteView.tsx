@@ -1,0 +1,66 @@
+import type { JSX } from 'preact';
+
+import { duration, plural } from '../format.ts';
+import { Section } from '../parts/section.tsx';
+import { ProbeChips } from '../check/Verdict.tsx';
+import { ToneMark } from '../parts/tone.tsx';
+import type { Paths } from './layout-paths.ts';
+import { PathGraph } from './PathGraph.tsx';
+import { resultsOf, type ViewProps } from './types.ts';
+
+/** The paths of all probes as one graph, and where they end. */
+export function TracerouteView({ check, summary, nameOf, onChoose }: ViewProps): JSX.Element {
+  const rows = resultsOf<'traceroute'>(check);
+  const paths = summary?.paths;
+  const reached = rows.filter(([, result]) => result.reached === true).length;
+  return (
+    <Section title="Paths" note={`${reached} of ${plural(rows.length, 'probe')} reached the target`} class="paths-view">
+      {paths === undefined || paths.nodes.length === 0 ? (
+        <p class="note">The paths are drawn when the first probes have answered.</p>
+      ) : (
+        <>
+          <PathGraph paths={paths} host={check.host} onChoose={onChoose} />
+          <Ends paths={paths} nameOf={nameOf} onChoose={onChoose} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+const endWords: Readonly<Record<string, string>> = {
+  silent: 'Nothing answers beyond',
+  refused: 'Packets go no further than',
+  loop: 'Packets go round in a circle at',
+  pending: 'On the way at',
+};
+
+function Ends(props: {
+  readonly paths: Paths;
+  readonly nameOf: (probe: string) => string;
+  readonly onChoose: (probe: string) => void;
+}): JSX.Element | null {
+  const { paths, nameOf, onChoose } = props;
+  const ends = paths.ends.filter(({ reason }) => reason !== 'reached');
+  if (ends.length === 0) return null;
+  return (
+    <ul class="findings">
+      {ends.map(({ node, reason, probes }) => (
+        <li key={`${node} ${reason}`}>
+          <ToneMark tone={reason === 'pending' ? 'wait' : 'bad'} />
+          <div>
+            {endWords[reason]} {nodeWords(paths, node)} <ProbeChips {...{ probes, nameOf, onChoose }} />
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function nodeWords(paths: Paths, id: string): string {
+  const node = paths.nodes.find((other) => other.id === id);
+  if (node === undefined) return id;
+  if (node.kind === 'probe') return `the probe ${node.id.replace(/^probe:/, '')} itself`;
+  const network = node.asn === null ? '' : `, ${node.asn} ${node.asName ?? ''}`.trimEnd();
+  const time = node.rttMin === null ? '' : `, ${duration(node.rttMin)}`;
+  return `${node.hostname ?? node.ip ?? 'a router that is not shown'} (hop ${node.hopMin}${network}${time})`;
+}

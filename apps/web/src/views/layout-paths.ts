@@ -1,0 +1,75 @@
+import type { Summary } from '@vantage/contract';
+
+export type Paths = NonNullable<Summary['paths']>;
+export type PathNode = Paths['nodes'][number];
+
+export interface PlacedNode {
+  readonly node: PathNode;
+  /** Column: hops from the probes; the target is in the last one. */
+  readonly column: number;
+  /** Row, from 0; not whole. */
+  readonly row: number;
+}
+
+export interface PathLayout {
+  readonly nodes: ReadonlyMap<string, PlacedNode>;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const SWEEPS = 6;
+
+/** Probes on the left, the target on the right, each router at its hop, and rows such that few paths cross. */
+export function layOutPaths(paths: Paths): PathLayout {
+  const before = neighbours(paths, 'to', 'from');
+  const after = neighbours(paths, 'from', 'to');
+  const farthest = Math.max(0, ...paths.nodes.map(({ hopMin, kind }) => hopMin + (kind === 'target' ? 0 : 1)));
+  const columnOf = ({ kind, hopMin }: PathNode): number => (kind === 'target' ? farthest : hopMin);
+  const columns: PathNode[][] = Array.from({ length: farthest + 1 }, () => []);
+  for (const node of paths.nodes) columns[columnOf(node)]!.push(node);
+
+  const rows = new Map<string, number>();
+  for (const column of columns) for (const [index, { id }] of column.entries()) rows.set(id, index);
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    const isForward = sweep % 2 === 0;
+    for (const column of isForward ? columns : columns.toReversed()) {
+      settle(column, rows, isForward ? before : after);
+    }
+  }
+  const least = Math.min(0, ...rows.values());
+  const most = Math.max(0, ...rows.values());
+  const nodes = paths.nodes.map((node): [string, PlacedNode] => [
+    node.id,
+    { node, column: columnOf(node), row: rows.get(node.id)! - least },
+  ]);
+  return { nodes: new Map(nodes), columns: columns.length, rows: most - least + 1 };
+}
+
+/** Puts each node of a column at the mean of its neighbours, in their order, at least one row apart from the next. */
+function settle(
+  column: PathNode[],
+  rows: Map<string, number>,
+  neighbours: ReadonlyMap<string, readonly string[]>,
+): void {
+  const wish = (id: string): number => {
+    const others = (neighbours.get(id) ?? []).map((other) => rows.get(other)!);
+    return others.length === 0 ? rows.get(id)! : others.reduce((sum, row) => sum + row, 0) / others.length;
+  };
+  const wished = column
+    .map((node) => ({ node, row: wish(node.id) }))
+    .toSorted((a, b) => a.row - b.row || rows.get(a.node.id)! - rows.get(b.node.id)!);
+  let last = -Infinity;
+  const placed = wished.map(({ node, row }) => {
+    last = Math.max(row, last + 1);
+    return { node, row: last, wished: row };
+  });
+  // Pushing apart went down only: the column as a whole goes back up to where it wished to be.
+  const drift = placed.reduce((sum, { row, wished: wanted }) => sum + row - wanted, 0) / Math.max(1, placed.length);
+  for (const { node, row } of placed) rows.set(node.id, row - drift);
+}
+
+function neighbours({ edges }: Paths, of: 'from' | 'to', other: 'from' | 'to'): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const edge of edges) found.set(edge[of], [...(found.get(edge[of]) ?? []), edge[other]]);
+  return found;
+}

@@ -1,0 +1,76 @@
+import type { JSX } from 'preact';
+
+import { duration } from '../format.ts';
+import type { PathNode } from './layout-paths.ts';
+
+export function NodeShape({ node }: { readonly node: PathNode }): JSX.Element {
+  if (node.kind === 'target') return <circle class="shape" r="9" />;
+  if (node.kind === 'probe') return <rect class="shape" x="-5.5" y="-5.5" width="11" height="11" rx="3" />;
+  return <circle class="shape" r={node.kind === 'silent' ? 3.5 : 6} />;
+}
+
+export function NodeText(props: {
+  readonly node: PathNode;
+  readonly host: string;
+  readonly isNarrow: boolean;
+  /** How many there is room for between two columns. */
+  readonly letters: number;
+}): JSX.Element | null {
+  const { node, host, isNarrow, letters } = props;
+  if (node.kind === 'probe') {
+    return (
+      <text x="-14" y="4" text-anchor="end" class="name">
+        {shorten(node.probes[0] ?? '', isNarrow ? 8 : 16)}
+      </text>
+    );
+  }
+  if (node.kind === 'target') {
+    return (
+      <text x="17" y="4" class="name">
+        {shorten(host, isNarrow ? 8 : 15)}
+      </text>
+    );
+  }
+  const isShared = node.probes.length > 1;
+  if (node.kind === 'silent' || (isNarrow && !isShared)) return null;
+  return (
+    <text text-anchor="middle" class="address">
+      <tspan x="0" y="20">
+        {node.kind === 'private' ? 'private' : shorten(node.ip ?? '', letters)}
+      </tspan>
+      {isShared && node.asName !== null && !isNarrow ? (
+        <tspan x="0" y="32" class="network">
+          {shorten(node.asName, letters)}
+        </tspan>
+      ) : null}
+    </text>
+  );
+}
+
+/** Where a path breaks: a stub that leads nowhere. */
+export function Break(): JSX.Element {
+  return (
+    <g class="break">
+      <path class="stub" d="M10 0h18" />
+      <path class="cross" d="M31-5l10 10M41-5l-10 10" />
+    </g>
+  );
+}
+
+/** What a node says when one points at it. */
+export function about(node: PathNode): string {
+  const { kind, ip, hostname, asn, asName, rttMin, hopMin, hopMax, probes } = node;
+  const lines = [
+    kind === 'silent' ? 'Did not answer' : kind === 'private' ? 'A router with a private address' : (hostname ?? ip),
+    hostname === null ? null : ip,
+    asn === null ? null : `${asn} ${asName ?? ''}`,
+    rttMin === null ? null : `fastest answer ${duration(rttMin)}`,
+    kind === 'probe' ? null : hopMin === hopMax ? `hop ${hopMin}` : `hops ${hopMin} to ${hopMax}`,
+    `on the path of ${probes.join(', ')}`,
+  ];
+  return lines.filter((line) => line !== null && line !== '').join('\n');
+}
+
+function shorten(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}

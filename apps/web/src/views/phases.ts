@@ -1,0 +1,38 @@
+export interface Timings {
+  readonly dns?: number;
+  readonly connect?: number;
+  readonly tls?: number;
+  readonly firstByte?: number;
+  readonly download?: number;
+  readonly total: number;
+}
+
+export const phaseNames = ['dns', 'connect', 'tls', 'firstByte', 'download'] as const;
+export type PhaseName = (typeof phaseNames)[number];
+
+export const phaseTitles: Readonly<Record<PhaseName, string>> = {
+  dns: 'DNS',
+  connect: 'Connect',
+  tls: 'TLS',
+  firstByte: 'Waiting',
+  download: 'Download',
+};
+
+export interface Phase {
+  readonly name: PhaseName;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** The phases one after another; what is left of the total was broken off, and belongs to no phase. */
+export function phasesOf(timings: Timings): readonly Phase[] {
+  let start = 0;
+  const phases: Phase[] = [];
+  for (const name of phaseNames) {
+    const length = timings[name];
+    if (length === undefined) continue;
+    phases.push({ name, start, length });
+    start += length;
+  }
+  return phases;
+}

@@ -1,0 +1,18 @@
+/** A scale from zero to a round number not below the largest value. */
+export interface Scale {
+  readonly max: number;
+  readonly ticks: readonly number[];
+  /** A length in percent of the scale. */
+  readonly percent: (value: number) => number;
+}
+
+/** @param most how many steps there are at most */
+export function scaleTo(values: readonly number[], most = 4): Scale {
+  const largest = Math.max(0, ...values) || 1;
+  const rough = largest / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10);
+  const max = step * Math.ceil(largest / step - 0.001);
+  const ticks = Array.from({ length: Math.round(max / step) + 1 }, (_, index) => index * step);
+  return { max, ticks, percent: (value) => (Math.min(value, max) / max) * 100 };
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { summarize } from '@vantage/summary';
+
+import { tracerouteCheck, world } from '../../test/world.ts';
+import { groupBy } from './group.ts';
+import { layOutPaths } from './layout-paths.ts';
+import { NETWORK_COLOURS, networksOf } from './networks.ts';
+import { phasesOf } from './phases.ts';
+import { scaleTo } from './scale.ts';
+
+describe('a scale', () => {
+  it.each([
+    [[], 4, 1, [0, 0.25, 0.5, 0.75, 1]],
+    [[0.07], 4, 0.08, [0, 0.02, 0.04, 0.06, 0.08]],
+    [[9.9], 4, 10, [0, 2.5, 5, 7.5, 10]],
+    [[312, 4], 4, 400, [0, 100, 200, 300, 400]],
+    [[1064], 5, 1250, [0, 250, 500, 750, 1000, 1250]],
+  ])('ends at a round number: %j', (values, most, max, ticks) => {
+    const scale = scaleTo(values, most);
+
+    expect(scale.max).toBeCloseTo(max);
+    expect(scale.ticks).toEqual(ticks.map((tick) => expect.closeTo(tick)));
+    expect(scale.percent(scale.max * 2)).toBe(100);
+  });
+});
+
+describe('the phases of a request', () => {
+  it('follow each other; those that did not come to their end are left out', () => {
+    expect(phasesOf({ dns: 2, connect: 3, firstByte: 5, total: 12 })).toEqual([
+      { name: 'dns', start: 0, length: 2 },
+      { name: 'connect', start: 2, length: 3 },
+      { name: 'firstByte', start: 5, length: 5 },
+    ]);
+  });
+});
+
+describe('groups', () => {
+  it('stand by size', () => {
+    expect(groupBy(['a', 'bb', 'cc', 'd', 'ee'], ({ length }) => String(length))).toEqual([
+      ['bb', 'cc', 'ee'],
+      ['a', 'd'],
+    ]);
+  });
+});
+
+describe('the graph of paths', () => {
+  const { paths } = summarize(tracerouteCheck, new Map(Object.entries(world)));
+  const layout = layOutPaths(paths!);
+
+  it('goes from left to right, from the probes to the target', () => {
+    for (const { from, to } of paths!.edges) {
+      expect(layout.nodes.get(from)!.column).toBeLessThan(layout.nodes.get(to)!.column);
+    }
+    const target = [...layout.nodes.values()].find(({ node }) => node.kind === 'target')!;
+    expect(target.column).toBe(layout.columns - 1);
+  });
+
+  it('puts no two nodes on one place', () => {
+    const columns = Map.groupBy(layout.nodes.values(), ({ column }) => column);
+    for (const nodes of columns.values()) {
+      const rows = nodes.map(({ row }) => row).toSorted((a, b) => a - b);
+      for (const [index, row] of rows.entries()) {
+        expect(row).toBeGreaterThanOrEqual(-1e-9);
+        expect(row).toBeLessThanOrEqual(layout.rows - 1 + 1e-9);
+        if (index > 0) expect(row - rows[index - 1]!).toBeGreaterThan(0.99);
+      }
+    }
+  });
+
+  it('keeps its colours for the networks that most paths go through', () => {
+    const networks = networksOf(paths!);
+
+    expect(
+      networks
+        .slice(0, 2)
+        .map(({ asn }) => asn)
+        .toSorted(),
+    ).toEqual(['AS64510', 'AS65540']);
+    expect(networks.map(({ colour }) => colour).slice(0, 3)).toEqual([0, 1, 2]);
+    expect(networks.at(-1)!.colour).toBe(NETWORK_COLOURS);
+  });
+});

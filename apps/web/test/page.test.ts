@@ -1,0 +1,321 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Check } from '@vantage/contract';
+import type { Browser } from 'puppeteer-core';
+
+import { here, openBrowser, openTab, PATIENCE_MS, textOf, untilText, untilTrue, type Tab } from './browser.ts';
+import { itInBrowser } from './it-in-browser.ts';
+import { problem, startShowcase, type Showcase, type ShowcaseOptions } from './showcase.ts';
+import { httpCheck, pingCheck, tracerouteCheck, worldChecks } from './world.ts';
+
+jest.setTimeout(4 * PATIENCE_MS);
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const views = [
+  ['the first page', '/', 'measured from 12 probes'],
+  ['the probes', '/status', 'No IPv6: the probe has no route'],
+  ['a check that is gone', '/c/nnnnnnnnnnnnnnnnnnnnnn', 'This check is gone'],
+  ...worldChecks.map((check) => [`a check of ${check.type}`, `/c/${check.testId}`, 'probes agree'] as const),
+] as const;
+
+describe('the page', () => {
+  let browser: Browser | undefined;
+  let showcase: Showcase;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    // Without a browser the tests below are skipped, each with the reason.
+    if (here.missing === null) browser = await openBrowser();
+  });
+  afterAll(async () => browser?.close());
+
+  beforeEach(async () => {
+    showcase = await startShowcase();
+    if (browser !== undefined) tab = await openTab(browser, showcase.url);
+  });
+  afterEach(async () => {
+    await tab?.close();
+    showcase.close();
+  });
+
+  async function open(path: string, text: string): Promise<void> {
+    await tab.page.goto(`${showcase.url}${path}`);
+    await untilText(tab.page, text);
+  }
+
+  async function reopen(options: ShowcaseOptions): Promise<void> {
+    await tab.close();
+    showcase.close();
+    showcase = await startShowcase(options);
+    tab = await openTab(browser!, showcase.url);
+  }
+
+  async function axeViolations(): Promise<unknown> {
+    const run = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary) })))`;
+    return await tab.page.evaluate(`${axe}; ${run}`);
+  }
+
+  for (const [name, path, text] of views) {
+    itInBrowser(`can be used by everyone, fits a phone and breaks no policy: ${name}`, async () => {
+      await tab.page.setViewport({ width: 390, height: 844 });
+      await tab.page.emulateMediaFeatures([
+        { name: 'prefers-color-scheme', value: 'dark' },
+        { name: 'prefers-reduced-motion', value: 'reduce' },
+      ]);
+      await open(path, text);
+      expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      expect(await axeViolations()).toEqual([]);
+
+      await tab.page.emulateMediaFeatures([
+        { name: 'prefers-color-scheme', value: 'light' },
+        { name: 'prefers-reduced-motion', value: 'reduce' },
+      ]);
+      await tab.page.setViewport({ width: 1440, height: 900 });
+      // Everything that is folded away counts as well.
+      await tab.page
+        .evaluate(`for (const button of document.querySelectorAll('.opener, .options .quiet')) button.click();
+        for (const details of document.querySelectorAll('details')) details.open = true;`);
+      expect(await axeViolations()).toEqual([]);
+      expect(tab.faults).toEqual([]);
+    });
+  }
+
+  itInBrowser('shows each answer as it comes, and then what they mean', async () => {
+    const [first, second] = ['fra-1', 'nyc-1'];
+    const state = (results: Record<string, unknown>, status: Check['status'] = 'pending'): Check => ({
+      ...pingCheck,
+      ...{ status, completedAt: status === 'completed' ? pingCheck.completedAt : null },
+      results: results as Check['results'],
+    });
+    const pending = { result: 'pending' };
+    const results = pingCheck.results as Record<string, Record<string, unknown>>;
+    const partial = {
+      result: 'pending',
+      packets: [{ seq: 1, rtt: 0.9, ttl: 54, from: '192.0.2.80', duplicate: false }],
+    };
+    showcase.checks.set(pingCheck.testId, state({ [first]: pending, [second]: pending }));
+    await open(`/c/${pingCheck.testId}`, '0 of 2 answered');
+
+    showcase.show(state({ [first]: partial, [second]: pending }));
+    await untilTrue(tab.page, `document.querySelectorAll('.distribution circle').length === 1`);
+    showcase.show(state({ [first]: results[first], [second]: pending }));
+    await untilText(tab.page, '1 of 2 answered');
+    expect(await textOf(tab.page, `[data-probe="${first}"] .outcome`)).toBe('Success');
+    expect(await textOf(tab.page, `[data-probe="${second}"] .outcome`)).toBe('Measuring');
+    await untilTrue(
+      tab.page,
+      `[...document.querySelectorAll('[role=status]')].some((e) => e.textContent.startsWith('1 of 2 probes'))`,
+    );
+    showcase.show(state({ [first]: results[first], [second]: results[second] }, 'completed'));
+
+    await untilText(tab.page, '2 of 2 probes agree');
+    expect(await textOf(tab.page, '.headline')).toContain('answers pings from both probes');
+    expect(await tab.page.evaluate(`document.querySelectorAll('.pins .pin.good').length`)).toBe(2);
+    await untilTrue(
+      tab.page,
+      `[...document.querySelectorAll('[role=status]')].some((e) => e.textContent.startsWith('Completed. '))`,
+    );
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('needs no mouse', async () => {
+    const { keyboard } = tab.page;
+    await open('/', 'measured from 12 probes');
+    await tab.page.evaluate('document.activeElement.blur()');
+    await keyboard.press('/');
+    await keyboard.type('www.example.com');
+    await keyboard.down('Shift');
+    await keyboard.press('Tab');
+    await keyboard.up('Shift');
+    await keyboard.press('ArrowRight');
+    await keyboard.press('ArrowRight');
+    await untilTrue(tab.page, `document.querySelector('input[value=dns]').checked`);
+    await keyboard.press('Tab');
+    await keyboard.press('Tab');
+    await keyboard.type('MX');
+    await keyboard.press('Enter');
+
+    await untilText(tab.page, 'probes agree');
+    expect(showcase.posted).toEqual([{ type: 'dns', host: 'www.example.com', recordType: 'MX' }]);
+    expect(tab.page.url()).toBe(`${showcase.url}/c/${pingCheck.testId}`);
+    await tab.page.focus('[data-probe="lhr-1"] .opener');
+    await keyboard.press('Enter');
+    await untilText(tab.page, '8 of 8 answered');
+    expect(await tab.page.evaluate(`document.activeElement.getAttribute('aria-expanded')`)).toBe('true');
+    await keyboard.press('Space');
+    await untilTrue(tab.page, `document.activeElement.getAttribute('aria-expanded') === 'false'`);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('shows what strangers wrote as text', async () => {
+    const evil = `"><img src=x onerror="pwned=1"><script>pwned=1</script>`;
+    const hop = (tracerouteCheck.results['fra-1'] as { hops: Record<string, unknown>[] }).hops[0]!;
+    const bad = { ...hop, hostname: evil, asName: evil, responders: [] };
+    const http = httpCheck.results['fra-1'] as Record<string, unknown>;
+    const tls = http['tls'] as { chain: Record<string, unknown>[] };
+    await reopen({
+      checks: [
+        {
+          ...tracerouteCheck,
+          host: evil,
+          results: { 'fra-1': { ...(tracerouteCheck.results['fra-1'] as object), hops: [bad] } },
+        },
+        {
+          ...httpCheck,
+          results: {
+            'fra-1': {
+              ...http,
+              ...{ url: 'javascript:pwned=1', location: evil, headers: [[evil, evil]], sslSubject: evil },
+              tls: { ...tls, chain: [{ ...tls.chain[0], subject: `CN=${evil}`, subjectAltNames: [evil] }] },
+            },
+          },
+        },
+      ],
+    });
+
+    for (const id of [tracerouteCheck.testId, httpCheck.testId]) {
+      await open(`/c/${id}`, 'fra-1');
+      await tab.page.click('.opener');
+      await untilTrue(tab.page, `document.querySelector('.details') !== null`);
+      await untilText(tab.page, '"><img src=x');
+      const found = await tab.page.evaluate(`({
+        pwned: typeof pwned,
+        images: [...document.querySelectorAll('img')].map((image) => new URL(image.src).pathname),
+        scripts: document.querySelectorAll('#page script').length,
+        links: [...document.querySelectorAll('a')].filter((link) => !/^https?:$/.test(link.protocol)).length,
+      })`);
+      const images = id === httpCheck.testId ? [`/check/${id}/screenshot`] : [];
+      expect(found).toEqual({ pwned: 'undefined', images, scripts: 0, links: 0 });
+    }
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('says beside the field what the service refuses', async () => {
+    showcase.answers.push(
+      { status: 400, body: problem(400, 'Invalid.', [{ path: '/host', message: 'must be a host name' }]) },
+      { status: 400, body: problem(400, 'Invalid.', [{ path: '/options/count', message: 'must be <= 16' }]) },
+      { status: 403, body: problem(403, '10.0.0.1 is in 10.0.0.0/8 (Private-Use).') },
+      { status: 422, body: problem(422, 'No probe that is online matches the request.') },
+      { status: 429, headers: { 'retry-after': '40' }, body: problem(429, 'Too many checks from your address.') },
+      { status: 503, headers: { 'retry-after': '1' }, body: problem(503, 'The store cannot be reached.') },
+      { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' },
+    );
+    await open('/', 'measured from 12 probes');
+    await tab.page.click('button.start');
+    await untilText(tab.page, 'Type what to check');
+    await tab.page.type('#host', 'x y');
+    const sent = async (text: string): Promise<void> => {
+      await tab.page.focus('#host');
+      await tab.page.keyboard.press('Enter');
+      await untilText(tab.page, text);
+    };
+
+    await sent('Must be a host name.');
+    await untilTrue(tab.page, `document.activeElement.id === 'host' && document.activeElement.ariaInvalid === 'true'`);
+    await sent('Must be <= 16.');
+    await untilTrue(tab.page, `document.activeElement.dataset.field === 'options.count'`);
+    await sent('10.0.0.1 is in 10.0.0.0/8 (Private-Use).');
+    await untilTrue(tab.page, `document.activeElement.id === 'host'`);
+    await sent('No probe that is online matches the request.');
+    await sent('Too many checks from your address.');
+    await untilText(tab.page, 'Try again in ');
+    await sent('The store cannot be reached.');
+    await untilText(tab.page, 'You can try again now.');
+    await sent('answered with status 502');
+    expect(tab.page.url()).toBe(`${showcase.url}/`);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('stays below the path of its base address', async () => {
+    await reopen({ basePath: '/net/diag' });
+    await open('/', 'measured from 12 probes');
+    await tab.page.type('#host', 'https://www.example.com/');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+
+    expect(tab.page.url()).toBe(`${showcase.url}/c/${pingCheck.testId}`);
+    expect(showcase.posted).toEqual([{ type: 'http', host: 'https://www.example.com/' }]);
+    expect(showcase.asked).not.toContain('');
+    await tab.page.goBack();
+    await untilText(tab.page, 'measured from 12 probes');
+    expect(await textOf(tab.page, '.recent li')).toContain('www.example.com');
+  });
+
+  itInBrowser('remembers checks and colours in the browser alone', async () => {
+    await open(`/c/${pingCheck.testId}`, 'probes agree');
+    await untilTrue(tab.page, `localStorage.getItem('vantage.recent')?.includes('"verdict":"partial"')`);
+    await tab.page.click('.theme');
+    await tab.page.click('.theme');
+    await untilTrue(tab.page, `localStorage.getItem('vantage.theme') === 'dark'`);
+    await open('/', 'measured from 12 probes');
+
+    expect(await tab.page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+    await untilTrue(tab.page, `document.querySelector('.recent li').innerText.includes('partial')`);
+    await tab.page.click('.recent li button');
+    await untilText(tab.page, 'The list stays in this browser.');
+    expect(await tab.page.evaluate('document.cookie')).toBe('');
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('sorts the probes, failures and missing values included', async () => {
+    await open(`/c/${pingCheck.testId}`, 'probes agree');
+    const order = (): Promise<unknown> =>
+      tab.page.evaluate(`[...document.querySelectorAll('[data-probe]')].map((row) => row.dataset.probe)`);
+    const sort = async (title: string, direction: string): Promise<unknown> => {
+      await tab.page.evaluate(
+        `[...document.querySelectorAll('.sort')].find((e) => e.innerText.trim() === '${title}').click()`,
+      );
+      await untilTrue(tab.page, `document.querySelector('[aria-sort=${direction}]')?.innerText.trim() === '${title}'`);
+      return await order();
+    };
+
+    const ascending = (await sort('Average', 'ascending')) as string[];
+    expect(ascending.slice(0, 2)).toEqual(['fra-1', 'ams-1']);
+    expect(ascending.slice(-3)).toEqual(['syd-1', 'gru-1', 'jnb-1']);
+    const descending = (await sort('Average', 'descending')) as string[];
+    expect(descending[0]).toBe('syd-1');
+    expect(descending.slice(-2)).toEqual(['gru-1', 'jnb-1']);
+    expect(((await sort('Outcome', 'ascending')) as string[]).slice(0, 2)).toEqual(['jnb-1', 'gru-1']);
+  });
+
+  itInBrowser('puts the check on the clipboard as it is wanted', async () => {
+    await tab.page.browserContext().overridePermissions(showcase.url, ['clipboard-read', 'clipboard-write']);
+    await open(`/c/${pingCheck.testId}`, 'probes agree');
+    const copied = async (name: string): Promise<string> => {
+      await tab.page.click(`[aria-label="${name}"]`);
+      await untilTrue(
+        tab.page,
+        `[...document.querySelectorAll('[role=status]')].some((e) => / copied\\.$/.test(e.textContent))`,
+      );
+      return String(await tab.page.evaluate('navigator.clipboard.readText()'));
+    };
+
+    expect(await copied('Copy the link to this check')).toBe(`${showcase.url}/c/${pingCheck.testId}`);
+  });
+
+  itInBrowser('leads to the JSON where there are no scripts', async () => {
+    await tab.page.setJavaScriptEnabled(false);
+    await tab.page.goto(`${showcase.url}/c/${pingCheck.testId}`);
+
+    const links = await tab.page.$$eval('a', (all) => all.map((link) => link.getAttribute('href')));
+    expect(links).toEqual(expect.arrayContaining(['/docs', '/openapi.json', `/check/${pingCheck.testId}/results`]));
+  });
+
+  it('is at most 80 KiB on its first load', () => {
+    const folder = new URL('../dist/page/assets/', import.meta.url);
+    const document = readFileSync(new URL('../index.html', folder), 'utf8');
+    const files = [...document.matchAll(/\.\/(assets\/[^"]+|theme\.js|icon\.svg)/g)].map(([, file]) => file!);
+    const sizes = files.map((file) => {
+      const name = file.endsWith('.woff2') ? file : `${file}.gz`;
+      return readFileSync(new URL(`../${name}`, folder)).length;
+    });
+
+    expect(files).toHaveLength(5);
+    // The document itself is below 2 KiB as it is.
+    expect(sizes.reduce((sum, size) => sum + size, document.length)).toBeLessThan(80 * 1024);
+  });
+});

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { createClient } from '@vantage/client';
+import type { Browser } from 'puppeteer-core';
+
+import { startService, temporaryFolder, type Service } from '../../standalone/test/service.ts';
+import { startTargets, type Targets } from '../../standalone/test/targets.ts';
+import { here, openBrowser, openTab, PATIENCE_MS, textOf, untilText, untilTrue } from './browser.ts';
+import { itInBrowser } from './it-in-browser.ts';
+
+jest.setTimeout(6 * PATIENCE_MS);
+
+/** Raw sockets need root or CAP_NET_RAW; in CI they must be there. */
+const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
+
+describe('the page of the whole service', () => {
+  const data = temporaryFolder();
+  let targets: Targets;
+  let service: Service | undefined;
+  let browser: Browser | undefined;
+
+  beforeAll(async () => {
+    if (here.missing !== null) return;
+    browser = await openBrowser();
+    targets = await startTargets(data.folder);
+    service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8', '--rate-limit', '100000'], {
+      DNS_SERVERS: `127.0.0.1:${targets.dnsPort}`,
+      NODE_EXTRA_CA_CERTS: targets.caFile,
+      SCREENSHOTS: 'on',
+    });
+  }, 4 * PATIENCE_MS);
+
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+    targets?.close();
+    data.remove();
+  }, PATIENCE_MS);
+
+  const checks = [
+    ...(hasRawSockets
+      ? ([
+          ['ping', () => '127.0.0.1', '127.0.0.1 answers pings', 'Round-trip times'],
+          ['traceroute', () => '127.0.0.1', '127.0.0.1 is reached', '3 of 3 probes reached the target'],
+        ] as const)
+      : []),
+    ['http', () => `https://secure.example.com:${targets.httpsPort}/`, 'answers with status 200', 'days left'],
+    ['dns', () => 'www.example.com', 'www.example.com resolves (A)', '127.0.0.1'],
+    ['tcp', () => `127.0.0.1:${targets.tcpPort}`, 'is open', 'Open'],
+    ['udp', () => `127.0.0.1:${targets.udpPort}`, 'is open', 'Open'],
+    ['info', () => '127.0.0.1', '127.0.0.1', 'About this address'],
+  ] as const;
+
+  for (const [type, target, headline, shown] of checks) {
+    itInBrowser(`starts a check of ${type}, shows it as it runs, and shows it to whoever has the link`, async () => {
+      const { url } = service!;
+      const tab = await openTab(browser!, url);
+      await tab.page.goto(`${url}/`);
+      await untilText(tab.page, 'measured from 3 probes');
+      await tab.page.click(`input[value=${type}]`);
+      await tab.page.type('#host', target());
+      await tab.page.keyboard.press('Enter');
+      await untilTrue(tab.page, `/^\\/c\\/[\\w-]{22}$/.test(location.pathname)`);
+
+      await untilTrue(tab.page, `document.querySelectorAll('[data-probe] .outcome.good').length === 3`);
+      await untilTrue(tab.page, `document.querySelector('.verdict-word.good, .verdict-word.warn') !== null`);
+      expect(await textOf(tab.page, '.headline')).toContain(headline);
+      await untilText(tab.page, shown);
+      const link = tab.page.url();
+      expect(tab.faults).toEqual([]);
+      await tab.close();
+
+      const other = await openTab(browser!, url, 390);
+      await other.page.goto(link);
+      await untilText(other.page, headline);
+      await untilText(other.page, shown);
+      await other.page.click('.opener');
+      await untilText(other.page, 'Result as JSON');
+      expect(other.faults).toEqual([]);
+      await other.close();
+    });
+  }
+
+  itInBrowser('shows the picture that a probe has taken', async () => {
+    const { url } = service!;
+    await untilScreenshots(url);
+    const tab = await openTab(browser!, url);
+    await tab.page.goto(`${url}/?type=http&host=${encodeURIComponent(`http://127.0.0.1:${targets.httpPort}/`)}`);
+    await untilText(tab.page, 'measured from 3 probes');
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+
+    await untilText(tab.page, 'Taken by demo-');
+    await tab.page.evaluate(`document.querySelector('.picture img').scrollIntoView()`);
+    await untilTrue(tab.page, `document.querySelector('.picture img').naturalWidth === 1280`);
+    expect(tab.faults).toEqual([]);
+    await tab.close();
+  });
+
+  itInBrowser('says what the policy refuses, and lists the probes', async () => {
+    const { url } = service!;
+    const tab = await openTab(browser!, url);
+    await tab.page.goto(`${url}/`);
+    await untilText(tab.page, 'measured from 3 probes');
+    await tab.page.type('#host', '10.0.0.1');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, '10.0.0.0/8');
+    await tab.page.evaluate(`document.querySelector('#host').select()`);
+    await tab.page.type('#host', '0177.0.0.1');
+    await tab.page.keyboard.press('Enter');
+    await untilTrue(
+      tab.page,
+      `document.querySelector('#host').ariaInvalid === 'true' && !document.body.innerText.includes('10.0.0.0/8')`,
+    );
+
+    await tab.page.click('a[href="/status"]');
+    await untilText(tab.page, 'demo-3');
+    expect(await tab.page.evaluate(`document.querySelectorAll('.probe-list > li').length`)).toBe(3);
+    expect(tab.faults).toEqual([]);
+    await tab.close();
+  });
+});
+
+/** Probes offer screenshots once their browser has shown that it is safe. */
+async function untilScreenshots(url: string): Promise<void> {
+  const client = createClient({ baseUrl: url });
+  for (const giveUpAt = performance.now() + 3 * PATIENCE_MS; performance.now() < giveUpAt; await sleep(200)) {
+    const probes = Object.values(await client.probes());
+    if (probes.some(({ capabilities }) => capabilities?.screenshot === true)) return;
+  }
+  throw new Error('No probe offers screenshots.');
+}

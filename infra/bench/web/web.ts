@@ -1,0 +1,100 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+
+import { openBrowser, openTab, untilTrue } from '../../../apps/web/test/browser.ts';
+import { startService } from '../../../apps/standalone/test/service.ts';
+import { median, quantile, type Figure } from '../goals.ts';
+
+const CHECKS = 40;
+const KIB = 1024;
+
+/** What the page weighs, and how soon an answer is on the screen. */
+export async function web(): Promise<readonly Figure[]> {
+  return [...sizes(), ...(await delays())];
+}
+
+/** All that a first visit loads, as a browser of today gets it (Brotli), and as any other gets it (gzip). */
+function sizes(): readonly Figure[] {
+  const folder = fileURLToPath(new URL('../../../apps/web/dist/page/', import.meta.url));
+  const document = readFileSync(join(folder, 'index.html'), 'utf8');
+  const files = [...document.matchAll(/\.\/(assets\/[^"]+|theme\.js|icon\.svg)/g)].map(([, file]) => file!);
+  const sizeOf = (file: string, coding: 'br' | 'gz'): number =>
+    statSync(join(folder, file.endsWith('.woff2') ? file : `${file}.${coding}`)).size;
+  // The service compresses the document itself, as it has the base address in it.
+  const sent = { br: brotliCompressSync(document).length, gz: gzipSync(document).length };
+  const total = (coding: 'br' | 'gz', more: readonly string[] = []): number =>
+    [...files, ...more].reduce((sum, file) => sum + sizeOf(file, coding), sent[coding]) / KIB;
+  // What the link of a check loads besides.
+  const later = readdirSync(join(folder, 'assets'))
+    .filter((name) => /^(?:Check|tone)-.*\.js$/.test(name))
+    .map((name) => `assets/${name}`);
+  const one = (extension: string): string =>
+    files.find((file) => file.startsWith('assets/') && file.endsWith(extension))!;
+  return [
+    { name: 'script, Brotli', value: sizeOf(one('.js'), 'br') / KIB, unit: 'KiB' },
+    { name: 'style sheet, Brotli', value: sizeOf(one('.css'), 'br') / KIB, unit: 'KiB' },
+    { name: 'font', value: sizeOf(one('.woff2'), 'br') / KIB, unit: 'KiB' },
+    { name: 'first load, Brotli', value: total('br'), unit: 'KiB', atMost: 80 },
+    { name: 'first load, gzip', value: total('gz'), unit: 'KiB', atMost: 80 },
+    { name: 'first load of a check, Brotli', value: total('br', later), unit: 'KiB', atMost: 80 },
+    { name: 'first load of a check, gzip', value: total('gz', later), unit: 'KiB', atMost: 80 },
+  ];
+}
+
+/**
+ * From the moment at which the last probe has its answer to the frame in which it is on the screen, by the clock of this
+ * machine, which both the agents and the browser have.
+ */
+async function delays(): Promise<readonly Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-bench-web-'));
+  const service = await startService(folder, ['--allow', '127.0.0.0/8', '--rate-limit', '1000000']);
+  const browser = await openBrowser();
+  try {
+    const { page } = await openTab(browser, service.url);
+    await page.evaluateOnNewDocument(noteLastAnswer);
+    const shown: number[] = [];
+    const drawn: number[] = [];
+    for (let check = 0; check <= CHECKS; check += 1) {
+      await page.goto(`${service.url}/?type=ping&host=127.0.0.1`);
+      await untilTrue(page, `document.querySelector('#host')?.value === '127.0.0.1'`);
+      await page.focus('#host');
+      await page.keyboard.press('Enter');
+      await untilTrue(page, 'globalThis.shownAt !== undefined');
+      const [id, shownAt, drawnAt] = (await page.evaluate(
+        '[location.pathname.split("/").pop(), shownAt, drawnAt]',
+      )) as [string, number, number];
+      const results = (await (await fetch(`${service.url}/check/${id}/results`)).json()) as {
+        readonly results: Record<string, { readonly finishedAt: string }>;
+      };
+      const answeredAt = Math.max(...Object.values(results.results).map(({ finishedAt }) => Date.parse(finishedAt)));
+      // The first one warms everything up.
+      if (check === 0) continue;
+      shown.push(shownAt - answeredAt);
+      drawn.push(drawnAt - answeredAt);
+    }
+    return [
+      { name: 'last answer to the page, p50', value: median(shown), unit: 'ms' },
+      { name: 'last answer to the page, p95', value: quantile(shown, 0.95), unit: 'ms' },
+      { name: 'last answer to the screen, p50', value: median(drawn), unit: 'ms' },
+      { name: 'last answer to the screen, p95', value: quantile(drawn, 0.95), unit: 'ms', atMost: 150 },
+    ];
+  } finally {
+    await browser.close();
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs in the page: `shownAt` when the last row has its outcome, `drawnAt` when the frame with it is done. */
+const noteLastAnswer = `
+  new MutationObserver((_changes, observer) => {
+    const outcomes = [...document.querySelectorAll('[data-probe] .outcome')];
+    if (outcomes.length < 3 || outcomes.some((outcome) => outcome.classList.contains('wait'))) return;
+    observer.disconnect();
+    const at = Date.now();
+    requestAnimationFrame(() => setTimeout(() => { globalThis.drawnAt = Date.now(); globalThis.shownAt = at; }));
+  }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+`;
