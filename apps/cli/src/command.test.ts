@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { parseCommand } from './command.ts';
+
+const requestOf = (line: string): unknown => {
+  const command = parseCommand(line.split(' '));
+  return command.kind === 'check' ? command.request : command;
+};
+
+describe('the words on the command line', () => {
+  it.each([
+    ['ping example.com', { type: 'ping', host: 'example.com' }],
+    ['ping example.com --count 2 --family 6', { type: 'ping', host: 'example.com', options: { count: 2, family: 6 } }],
+    ['tcp example.com 443', { type: 'tcp', host: 'example.com', port: 443 }],
+    ['tcp --port=443 example.com', { type: 'tcp', host: 'example.com', port: 443 }],
+    ['dns example.com MX', { type: 'dns', host: 'example.com', recordType: 'MX' }],
+    [
+      'dns example.com --no-recursion-desired',
+      { type: 'dns', host: 'example.com', options: { recursionDesired: false } },
+    ],
+    ['http https://example.com --insecure-ssl', { type: 'http', host: 'https://example.com', insecureSSL: true }],
+    ['ping example.com --from de,AS3320', { type: 'ping', host: 'example.com', locations: ['de', 'AS3320'] }],
+    ['ping example.com --from de --from jp', { type: 'ping', host: 'example.com', locations: ['de', 'jp'] }],
+    ['ping example.com --probes fra-1,nyc-1', { type: 'ping', host: 'example.com', probes: ['fra-1', 'nyc-1'] }],
+    ['ping example.com --limit 3', { type: 'ping', host: 'example.com', limit: 3 }],
+  ])('make a request of “%s”', (line, request) => {
+    expect(requestOf(line)).toEqual(request);
+  });
+
+  it('may give headers, each with a flag of its own', () => {
+    const command = parseCommand([
+      ...['http', 'http://example.com', '--headers', 'Accept: text/plain'],
+      ...['--headers', 'X-Time=10:30'],
+    ]);
+
+    expect(command).toMatchObject({
+      request: { options: { headers: { Accept: 'text/plain', 'X-Time': '10:30' } } },
+    });
+  });
+
+  it.each([
+    ['pong example.com', /“pong” is no command/],
+    ['ping', /ping needs a host/],
+    ['tcp example.com', /tcp needs a port: tcp example\.com PORT/],
+    ['tcp example.com 443 80', /“80” is one word too many/],
+    ['tcp example.com https', /--port must be a number, not “https”/],
+    ['http http://example.com --method PUT', /--method must be one of GET, HEAD, OPTIONS/],
+    ['http http://example.com --headers Accept', /--headers must be like “Name: value”/],
+    ['ping example.com --cuont 3', /--cuont/],
+    ['ping example.com --from de --probes fra-1', /exclude each other/],
+    ['ping example.com --limit many', /--limit/],
+    ['ping example.com --save-screenshot x.png', /--save-screenshot/],
+    ['show', /show needs the id/],
+    ['completion powershell', /bash, zsh, fish/],
+    ['me you', /one word too many/],
+  ])('are refused where they are wrong: %s', (line, fault) => {
+    const command = parseCommand(line.split(' '));
+
+    expect(command).toMatchObject({ kind: 'invalid' });
+    expect(command.kind === 'invalid' ? command.faults.join('\n') : '').toMatch(fault);
+  });
+
+  it('name every fault at once', () => {
+    expect(parseCommand(['tcp', 'h', 'x', '--attempts', 'y'])).toMatchObject({
+      faults: [
+        '--port must be a number, not “x”',
+        'tcp needs a port: tcp h PORT',
+        '--attempts must be a number, not “y”',
+      ],
+    });
+  });
+
+  it.each([
+    [[], undefined],
+    [['help'], undefined],
+    [['--help'], undefined],
+    [['help', 'dns'], 'dns'],
+    [['dns', '--help'], 'dns'],
+  ])('ask for help: %j', (words, of) => {
+    expect(parseCommand(words)).toEqual({ kind: 'help', of });
+  });
+
+  it('show a check by its id or by a link to it', () => {
+    const shown = { kind: 'show', checkId: 'abcdefghijklmnopqrstuv' };
+
+    expect(parseCommand(['show', 'abcdefghijklmnopqrstuv'])).toMatchObject(shown);
+    expect(parseCommand(['show', 'https://example.com/c/abcdefghijklmnopqrstuv'])).toMatchObject(shown);
+    expect(parseCommand(['show', '/check/abcdefghijklmnopqrstuv/results'])).toMatchObject(shown);
+    expect(parseCommand(['show', 'https://example.com/check/abcdefghijklmnopqrstuv?lang=en'])).toMatchObject(shown);
+  });
+});

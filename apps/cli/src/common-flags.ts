@@ -1,0 +1,33 @@
+import type { AnyCheckType } from '@vantage/contract';
+
+/** Flags of every command that asks the service. */
+export const commonFlags = {
+  server: { type: 'string', description: 'Address of the service (VANTAGE_URL, else http://127.0.0.1:8080).' },
+  json: { type: 'boolean', description: 'The answer of the service as JSON, and nothing else.' },
+  help: { type: 'boolean', description: 'This text.' },
+} as const;
+
+const selectionFlags = {
+  from: {
+    type: 'string',
+    multiple: true,
+    description: 'Where the probes shall be: de,AS3320 or de+AS3320 for both at once.',
+  },
+  probes: { type: 'string', multiple: true, description: 'Exactly these probes, by their ids.' },
+  limit: { type: 'string', description: 'How many probes at most (10).' },
+} as const;
+
+const pictureFlags = {
+  'save-screenshot': { type: 'string', description: 'File for the picture.' },
+} as const;
+
+interface CommonFlag {
+  readonly type: 'string' | 'boolean';
+  readonly multiple?: boolean;
+  readonly description: string;
+}
+
+/** Flags that a check has beside those of its schema. */
+export function checkFlagsOf({ screenshot }: AnyCheckType): Readonly<Record<string, CommonFlag>> {
+  return { ...selectionFlags, ...(screenshot === undefined ? {} : pictureFlags) };
+}

@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+
+import { describe, expect, it } from '@jest/globals';
+import { checkTypeNames } from '@vantage/diagnostics/contract';
+
+import { completionScript } from './completion.ts';
+import { helpText } from './help.ts';
+
+/** What bash offers for the last of these words. */
+function offered(...words: readonly string[]): readonly string[] {
+  const script = `${completionScript('bash')}
+COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+_vantage; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
+}
+
+describe('completion', () => {
+  it('offers the commands', () => {
+    expect(offered('vantage', '')).toEqual(expect.arrayContaining([...checkTypeNames, 'probes', 'show']));
+    expect(offered('vantage', 'tr')).toEqual(['traceroute']);
+  });
+
+  it('offers the flags of the command', () => {
+    expect(offered('vantage', 'ping', 'example.com', '--co')).toEqual(['--count']);
+    expect(offered('vantage', 'help', 'd')).toEqual(['dns']);
+  });
+
+  it('knows the same for fish and zsh', () => {
+    expect(completionScript('fish')).toContain("-n '__fish_seen_subcommand_from ping' -l count");
+    expect(completionScript('zsh')).toContain('bashcompinit');
+  });
+});
+
+describe('the help', () => {
+  it.each(checkTypeNames)('names the flags of %s', (name) => {
+    expect(helpText(name)).toContain(`vantage ${name} `);
+    expect(helpText(name)).toContain('--from');
+  });
+
+  it('has no line that a terminal would wrap', () => {
+    const lines = [undefined, ...checkTypeNames].flatMap((name) => helpText(name).split('\n').slice(1));
+
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(112);
+  });
+
+  it('tells apart what must be given and what may', () => {
+    expect(helpText('tcp')).toContain('vantage tcp HOST PORT [flags]');
+    expect(helpText('dns')).toContain('vantage dns NAME [RECORD-TYPE] [flags]');
+    expect(helpText('dns')).toContain('--no-recursion-desired');
+  });
+});

@@ -1,0 +1,65 @@
+import type { AnyCheckType } from '@vantage/contract';
+import { checkTypes } from '@vantage/diagnostics/contract';
+
+import { checkFlagsOf, commonFlags } from './common-flags.ts';
+import { flagsOf } from './flags.ts';
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof shells)[number];
+
+/** A script that makes a shell complete commands and flags. */
+export function completionScript(shell: Shell): string {
+  return { bash, zsh: () => `autoload -U +X bashcompinit && bashcompinit\n${bash()}`, fish }[shell]();
+}
+
+/** The words that may follow each command. */
+function wordsByCommand(): ReadonlyMap<string, readonly string[]> {
+  const common = Object.keys(commonFlags).map(dashed);
+  return new Map<string, readonly string[]>([
+    ...Object.values<AnyCheckType>(checkTypes).map((checkType) => {
+      const own = flagsOf(checkType).flatMap(({ name, kind }) =>
+        kind === 'switch' ? [dashed(name), dashed(`no-${name}`)] : [dashed(name)],
+      );
+      return [checkType.type, [...own, ...Object.keys(checkFlagsOf(checkType)).map(dashed), ...common]] as const;
+    }),
+    ['show', common],
+    ['probes', common],
+    ['me', common],
+    ['completion', shells],
+    ['help', Object.keys(checkTypes)],
+  ]);
+}
+
+function bash(): string {
+  const words = wordsByCommand();
+  const cases = [...words].map(([command, after]) => `    ${command}) words="${after.join(' ')}" ;;`);
+  return `_vantage() {
+  local words
+  case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+    *) words="${[...words.keys()].join(' ')}" ;;
+  esac
+  if [ "$COMP_CWORD" -eq 1 ]; then words="${[...words.keys()].join(' ')}"; fi
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -F _vantage vantage
+`;
+}
+
+function fish(): string {
+  const words = wordsByCommand();
+  const first = `complete -c vantage -f -n __fish_use_subcommand -a '${[...words.keys()].join(' ')}'`;
+  const after = [...words].flatMap(([command, all]) =>
+    all.map((word) => {
+      const condition = `-n '__fish_seen_subcommand_from ${command}'`;
+      return word.startsWith('--')
+        ? `complete -c vantage ${condition} -l ${word.slice(2)}`
+        : `complete -c vantage -f ${condition} -a ${word}`;
+    }),
+  );
+  return `${[first, ...after].join('\n')}\n`;
+}
+
+function dashed(name: string): string {
+  return `--${name}`;
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { describeResult, resultDetails } from './describe-result.ts';
+
+describe('a result in one line', () => {
+  it('tells of a ping how many answered, and how fast', () => {
+    const line = describeResult('ping', {
+      ...{ resolvedIp: '192.0.2.1', pingCount: 4, pingCompleted: 3, rttMin: 1.234, rttAvg: 12.34, rttMax: 123.4 },
+      jitter: 0.5,
+    });
+
+    expect(line).toBe('192.0.2.1, 3 of 4 answered, 1.23 ms / 12.3 ms / 123 ms, jitter 0.50 ms');
+  });
+
+  it('tells of a ping that runs what its last packet came to', () => {
+    const row = { seq: 1, rtt: 8, ttl: 60, from: '192.0.2.1', duplicate: false };
+
+    expect(describeResult('ping', { packets: [row] })).toBe('1 packet, 8.00 ms');
+    expect(describeResult('ping', { packets: [row, { ...row, seq: 2, rtt: null }] })).toBe('2 packets, lost');
+  });
+
+  it('tells why there is no answer', () => {
+    const error = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'Refused.' } as const;
+
+    expect(describeResult('tcp', { state: 'closed', rt: null, error })).toBe('closed, Refused. (connection_refused)');
+  });
+
+  it('says nothing of what is not known', () => {
+    expect(describeResult('http', {})).toBe('');
+    expect(describeResult('info', { city: null, country: null })).toBe('');
+  });
+});
+
+describe('the details of a result', () => {
+  it('are the hops of a path, silent and private ones in their place', () => {
+    const hop = { hostname: null, asn: null, asName: null, rtts: [], responders: [], mpls: [], icmp: null };
+    const nobody = { ...hop, ip: null, latency: null };
+    const lines = resultDetails('traceroute', {
+      hops: [
+        { ...nobody, hop: 1, private: true, latency: 0.5 },
+        { ...nobody, hop: 2, private: false },
+        { ...hop, hop: 3, ip: '192.0.2.1', private: false, latency: 12, asn: 'AS64496', asName: 'Example' },
+      ] as never,
+    });
+
+    expect(lines).toEqual([
+      ' 1  0.50 ms     (private)',
+      ' 2              *',
+      ' 3  12.0 ms     192.0.2.1  AS64496 Example',
+    ]);
+  });
+
+  it('are the records of an answer', () => {
+    const answers = [{ name: 'example.com.', type: 'A', ttl: 60, data: '192.0.2.1' }];
+
+    expect(resultDetails('dns', { answers })).toEqual(['example.com.  60  A  192.0.2.1']);
+  });
+});

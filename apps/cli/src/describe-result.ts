@@ -1,0 +1,117 @@
+import type { ResultOf } from '@vantage/client';
+import type { CommonResult } from '@vantage/contract';
+import type { CheckTypeName } from '@vantage/diagnostics/contract';
+
+type Describe = {
+  readonly [Name in CheckTypeName]: (result: Partial<ResultOf<Name>>) => readonly (string | undefined)[];
+};
+
+/** The result of a probe in one line; what is not known yet is left out. */
+export function describeResult<Name extends CheckTypeName>(type: Name, result: Partial<ResultOf<Name>>): string {
+  const { error, resolvedIp } = result as Partial<CommonResult>;
+  const reason = told(error, ({ message, code }) => `${message} (${code})`);
+  return [told(resolvedIp), ...describe[type](result), reason].filter((part) => part !== undefined).join(', ');
+}
+
+const describe: Describe = {
+  ping: ({ rttMin, rttAvg, rttMax, jitter, pingCount, pingCompleted, packets }) => [
+    // While it runs there are rows and no sums.
+    pingCount === undefined ? rowsSoFar(packets) : `${pingCompleted ?? 0} of ${pingCount} answered`,
+    told(rttAvg, (average) => `${ms(rttMin)} / ${ms(average)} / ${ms(rttMax)}`),
+    told(jitter, (value) => `jitter ${ms(value)}`),
+  ],
+  traceroute: ({ hops, reached, rt, pathMtu, loop }) => [
+    told(hops, ({ length }) => count(length, 'hop')),
+    reached === true ? told(rt, ms) : undefined,
+    told(pathMtu, (mtu) => `MTU ${mtu}`),
+    told(loop, ({ start }) => `goes in a circle from hop ${start}`),
+  ],
+  tcp: ({ state, rt, attempts = [] }) => [
+    told(state),
+    told(rt, ms),
+    attempts.length < 2 ? undefined : count(attempts.length, 'attempt'),
+  ],
+  udp: ({ state, rt, responseBytes }) => [
+    told(state),
+    told(rt, ms),
+    told(responseBytes, (bytes) => count(bytes, 'byte')),
+  ],
+  dns: ({ rcode, answers, rt, resolver }) => [
+    told(rcode),
+    told(answers, ({ length }) => count(length, 'answer')),
+    told(rt, ms),
+    told(resolver, (name) => `from ${name}`),
+  ],
+  http: ({ statusCode, statusText, httpVersion, timings, tls }) => [
+    told(statusCode, (code) => `${code} ${statusText ?? ''}`.trimEnd()),
+    told(httpVersion, (version) => `HTTP/${version}`),
+    told(timings?.total, ms),
+    told(tls?.daysLeft, (days) => `certificate for ${count(days, 'day')}`),
+  ],
+  info: ({ hostname, asn, asName, city, country }) => [
+    told(hostname),
+    told(asn, (number) => `${number} ${asName ?? ''}`.trimEnd()),
+    [told(city), told(country)].filter((part) => part !== undefined).join(', ') || undefined,
+  ],
+};
+
+type Details = { readonly [Name in CheckTypeName]?: (result: Partial<ResultOf<Name>>) => readonly string[] };
+
+/** What a line has no room for. */
+export function resultDetails<Name extends CheckTypeName>(
+  type: Name,
+  result: Partial<ResultOf<Name>>,
+): readonly string[] {
+  return details[type]?.(result) ?? [];
+}
+
+const details: Details = {
+  traceroute: ({ hops = [] }) =>
+    hops.map(({ hop, ip, hostname, asn, asName, latency, private: isPrivate, icmp }) => {
+      const who = ip ?? (isPrivate ? '(private)' : '*');
+      const more = [
+        told(hostname),
+        told(icmp?.mark),
+        told(asn, (number) => `${number} ${asName ?? ''}`.trimEnd()),
+      ].filter((part) => part !== undefined);
+      return [`${String(hop).padStart(2)}  ${told(latency, ms) ?? ''}`.padEnd(14), who, ...more].join('  ');
+    }),
+  dns: ({ answers = [], dnssec }) => [
+    ...answers.map(({ name, ttl, type, data }) => `${name}  ${ttl}  ${type}  ${data}`),
+    ...listed(dnssec?.verdict, (verdict) => `DNSSEC: ${verdict}`),
+  ],
+  http: ({ timings, location, sslSubject, sslIssuer, sslValidUntil, tls }) => [
+    ...listed(timings, (phases) =>
+      Object.entries(phases)
+        .flatMap(([phase, value]) => (typeof value === 'number' ? [`${phase} ${ms(value)}`] : []))
+        .join('  '),
+    ),
+    ...listed(location, (url) => `location: ${url}`),
+    ...listed(sslSubject, (name) => `certificate: ${name}, by ${sslIssuer ?? '?'}, until ${sslValidUntil ?? '?'}`),
+    ...listed(tls?.authorizationError, (reason) => `not trusted: ${reason}`),
+  ],
+};
+
+function told<T>(value: T | null | undefined, text: (value: T) => string = String): string | undefined {
+  return value === null || value === undefined ? undefined : text(value);
+}
+
+function listed<T>(value: T | null | undefined, text: (value: T) => string): readonly string[] {
+  const line = told(value, text);
+  return line === undefined ? [] : [line];
+}
+
+function rowsSoFar(packets: readonly { readonly rtt: number | null }[] | undefined): string | undefined {
+  const last = packets?.at(-1);
+  if (packets === undefined || last === undefined) return undefined;
+  return `${count(packets.length, 'packet')}, ${last.rtt === null ? 'lost' : ms(last.rtt)}`;
+}
+
+function ms(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '?';
+  return `${value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2)} ms`;
+}
+
+function count(value: number, word: string): string {
+  return `${value} ${word}${value === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,101 @@
+import { ProblemError, type CheckEvent, type Client } from '@vantage/client';
+import type { Probes, Summary } from '@vantage/contract';
+import { isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
+
+import { describeResult, resultDetails } from './describe-result.ts';
+import type { Screen } from './live-lines.ts';
+import { lineText, piece, table, type Line, type Piece, type Style } from './pieces.ts';
+
+export interface FollowOptions {
+  readonly client: Client;
+  readonly screen: Screen;
+  readonly colors: boolean;
+  readonly signal: AbortSignal;
+}
+
+type Shown = Extract<CheckEvent, { readonly type: 'probe' }>['result'];
+
+const styles: Readonly<Record<string, Style>> = {
+  success: 'good',
+  failure: 'bad',
+  timeout: 'bad',
+  error: 'warning',
+  pending: 'dim',
+};
+
+/** As events carry it: a picture is named and not inline. */
+export type FollowedCheck = Extract<CheckEvent, { readonly type: 'completed' }>['check'];
+
+/**
+ * Shows the results of a check as they come, then what they mean together.
+ *
+ * @param type undefined where it is not known yet: that costs a reading
+ * @returns the completed check
+ * @throws ProblemError, or the signal's reason
+ */
+export async function followCheck(
+  checkId: string,
+  type: CheckTypeName | undefined,
+  { client, screen, colors, signal }: FollowOptions,
+): Promise<FollowedCheck> {
+  const probes = await client.probes({ signal }).catch(() => ({}));
+  const first = type === undefined ? await client.results(checkId, { signal }) : undefined;
+  const results = new Map<string, Shown>();
+  const show = (): void => {
+    const rows = [...results].map(([probe, result]) => rowOf(probe, probes, type ?? first?.type ?? '', result));
+    screen.show(table(rows).map((line) => lineText(line, colors)));
+  };
+  let check: FollowedCheck | undefined = first?.status === 'completed' ? first : undefined;
+  if (check === undefined) {
+    for await (const event of client.watch(checkId, { signal })) {
+      if (event.type === 'completed') {
+        check = event.check;
+        break;
+      }
+      results.set(event.probe, event.result);
+      show();
+    }
+  }
+  // The stream ends with it.
+  check ??= await client.results(checkId, { signal });
+  const summary = await client.summary(checkId, { signal }).catch(missing);
+  const lines = [...finalLines(check, probes), ...summaryLines(summary)];
+  screen.print(lines.map((line) => lineText(line, colors)));
+  return check;
+}
+
+/** The results stand without it. */
+function missing(error: unknown): undefined {
+  if (error instanceof ProblemError) return undefined;
+  throw error;
+}
+
+function rowOf(probe: string, probes: Probes, type: string, result: Shown): Piece[] {
+  const style = styles[result.result] ?? 'plain';
+  const known = Object.hasOwn(probes, probe) ? probes[probe] : undefined;
+  const place = known === undefined ? '' : `${known.city ?? known.datacenter}, ${known.countryCode}`;
+  const text = isCheckTypeName(type) ? describeResult(type, result) : '';
+  return [piece(probe, 'bold'), piece(place, 'dim'), piece(result.result, style), piece(text)];
+}
+
+function finalLines(check: FollowedCheck, probes: Probes): readonly Line[] {
+  const { type } = check;
+  const entries = Object.entries(check.results);
+  const lines = table(entries.map(([probe, result]) => rowOf(probe, probes, type, result)));
+  return entries.flatMap(([, result], index) => {
+    const details = isCheckTypeName(type) ? resultDetails(type, result) : [];
+    return [lines[index]!, ...details.map((detail) => [piece(`    ${detail}`)])];
+  });
+}
+
+const severities: Readonly<Record<string, Style>> = { critical: 'bad', warning: 'warning', info: 'dim' };
+
+function summaryLines(summary: Summary | undefined): readonly Line[] {
+  if (summary === undefined) return [];
+  const style = summary.verdict === 'up' ? 'good' : summary.verdict === 'unknown' ? 'dim' : 'bad';
+  return [
+    [],
+    [piece(summary.verdict, style), piece('  '), piece(summary.headline, 'bold')],
+    ...summary.findings.map(({ severity, text }) => [piece('  · ', severities[severity] ?? 'plain'), piece(text)]),
+  ];
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { openScreen } from './live-lines.ts';
+import { lineText, piece, table } from './pieces.ts';
+
+function output(terminal: object): { readonly written: () => string; readonly write: (text: string) => boolean } {
+  let written = '';
+  return {
+    ...terminal,
+    written: () => written,
+    write: (text) => {
+      written += text;
+      return true;
+    },
+  };
+}
+
+describe('lines on a terminal', () => {
+  it('are written over those before', () => {
+    const screen = { ...output({ isTTY: true, columns: 80, rows: 24 }) };
+    const { show, print } = openScreen(screen);
+
+    show(['one', 'two']);
+    show(['three', 'four']);
+    print(['done']);
+
+    expect(screen.written()).toBe('one\ntwo\n\u001B[2A\u001B[0Jthree\nfour\n\u001B[2A\u001B[0Jdone\n');
+  });
+
+  it('are cut where they would wrap, by what is seen of them', () => {
+    const screen = output({ isTTY: true, columns: 6, rows: 24 });
+
+    openScreen(screen).show(['\u001B[32mabc\u001B[0mdefgh']);
+
+    expect(screen.written()).toBe('\u001B[32mabc\u001B[0mde\n');
+  });
+
+  it('are cut earlier where characters take two columns', () => {
+    const screen = output({ isTTY: true, columns: 6, rows: 24 });
+
+    openScreen(screen).show(['東京、日本', 'a東京', '\u001B[32m😀😀😀\u001B[0m']);
+
+    expect(screen.written()).toBe('東京\na東京\n\u001B[32m😀😀\u001B[0m\n');
+  });
+
+  it('are no more than there is room for', () => {
+    const screen = output({ isTTY: true, columns: 80, rows: 3 });
+
+    openScreen(screen).show(['1', '2', '3', '4']);
+
+    expect(screen.written()).toBe('1\n2\n');
+  });
+});
+
+describe('lines elsewhere', () => {
+  it('are those that stay', () => {
+    const file = output({});
+    const { show, print } = openScreen(file);
+
+    show(['one']);
+    print(['done']);
+
+    expect(file.written()).toBe('done\n');
+  });
+});
+
+describe('the text of a line', () => {
+  it('has colours where they are wanted', () => {
+    expect(lineText([piece('ok', 'good'), piece(' then')], true)).toBe('\u001B[32mok\u001B[0m then');
+    expect(lineText([piece('ok', 'good'), piece(' then')], false)).toBe('ok then');
+  });
+
+  it('shows a stranger’s commands to the terminal instead of giving them', () => {
+    const shown = lineText([piece('a\u001B[2Jb\u0007\r\u202E')], false);
+
+    for (const command of ['\u001B', '\u0007', '\r', '\u202E']) expect(shown).not.toContain(command);
+  });
+
+  it('is in columns', () => {
+    const rows = table([
+      [piece('a'), piece('b')],
+      [piece('long'), piece('c')],
+    ]);
+
+    expect(rows.map((line) => lineText(line, false))).toEqual(['a     b', 'long  c']);
+  });
+});

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+
+import { readConfig } from './config.ts';
+import { run } from './run.ts';
+
+const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const stopping = new AbortController();
+process.once('SIGINT', () => stopping.abort(new Error('interrupted')));
+// Whoever reads the output may go: head(1) does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+process.exitCode = await run(process.argv.slice(2), {
+  config: readConfig(process.env, process.stdout.isTTY),
+  version: (manifest as { readonly version: string }).version,
+  output: process.stdout,
+  errors: process.stderr,
+  signal: stopping.signal,
+});

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { run } from './run.ts';
+
+const HOSTILE = '\u001B]0;owned\u0007\u009B31m\u202E';
+
+describe('what the program writes', () => {
+  let server: Server;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'vantage-cli-'));
+    const result = { result: 'success', resolvedIp: HOSTILE, error: null, screenshot: 'iVBORw0KGgo=' };
+    const check = { testId: HOSTILE, type: 'http', host: HOSTILE, status: 'completed', results: { [HOSTILE]: result } };
+    server = createServer(({ method, url = '' }, response) => {
+      response.setHeader('Content-Type', 'application/json');
+      if (method === 'POST') response.end(JSON.stringify({ checkId: HOSTILE, status: 'pending', message: HOSTILE }));
+      else if (url.includes('/results')) response.end(JSON.stringify(check));
+      else if (url.includes('/events')) {
+        response.setHeader('Content-Type', 'text/event-stream');
+        response.end(`id: 1\nevent: completed\ndata: ${JSON.stringify(check)}\n\n`);
+      } else if (url === '/me') response.end(JSON.stringify({ ip: HOSTILE }));
+      else if (url === '/probes') response.end('{}');
+      else {
+        response.writeHead(404, { 'Content-Type': 'application/problem+json' });
+        response.end(JSON.stringify({ status: 404, detail: HOSTILE }));
+      }
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function written(words: readonly string[]) {
+    let [output, errors] = ['', ''];
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const status = await run(words, {
+      config: { server: base, colors: false },
+      version: '0.0.0',
+      output: { write: (text: string | Uint8Array) => ((output += String(text)), true) },
+      errors: { write: (text: string | Uint8Array) => ((errors += String(text)), true) },
+      signal: new AbortController().signal,
+    });
+    return { status, output, errors };
+  }
+
+  it.each([
+    ['a check', ['http', 'https://example.com']],
+    ['a check as JSON', ['http', 'https://example.com', '--json']],
+    ['a check again', ['show', HOSTILE]],
+    ['the caller', ['me']],
+    ['the caller as JSON', ['me', '--json']],
+    ['a wrong word', ['me', HOSTILE]],
+  ])('cannot command the terminal: %s', async (_reason, words) => {
+    const { output, errors } = await written(words);
+
+    expect(output + errors).toMatch(/owned/);
+    expect(output + errors).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
+  it('is JSON and nothing else where that is asked for', async () => {
+    const { output, errors, status } = await written(['http', 'https://example.com', '--json']);
+
+    expect(JSON.parse(output)).toMatchObject({ testId: HOSTILE });
+    expect([errors, status]).toEqual(['', 0]);
+  });
+
+  it('says that the picture cannot be written', async () => {
+    const words = ['http', 'https://example.com', '--save-screenshot'];
+    const kept = await written([...words, join(folder, 'picture.png')]);
+    const lost = await written([...words, join(folder, 'missing', 'picture.png')]);
+
+    expect([kept.status, kept.errors]).toEqual([0, '']);
+    expect(lost.errors).toMatch(/^The picture cannot be written: ENOENT/);
+    expect(lost.status).toBe(2);
+  });
+});
