@@ -2,8 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startRedisServer, type RedisServer } from '@vantage/redis-server';
 
+import { takeRedisLogin } from './redis-login.ts';
+
 /** A Redis that is started again when it dies. */
 export interface KeptRedis {
+  /** With the password. */
   readonly url: string;
   /** Null while it is down, or where it is not ours. */
   readonly running: () => { readonly pid: number; readonly port: number } | null;
@@ -18,12 +21,17 @@ export interface KeepRedisOptions {
   readonly report: (line: string) => void;
 }
 
+/** Four times a screenshot: what an agent sends in one piece has a bound. */
+const LARGEST_VALUE = '16mb';
+
 /** @throws Error when Redis does not start the first time */
-export async function keepRedis({ report, ...where }: KeepRedisOptions): Promise<KeptRedis> {
+export async function keepRedis({ report, ...options }: KeepRedisOptions): Promise<KeptRedis> {
+  const { password, aclFile } = takeRedisLogin(options.dataFolder);
+  const where = { ...options, arguments: ['--aclfile', aclFile, '--proto-max-bulk-len', LARGEST_VALUE] };
   const stopping = new AbortController();
   let listener = (): void => undefined;
   let server: RedisServer | undefined = await startRedisServer({ ...where, detached: true });
-  const { port, url } = server;
+  const { port } = server;
 
   const keep = async (): Promise<void> => {
     for (;;) {
@@ -45,7 +53,7 @@ export async function keepRedis({ report, ...where }: KeepRedisOptions): Promise
   const kept = keep();
 
   return {
-    url,
+    url: `redis://:${password}@127.0.0.1:${port}`,
     running: () => (server === undefined ? null : { pid: server.pid, port }),
     onChange: (changed) => {
       listener = changed;

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 import type { ProbeRecord, Probes } from '@vantage/contract';
+import { grantAgents } from '@vantage/coordinator';
 import { findRedisServer } from '@vantage/redis-server';
 
 import type { Arguments } from './arguments.ts';
+import { boundLogs } from './bounded-logs.ts';
 import { takeDataFolder, type DataFolder } from './data-folder.ts';
 import { writeDemoProbes } from './demo-probes.ts';
 import { keepRedis, type KeptRedis } from './keep-redis.ts';
@@ -33,7 +35,7 @@ export interface Surroundings {
 export async function startStandalone(given: Arguments, surroundings: Surroundings): Promise<Standalone> {
   const { report, signal } = surroundings;
   const data = await takeDataFolder(given.dataFolder);
-  const stoppers: (() => Promise<void> | void)[] = [data.release];
+  const stoppers: (() => Promise<void> | void)[] = [data.release, boundLogs(data.logFolder)];
   const stop = async (): Promise<void> => {
     for (const step of stoppers.splice(0).toReversed()) await step();
   };
@@ -57,6 +59,7 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
     // At once: should we be killed, the next start has to find it.
     state();
     const records = await writeRecords(redis, given.probes);
+    const urls = await agentUrls(redis, records);
 
     stoppers.push(async () => {
       // Probes first: they finish what they run, and the coordinator still takes their results.
@@ -70,7 +73,8 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
     };
 
     start('coordinator', entry('coordinator'), coordinatorEnv(given, surroundings.env, port, url, redis.url));
-    for (const { id } of records) start(id, entry('probe-agent'), probeEnv(given, surroundings.env, id, redis.url));
+    for (const { id } of records)
+      start(id, entry('probe-agent'), probeEnv(given, surroundings.env, id, urls[id] ?? redis.url));
     const { logFolder } = data;
     const probes = await untilReady({ url, probes: given.probes, processes, logFolder, report, signal });
     return { url, probes, stop };
@@ -83,7 +87,9 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
 async function startRedis({ env, report }: Surroundings, data: DataFolder): Promise<KeptRedis> {
   const own = env['REDIS_URL'];
   if (own !== undefined && own !== '') {
-    if (!/^rediss?:\/\//.test(own)) throw new Error('REDIS_URL must begin with redis:// or rediss://.');
+    if (!/^rediss?(\+sentinel|\+cluster)?:\/\//.test(own)) {
+      throw new Error('REDIS_URL must begin with redis:// or rediss://, or the same with +sentinel or +cluster.');
+    }
     report('Using the Redis of REDIS_URL');
     return { url: own, running: () => null, onChange: () => undefined, stop: async () => undefined };
   }
@@ -109,6 +115,15 @@ async function writeRecords(redis: KeptRedis, count: number): Promise<readonly P
       cause: error,
     });
   }
+}
+
+/** A user each where Redis is ours. In a Redis of the operator’s own, users are the operator’s to make. */
+async function agentUrls(redis: KeptRedis, records: readonly ProbeRecord[]): Promise<Readonly<Record<string, string>>> {
+  if (redis.running() === null) return {};
+  return grantAgents(
+    redis.url,
+    records.map(({ id }) => id),
+  );
 }
 
 type Env = Surroundings['env'];
@@ -137,7 +152,9 @@ function allowed(given: Arguments, env: Env): string {
 }
 
 function rateLimits(perMinute: number): Record<string, string> {
-  const names = ['RATE_LIMIT_CHECK', 'RATE_LIMIT_RESULTS', 'RATE_LIMIT_PROBES', 'RATE_LIMIT_ME'];
+  const names = ['CHECK', 'RESULTS', 'EVENTS', 'SCREENSHOT', 'SUMMARY', 'PROBES', 'ME'].map(
+    (name) => `RATE_LIMIT_${name}`,
+  );
   return Object.fromEntries(names.map((name) => [name, String(perMinute)]));
 }
 

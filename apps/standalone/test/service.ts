@@ -31,7 +31,8 @@ export async function startService(
 ): Promise<Service> {
   const child = spawn(process.execPath, ['--conditions=source', main, '--port', '0', '--data', dataFolder, ...flags], {
     // NODE_OPTIONS of the test runner are its own.
-    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    // Browsers would take the machine from what a test looks at; those about screenshots ask for them.
+    env: { ...process.env, NODE_OPTIONS: '', SCREENSHOTS: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

@@ -1,0 +1,189 @@
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Check, Probes } from '@vantage/contract';
+import { findRedisServer, freePort, type RedisServer, startRedisServer } from '@vantage/redis-server';
+
+import { takeRedisLogin } from './redis-login.ts';
+
+/** A deployment as the documents say it: Redis over TLS without a default user, a coordinator, and agents that were added. */
+let folder: string;
+let redis: RedisServer;
+let tlsPort: number | undefined;
+let coordinatorUrl: string;
+const children: ChildProcess[] = [];
+/** The CA of another operator, in one line. */
+let foreignCa = '';
+
+const password = randomBytes(24).toString('base64url');
+const main = (app: string, file = 'main'): URL => new URL(`../../${app}/src/${file}.ts`, import.meta.url);
+const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
+const tlsUrl = (host = '127.0.0.1'): string => `rediss://${host}:${tlsPort}`;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vantage-tls-e2e-'));
+  const redisFolder = join(folder, 'redis');
+  mkdirSync(redisFolder);
+  const { aclFile } = takeRedisLogin(redisFolder);
+  writeFileSync(aclFile, `user default off resetpass ~* &* +@all\nuser coordinator on >${password} ~* &* +@all\n`);
+  await admin({}, 'tls', '--host', '127.0.0.1');
+  const executable = findRedisServer(process.env['PATH'] ?? '')!;
+  const tls = join(folder, 'tls', 'redis');
+  const files = ['--tls-cert-file', join(tls, 'redis.crt'), '--tls-key-file', join(tls, 'redis.key')];
+  // A free port is free for a moment only: whoever takes it, another is tried.
+  for (;;) {
+    tlsPort = await freePort();
+    const listening = [
+      '--tls-port',
+      String(tlsPort),
+      '--tls-ca-cert-file',
+      join(tls, 'ca.crt'),
+      '--tls-auth-clients',
+      'no',
+    ];
+    const options = { executable, dataFolder: redisFolder, arguments: ['--aclfile', aclFile, ...files, ...listening] };
+    const started = await startRedisServer(options).catch((error: Error) => error);
+    if (!Error.isError(started)) {
+      redis = started;
+      break;
+    }
+    if (!/Address already in use|Failed listening/.test(started.message)) throw started;
+  }
+  const coordinator = start(main('coordinator'), {
+    ...{
+      PORT: '0',
+      REDIS_URL: tlsUrl().replace('//', `//coordinator:${password}@`),
+      REDIS_CA_FILE: join(tls, 'ca.crt'),
+    },
+    ...{ TARGET_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'warn', RATE_LIMIT_PROBES: '1000000' },
+  });
+  const [{ port }] = (await once(coordinator, 'message')) as [{ readonly port: number }];
+  coordinatorUrl = `http://127.0.0.1:${port}`;
+}, 150_000);
+
+afterAll(async () => {
+  await Promise.all(children.map(end));
+  await redis.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+function start(module: URL, env: Readonly<Record<string, string>>, options: readonly string[] = []): ChildProcess {
+  const child = fork(module, [], {
+    execArgv: ['--conditions=source', '--no-warnings', ...options],
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  children.push(child);
+  return child;
+}
+
+/** The operator's commands, as `pnpm probe:…` runs them. */
+async function admin(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
+  const program = ['--conditions=source', '--no-warnings', fileURLToPath(main('coordinator', 'probes/admin-main'))];
+  const { stdout } = await promisify(execFile)(process.execPath, [...program, ...args], {
+    env: {
+      ...{ PATH: process.env['PATH'], REDIS_TLS_FOLDER: join(folder, 'tls') },
+      ...(tlsPort === undefined
+        ? {}
+        : { AGENT_REDIS_URL: tlsUrl(), REDIS_URL: tlsUrl().replace('//', `//coordinator:${password}@`) }),
+      ...env,
+    },
+  });
+  return stdout;
+}
+
+/** The agent with the file that it was given, and the lines it logs. */
+function startAgent(envFile: string): { readonly child: ChildProcess; readonly log: () => string } {
+  const env = { TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', SCREENSHOTS: 'off' };
+  const child = start(main('probe-agent'), env, [`--env-file=${envFile}`]);
+  let log = '';
+  child.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  return { child, log: () => log };
+}
+
+/** The test fails by its own time limit. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(50);
+}
+
+async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+  const response = await fetch(coordinatorUrl + path, init);
+  return (await response.json()) as T;
+}
+
+async function isHealthy(probe: string): Promise<boolean> {
+  const probes = await ask<Probes>('/probes');
+  return ['healthy', 'degraded'].includes(probes[probe]?.status ?? '');
+}
+
+describe('an agent that was added by the operator’s command', () => {
+  it('does its work over TLS with the file that the command wrote', async () => {
+    const envFile = join(folder, 'fra-1.env');
+    await admin({}, 'add', 'fra-1', ...record, '--env', envFile);
+    const target: Server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    startAgent(envFile);
+    await until(() => isHealthy('fra-1'));
+
+    const body = JSON.stringify({ type: 'tcp', host: '127.0.0.1', port: (target.address() as AddressInfo).port });
+    const headers = { 'content-type': 'application/json' };
+    const { checkId } = await ask<{ readonly checkId: string }>('/check', { method: 'POST', body, headers });
+    let check: Check | undefined;
+    await until(async () => {
+      check = await ask<Check>(`/check/${checkId}/results?wait=25`);
+      return check.status === 'completed';
+    });
+
+    target.close();
+    expect(check?.results['fra-1']).toMatchObject({ result: 'success', state: 'open' });
+  }, 150_000);
+
+  it.each([
+    [
+      'a CA that is not its own',
+      (text: string) => text.replace(/^REDIS_CA=.*$/m, `REDIS_CA=${foreignCa}`),
+      /certificate/,
+    ],
+    [
+      'a name that the certificate does not have',
+      (text: string) => text.replace('@127.0.0.1:', '@localhost:'),
+      /does not match certificate's altnames/,
+    ],
+    [
+      'a password that is not its own',
+      (text: string) => text.replace(/(REDIS_URL=rediss:\/\/[^:]+:)[^@]+/, '$1wrong'),
+      /WRONGPASS/,
+    ],
+  ])(
+    'refuses %s, and says so',
+    async (_what, change, message) => {
+      const envFile = join(folder, 'changed.env');
+      const other = join(folder, 'other');
+      await admin({ REDIS_TLS_FOLDER: other }, 'tls', '--host', '127.0.0.1');
+      foreignCa = readFileSync(join(other, 'ca', 'ca.crt'), 'utf8').replaceAll(/-----[^-]+-----|\s/g, '');
+      writeFileSync(envFile, change(readFileSync(join(folder, 'fra-1.env'), 'utf8')));
+
+      const { child, log } = startAgent(envFile);
+      await until(() => message.test(log()));
+
+      expect(log()).not.toContain('the agent takes jobs');
+      await end(child);
+    },
+    60_000,
+  );
+});

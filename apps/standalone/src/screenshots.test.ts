@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createClient, type CheckOf, type Client } from '@vantage/client';
+import { findBrowser } from '@vantage/diagnostics';
+
+import { conformingFetch, type Conformance } from '../test/conforming-fetch.ts';
+import { startService, temporaryFolder, type Service } from '../test/service.ts';
+
+// In CI it may not be skipped.
+const isMissing = findBrowser(process.env['PATH']) === undefined && process.env['CI'] === undefined;
+
+const PATIENCE_MS = 120_000;
+
+(isMissing ? describe.skip : describe)('screenshots by the whole service', () => {
+  const data = temporaryFolder();
+  let service: Service;
+  let conformance: Conformance;
+  let client: Client;
+  let site: Server;
+  /** Answers that wait for the test to end them. */
+  let held: ServerResponse[];
+
+  beforeAll(async () => {
+    held = [];
+    site = createServer((request, response) => {
+      const style = request.url === '/held' ? '<link rel="stylesheet" href="/held.css">' : '';
+      response.setHeader('Content-Type', 'text/html');
+      if (request.url === '/held.css') held.push(response);
+      else response.end(`<!doctype html>${style}<body style="background: rgb(10, 20, 30)">Hello`);
+    }).listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8', '--rate-limit', '1000000'], {
+      SCREENSHOTS: 'on',
+    });
+    conformance = await conformingFetch(service.url);
+    client = createClient({ baseUrl: service.url, fetch: conformance.fetch });
+    await until(async () => Object.values(await client.probes()).every(canTakePictures));
+  }, PATIENCE_MS);
+
+  afterAll(async () => {
+    const status = await service?.stop();
+    site?.closeAllConnections();
+    site?.close();
+    data.remove();
+    expect(status).toBe(0);
+  }, PATIENCE_MS);
+
+  const urlOf = (path: string): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`;
+
+  it(
+    'are in exactly one result, and by themselves',
+    async () => {
+      const check = await client.check({ type: 'http', host: urlOf('/') });
+
+      expect(Object.values(check.results).map(({ result }) => result)).toEqual(['success', 'success', 'success']);
+      const pictures = picturesOf(check);
+      expect(pictures).toHaveLength(1);
+      const png = Buffer.from(pictures[0]!, 'base64');
+      expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1280, 800]);
+      const alone = await fetch(`${service.url}/check/${check.testId}/screenshot`);
+      expect(alone.headers.get('Content-Type')).toBe('image/png');
+      expect(Buffer.from(await alone.arrayBuffer())).toEqual(png);
+      expect(alone.headers.get('Cache-Control')).toMatch(/^public, .*immutable$/);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'are not waited for by the results',
+    async () => {
+      const { checkId } = await client.startCheck({ type: 'http', host: urlOf('/held') });
+      let check: CheckOf<'http'> | undefined;
+      await until(async () => {
+        check = await client.results<'http'>(checkId);
+        return Object.values(check.results).every(({ result }) => result !== 'pending');
+      });
+
+      expect(check).toMatchObject({ status: 'pending', completedAt: null });
+      expect(picturesOf(check!)).toEqual([]);
+      const early = await conformance.fetch(`${service.url}/check/${checkId}/screenshot`);
+      expect([early.status, await early.text()]).toEqual([404, expect.stringContaining('not taken yet')]);
+
+      await until(async () => held.length > 0);
+      for (const response of held.splice(0)) response.setHeader('Content-Type', 'text/css').end('');
+      await until(
+        async () => (check = await client.results<'http'>(checkId, { waitSeconds: 20 })).status === 'completed',
+      );
+      expect(picturesOf(check!)).toHaveLength(1);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'are taken by another probe when the agent of the first is killed, whose browser dies with it',
+    async () => {
+      const { checkId } = await client.startCheck({ type: 'http', host: urlOf('/held') });
+      await until(async () => held.length > 0);
+      const [name, pid, browser] = await photographer(service);
+
+      process.kill(pid, 'SIGKILL');
+
+      await until(async () => statOf(browser) === '');
+      await until(async () => held.length > 1);
+      for (const response of held.splice(0)) response.setHeader('Content-Type', 'text/css').end('');
+      let check: CheckOf<'http'> | undefined;
+      await until(
+        async () => (check = await client.results<'http'>(checkId, { waitSeconds: 20 })).status === 'completed',
+      );
+      expect(picturesOf(check!)).toHaveLength(1);
+      expect(check!.results[name]).not.toHaveProperty('screenshot');
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'are not taken where nobody wants one',
+    async () => {
+      const check = await client.check({ type: 'http', host: urlOf('/'), options: { screenshot: false } });
+
+      expect(picturesOf(check)).toEqual([]);
+      const none = await conformance.fetch(`${service.url}/check/${check.testId}/screenshot`);
+      expect([none.status, await none.text()]).toEqual([404, expect.stringContaining('takes no screenshot')]);
+    },
+    PATIENCE_MS,
+  );
+
+  it('are as the OpenAPI document says', () => {
+    expect(conformance.violations).toEqual([]);
+  });
+});
+
+function canTakePictures(probe: { readonly capabilities: { readonly screenshot: boolean } | null }): boolean {
+  return probe.capabilities?.screenshot === true;
+}
+
+function picturesOf(check: CheckOf<'http'>): readonly string[] {
+  return Object.values(check.results).flatMap(({ screenshot }) => screenshot ?? []);
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(50);
+}
+
+/** The agent that has a browser, and that browser. */
+async function photographer(service: Service): Promise<readonly [name: string, pid: number, browser: number]> {
+  let found: readonly [string, number, number] | undefined;
+  await until(async () => {
+    for (const [name, pid] of Object.entries(service.running().processes)) {
+      const browser = childrenOf(pid).find((child) => read(`/proc/${child}/cmdline`).includes('--user-data-dir='));
+      if (browser !== undefined) found = [name, pid, browser];
+    }
+    return found !== undefined;
+  });
+  return found!;
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+}
+
+/** Empty where the process is no more; a zombie is none. */
+function statOf(pid: number): string {
+  const stat = read(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z') ? '' : stat;
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createClient, ProblemError, type CheckRequest, type Client } from '@vantage/client';
+import {
+  findRedisServer,
+  startRedisCluster,
+  startRedisSentinel,
+  type RedisCluster,
+  type RedisSentinel,
+} from '@vantage/redis-server';
+
+import { startService, temporaryFolder, type Service } from '../test/service.ts';
+import { startTargets, type Targets } from '../test/targets.ts';
+
+const executable = findRedisServer(process.env['PATH'] ?? '')!;
+
+/** Raw sockets need root or CAP_NET_RAW; in CI they must be there. */
+const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
+
+describe.each([
+  { name: 'a cluster of three masters', kind: 'cluster' },
+  { name: 'a master and a replica watched by Sentinels', kind: 'sentinel' },
+] as const)('the whole service on $name', ({ kind }) => {
+  const data = temporaryFolder();
+  let redis: RedisCluster | RedisSentinel;
+  let targets: Targets;
+  let service: Service;
+  let client: Client;
+
+  beforeAll(async () => {
+    [redis, targets] = await Promise.all([
+      kind === 'cluster' ? startRedisCluster(executable) : startRedisSentinel(executable),
+      startTargets(data.folder),
+    ]);
+    service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8'], {
+      REDIS_URL: redis.url,
+      SCREENSHOTS: 'off',
+      DNS_SERVERS: `127.0.0.1:${targets.dnsPort}`,
+      NODE_EXTRA_CA_CERTS: targets.caFile,
+      RATE_LIMIT_CHECK: '100000',
+      RATE_LIMIT_RESULTS: '100000',
+    });
+    client = createClient({ baseUrl: service.url });
+  }, 600_000);
+
+  afterAll(async () => {
+    await service?.stop();
+    targets?.close();
+    await redis?.stop();
+    data.remove();
+  }, 300_000);
+
+  async function check(request: CheckRequest): Promise<readonly unknown[]> {
+    const done = await untilTaken(() => client.check(request));
+    expect(done).toMatchObject({ status: 'completed', type: request.type });
+    return Object.values(done.results);
+  }
+
+  it('measures by every probe, type after type', async () => {
+    const requests: readonly CheckRequest[] = [
+      { type: 'tcp', host: '127.0.0.1', port: targets.tcpPort },
+      { type: 'udp', host: '127.0.0.1', port: targets.udpPort },
+      { type: 'dns', host: 'www.example.com' },
+      { type: 'http', host: `http://127.0.0.1:${targets.httpPort}/` },
+      { type: 'info', host: '127.0.0.1' },
+      ...(hasRawSockets ? [{ type: 'ping', host: '127.0.0.1', options: { count: 2, interval: 200 } } as const] : []),
+    ];
+    // Ids are random: with so many checks each server of a cluster holds some.
+    const done = await Promise.all([...requests, ...requests].map(check));
+
+    for (const results of done) {
+      expect(results).toHaveLength(3);
+      for (const result of results) expect(result).toMatchObject({ result: 'success', error: null });
+    }
+  }, 300_000);
+
+  it('lists its probes and limits its callers as on one server', async () => {
+    const probes = await client.probes();
+    const me = await client.me();
+
+    expect(Object.keys(probes)).toEqual(['demo-1', 'demo-2', 'demo-3']);
+    expect(me.ip).toBe('127.0.0.1');
+  });
+
+  it('keeps what it promised when a server dies, and goes on where another can take its place', async () => {
+    const request: CheckRequest = { type: 'tcp', host: '127.0.0.1', port: targets.tcpPort };
+    const done = await client.check(request);
+    const started = await client.startCheck(request);
+
+    if ('masterPort' in redis) {
+      process.kill(redis.servers[0].pid, 'SIGKILL');
+    } else {
+      // No replica takes its place: it comes back by itself.
+      process.kill(redis.nodes[1]!.pid, 'SIGSTOP');
+      setTimeout(() => process.kill((redis as RedisCluster).nodes[1]!.pid, 'SIGCONT'), 3_000);
+    }
+    await untilItAnswers(() => client.startCheck(request));
+    const again = await untilItAnswers(() => client.results(done.testId));
+    const promised = await untilItAnswers(() => client.results(started.checkId, { waitSeconds: 25 }));
+
+    expect(again).toEqual(done);
+    expect(promised.status).toBe('completed');
+    const next = await untilItIs(
+      () => client.check(request),
+      ({ results }) => Object.values(results).every(({ result }) => result === 'success'),
+    );
+    expect(Object.keys(next.results)).toHaveLength(3);
+    if ('masterPort' in redis) expect(await redis.masterPort()).toBe(redis.servers[1].port);
+  }, 600_000);
+});
+
+/** Tries until it is not refused for want of a store. */
+async function untilItAnswers<T>(request: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      expect(error).toMatchObject({ status: 503 });
+      await sleep(100);
+    }
+  }
+}
+
+/** Agents find their way back each in its own time. */
+async function untilItIs<T>(request: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await untilItAnswers(request);
+    if (isSo(answer)) return answer;
+  }
+}
+
+/** A store that is slow to answer is honestly away: whoever asks comes back, as the service says. */
+async function untilTaken<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.status !== 503) throw error;
+      await sleep(1_000 * (error.retryAfterSeconds ?? 1));
+    }
+  }
+}
