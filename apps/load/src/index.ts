@@ -1,0 +1,1 @@
+export type { LoadReport } from './report.ts';

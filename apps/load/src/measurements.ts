@@ -1,0 +1,123 @@
+import { build, type Histogram } from 'hdr-histogram-js';
+
+/** Times of one kind, milliseconds to whoever records and reads, to three digits. */
+export interface Times {
+  readonly record: (ms: number) => void;
+  readonly summary: () => TimesSummary;
+}
+
+export interface TimesSummary {
+  readonly count: number;
+  readonly mean: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
+  /** Milliseconds by percentile, for the plot. */
+  readonly percentiles: readonly (readonly [percentile: number, ms: number])[];
+}
+
+const LONGEST_MS = 600_000;
+const PLOTTED = [0, 10, 25, 50, 75, 90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99, 100];
+
+export function createTimes(): Times {
+  const histogram: Histogram = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: LONGEST_MS * 1_000,
+    numberOfSignificantValueDigits: 3,
+  });
+  const at = (percentile: number): number => histogram.getValueAtPercentile(percentile) / 1_000;
+  return {
+    record: (ms) => histogram.recordValue(Math.round(Math.min(Math.max(ms, 0), LONGEST_MS) * 1_000)),
+    summary: () => ({
+      count: histogram.totalCount,
+      mean: histogram.totalCount === 0 ? 0 : histogram.mean / 1_000,
+      ...{ p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max: at(100) },
+      percentiles: PLOTTED.map((percentile) => [percentile, at(percentile)] as const),
+    }),
+  };
+}
+
+/** What happened in one second of the load, by the intended start of the checks. */
+export interface SecondSummary {
+  readonly second: number;
+  readonly started: number;
+  readonly completed: number;
+  readonly errors: number;
+  readonly postP99: number;
+  readonly dispatchP99: number;
+  readonly completionP99: number;
+}
+
+export interface Measurements {
+  readonly post: Times;
+  /** From the intended start to the start of each probe's job. */
+  readonly dispatch: Times;
+  /** From the creation of the check to the start of each probe's job, both by the clock of Redis. */
+  readonly queue: Times;
+  /** From the intended start to the last result, as the caller sees it. */
+  readonly completion: Times;
+  /** How late the generator itself was. */
+  readonly lag: Times;
+  readonly count: (what: string) => void;
+  readonly countError: (kind: string) => void;
+  readonly countResult: (result: string) => void;
+  readonly second: (atMs: number) => SecondMeasurements;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly errors: ReadonlyMap<string, number>;
+  readonly results: ReadonlyMap<string, number>;
+  readonly seconds: () => readonly SecondSummary[];
+}
+
+interface SecondMeasurements {
+  started: number;
+  completed: number;
+  errors: number;
+  readonly post: number[];
+  readonly dispatch: number[];
+  readonly completion: number[];
+}
+
+export function createMeasurements(): Measurements {
+  const counts = new Map<string, number>();
+  const errors = new Map<string, number>();
+  const results = new Map<string, number>();
+  const seconds = new Map<number, SecondMeasurements>();
+  const adder = (map: Map<string, number>) => (key: string) => void map.set(key, (map.get(key) ?? 0) + 1);
+  return {
+    post: createTimes(),
+    dispatch: createTimes(),
+    queue: createTimes(),
+    completion: createTimes(),
+    lag: createTimes(),
+    count: adder(counts),
+    countError: adder(errors),
+    countResult: adder(results),
+    counts,
+    errors,
+    results,
+    second: (atMs) => {
+      const number = Math.floor(atMs / 1_000);
+      const known = seconds.get(number);
+      if (known !== undefined) return known;
+      const made = { started: 0, completed: 0, errors: 0, post: [], dispatch: [], completion: [] };
+      seconds.set(number, made);
+      return made;
+    },
+    seconds: () =>
+      [...seconds]
+        .toSorted(([a], [b]) => a - b)
+        .map(([second, { started, completed, errors: failed, post, dispatch, completion }]) => ({
+          ...{ second, started, completed, errors: failed },
+          postP99: p99(post),
+          dispatchP99: p99(dispatch),
+          completionP99: p99(completion),
+        })),
+  };
+}
+
+function p99(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0;
+}

@@ -1,0 +1,68 @@
+import type { CheckRequest } from '@vantage/client';
+import type { AnyCheckType } from '@vantage/contract';
+import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
+
+import type { Config, Share } from './config.ts';
+import { createRandom } from './random.ts';
+
+/** A check that is to be started. */
+export interface Arrival {
+  /** Milliseconds after the beginning of the load. */
+  readonly atMs: number;
+  readonly request: CheckRequest;
+  /** What the service grants the check, milliseconds from its creation to its deadline. */
+  readonly budgetMs: number;
+  /** False in the time of warming up. */
+  readonly counts: boolean;
+}
+
+type PlanOptions = Pick<Config, 'rate' | 'seconds' | 'warmUpSeconds' | 'mix' | 'seed'> & RequestOptions;
+type RequestOptions = Pick<Config, 'target' | 'port' | 'name' | 'probes'>;
+
+/** The arrivals of a Poisson process: what a crowd of callers looks like who know nothing of each other. */
+export function* planArrivals(options: PlanOptions): Generator<Arrival, void, undefined> {
+  const random = createRandom(options.seed);
+  const untilMs = (options.warmUpSeconds + options.seconds) * 1_000;
+  const made = new Map(options.mix.map(([type]) => [type, requestOf(type, options)]));
+  for (let atMs = gapMs(options.rate, random); atMs < untilMs; atMs += gapMs(options.rate, random)) {
+    const { request, budgetMs } = made.get(pick(options.mix, random))!;
+    yield { atMs, request, budgetMs, counts: atMs >= options.warmUpSeconds * 1_000 };
+  }
+}
+
+function gapMs(rate: number, random: () => number): number {
+  return (-Math.log(1 - random()) / rate) * 1_000;
+}
+
+function pick(mix: readonly Share[], random: () => number): CheckTypeName {
+  const total = mix.reduce((sum, [, weight]) => sum + weight, 0);
+  let left = random() * total;
+  for (const [type, weight] of mix) {
+    left -= weight;
+    if (left < 0) return type;
+  }
+  return mix.at(-1)![0];
+}
+
+function requestOf(
+  type: CheckTypeName,
+  { target, port, name, probes }: RequestOptions,
+): Omit<Arrival, 'atMs' | 'counts'> {
+  const authority = target.includes(':') && !target.startsWith('[') ? `[${target}]` : target;
+  const fields: Readonly<Record<CheckTypeName, object>> = {
+    ping: { host: target },
+    traceroute: { host: target },
+    info: { host: target },
+    dns: { host: name },
+    http: { host: `http://${authority}:${port}/` },
+    tcp: { host: target, port },
+    udp: { host: target, port },
+  };
+  const request = { type, limit: probes, ...fields[type] } as CheckRequest;
+  const checkType: AnyCheckType = checkTypes[type];
+  const defaults = Object.entries(checkType.options as Readonly<Record<string, { readonly default?: unknown }>>).map(
+    ([option, schema]) => [option, schema.default] as const,
+  );
+  const params = { ...request, options: Object.fromEntries(defaults) };
+  return { request, budgetMs: Math.ceil(checkType.budgetMs(params)) };
+}

@@ -1,0 +1,84 @@
+/** Points of one curve, x ascending. */
+export interface Series {
+  readonly name: string;
+  readonly color: string;
+  readonly points: readonly (readonly [x: number, y: number])[];
+}
+
+export interface PlotOptions {
+  readonly title: string;
+  readonly xLabel: string;
+  readonly yLabel: string;
+  readonly series: readonly Series[];
+  /** Where the axis of x has marks; at even steps where absent. */
+  readonly xMarks?: readonly (readonly [x: number, label: string])[];
+  /** A line across, such as a goal. */
+  readonly level?: { readonly y: number; readonly name: string };
+}
+
+const WIDTH = 860;
+const HEIGHT = 280;
+const EDGE = { left: 64, right: 16, top: 34, bottom: 44 };
+
+/** A plot as inline SVG. Texts are the program's own. */
+export function plot({ title, xLabel, yLabel, series, xMarks, level }: PlotOptions): string {
+  const all = series.flatMap(({ points }) => points);
+  const xs = all.map(([x]) => x);
+  const firstX = Math.min(0, ...xs);
+  const lastX = Math.max(firstX + 1, ...xs);
+  const top = roundUp(Math.max(level?.y ?? 0, 1e-9, ...all.map(([, y]) => y)));
+  const x = (value: number): number =>
+    round(EDGE.left + ((value - firstX) / (lastX - firstX)) * (WIDTH - EDGE.left - EDGE.right));
+  const y = (value: number): number => round(HEIGHT - EDGE.bottom - (value / top) * (HEIGHT - EDGE.top - EDGE.bottom));
+  const yMarks = [0, 0.25, 0.5, 0.75, 1].map((part) => part * top);
+  const marks =
+    xMarks ??
+    [0, 0.2, 0.4, 0.6, 0.8, 1].map((part) => {
+      const value = firstX + part * (lastX - firstX);
+      return [value, String(Math.round(value * 10) / 10)] as const;
+    });
+  const curves = series.map(
+    ({ points, color }) =>
+      `<polyline fill="none" stroke="${color}" stroke-width="1.5" points="${points.map(([a, b]) => `${x(a)},${y(b)}`).join(' ')}"/>`,
+  );
+  const legend = series.map(
+    ({ name, color }, index) =>
+      `<text x="${WIDTH - EDGE.right - (series.length - 1 - index) * 110}" y="18" text-anchor="end" fill="${color}">${name}</text>`,
+  );
+  return [
+    `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}" xmlns="http://www.w3.org/2000/svg">`,
+    `<text x="${EDGE.left}" y="18" class="title">${title}</text>`,
+    ...yMarks.map(
+      (value) =>
+        `<path class="grid" d="M${EDGE.left} ${y(value)}H${WIDTH - EDGE.right}"/>` +
+        `<text x="${EDGE.left - 6}" y="${y(value) + 4}" text-anchor="end">${shortNumber(value)}</text>`,
+    ),
+    ...marks.map(
+      ([value, label]) => `<text x="${x(value)}" y="${HEIGHT - EDGE.bottom + 16}" text-anchor="middle">${label}</text>`,
+    ),
+    `<text x="${(WIDTH + EDGE.left) / 2}" y="${HEIGHT - 8}" text-anchor="middle">${xLabel}</text>`,
+    `<text transform="translate(12 ${HEIGHT / 2}) rotate(-90)" text-anchor="middle">${yLabel}</text>`,
+    ...(level === undefined
+      ? []
+      : [
+          `<path class="level" d="M${EDGE.left} ${y(level.y)}H${WIDTH - EDGE.right}"/>`,
+          `<text x="${EDGE.left + 6}" y="${y(level.y) - 4}">${level.name}</text>`,
+        ]),
+    ...curves,
+    ...legend,
+    '</svg>',
+  ].join('\n');
+}
+
+function roundUp(value: number): number {
+  const unit = 10 ** Math.floor(Math.log10(value));
+  return Math.ceil(value / unit) * unit;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function shortNumber(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(2)));
+}

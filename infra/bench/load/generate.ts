@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { LoadReport } from '@vantage/load';
+
+import { startProcess } from './processes.ts';
+
+const GENERATOR = new URL('../../../apps/load/src/main.ts', import.meta.url);
+
+export interface Load {
+  readonly url: string;
+  /** Checks a second. */
+  readonly rate: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly probes: number;
+  readonly mix?: string;
+  readonly port?: number;
+  readonly follow?: 'sse' | 'wait';
+  /** Keeps the report here. */
+  readonly report?: string | undefined;
+}
+
+/** Runs the generator in a process of its own. */
+export async function generate(load: Load): Promise<LoadReport> {
+  const folder = load.report ?? mkdtempSync(join(tmpdir(), 'vantage-load-'));
+  try {
+    const child = startProcess(
+      GENERATOR,
+      [
+        ...['--target', '127.0.0.1', '--port', String(load.port ?? 80), '--name', 'bench.example.com'],
+        ...['--url', load.url, '--rate', String(load.rate), '--probes', String(load.probes)],
+        ...['--duration', String(load.seconds), '--warm-up', String(load.warmUpSeconds), '--report', folder],
+        ...['--follow', load.follow ?? 'wait', '--mix', load.mix ?? 'ping=4,http=3,dns=2,tcp=1'],
+      ],
+      {},
+    );
+    await once(child, 'exit');
+    return JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as LoadReport;
+  } finally {
+    if (load.report === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export interface Verdict {
+  readonly holds: boolean;
+  readonly why: string;
+}
+
+const DISPATCH_P99_MS = 250;
+/** So many of the wanted probe-runs must have been answered: arrivals are random. */
+const SHARE = 0.95;
+
+/** Whether a rate was held: nearly all that was asked for, dispatched in time, nothing late, nothing refused. */
+export function judge(reports: readonly LoadReport[], wanted: number): Verdict {
+  const runs = sum(reports, ({ perSecond }) => perSecond.probeRuns);
+  const dispatch = Math.max(...reports.map(({ times }) => times.dispatch.p99));
+  const late = sum(reports, (report) => report.late + report.unanswered);
+  const errors = reports.flatMap((report) => Object.entries(report.errors));
+  const why =
+    `${runs.toFixed(0)} probe-runs/s of ${wanted.toFixed(0)}, dispatch p99 ${dispatch.toFixed(0)} ms, late ${late}, ` +
+    `errors ${errors.length === 0 ? 'none' : errors.map(([kind, count]) => `${count} × ${kind}`).join(', ')}`;
+  return { holds: runs >= wanted * SHARE && dispatch < DISPATCH_P99_MS && late === 0 && errors.length === 0, why };
+}
+
+export function sum<T>(items: readonly T[], value: (item: T) => number): number {
+  return items.reduce((all, item) => all + value(item), 0);
+}

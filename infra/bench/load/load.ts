@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Figure } from '../goals.ts';
+import { generate, judge } from './generate.ts';
+import { highestRate } from './highest-rate.ts';
+import { postFor } from './post.ts';
+import { countCpu, end, startWorker } from './processes.ts';
+import { redisInfo } from './redis-info.ts';
+import { onStage, PER_CHECK, type Lengths, PROBES } from './stage.ts';
+import { openStreams } from './streams.ts';
+
+const IDLE_PROBES = 1_000;
+const STREAMS = 1_000;
+const BARE = new URL('bare-post-worker.ts', import.meta.url);
+
+const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, postSeconds: 9, idleSeconds: 20 };
+const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, postSeconds: 4, idleSeconds: 5 };
+
+/**
+ * What the service bears, everything on this machine: Redis, coordinators, agents, and whoever asks.
+ *
+ * @param report folder in which the report of the longest run is kept
+ */
+export async function load(isQuick: boolean, report?: string): Promise<readonly Figure[]> {
+  const lengths = isQuick ? quick : full;
+  const figures: Figure[] = [];
+  const part = async (name: string, measure: () => Promise<readonly Figure[]>): Promise<void> => {
+    process.stderr.write(`${name} …\n`);
+    figures.push(...(await measure()));
+  };
+  await part('real agents', () => realAgents(lengths));
+  await part('POST', () => posts(lengths));
+  await part('the highest rate', () => highestRate(lengths, report));
+  await part('idle probes', () => idleProbes(lengths));
+  await part('event streams', streams);
+  return figures;
+}
+
+async function realAgents({ trySeconds, warmUpSeconds }: Lengths): Promise<readonly Figure[]> {
+  const target = createServer((_request, response) => response.end('hello\n')).listen(0, '127.0.0.1');
+  await once(target, 'listening');
+  try {
+    return await onStage({ probes: PER_CHECK, agents: 'real' }, async ({ urls, pids }) => {
+      const cpu = countCpu(pids);
+      const rate = 10;
+      const report = await generate({
+        ...{ url: urls[0]!, rate, seconds: trySeconds, warmUpSeconds, probes: PER_CHECK },
+        ...{ mix: 'http=1,tcp=1', port: (target.address() as AddressInfo).port },
+      });
+      // Those of the time of warming up, which the agents did too.
+      const runs = report.perSecond.probeRuns * (trySeconds + warmUpSeconds);
+      const { why } = judge([report], rate * PER_CHECK);
+      return [
+        { name: 'real agents: dispatch p99', value: report.times.dispatch.p99, unit: 'ms', beside: why },
+        {
+          name: 'real agents: CPU per probe-run',
+          value: (cpu().agents / runs) * 1_000,
+          unit: 'µs',
+          beside: 'http and tcp',
+        },
+      ];
+    });
+  } finally {
+    target.closeAllConnections();
+    target.close();
+  }
+}
+
+async function posts({ postSeconds }: Lengths): Promise<readonly Figure[]> {
+  return onStage(
+    { probes: PROBES, agents: 'simulated', lastsMs: -1, concurrency: 1_000_000 },
+    async ({ redisPort, urls, pids }) => {
+      const bare = await startWorker(BARE, [String(redisPort)]);
+      const bareUrl = `http://127.0.0.1:${String(bare.said)}`;
+      const [pid = 0] = pids.coordinators;
+      // Each once before, so that both are compiled.
+      await postFor(bareUrl, bare.child.pid!, postSeconds / 3);
+      await postFor(urls[0]!, pid, postSeconds / 3);
+      const ours = await postFor(urls[0]!, pid, postSeconds);
+      const floor = await postFor(bareUrl, bare.child.pid!, postSeconds);
+      await end(bare.child);
+      const beside = (value: number): string => `bare: ${value.toFixed(2)}`;
+      return [
+        { name: 'POST p50', value: ours.p50, unit: 'ms', beside: beside(floor.p50) },
+        { name: 'POST p99', value: ours.p99, unit: 'ms', beside: beside(floor.p99) },
+        {
+          name: 'POST a second of a core',
+          value: ours.perSecondOfCore,
+          unit: '1/s',
+          beside: beside(floor.perSecondOfCore),
+        },
+        { name: 'POST beside bare', value: ours.perSecondOfCore / floor.perSecondOfCore, unit: 'of it', atLeast: 0.75 },
+      ];
+    },
+  );
+}
+
+async function idleProbes({ idleSeconds }: Lengths): Promise<readonly Figure[]> {
+  return onStage({ probes: IDLE_PROBES, agents: 'simulated' }, async ({ redisPort, pids }) => {
+    await sleep(3_000);
+    const before = await redisInfo(redisPort);
+    const cpu = countCpu(pids);
+    const begin = performance.now();
+    await sleep(idleSeconds * 1_000);
+    const used = cpu();
+    const ms = performance.now() - begin;
+    const after = await redisInfo(redisPort);
+    const commands = after('total_commands_processed') - before('total_commands_processed');
+    const share = (cpuTime: number): number => (cpuTime / ms) * 100;
+    const name = (what: string): string => `${IDLE_PROBES} idle probes: ${what}`;
+    return [
+      { name: name('memory of Redis'), value: after('used_memory') / 2 ** 20, unit: 'MiB' },
+      { name: name('commands'), value: commands / (ms / 1_000), unit: '1/s' },
+      { name: name('CPU of Redis'), value: share(used.redis), unit: '% of a core' },
+      { name: name('CPU of the coordinator'), value: share(used.coordinators), unit: '% of a core' },
+      { name: name('CPU of their one process'), value: share(used.agents), unit: '% of a core' },
+    ];
+  });
+}
+
+async function streams(): Promise<readonly Figure[]> {
+  return onStage({ probes: PER_CHECK, agents: 'simulated', lastsMs: 4_000 }, async ({ urls, pids }) => {
+    const cpu = countCpu({ coordinator: pids.coordinators });
+    const { opened, completed, spreadMs, p99Ms } = await openStreams(urls[0]!, STREAMS);
+    const name = (what: string): string => `${STREAMS} event streams of a check: ${what}`;
+    return [
+      {
+        name: name('told of its end'),
+        value: completed,
+        unit: 'streams',
+        atLeast: STREAMS,
+        beside: `${opened} opened`,
+      },
+      { name: name('first to last told'), value: spreadMs, unit: 'ms', beside: `p99 ${p99Ms.toFixed(0)}` },
+      { name: name('CPU of the coordinator'), value: (cpu().coordinator / STREAMS) * 1_000, unit: 'µs a stream' },
+    ];
+  });
+}

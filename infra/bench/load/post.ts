@@ -1,0 +1,54 @@
+import { Agent, request } from 'node:http';
+
+import { quantile } from '../goals.ts';
+import { countCpu } from './processes.ts';
+
+export interface PostFigures {
+  readonly perSecondOfCore: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+const AT_ONCE = 16;
+/** Of a type with 15 s to its deadline: that no check ends meanwhile leaves the POST alone. */
+const BODY = JSON.stringify({ type: 'http', host: 'http://127.0.0.1/', limit: 5 });
+
+/** Posts one check after another on some kept connections for a while; requests a second of the server's own CPU time. */
+export async function postFor(url: string, pid: number, seconds: number): Promise<PostFigures> {
+  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+  const times: number[] = [];
+  const refused = new Map<number, number>();
+  const cpu = countCpu({ server: [pid] });
+  const until = performance.now() + seconds * 1_000;
+  const lane = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const begin = performance.now();
+      const status = await post(url, agent);
+      if (status === 202) times.push(performance.now() - begin);
+      else refused.set(status, (refused.get(status) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  const { server } = cpu();
+  agent.destroy();
+  if (times.length === 0) throw new Error(`No POST was accepted: ${JSON.stringify([...refused])}`);
+  if (refused.size > 0) process.stderr.write(`POSTs refused: ${JSON.stringify([...refused])}\n`);
+  return {
+    perSecondOfCore: times.length / (server / 1_000),
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+  };
+}
+
+function post(url: string, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
+    const sent = request(`${url}/check`, { agent, method: 'POST', headers }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(BODY);
+  });
+}

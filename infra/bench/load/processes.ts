@@ -1,0 +1,60 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Of proc(5): the kernel counts in hundredths of a second. */
+const TICK_MS = 10;
+
+/** CPU time that a process has used, all its threads, milliseconds. */
+export function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** @returns what the processes used since the call, milliseconds, as often as it is asked */
+export function countCpu<Name extends string>(
+  pids: Readonly<Record<Name, readonly number[]>>,
+): () => Readonly<Record<Name, number>> {
+  const names = Object.keys(pids) as Name[];
+  const used = (name: Name): number => pids[name].reduce((sum, pid) => sum + cpuMs(pid), 0);
+  const before = new Map(names.map((name) => [name, used(name)]));
+  return () => Object.fromEntries(names.map((name) => [name, used(name) - before.get(name)!])) as Record<Name, number>;
+}
+
+/** Starts a module that says that it is ready. */
+export async function startWorker(
+  url: URL,
+  args: readonly string[],
+): Promise<{ readonly child: ChildProcess; readonly said: unknown }> {
+  const child = startProcess(url, args, {});
+  const [said] = (await Promise.race([once(child, 'message'), diedFirst(child, url)])) as [unknown];
+  return { child, said };
+}
+
+export function startProcess(
+  url: URL,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  execArgv: readonly string[] = [],
+): ChildProcess {
+  return fork(url, args, {
+    env: { PATH: process.env['PATH'], ...env },
+    execArgv: ['--conditions=source', ...execArgv],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+}
+
+async function diedFirst(child: ChildProcess, url: URL): Promise<never> {
+  await once(child, 'exit');
+  throw new Error(`${url.pathname} ended before it was ready.`);
+}
+
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await Promise.race([ended, sleep(15_000, undefined, { ref: false })]);
+  child.kill('SIGKILL');
+}

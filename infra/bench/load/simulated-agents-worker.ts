@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { createAgentLoop, type JobRunner } from '@vantage/agent-loop';
+import { checkTypeNames } from '@vantage/diagnostics/contract';
+import { pino } from 'pino';
+
+/**
+ * Many probes in one process: the agent's own loop, and in place of a measurement a result that was measured once, given
+ * after a set time; after a negative one none, ever.
+ */
+const [, , redisUrl = '', firstId = '0', count = '1', lastsMs = '20', concurrency = '20'] = process.argv;
+
+const file = new URL('../../../packages/contract/test/release-0.1.json', import.meta.url);
+const { types } = JSON.parse(readFileSync(file, 'utf8')) as {
+  readonly types: Readonly<Record<string, { readonly result: object }>>;
+};
+const log = pino({ level: 'error' });
+
+const runner: JobRunner = {
+  prepare: ({ clock, outlet }) => ({
+    run: async (job, id) => {
+      const startedAt = new Date(clock.now()).toISOString();
+      if (Number(lastsMs) < 0) return;
+      await sleep(Number(lastsMs));
+      const { deadlineAt } = job.data as { readonly deadlineAt: number };
+      const result = { ...types[job.name]?.result, startedAt, finishedAt: new Date(clock.now()).toISOString() };
+      void outlet.final(id, JSON.stringify(result), deadlineAt);
+    },
+    isAside: () => false,
+    isCheckId: (id) => /^[\w-]{22}$/.test(id),
+    describe: () => ({
+      version: '0.1.0',
+      capabilities: { types: [...checkTypeNames], ipv4: true, ipv6: false, screenshot: false },
+      degraded: [],
+    }),
+  }),
+  close: async () => undefined,
+};
+
+const loops = Array.from({ length: Number(count) }, (_, index) =>
+  createAgentLoop({
+    probeId: `sim-${Number(firstId) + index}`,
+    ...{ redisUrl, concurrency: Number(concurrency), drainMs: 1_000, log },
+    open: async () => runner,
+  }),
+);
+// Some at a time: a thousand at once would be refused by the backlog of the socket.
+for (let index = 0; index < loops.length; index += 50) {
+  await Promise.all(loops.slice(index, index + 50).map((loop) => loop.start()));
+}
+process.send!('ready');
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,127 @@
+import type { ChildProcess } from 'node:child_process';
+
+import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-server';
+
+import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
+import { end, startProcess, startWorker } from './processes.ts';
+
+/** Redis, coordinators and agents, each a process of its own. */
+export interface Stage {
+  readonly redisPort: number;
+  readonly urls: readonly string[];
+  readonly pids: {
+    readonly redis: readonly number[];
+    readonly coordinators: readonly number[];
+    readonly agents: readonly number[];
+  };
+  readonly addCoordinator: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+interface StageOptions {
+  readonly probes: number;
+  readonly agents: 'simulated' | 'real';
+  /** What a simulated job takes; negative where it is never answered. */
+  readonly lastsMs?: number;
+  /** Jobs that a simulated agent takes at a time. */
+  readonly concurrency?: number;
+}
+
+/** Probes that take checks, and how many of them each check is on. */
+export const PROBES = 20;
+export const PER_CHECK = 5;
+
+/** How long each part of the benchmark lasts. */
+export interface Lengths {
+  readonly warmUpSeconds: number;
+  readonly trySeconds: number;
+  readonly holdSeconds: number;
+  readonly postSeconds: number;
+  readonly idleSeconds: number;
+}
+
+const MANY = '1000000000';
+const COORDINATOR = new URL('../../../apps/coordinator/src/main.ts', import.meta.url);
+const AGENT = new URL('../../../apps/probe-agent/src/main.ts', import.meta.url);
+const SIMULATED = new URL('simulated-agents-worker.ts', import.meta.url);
+
+export async function onStage<T>(options: StageOptions, use: (stage: Stage) => Promise<T>): Promise<T> {
+  const stage = await startStage(options);
+  try {
+    return await use(stage);
+  } finally {
+    await stage.stop();
+  }
+}
+
+async function startStage({ probes, agents, lastsMs = 20, concurrency = 20 }: StageOptions): Promise<Stage> {
+  const executable = findRedisServer(process.env['PATH'] ?? '');
+  if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');
+  const redis = await startRedisServer({ executable });
+  const ids = Array.from({ length: probes }, (_, index) => `sim-${index}`);
+  const coordinators: ChildProcess[] = [];
+  const agentProcesses: ChildProcess[] = [];
+  const urls: string[] = [];
+  const stage: Stage = {
+    redisPort: redis.port,
+    urls,
+    pids: { redis: [redis.pid], coordinators: [], agents: [] },
+    addCoordinator: async () => {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      const child = startProcess(
+        COORDINATOR,
+        [],
+        {
+          ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: url, REDIS_URL: redis.url, LOG_LEVEL: 'warn' },
+          ...{ RATE_LIMIT_CHECK: MANY, RATE_LIMIT_RESULTS: MANY, RATE_LIMIT_EVENTS: MANY, RATE_LIMIT_PROBES: MANY },
+          ...{ RATE_LIMIT_TARGET: MANY, RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
+          ...{ EVENT_STREAMS_PER_CLIENT: '100000', EVENT_STREAMS: '100000', TARGET_ALLOW: '127.0.0.0/8' },
+        },
+        profiling(),
+      );
+      coordinators.push(child);
+      urls.push(url);
+      (stage.pids.coordinators as number[]).push(child.pid!);
+      await untilProbesAreUp(url, probes);
+    },
+    stop: async () => {
+      await Promise.all([...coordinators, ...agentProcesses].map(end));
+      await redis.stop();
+    },
+  };
+  try {
+    await recordProbes(redis.url, ids);
+    if (agents === 'simulated') {
+      const { child } = await startWorker(SIMULATED, [
+        redis.url,
+        '0',
+        String(probes),
+        String(lastsMs),
+        String(concurrency),
+      ]);
+      agentProcesses.push(child);
+    } else {
+      for (const id of ids) {
+        agentProcesses.push(
+          startProcess(AGENT, [], {
+            ...{ PROBE_ID: id, REDIS_URL: redis.url, LOG_LEVEL: 'warn', SCREENSHOTS: 'off' },
+            ...{ TARGET_ALLOW: '127.0.0.0/8', TARGET_NETWORK_LIMIT: MANY },
+          }),
+        );
+      }
+    }
+    (stage.pids.agents as number[]).push(...agentProcesses.map(({ pid }) => pid!));
+    await stage.addCoordinator();
+    return stage;
+  } catch (error) {
+    await stage.stop();
+    throw error;
+  }
+}
+
+/** `VANTAGE_BENCH_PROFILE=<folder>` leaves a CPU profile of each coordinator there. */
+function profiling(): readonly string[] {
+  const folder = process.env['VANTAGE_BENCH_PROFILE'];
+  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+}

@@ -1,0 +1,26 @@
+# The load generator. Its first stage begins as that of coordinator.Dockerfile: what is slow is built once.
+# Build from the root of the repository: docker build -f infra/docker/load.Dockerfile .
+
+FROM node:24-bookworm-slim AS build
+RUN apt-get update -qq \
+ && apt-get install -y -qq --no-install-recommends python3 make g++ \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /vantage
+COPY . .
+# The set-up of a checkout: dependencies from the lockfile, the table of networks, the web page.
+RUN node infra/setup/run.mjs setup --no-system-packages
+RUN node_modules/.bin/tsc -b apps/load
+RUN node infra/setup/pnpm.mjs --filter @vantage/load deploy --prod /out/load \
+ && cp LICENSE NOTICE /out/load/
+
+FROM debian:bookworm-slim AS runtime
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+# The report's volume takes over whose its folder is.
+RUN groupadd --gid 1000 vantage \
+ && useradd --uid 1000 --gid vantage --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin vantage \
+ && mkdir /report && chown vantage:vantage /report
+ENV NODE_ENV=production LOAD_REPORT=/report
+WORKDIR /vantage
+COPY --from=build /out/load .
+USER vantage
+ENTRYPOINT ["node", "dist/main.js"]
