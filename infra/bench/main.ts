@@ -1,4 +1,4 @@
-/** `pnpm bench NAME [--json FILE]`: measures against a peer or a floor in the same run; the last lines are the goals. */
+/** `pnpm bench NAME [--json FILE] [--quick] [--report FOLDER]`: measures against a peer or a floor in the same run; the last lines are the goals. */
 import { parseArgs } from 'node:util';
 
 import { report, type Figure } from './goals.ts';
@@ -10,15 +10,26 @@ const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly F
   packets: async () => (await import('./packets/packets.ts')).packets,
   http: async () => (await import('./http/http.ts')).http,
   screenshot: async () => (await import('./screenshot/screenshot.ts')).screenshot,
+  web: async () => (await import('./web/web.ts')).web,
   overhead: async () => (await import('./overhead/overhead.ts')).overhead,
+  load: async () => {
+    const { load } = await import('./load/load.ts');
+    return () => load(values.quick === true, values.report);
+  },
 };
 
-const { values, positionals } = parseArgs({ options: { json: { type: 'string' } }, allowPositionals: true });
-const load = benchmarks[positionals[0] ?? ''];
-if (load === undefined || positionals.length !== 1) {
-  process.stderr.write(`usage: pnpm bench ${Object.keys(benchmarks).join('|')} [--json FILE]\n`);
+const { values, positionals } = parseArgs({
+  // The last two are those of `load`.
+  options: { json: { type: 'string' }, quick: { type: 'boolean' }, report: { type: 'string' } },
+  allowPositionals: true,
+});
+const benchmark = benchmarks[positionals[0] ?? ''];
+if (benchmark === undefined || positionals.length !== 1) {
+  process.stderr.write(
+    `usage: pnpm bench ${Object.keys(benchmarks).join('|')} [--json FILE] [--quick] [--report FOLDER]\n`,
+  );
   process.exitCode = 2;
 } else {
-  const run = await load();
+  const run = await benchmark();
   process.exitCode = report(await run(), values.json);
 }

@@ -14,6 +14,6 @@ export function checkHttp(
   httpVersion: Options['httpVersion'],
   surroundings: Surroundings,
 ): Promise<Outcome<typeof http>> {
-  const options: Options = { method: 'GET', headers: {}, followRedirects: 0, httpVersion };
+  const options: Options = { method: 'GET', headers: {}, followRedirects: 0, httpVersion, screenshot: false };
   return runHttp({ host: url, insecureSSL: false, options }, { ...onLoopback([]), ...surroundings });
 }

@@ -1,13 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createClient, type Client } from '@vantage/client';
-import { openProbeRecords } from '@vantage/coordinator';
-import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-server';
 
+import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
 import { createLeanFetch } from './lean-fetch.ts';
 
 /** A coordinator and agents, each a process of its own as in production, on a Redis of their own. */
@@ -37,13 +36,14 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   const coordinator = start('coordinator', {
     ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: baseUrl, REDIS_URL: redis.url, LOG_LEVEL: 'warn' },
     ...{ RATE_LIMIT_CHECK: many, RATE_LIMIT_RESULTS: many, RATE_LIMIT_PROBES: many, RATE_LIMIT_ME: many },
+    ...{ RATE_LIMIT_TARGET: many, RATE_LIMIT_TARGET_PORTS: many, RATE_LIMIT_CLIENT_TARGETS: many },
     TARGET_ALLOW: '127.0.0.0/8',
   });
   const agentPort = (await options.agentRedisPort?.(redis.port)) ?? redis.port;
   const agents = ids.map((id) =>
     start('probe-agent', {
-      ...{ PROBE_ID: id, REDIS_URL: `redis://127.0.0.1:${agentPort}`, LOG_LEVEL: 'warn' },
-      TARGET_ALLOW: '127.0.0.0/8',
+      ...{ PROBE_ID: id, REDIS_URL: `redis://127.0.0.1:${agentPort}`, LOG_LEVEL: 'warn', SCREENSHOTS: 'off' },
+      ...{ TARGET_ALLOW: '127.0.0.0/8', TARGET_NETWORK_LIMIT: many },
     }),
   );
   const lean = createLeanFetch();
@@ -54,7 +54,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
     await redis.stop();
   };
   try {
-    await untilHealthy(client, options.probes);
+    await untilProbesAreUp(baseUrl, options.probes);
   } catch (error) {
     await stop();
     throw error;
@@ -86,35 +86,4 @@ async function end(child: ChildProcess): Promise<void> {
   child.kill('SIGTERM');
   await Promise.race([ended, sleep(10_000, undefined, { ref: false })]);
   child.kill('SIGKILL');
-}
-
-async function recordProbes(redisUrl: string, ids: readonly string[]): Promise<void> {
-  const { records, close } = await openProbeRecords(redisUrl);
-  for (const [index, id] of ids.entries()) {
-    await records.write({
-      ...{ id, name: id, datacenter: id, countryCode: 'QM', isp: 'Bench', asNumber: `AS${64_496 + index}` },
-      ...{ city: null, latitude: null, longitude: null, tags: ['bench'] },
-    });
-  }
-  await close();
-}
-
-async function untilHealthy(client: Client, count: number): Promise<void> {
-  const until = performance.now() + 30_000;
-  while (performance.now() < until) {
-    const probes = await client.probes().catch(() => ({}));
-    const up = Object.values(probes).filter(({ status }: { status: string }) => status !== 'offline');
-    if (up.length === count) return;
-    await sleep(200);
-  }
-  throw new Error('The probes did not come up within 30 s.');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

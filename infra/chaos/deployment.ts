@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { freePort } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
+
+import { recordProbes, untilProbesAreUp } from '../trial-probes.ts';
+import { openLink, type Link } from './link.ts';
+import { definePart, type Part } from './processes.ts';
+import { keepStore, type Store } from './store.ts';
+import { openTargets, type Targets } from './targets.ts';
+
+/** The service with two coordinators, as production has it, with a spoilable line from each process to Redis. */
+export interface Deployment {
+  readonly store: Store;
+  readonly coordinators: readonly Coordinator[];
+  readonly agents: readonly Agent[];
+  readonly targets: Targets;
+  /** Where logs of all processes are. */
+  readonly folder: string;
+  readonly stop: () => Promise<void>;
+}
+
+export interface Coordinator {
+  readonly part: Part;
+  readonly url: string;
+  readonly link: Link | undefined;
+}
+
+export interface Agent {
+  readonly id: string;
+  readonly part: Part;
+  readonly link: Link | undefined;
+}
+
+export interface DeploymentOptions {
+  readonly agents: number;
+  readonly store: 'single' | 'sentinel';
+  /** More settings of the coordinators. */
+  readonly coordinatorEnv?: Readonly<Record<string, string>>;
+  readonly agentEnv?: Readonly<Record<string, string>>;
+  /** With a browser on each agent, which it tries at each start; that takes more of the machine than all the rest. */
+  readonly screenshots?: boolean;
+  /** Keeps folder and logs. */
+  readonly keep?: boolean;
+}
+
+const MANY = '100000000';
+
+export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-'));
+  const stoppers: (() => Promise<unknown> | void)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const step of stoppers.splice(0).toReversed()) await step();
+    if (options.keep !== true) rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const targets = await openTargets();
+    stoppers.push(targets.close);
+    const store = await keepStore(options.store, folder);
+    stoppers.push(store.stop);
+    const ids = Array.from({ length: options.agents }, (_, index) => `chaos-${index + 1}`);
+    await recordProbes(store.url, ids);
+
+    const lineFor = async (): Promise<{ readonly redisUrl: string; readonly link: Link | undefined }> => {
+      if (store.port === undefined) return { redisUrl: store.url, link: undefined };
+      const link = await openLink(store.port);
+      stoppers.push(link.close);
+      return { redisUrl: `redis://127.0.0.1:${link.port}`, link };
+    };
+    const coordinators: Coordinator[] = [];
+    for (const name of ['coordinator-1', 'coordinator-2']) {
+      const { redisUrl, link } = await lineFor();
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      const env = {
+        ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: url, REDIS_URL: redisUrl, LOG_LEVEL: 'info' },
+        ...{ RATE_LIMIT_CHECK: MANY, RATE_LIMIT_RESULTS: MANY, RATE_LIMIT_PROBES: MANY, RATE_LIMIT_TARGET: MANY },
+        ...{ RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
+        TARGET_ALLOW: '127.0.0.0/8',
+        ...options.coordinatorEnv,
+      };
+      coordinators.push({ part: definePart(name, 'coordinator', env, join(folder, `${name}.log`)), url, link });
+    }
+    const agents: Agent[] = [];
+    for (const id of ids) {
+      const { redisUrl, link } = await lineFor();
+      const env = {
+        ...{ PROBE_ID: id, REDIS_URL: redisUrl, LOG_LEVEL: 'info', TARGET_ALLOW: '127.0.0.0/8' },
+        TARGET_NETWORK_LIMIT: MANY,
+        SCREENSHOTS: options.screenshots === true ? 'auto' : 'off',
+        ...options.agentEnv,
+      };
+      agents.push({ id, part: definePart(id, 'probe-agent', env, join(folder, `${id}.log`)), link });
+    }
+    for (const { part } of [...coordinators, ...agents]) {
+      part.start();
+      stoppers.push(part.kill);
+    }
+    for (const { url } of coordinators) await untilProbesAreUp(url, ids.length);
+    return { store, coordinators, agents, targets, folder, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A connection of the tests' own: no fault of a line touches it. It gives up at once when Redis is away. */
+export function openDirect(port: number): Redis {
+  const redis = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, commandTimeout: 2_000, retryStrategy: null });
+  redis.on('error', () => undefined);
+  return redis;
+}

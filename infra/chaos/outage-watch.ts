@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Redis } from 'ioredis';
+
+/** Time that the promise does not count: Redis takes no writes, or no coordinator runs. */
+export interface OutageWatch {
+  /** How much of a span was such time, milliseconds; both ends are milliseconds since the epoch. */
+  readonly within: (from: number, to: number) => number;
+  /** True while there is such an outage. */
+  readonly now: () => boolean;
+  readonly stop: () => Promise<void>;
+}
+
+interface Outage {
+  readonly from: number;
+  readonly to: number;
+}
+
+const EVERY_MS = 50;
+/** A write that takes longer than this is none: coordinators give up on theirs sooner or later too. */
+const WRITES_WITHIN_MS = 400;
+
+/**
+ * Looks by itself, on connections of its own that no fault touches: a write every 50 ms. An outage lasts from the last
+ * success before it to the first after it.
+ *
+ * @param openRedis a connection to whatever takes writes now
+ * @param coordinatorRuns asked as often
+ */
+export function watchOutages(openRedis: () => Redis, coordinatorRuns: () => boolean): OutageWatch {
+  const outages: Outage[] = [];
+  const stopping = new AbortController();
+  let redis = openRedis();
+  let lastGood = Date.now();
+  let bad = false;
+
+  const writes = async (): Promise<boolean> => {
+    const write = redis.set('chaos:watch', '1', 'PX', 10_000).then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([write, sleep(WRITES_WITHIN_MS, false)]);
+  };
+  const loop = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const askedAt = Date.now();
+      const good = (await writes()) && coordinatorRuns();
+      if (good) {
+        if (bad) outages.push({ from: lastGood, to: Date.now() });
+        lastGood = askedAt;
+      } else if (redis.status !== 'ready') {
+        redis.disconnect();
+        redis = openRedis();
+      }
+      bad = !good;
+      await sleep(EVERY_MS);
+    }
+  };
+  const looping = loop();
+
+  return {
+    within: (from, to) => {
+      const open = bad ? [{ from: lastGood, to: Date.now() }] : [];
+      return [...outages, ...open].reduce(
+        (sum, outage) => sum + Math.max(0, Math.min(outage.to, to) - Math.max(outage.from, from)),
+        0,
+      );
+    },
+    now: () => bad,
+    stop: async () => {
+      stopping.abort();
+      await looping;
+      redis.disconnect();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { quantile, type Figure } from '../bench/goals.ts';
+import { openDirect, startDeployment, type Deployment } from './deployment.ts';
+import type { Tally } from './ledger.ts';
+import { observe } from './observer.ts';
+import { watchOutages } from './outage-watch.ts';
+import { residentMiB } from './processes.ts';
+import { seededRandom } from './random.ts';
+import { requestsFor } from './run.ts';
+
+export interface OverloadOptions {
+  readonly seed: number;
+  readonly loadMs: number;
+}
+
+interface Memory {
+  readonly redisMiB: number;
+  readonly coordinatorsMiB: number;
+  readonly agentsMiB: number;
+}
+
+/** Jobs that an agent runs at once; with the mix of `requestsFor` it does about ten checks a second. */
+const CONCURRENCY = 8;
+const SUSTAINABLE_PER_SECOND = 10;
+const RETENTION_SECONDS = 60;
+/** The last check, its retention, and Redis' own pace of removing what has expired. */
+const REST_MS = 7_000 + RETENTION_SECONDS * 1_000 + 15_000;
+
+/** Three times what the probes can do, then a rest: what was accepted ends, what is refused is refused at once. */
+export async function overloadFigures({ seed, loadMs }: OverloadOptions): Promise<readonly Figure[]> {
+  const deployment = await startDeployment({
+    ...{ agents: 3, store: 'single', agentEnv: { CONCURRENCY: String(CONCURRENCY) } },
+    coordinatorEnv: { RESULT_RETENTION_SECONDS: String(RETENTION_SECONDS) },
+  });
+  try {
+    // What a first check loads is no leak.
+    await loadOnce(deployment, seed, 5_000, SUSTAINABLE_PER_SECOND / 2);
+    const before = await memoryOf(deployment);
+    const tally = await loadOnce(deployment, seed, loadMs, SUSTAINABLE_PER_SECOND * 3);
+    await sleep(REST_MS);
+    return [...figuresOf(tally), ...memoryFigures(before, await memoryOf(deployment))];
+  } finally {
+    await deployment.stop();
+  }
+}
+
+/** A constant load, each check of which is looked at to its end. */
+export async function loadOnce(deployment: Deployment, seed: number, loadMs: number, rate: number): Promise<Tally> {
+  const random = seededRandom(seed);
+  const port = await deployment.store.masterPort();
+  const outages = watchOutages(
+    () => openDirect(port),
+    () => true,
+  );
+  const observer = observe({
+    ...{ coordinators: deployment.coordinators, outages, rate, random },
+    nextRequest: requestsFor(deployment, random),
+  });
+  observer.attribute('overload');
+  await sleep(loadMs);
+  const [tally] = await observer.finish();
+  await outages.stop();
+  return tally!;
+}
+
+function figuresOf(tally: Tally): readonly Figure[] {
+  const { accepted, late, changed, lost, unanswered, refused, timedOut, refusalsMs } = tally;
+  return [
+    { name: 'overload: checks accepted', value: accepted, unit: '', atLeast: 1 },
+    { name: 'overload: requests refused', value: refused, unit: '', atLeast: 1 },
+    { name: 'overload: accepted checks late, changed or lost', value: late + changed + lost, unit: '', atMost: 0 },
+    { name: 'overload: results of accepted checks that timed out', value: timedOut, unit: '', atMost: 0 },
+    { name: 'overload: requests unanswered', value: unanswered, unit: '', atMost: 0 },
+    {
+      name: 'overload: p99 of refusals',
+      value: refused === 0 ? 0 : quantile(refusalsMs, 0.99),
+      unit: 'ms',
+      atMost: 200,
+    },
+  ];
+}
+
+/** Node gives back what it took from the system in its own time: half as much again is not growth. */
+function memoryFigures(before: Memory, after: Memory): readonly Figure[] {
+  const figure = (name: string, from: number, to: number, slackMiB: number): Figure => ({
+    ...{ name: `overload: memory of ${name} afterwards`, value: to, unit: 'MiB' },
+    ...{ atMost: from * 1.5 + slackMiB, beside: `${Math.round(from * 10) / 10} before` },
+  });
+  return [
+    figure('Redis', before.redisMiB, after.redisMiB, 1),
+    figure('the coordinators', before.coordinatorsMiB, after.coordinatorsMiB, 30),
+    figure('the agents', before.agentsMiB, after.agentsMiB, 30),
+  ];
+}
+
+async function memoryOf({ store, coordinators, agents }: Deployment): Promise<Memory> {
+  const redis = openDirect(await store.masterPort());
+  const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+  redis.disconnect();
+  const sum = (parts: readonly { readonly part: { readonly pid: () => number | undefined } }[]): number =>
+    parts.reduce((total, { part }) => total + residentMiB(part.pid()), 0);
+  return { redisMiB: used / 1_048_576, coordinatorsMiB: sum(coordinators), agentsMiB: sum(agents) };
+}

@@ -1,0 +1,110 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** One program of the service, which can be killed and started again. */
+export interface Part {
+  readonly name: string;
+  /** Undefined while it does not run. */
+  readonly pid: () => number | undefined;
+  /** True for a coordinator that has listened all the time from then on, `performance.now()`. */
+  readonly ranSince: (since: number) => boolean;
+  readonly start: (more?: StartOptions) => void;
+  /** SIGKILL, and waits until it is gone. */
+  readonly kill: () => Promise<void>;
+  /** SIGTERM, and waits until it is gone; false where it had to be killed after two minutes. */
+  readonly drain: () => Promise<boolean>;
+}
+
+export interface StartOptions {
+  /** How wrong its clock is. */
+  readonly clockOffByMs?: number;
+}
+
+const wrongClock = new URL('wrong-clock.mjs', import.meta.url);
+const DRAINS_WITHIN_MS = 120_000;
+
+export function definePart(
+  name: string,
+  app: 'coordinator' | 'probe-agent',
+  env: Readonly<Record<string, string>>,
+  logFile: string,
+): Part {
+  let child: ChildProcess | undefined;
+  let listensSince = Number.POSITIVE_INFINITY;
+  const runs = (): boolean => child !== undefined && child.exitCode === null && child.signalCode === null;
+  const end = async (signal: 'SIGKILL' | 'SIGTERM', withinMs: number): Promise<boolean> => {
+    if (!runs()) return true;
+    listensSince = Number.POSITIVE_INFINITY;
+    const ended = once(child!, 'exit');
+    child!.kill(signal);
+    const inTime = await Promise.race([ended.then(() => true), sleep(withinMs, false, { ref: false })]);
+    child!.kill('SIGKILL');
+    await ended;
+    return inTime;
+  };
+  return {
+    name,
+    pid: () => (runs() ? child?.pid : undefined),
+    ranSince: (since) => listensSince < since,
+    start: ({ clockOffByMs } = {}) => {
+      const log = openSync(logFile, 'a');
+      child = fork(new URL(`../../apps/${app}/src/main.ts`, import.meta.url), [], {
+        env: {
+          PATH: process.env['PATH'],
+          ...env,
+          ...(clockOffByMs === undefined ? {} : { CHAOS_CLOCK_OFF_BY_MS: String(clockOffByMs) }),
+        },
+        execArgv: [
+          '--conditions=source',
+          ...(clockOffByMs === undefined ? [] : ['--import', fileURLToPath(wrongClock)]),
+        ],
+        stdio: ['ignore', log, log, 'ipc'],
+      });
+      closeSync(log);
+      const started = child;
+      // A coordinator says when it listens.
+      started.once('message', () => {
+        if (child === started) listensSince = performance.now();
+      });
+      started.once('exit', () => {
+        if (child === started) listensSince = Number.POSITIVE_INFINITY;
+      });
+    },
+    kill: async () => {
+      await end('SIGKILL', DRAINS_WITHIN_MS);
+    },
+    drain: () => end('SIGTERM', DRAINS_WITHIN_MS),
+  };
+}
+
+/** Every process that descends from one, with its command line. */
+export function descendantsOf(pid: number): readonly { readonly pid: number; readonly command: string }[] {
+  return childrenOf(pid).flatMap((child) => [
+    { pid: child, command: read(`/proc/${child}/cmdline`).replaceAll('\0', ' ') },
+    ...descendantsOf(child),
+  ]);
+}
+
+/** Resident memory of a process, MiB; 0 where there is none. */
+export function residentMiB(pid: number | undefined): number {
+  const match = pid === undefined ? null : /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`));
+  return match === null ? 0 : Number(match[1]) / 1_024;
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return read(`/proc/${pid}/task/${pid}/children`)
+    .split(' ')
+    .filter((text) => text !== '')
+    .map(Number);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

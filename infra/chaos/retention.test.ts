@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+
+import { untilProbesAreUp } from '../trial-probes.ts';
+import { openDirect, startDeployment, type Deployment } from './deployment.ts';
+
+const RETENTION_SECONDS = 2;
+
+/** Checks of every fate: done, done slowly, timed out with a probe that is gone, with the same key twice. */
+async function day(deployment: Deployment, checks: number): Promise<void> {
+  const { coordinators, targets } = deployment;
+  let started = 0;
+  const start = async (index: number): Promise<void> => {
+    const { url } = coordinators[index % 2]!;
+    const quick = { type: 'tcp', host: '127.0.0.1', port: targets.tcpPort, options: { attempts: 1 } };
+    const slow = { type: 'udp', host: '127.0.0.1', port: targets.silentPort, options: { attempts: 1 } };
+    const response = await fetch(`${url}/check`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(index % 10 === 0 ? { 'idempotency-key': `day-${index}` } : {}),
+      },
+      body: JSON.stringify(index % 7 === 0 ? slow : quick),
+    });
+    await response.body?.cancel();
+    if (response.status === 202) started += 1;
+  };
+  for (let index = 0; started < checks; index += 10) {
+    await Promise.all(Array.from({ length: 10 }, (_, offset) => start(index + offset)));
+  }
+}
+
+/** What has no end of its own, with its bytes. */
+async function lasting(redis: Redis): Promise<ReadonlyMap<string, number>> {
+  const keys = await redis.keys('*');
+  const found = new Map<string, number>();
+  for (const key of keys.toSorted()) {
+    // Between the list and the question it may have gone.
+    const [leftMs, bytes] = await Promise.all([redis.pttl(key), redis.memory('USAGE', key)]);
+    if (leftMs === -1) found.set(key, Number(bytes));
+  }
+  return found;
+}
+
+async function untilSettled(redis: Redis): Promise<ReadonlyMap<string, number>> {
+  for (;;) {
+    const keys = await redis.keys('*');
+    const isChecksOwn = (key: string): boolean => /^check:|^deadlines$|:res$|:jobs:[A-Za-z0-9_-]{22}/.test(key);
+    const open = keys.filter((key) => isChecksOwn(key) && !key.endsWith(':res'));
+    const unread = await Promise.all(keys.filter((key) => key.endsWith(':res')).map((key) => redis.xlen(key)));
+    if (open.length === 0 && unread.every((length) => length === 0)) return lasting(redis);
+    await sleep(200);
+  }
+}
+
+describe('Redis after a day of checks', () => {
+  it('holds what it held before, and nothing that does not end', async () => {
+    const deployment = await startDeployment({
+      ...{ agents: 2, store: 'single' },
+      coordinatorEnv: { RESULT_RETENTION_SECONDS: String(RETENTION_SECONDS) },
+    });
+    const redis = openDirect(await deployment.store.masterPort());
+    try {
+      // BullMQ's stream of events is as long as it gets, a node or two of a hundred, before it stays so.
+      await day(deployment, 80);
+      const before = await untilSettled(redis);
+
+      await day(deployment, 240);
+      const agent = deployment.agents[0]!;
+      await agent.part.kill();
+      await day(deployment, 20);
+      agent.part.start();
+      await untilProbesAreUp(deployment.coordinators[0]!.url, 2);
+      const after = await untilSettled(redis);
+
+      // Of a probe's queue BullMQ has some at one moment and not at another.
+      const known = (key: string): boolean => before.has(key) || /:jobs:(meta|events|id|marker)$/.test(key);
+      expect([...after.keys()].filter((key) => !known(key))).toEqual([]);
+      const grown = [...after].filter(([key, bytes]) => bytes > (before.get(key) ?? 0) * 1.5 + 8_192);
+      expect(grown).toEqual([]);
+    } finally {
+      redis.disconnect();
+      await deployment.stop();
+    }
+  }, 600_000);
+});

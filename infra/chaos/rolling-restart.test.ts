@@ -1,0 +1,120 @@
+import { describe, expect, it } from '@jest/globals';
+import { createClient } from '@vantage/client';
+
+import { packagesMissing } from '../../packages/diagnostics/test/debian-packages.ts';
+import { untilProbesAreUp } from '../trial-probes.ts';
+import { openDirect, startDeployment, type Coordinator } from './deployment.ts';
+import { observe } from './observer.ts';
+import { watchOutages } from './outage-watch.ts';
+import { seededRandom } from './random.ts';
+import { startNginx } from './reverse-proxy.ts';
+import { requestsFor } from './run.ts';
+
+const missing = await packagesMissing(['nginx']);
+const withNginx = missing === null || process.env['CI'] !== undefined ? it : it.skip;
+
+describe('a service whose coordinators and agents are restarted one after the other', () => {
+  withNginx(
+    `answers every request and follows every check to its end ${missing ?? ''}`,
+    async () => {
+      const deployment = await startDeployment({
+        ...{ agents: 3, store: 'single' },
+        // On a busy machine jobs take long; it is not overload that is tried here.
+        coordinatorEnv: { LONGEST_QUEUE_MILLISECONDS: '60000' },
+      });
+      const random = seededRandom(11);
+      const port = await deployment.store.masterPort();
+      const outages = watchOutages(
+        () => openDirect(port),
+        () => true,
+      );
+      const nginx = await startNginx(
+        deployment.coordinators.map(({ url }) => url),
+        deployment.folder,
+      );
+      try {
+        const always: Coordinator['part'] = {
+          ...deployment.coordinators[0]!.part,
+          name: 'nginx',
+          ranSince: () => true,
+        };
+        const observer = observe({
+          ...{ coordinators: [{ part: always, url: nginx.url, link: undefined }], outages, rate: 8, random },
+          ...{ nextRequest: requestsFor(deployment, random), indulgenceMs: 20_000 },
+        });
+        observer.attribute('rolling restart');
+        const client = createClient({ baseUrl: nginx.url });
+        const stopping = new AbortController();
+        const slow = {
+          type: 'udp',
+          host: '127.0.0.1',
+          port: deployment.targets.silentPort,
+          options: { attempts: 1 },
+        } as const;
+
+        let refusals = 0;
+        const refusal = (error: unknown): undefined => {
+          expect(error).toMatchObject({ status: 503 });
+          refusals += 1;
+        };
+        /** Callers who hold an answer open all the time. */
+        const ends: { readonly waited: string[]; readonly followed: string[] } = { waited: [], followed: [] };
+        const waiting = (async () => {
+          while (!stopping.signal.aborted) {
+            const check = await client.check(slow).catch(refusal);
+            if (check !== undefined) ends.waited.push(check.status);
+          }
+        })();
+        const following = (async () => {
+          while (!stopping.signal.aborted) {
+            const started = await client.startCheck(slow).catch(refusal);
+            if (started === undefined) continue;
+            let last = '';
+            for await (const event of client.watch(started.checkId)) last = event.type;
+            ends.followed.push(last);
+          }
+        })();
+
+        const begunAt = Date.now();
+        const drained: boolean[] = [];
+        for (const { part, url } of deployment.coordinators) {
+          drained.push(await part.drain());
+          part.start();
+          await untilProbesAreUp(url, 3);
+        }
+        for (const { part } of deployment.agents) {
+          drained.push(await part.drain());
+          part.start();
+          await untilProbesAreUp(nginx.url, 3);
+        }
+        stopping.abort();
+        await Promise.all([waiting, following]);
+        const [tally] = await observer.finish();
+        // Where a write to Redis takes longer than 400 ms, it is the machine that a request may fail by.
+        const isStarved = outages.within(begunAt, Date.now()) > 0;
+
+        expect(drained).toEqual(Array(5).fill(true));
+        expect(tally).toMatchObject({
+          ...{
+            late: 0,
+            changed: 0,
+            lost: 0,
+            unanswered: 0,
+            wrong: 0,
+            cutOff: 0,
+            notes: [],
+          },
+        });
+        if (!isStarved) expect([refusals, tally?.refused, tally?.lastRefusal]).toEqual([0, 0, '']);
+        expect(ends.waited.length).toBeGreaterThan(0);
+        expect(ends.followed.length).toBeGreaterThan(0);
+        expect([...new Set([...ends.waited, ...ends.followed])]).toEqual(['completed']);
+      } finally {
+        await outages.stop();
+        await nginx.stop();
+        await deployment.stop();
+      }
+    },
+    600_000,
+  );
+});

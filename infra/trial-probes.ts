@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { openProbeRecords } from '@vantage/coordinator';
+
+/** Of benchmarks and chaos: records for probes that stand for no place. */
+export async function recordProbes(redisUrl: string, ids: readonly string[]): Promise<void> {
+  const { records, close } = await openProbeRecords(redisUrl);
+  for (const [index, id] of ids.entries()) {
+    await records.write({
+      ...{ id, name: id, datacenter: id, countryCode: 'QM', isp: 'Trial', asNumber: `AS${64_496 + (index % 16)}` },
+      ...{ city: null, latitude: null, longitude: null, tags: ['trial'] },
+    });
+  }
+  await close();
+}
+
+/** Much more than it takes: machines may be busy. */
+const UP_WITHIN_MS = 300_000;
+
+/**
+ * Waits until a coordinator answers and sees so many probes that are not offline.
+ *
+ * @throws Error when that takes more than five minutes
+ */
+export async function untilProbesAreUp(url: string, count: number): Promise<void> {
+  const giveUpAt = performance.now() + UP_WITHIN_MS;
+  for (;;) {
+    const probes: ProbeList = await readProbes(url).catch(() => ({}));
+    if (Object.values(probes).filter(({ status }) => status !== 'offline').length >= count) return;
+    if (performance.now() > giveUpAt) throw new Error(`${url} does not see ${count} probes within ${UP_WITHIN_MS} ms.`);
+    await sleep(100);
+  }
+}
+
+type ProbeList = Readonly<Record<string, { readonly status: string }>>;
+
+async function readProbes(url: string): Promise<ProbeList> {
+  const response = await fetch(`${url}/probes`, { signal: AbortSignal.timeout(5_000) });
+  return response.ok ? ((await response.json()) as ProbeList) : {};
+}
