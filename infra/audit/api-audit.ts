@@ -1,0 +1,70 @@
+import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
+import { fuzz } from '../fuzz/run.ts';
+import { hostileInputs, type HostileInput } from './hostile-inputs.ts';
+
+export interface ApiReport {
+  readonly inputs: number;
+  /** Inputs that a check was started for, each with why it must not be. */
+  readonly wronglyAccepted: readonly string[];
+  readonly serverErrors: number;
+  /** Answers that are no problem document, and other broken promises. */
+  readonly faults: readonly string[];
+  readonly longestMs: number;
+}
+
+/**
+ * Hostile inputs, as a caller would send them, to a real coordinator with no agent behind it.
+ *
+ * @param every of how many inputs one is tried
+ */
+export async function tryHostileInputs(every = 1): Promise<ApiReport> {
+  const bed = await startFuzzBed();
+  try {
+    return await sendAll(
+      bed,
+      hostileInputs().filter((_, index) => index % every === 0),
+    );
+  } finally {
+    await bed.stop();
+  }
+}
+
+/** Requests made from the OpenAPI document. */
+export async function tryFuzz(seed: number, requests: number): Promise<ApiReport> {
+  const bed = await startFuzzBed();
+  try {
+    const { sent, faults, logged, longestMs, ...errors } = await fuzz(bed, { seed, isDone: (n) => n >= requests });
+    const inputs = Object.values(sent).reduce((sum, count) => sum + count, 0);
+    const serverErrors = errors.serverErrors + errors.unavailable;
+    return { inputs, wronglyAccepted: [], serverErrors, faults: [...faults, ...logged], longestMs };
+  } finally {
+    await bed.stop();
+  }
+}
+
+async function sendAll({ coordinator }: FuzzBed, inputs: readonly HostileInput[]): Promise<ApiReport> {
+  const queue = inputs.values();
+  const wronglyAccepted: string[] = [];
+  const faults: string[] = [];
+  let [serverErrors, longestMs] = [0, 0];
+  const worker = async (): Promise<void> => {
+    for (const { why, body } of queue) {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const startedAt = performance.now();
+      const answer = await fetch(`${coordinator.url}/check`, {
+        ...{ method: 'POST', body: text, headers: { 'Content-Type': 'application/json' } },
+      });
+      const said = await answer.text();
+      longestMs = Math.max(longestMs, performance.now() - startedAt);
+      if (answer.status === 202) wronglyAccepted.push(`${why}: ${text.slice(0, 200)}`);
+      else if (answer.headers.get('Content-Type') !== 'application/problem+json')
+        faults.push(`${why}: no problem document`);
+      if (answer.status >= 500) serverErrors += 1;
+      if (said.length > 8_192) faults.push(`${why}: an answer of ${said.length} characters`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  faults.push(...coordinator.errors);
+  if (!coordinator.isAlive()) faults.push('the coordinator has ended');
+  return { inputs: inputs.length, wronglyAccepted, serverErrors, faults, longestMs };
+}

@@ -1,0 +1,80 @@
+import { CANARIES, OWN, PUBLIC, SPELLINGS, WORLD, ZONE } from './addresses.ts';
+import { canaryNames, nameOf } from './names.ts';
+
+/** A job as it goes straight into the agent's queue: no coordinator has looked at it. */
+export interface CanaryJob {
+  readonly type: string;
+  readonly params: { readonly host: string; readonly options?: object; readonly [field: string]: unknown };
+  /** True where it must be refused; otherwise what it comes to is open, as long as no canary sees it. */
+  readonly refused: boolean;
+}
+
+/** Where `http://public…/to/<n>` redirects to. */
+export const redirects: readonly string[] = [
+  ...[...Object.keys(CANARIES), ...OWN].map((address) => `http://${inUrl(address)}/`),
+  ...SPELLINGS.map((host) => `http://${host}/`),
+  ...canaryNames.map(({ name }) => `http://redirected.${name}/`),
+  ...['file:///etc/passwd', 'gopher://10.0.0.1:6379/_PING', 'ftp://10.0.0.1/', '//10.0.0.1/', 'http:10.0.0.1/'],
+  ...[`http://10.0.0.1@${PUBLIC.ipv4}:80@10.0.0.1/`, 'http://10.0.0.1\\@example.net/', `http://${WORLD.ipv4}:6379/`],
+];
+
+/** Every check type on every address, spelling and name that must not be touched. */
+export function canaryJobs(): readonly CanaryJob[] {
+  const hosts = [...Object.keys(CANARIES), ...OWN, ...SPELLINGS];
+  const direct = hosts.flatMap((host) => kinds(host, inUrl(host)).map((job) => ({ ...job, refused: true })));
+  // A name of its own for each job: whoever asks first is answered otherwise.
+  const named = canaryNames.flatMap(({ name, mayAnswer = false }) =>
+    kinds('', '').flatMap((_, index) => {
+      const own = `check-${index}.${name}`;
+      return [{ ...kinds(own, own)[index]!, refused: !mayAnswer }];
+    }),
+  );
+  const redirected = redirects.map((_, index) => http(`http://public.${ZONE}/to/${index}`));
+  // The answer of a dns check is data; where it is asked is not.
+  const asked = [...Object.keys(CANARIES), ...OWN.filter((own) => own !== WORLD.ipv4)].flatMap((resolver) =>
+    (['udp', 'tcp', 'tls', 'https'] as const).map((transport) => dns({ resolver, transport }, true)),
+  );
+  const askedByName = canaryNames.map(({ name, mayAnswer = false }) => dns({ resolver: `asked.${name}` }, !mayAnswer));
+  const traced = canaryNames.map((_, index) => ({
+    ...{ type: 'dns', refused: false },
+    params: { host: `delegated-${index}.${ZONE}`, options: { trace: true } },
+  }));
+  const service = [WORLD.ipv4, nameOf(WORLD.ipv4)].map((host) => ({
+    ...{ type: 'tcp', refused: true },
+    params: { host, port: 6_379, options: { attempts: 1 } },
+  }));
+  return [...direct, ...named, ...redirected, ...asked, ...askedByName, ...traced, ...service];
+}
+
+/** One job of each check type that would touch one canary, were it allowed: they show that a touch is seen. */
+export function allowedJobs(canary: string): readonly CanaryJob[] {
+  return kinds(canary, inUrl(canary)).map((job) => ({ ...job, refused: false }));
+}
+
+const ANY_CERTIFICATE = { insecureSSL: true };
+
+type Job = Omit<CanaryJob, 'refused'>;
+
+function kinds(host: string, urlHost: string): readonly Job[] {
+  return [
+    { type: 'ping', params: { host, options: { count: 1 } } },
+    { type: 'tcp', params: { host, port: 80, options: { attempts: 1 } } },
+    { type: 'udp', params: { host, port: 53, options: { attempts: 1 } } },
+    { type: 'http', params: { host: `http://${urlHost}/`, ...ANY_CERTIFICATE } },
+    { type: 'http', params: { host: `https://${urlHost}/`, ...ANY_CERTIFICATE } },
+    { type: 'traceroute', params: { host, options: { protocol: 'udp', maxHops: 2, queries: 1 } } },
+    { type: 'info', params: { host } },
+  ];
+}
+
+function http(url: string): CanaryJob {
+  return { type: 'http', params: { host: url, ...ANY_CERTIFICATE, options: { followRedirects: 10 } }, refused: false };
+}
+
+function dns(options: object, refused: boolean): CanaryJob {
+  return { type: 'dns', params: { host: `public.${ZONE}`, options }, refused };
+}
+
+function inUrl(host: string): string {
+  return /^[0-9a-f:]+(\d+\.\d+\.\d+\.\d+)?$/i.test(host) && host.includes(':') ? `[${host}]` : host;
+}

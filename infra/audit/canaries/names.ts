@@ -1,0 +1,51 @@
+import { AGENT, CANARIES, OWN, PUBLIC, VACANT, ZONE } from './addresses.ts';
+
+/** What a name has when it is asked for the nth time, counted by type. */
+export type AddressesOf = (asked: number) => readonly string[];
+
+/** A name that leads where no packet may go, or does so sometimes. */
+export interface CanaryName {
+  readonly name: string;
+  readonly addresses: AddressesOf;
+  /** Answered first: another name. */
+  readonly cname?: string;
+  /** True where a measurement of the public address is all right. */
+  readonly mayAnswer?: boolean;
+}
+
+const forbidden = [...Object.keys(CANARIES), ...OWN.filter((address) => !address.startsWith('ff02'))];
+
+const always =
+  (...addresses: readonly string[]): AddressesOf =>
+  () =>
+    addresses;
+
+/** The name that leads to one of those addresses. */
+export function nameOf(address: string): string {
+  return `leads-${forbidden.indexOf(address)}.${ZONE}`;
+}
+
+/** The first question is answered by the one, every later one by the other. */
+const turning = (first: readonly string[], then: readonly string[]): AddressesOf => {
+  return (asked) => (asked <= 1 ? first : then);
+};
+
+export const canaryNames: readonly CanaryName[] = [
+  ...forbidden.map((address, index) => ({ name: `leads-${index}.${ZONE}`, addresses: always(address) })),
+  { name: `mixed.${ZONE}`, addresses: always(PUBLIC.ipv4, '10.0.0.1') },
+  { name: `mixed-last.${ZONE}`, addresses: always('127.0.0.1', PUBLIC.ipv4) },
+  { name: `mixed-families.${ZONE}`, addresses: always(PUBLIC.ipv4, 'fd00:ec2::254') },
+  { name: `mixed-mapped.${ZONE}`, addresses: always(PUBLIC.ipv6, '::ffff:169.254.169.254') },
+  { name: `mixed-many.${ZONE}`, addresses: always(...VACANT, '10.0.0.1') },
+  { name: `alias.${ZONE}`, cname: `leads-0.${ZONE}`, addresses: always('10.0.0.1') },
+  { name: `alias-local.${ZONE}`, cname: 'localhost', addresses: always('127.0.0.1') },
+  ...['10.0.0.1', '127.0.0.1', '169.254.169.254', AGENT.public].map((address, index) => ({
+    ...{ name: `rebinds-${index}.${ZONE}`, mayAnswer: true },
+    addresses: turning([PUBLIC.ipv4, PUBLIC.ipv6], [address, 'fd00:ec2::254']),
+  })),
+  {
+    name: `rebinds-back.${ZONE}`,
+    addresses: turning(['10.0.0.1', 'fd00:ec2::254'], [PUBLIC.ipv4, PUBLIC.ipv6]),
+    mayAnswer: true,
+  },
+];

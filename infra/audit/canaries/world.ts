@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, isIPv4 } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { JOB_QUEUE, redisKeys, type AnyCheckType } from '@vantage/contract';
+import { checkTypes } from '@vantage/diagnostics/contract';
+import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+
+import { addressBytes } from '../../../packages/diagnostics/src/sockets/wire/address.ts';
+import { startDnsServer } from '../../../packages/diagnostics/test/dns-server.ts';
+import { respond, wireName, type WireQuery, type WireRecord } from '../../../packages/diagnostics/test/dns-wire.ts';
+import { DNS_PORT, PUBLIC, REDIS_PORT, ROOTS, WORLD, ZONE } from './addresses.ts';
+import { allowedJobs, canaryJobs, redirects, type CanaryJob } from './jobs.ts';
+import { canaryNames } from './names.ts';
+
+/** What the world saw of one round of jobs. */
+export interface WorldReport {
+  readonly jobs: number;
+  /** Jobs that were to be refused and were not, each as JSON with what it came to. */
+  readonly wronglyAccepted: readonly string[];
+  /** Jobs without a result. */
+  readonly unanswered: readonly string[];
+  /** Public targets that were measured: the lab works. */
+  readonly measured: number;
+  /** How many jobs came to what: failure code, or the word of the result. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** The longest time from the first job to a result, milliseconds. */
+  readonly longestMs: number;
+}
+
+/** A probe that nobody but this file knows. */
+const PROBE = 'canary';
+/** Far more than they take: none is late because the machine is slow. */
+const DEADLINE_MS = 90_000;
+const NS = 2;
+const CNAME = 5;
+const [, , canary] = process.argv;
+
+/** All that there is outside of the agent: its Redis, its resolver, the root servers, sites, and those who must hear nothing. */
+const server = await startRedisServer({
+  executable: findRedisServer(process.env['PATH'] ?? '')!,
+  port: REDIS_PORT,
+  arguments: ['--bind', '127.0.0.1', WORLD.ipv4, '--protected-mode', 'no'],
+});
+const redis = new Redis(server.url, { maxRetriesPerRequest: null });
+await openNames();
+await openSites();
+process.stdout.write('ready\n');
+
+while ((await redis.exists(redisKeys.heartbeat(PROBE))) === 0) await sleep(20);
+const report = await runJobs(canary === undefined ? canaryJobs() : allowedJobs(canary));
+process.stdout.write(`${JSON.stringify(report)}\n`);
+await server.stop();
+process.exit(0);
+
+async function openNames(): Promise<void> {
+  const asked = new Map<string, number>();
+  const answer = (query: WireQuery): readonly Buffer[] => {
+    const key = `${query.type} ${query.name}`;
+    asked.set(key, (asked.get(key) ?? 0) + 1);
+    if (query.name === `public.${ZONE}.`) {
+      return [respond(query, { answers: addressRecords(query.name, [PUBLIC.ipv4, PUBLIC.ipv6], query.type) })];
+    }
+    const known = canaryNames.find(({ name }) => `.${query.name}`.endsWith(`.${name}.`));
+    if (known === undefined) return [respond(query, { rcode: 3 })];
+    const addresses = known.addresses(asked.get(key)!);
+    const at = known.cname === undefined ? query.name : `${known.cname}.`;
+    const alias = { name: query.name, type: CNAME, data: Uint8Array.from(wireName(at)) };
+    const answers = addressRecords(at, addresses, query.type);
+    return [respond(query, { answers: at === query.name ? answers : [alias, ...answers] })];
+  };
+  await startDnsServer(answer, { address: WORLD.ipv4, port: DNS_PORT });
+  await Promise.all(ROOTS.map((address) => startDnsServer(delegate, { address, port: DNS_PORT })));
+}
+
+/** What a root server says of `delegated-<n>`: that a canary knows, with its address or with its name alone. */
+function delegate(query: WireQuery): readonly Buffer[] {
+  const index = Number(/delegated-(\d+)\./.exec(query.name)?.[1] ?? Number.NaN);
+  const known = canaryNames[index];
+  if (known === undefined) return [respond(query, { rcode: 5 })];
+  const name = `traced.${known.name}.`;
+  const glue = index % 2 === 0 ? known.addresses(2) : [];
+  return [
+    respond(query, {
+      authority: [{ name: `${ZONE}.`, type: NS, data: Uint8Array.from(wireName(name)) }],
+      additional: [...addressRecords(name, glue, 1), ...addressRecords(name, glue, 28)],
+    }),
+  ];
+}
+
+function addressRecords(name: string, addresses: readonly string[], type: number): readonly WireRecord[] {
+  return addresses
+    .filter((address) => (isIPv4(address) ? 1 : 28) === type)
+    .map((address) => ({ name, type, ttl: 0, data: addressBytes(address) }));
+}
+
+/** Everywhere: whoever is reached answers, so that a check goes on for as long as it would. */
+async function openSites(): Promise<void> {
+  const web = createHttpServer((request, response) => {
+    const to = redirects[Number(/^\/to\/(\d+)$/.exec(request.url ?? '')?.[1] ?? Number.NaN)];
+    if (to === undefined) {
+      response.end('hello');
+      return;
+    }
+    // As it stands: what Node would not write is written by hand.
+    response.socket?.end(`HTTP/1.1 302 Found\r\nLocation: ${to}\r\nContent-Length: 0\r\n\r\n`);
+  }).listen(80, '::');
+  const others = [443, 853, 8080].map((port) => createServer((socket) => socket.end()).listen(port, '::'));
+  await Promise.all([web, ...others].map((one) => once(one, 'listening')));
+  const datagrams = createSocket('udp6').bind(33_434, '::');
+  await once(datagrams, 'listening');
+}
+
+async function runJobs(jobs: readonly CanaryJob[]): Promise<WorldReport> {
+  const queue = new Queue(JOB_QUEUE, {
+    connection: redis,
+    prefix: redisKeys.queuePrefix(PROBE),
+    skipVersionCheck: true,
+  });
+  const startedAt = performance.now();
+  const waiting = new Map<string, CanaryJob>();
+  for (const job of jobs) waiting.set(randomBytes(16).toString('base64url'), job);
+  await Promise.all(
+    [...waiting].map(([checkId, { type, params }]) => {
+      const options = { ...defaultsOf(type), ...params.options };
+      const data = { v: 1, checkId, type, params: { ...params, options }, deadlineAt: Date.now() + DEADLINE_MS };
+      return queue.add(type, data, { jobId: checkId, removeOnComplete: true, removeOnFail: true });
+    }),
+  );
+
+  const wronglyAccepted: string[] = [];
+  const outcomes: Record<string, number> = {};
+  let measured = 0;
+  let longestMs = 0;
+  let from = '0';
+  const until = startedAt + DEADLINE_MS + 5_000;
+  while (waiting.size > 0 && performance.now() < until) {
+    const streams = await redis.xread('COUNT', 1_000, 'BLOCK', 500, 'STREAMS', redisKeys.results(PROBE), from);
+    for (const [id, fields] of streams?.[0]?.[1] ?? []) {
+      from = id;
+      const { check = '', kind, data = '' } = Object.fromEntries(pairs(fields));
+      const job = kind === 'final' ? waiting.get(check) : undefined;
+      if (job === undefined) continue;
+      waiting.delete(check);
+      longestMs = performance.now() - startedAt;
+      const result = JSON.parse(data) as Came;
+      if (result.result === 'success') measured += 1;
+      const came = `${job.type} ${result.error?.code ?? result.result}`;
+      outcomes[came] = (outcomes[came] ?? 0) + 1;
+      if (job.refused && !isRefusal(result)) wronglyAccepted.push(JSON.stringify({ ...job, came: result }));
+    }
+  }
+  const unanswered = [...waiting.values()].map((job) => JSON.stringify(job));
+  return { jobs: jobs.length, wronglyAccepted, unanswered, measured, outcomes, longestMs: Math.round(longestMs) };
+}
+
+interface Came {
+  readonly result: string;
+  readonly error: { readonly code: string; readonly phase: string } | null;
+}
+
+/** What an agent says of a job that it did not run for what it names, or whose name it could not resolve. */
+function isRefusal({ error }: Came): boolean {
+  return (
+    error !== null &&
+    (error.code === 'target_refused_by_policy' || error.phase === 'dispatch' || error.phase === 'resolve')
+  );
+}
+
+function defaultsOf(type: string): object {
+  const { options }: AnyCheckType = (checkTypes as Readonly<Record<string, AnyCheckType>>)[type]!;
+  const schemas = Object.entries(options as Readonly<Record<string, { readonly default?: unknown }>>);
+  return Object.fromEntries(schemas.flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])));
+}
+
+function pairs(fields: readonly string[]): [string, string][] {
+  return Array.from({ length: fields.length / 2 }, (_, index) => [fields[index * 2]!, fields[index * 2 + 1]!]);
+}

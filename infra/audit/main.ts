@@ -1,0 +1,90 @@
+/**
+ * `pnpm audit:security [--seed S] [--json FILE]`: tries what the service promises to withstand. Packets go to loopback and
+ * into network namespaces alone; the namespaces need root.
+ */
+import { parseArgs } from 'node:util';
+
+import { report } from '../bench/goals.ts';
+import { tryFuzz, tryHostileInputs } from './api-audit.ts';
+import { networkMissing, runCanaryAudit } from './canaries/index.ts';
+
+interface Row {
+  readonly part: string;
+  readonly inputs: number;
+  readonly accepted: readonly string[];
+  /** Undefined where nothing listens for them. */
+  readonly touches: readonly string[] | undefined;
+  readonly serverErrors: number;
+  readonly faults: readonly string[];
+  readonly longestMs: number;
+}
+
+const FUZZ_REQUESTS = 10_000;
+
+const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' }, json: { type: 'string' } } });
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const missing = networkMissing();
+
+const rows: readonly Row[] = [
+  fromApi('hostile targets, ports and options, to the coordinator', await tryHostileInputs()),
+  fromApi('requests made from the OpenAPI document', await tryFuzz(Number(values.seed), FUZZ_REQUESTS)),
+  ...(missing === null ? [await tryCanaries()] : []),
+];
+if (missing !== null) print(`skipped: the canaries of the agent: ${missing}`);
+
+const widths = [56, 8, 17, 15, 5, 7, 14];
+const line = (cells: readonly string[]): string =>
+  cells.map((cell, index) => (index === 0 ? cell.padEnd(widths[index]!) : cell.padStart(widths[index]!))).join('');
+print(line(['part', 'inputs', 'wrongly accepted', 'canary touches', '5xx', 'faults', 'longest answer']));
+for (const { part, inputs, accepted, touches, serverErrors, faults, longestMs } of rows) {
+  const counts = [inputs, accepted.length, touches?.length ?? '–', serverErrors, faults.length].map(String);
+  print(line([part, ...counts, `${Math.round(longestMs)} ms`]));
+}
+print('');
+for (const { accepted, touches = [], faults } of rows) {
+  for (const text of [...accepted, ...touches, ...faults].slice(0, 20)) print(`! ${text}`);
+}
+
+const all = (of: (row: Row) => readonly string[]): number => rows.flatMap(of).length;
+const inputs = rows.reduce((sum, row) => sum + row.inputs, 0);
+const serverErrors = rows.reduce((sum, row) => sum + row.serverErrors, 0);
+process.exitCode = report(
+  [
+    { name: 'inputs tried', value: inputs, unit: 'inputs' },
+    { name: 'wrongly accepted', value: all(({ accepted }) => accepted), unit: 'inputs', atMost: 0 },
+    ...(missing === null
+      ? [{ name: 'canary touches', value: all(({ touches = [] }) => touches), unit: 'places', atMost: 0 }]
+      : []),
+    { name: '5xx', value: serverErrors, unit: 'answers', atMost: 0 },
+    { name: 'other faults', value: all(({ faults }) => faults), unit: 'faults', atMost: 0 },
+    {
+      name: 'longest answer',
+      value: Math.max(...rows.slice(0, 2).map(({ longestMs }) => longestMs)),
+      unit: 'ms',
+      atMost: 5_000,
+    },
+  ],
+  values.json,
+);
+
+function fromApi(
+  part: string,
+  { wronglyAccepted: accepted, ...seen }: Awaited<ReturnType<typeof tryHostileInputs>>,
+): Row {
+  return { part, accepted, touches: undefined, ...seen };
+}
+
+async function tryCanaries(): Promise<Row> {
+  const { jobs, wronglyAccepted, unanswered, touches, longestMs } = await runCanaryAudit();
+  return {
+    part: 'jobs for an agent without a coordinator’s checks',
+    inputs: jobs,
+    accepted: wronglyAccepted,
+    touches: touches.map(
+      ({ protocol, address, port, packets }) => `${packets} × ${protocol} to ${address} port ${port}`,
+    ),
+    serverErrors: 0,
+    faults: unanswered,
+    longestMs,
+  };
+}

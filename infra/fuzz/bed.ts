@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, type Heartbeat } from '@vantage/contract';
+import { openProbeRecords } from '@vantage/coordinator';
+import { checkTypeNames } from '@vantage/diagnostics/contract';
+import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
+
+import { startCoordinatorProcess, type CoordinatorProcess } from './coordinator-process.ts';
+
+/** A coordinator on a Redis of its own, and two probes that are played: no packet is sent to any target. */
+export interface FuzzBed {
+  readonly coordinator: CoordinatorProcess;
+  /** Takes a job as an agent would, and reports its result if it has one. */
+  readonly report: (probe: string, checkId: string, result: string | undefined) => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+export const PROBES = ['fra-1', 'nyc-1'] as const;
+
+const heartbeat: Heartbeat = {
+  ...{
+    v: 1,
+    version: '0.1.0',
+    instance: 'fuzz',
+    degraded: [],
+    load: { running: 0, capacity: 1_000_000 },
+    draining: false,
+  },
+  capabilities: { types: [...checkTypeNames], ipv4: true, ipv6: true, screenshot: false },
+};
+
+/** @param env of the coordinator, beside what every bed has */
+export async function startFuzzBed(env: Readonly<Record<string, string>> = {}): Promise<FuzzBed> {
+  const executable = findRedisServer(process.env['PATH'] ?? '');
+  if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');
+  const server = await startRedisServer({ executable });
+  const redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  const { records, close } = await openProbeRecords(server.url);
+  for (const id of PROBES) {
+    await records.write({
+      ...{ id, name: id, datacenter: id, countryCode: 'DE', isp: 'Example Net', asNumber: 'AS64496' },
+      ...{ city: null, latitude: null, longitude: null, tags: ['fuzz'] },
+    });
+  }
+  await close();
+  const beat = async (): Promise<void> => {
+    for (const id of PROBES)
+      await redis.set(redisKeys.heartbeat(id), JSON.stringify(heartbeat), 'PX', HEARTBEAT_TTL_MS);
+  };
+  await beat();
+  const beating = setInterval(() => void beat().catch(() => undefined), HEARTBEAT_EVERY_MS);
+  const stopRedis = async (): Promise<void> => {
+    clearInterval(beating);
+    redis.disconnect();
+    await server.stop();
+  };
+  const coordinator = await startCoordinatorProcess(server.url, env).catch(async (error: unknown) => {
+    await stopRedis();
+    throw error;
+  });
+  const stop = async (): Promise<void> => {
+    await coordinator.stop();
+    await stopRedis();
+  };
+  while (!(await fetch(`${coordinator.url}/readyz`)).ok) await sleep(20);
+  return {
+    coordinator,
+    report: async (probe, checkId, result) => {
+      const jobs = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}`;
+      await Promise.all([redis.lrem(`${jobs}:wait`, 0, checkId), redis.del(`${jobs}:${checkId}`)]);
+      if (result === undefined) return;
+      await redis.xadd(redisKeys.results(probe), '*', 'check', checkId, 'kind', 'final', 'data', result);
+      await redis.publish(redisKeys.resultHint(probe), '1');
+    },
+    stop,
+  };
+}

@@ -1,0 +1,43 @@
+/** `pnpm fuzz --minutes N --seed S [--json FILE]`: requests made from the OpenAPI document, every answer held against it. */
+import { parseArgs } from 'node:util';
+
+import { report } from '../bench/goals.ts';
+import { startFuzzBed } from './bed.ts';
+import { fuzz } from './run.ts';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    json: { type: 'string' },
+  },
+});
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+if (!(minutes > 0) || !Number.isInteger(seed)) {
+  process.stderr.write('usage: pnpm fuzz [--minutes N] [--seed S] [--json FILE]\n');
+  process.exit(2);
+}
+
+const bed = await startFuzzBed();
+try {
+  const endsAt = performance.now() + minutes * 60_000;
+  print(`seed ${seed}, ${minutes} min`);
+  const seen = await fuzz(bed, { seed, isDone: () => performance.now() >= endsAt });
+  for (const fault of seen.faults.slice(0, 20)) print(`fault ${fault}`);
+  for (const line of seen.logged.slice(0, 20)) print(`logged ${line}`);
+  for (const [status, count] of [...seen.byStatus].toSorted(([a], [b]) => a - b)) print(`${status}: ${count} answers`);
+  process.exitCode = report(
+    [
+      ...Object.entries(seen.sent).map(([kind, value]) => ({ name: `${kind} requests`, value, unit: 'requests' })),
+      { name: 'answers that break the document or a promise', value: seen.faults.length, unit: 'answers', atMost: 0 },
+      { name: '5xx', value: seen.serverErrors + seen.unavailable, unit: 'answers', atMost: 0 },
+      { name: 'requests without an answer', value: seen.hangs, unit: 'requests', atMost: 0 },
+      { name: 'errors logged', value: seen.logged.length, unit: 'lines', atMost: 0 },
+      { name: 'longest answer', value: seen.longestMs, unit: 'ms' },
+    ],
+    values.json,
+  );
+} finally {
+  await bed.stop();
+}

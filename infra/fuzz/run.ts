@@ -1,0 +1,129 @@
+import { createConformance } from '@vantage/coordinator';
+
+import { PROBES, type FuzzBed } from './bed.ts';
+import { hostileString, hostileValue } from './hostile-values.ts';
+import { createRandom, type Random } from './random.ts';
+import { createRequests, type FuzzRequest } from './requests.ts';
+import { send, type RawAnswer } from './send.ts';
+
+export interface FuzzReport {
+  readonly sent: Readonly<Record<FuzzRequest['kind'], number>>;
+  readonly byStatus: ReadonlyMap<number, number>;
+  /** What broke a promise, the request and what came, as text. */
+  readonly faults: readonly string[];
+  /** Answers of 500 and above but 503. */
+  readonly serverErrors: number;
+  /** Answers of 503: a store that is too slow, on a machine that is too busy. */
+  readonly unavailable: number;
+  readonly hangs: number;
+  readonly longestMs: number;
+  /** Lines that the coordinator logged as errors. */
+  readonly logged: readonly string[];
+}
+
+export interface FuzzOptions {
+  readonly seed: number;
+  /** Asked before each request; true ends the run. */
+  readonly isDone: (sent: number) => boolean;
+  readonly parallel?: number;
+}
+
+/** Sends requests to a coordinator and holds every answer against its OpenAPI document and the promises of the service. */
+export async function fuzz({ coordinator, report }: FuzzBed, options: FuzzOptions): Promise<FuzzReport> {
+  const document = (await (await fetch(`${coordinator.url}/openapi.json`)).json()) as Readonly<Record<string, unknown>>;
+  const faultsOf = createConformance(document);
+  const random = createRandom(options.seed);
+  // A series of its own: answers come in any order.
+  const agents = createRandom(options.seed + 1);
+  const checkIds: string[] = [];
+  const next = createRequests(document, random, checkIds);
+  const sent = { valid: 0, 'nearly valid': 0, hostile: 0 };
+  const byStatus = new Map<number, number>();
+  const faults: string[] = [];
+  let [count, serverErrors, unavailable, hangs, longestMs] = [0, 0, 0, 0, 0];
+
+  const one = async (): Promise<void> => {
+    const request = next();
+    sent[request.kind] += 1;
+    let answer: RawAnswer | undefined;
+    try {
+      answer = await send(coordinator.port, request);
+    } catch (error) {
+      hangs += 1;
+      faults.push(describe(request, undefined, String(error)));
+      return;
+    }
+    if (answer === undefined) {
+      faults.push(describe(request, undefined, 'the connection was closed without an answer'));
+      return;
+    }
+    byStatus.set(answer.status, (byStatus.get(answer.status) ?? 0) + 1);
+    longestMs = Math.max(longestMs, answer.milliseconds);
+    if (answer.status === 503) unavailable += 1;
+    else if (answer.status >= 500) serverErrors += 1;
+    for (const fault of [...broken(request, answer), ...conformanceFaults(faultsOf, request, answer)]) {
+      faults.push(describe(request, answer, fault));
+    }
+    const { checkId } = answer.status === 202 ? (JSON.parse(answer.body) as { checkId?: string }) : {};
+    if (checkId === undefined) return;
+    checkIds.push(checkId);
+    if (checkIds.length > 200) checkIds.shift();
+    for (const probe of PROBES) await report(probe, checkId, agents.chance(0.6) ? resultOf(agents) : undefined);
+  };
+
+  const worker = async (): Promise<void> => {
+    while (!options.isDone(count)) {
+      count += 1;
+      await one();
+    }
+  };
+  await Promise.all(Array.from({ length: options.parallel ?? 8 }, worker));
+  if (!coordinator.isAlive()) faults.push('the coordinator has ended');
+  return { sent, byStatus, faults, serverErrors, unavailable, hangs, longestMs, logged: [...coordinator.errors] };
+}
+
+/** The promises that are not in the document. */
+function broken({ method }: FuzzRequest, { status, headers, body }: RawAnswer): readonly string[] {
+  const faults: string[] = [];
+  const type = headers.get('Content-Type') ?? '';
+  if (status >= 500 && status !== 503) faults.push(`status ${status}`);
+  if (status >= 400 && !type.startsWith('application/problem+json')) faults.push(`an error as ${type}`);
+  if (status >= 400 && method !== 'HEAD' && body.length > 8_192) faults.push(`an error of ${body.length} bytes`);
+  if (status >= 400 && /node_modules|\\n\s+at /.test(body)) faults.push('an error that tells of the inside');
+  if (headers.has('X-Injected')) faults.push('a header that the request made');
+  if (headers.has('X-Powered-By')) faults.push('a header that tells of the inside');
+  // oxlint-disable-next-line no-control-regex -- that is what is looked for
+  if (/[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(body))
+    faults.push('a control character');
+  return faults;
+}
+
+/** A request that was read as HTTP is judged as the operation that it asks for; a stream has no end to judge. */
+function conformanceFaults(
+  faultsOf: ReturnType<typeof createConformance>,
+  { method, path, isStream, kind }: FuzzRequest,
+  { status, headers, body }: RawAnswer,
+): readonly string[] {
+  if (isStream && status === 200) return [];
+  // What is no HTTP is answered before anybody knows what it asks for.
+  const isRead = kind !== 'hostile' || ![400, 405, 431].includes(status);
+  const [target = ''] = path.split(/[\r\n]/, 1);
+  const seen = isRead ? { method, path: target.trim() } : { method: 'GET', path: '/unread' };
+  return faultsOf({ ...seen, status, headers, body });
+}
+
+/** What an agent may report: now and then a valid failure with a stranger's words, now and then anything. */
+function resultOf(random: Random): string {
+  if (random.chance(0.2)) return JSON.stringify(hostileValue(random));
+  if (random.chance(0.1)) return hostileString(random);
+  const now = new Date().toISOString();
+  return JSON.stringify({
+    ...{ result: 'failure', rt: null, resolvedIp: null, startedAt: now, finishedAt: now },
+    error: { code: 'connection_refused', phase: 'connect', source: 'target', message: 'refused' },
+  });
+}
+
+function describe({ kind, bytes }: FuzzRequest, answer: RawAnswer | undefined, fault: string): string {
+  const came = answer === undefined ? '' : ` ← ${answer.status} ${answer.body.slice(0, 300)}`;
+  return `${kind}: ${fault}: ${JSON.stringify(bytes.toString('latin1').slice(0, 400))}${came}`;
+}
