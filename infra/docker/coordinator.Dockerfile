@@ -1,5 +1,5 @@
-# Both programs of the service: `--target coordinator` and `--target probe-agent`.
-# Build from the root of the repository: docker build -f infra/docker/Dockerfile --target coordinator .
+# The HTTP API and the web page. The first two stages are those of probe-agent.Dockerfile: they are built once.
+# Build from the root of the repository: docker build -f infra/docker/coordinator.Dockerfile .
 
 FROM node:24-bookworm-slim AS build
 RUN apt-get update -qq \
@@ -7,7 +7,7 @@ RUN apt-get update -qq \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /vantage
 COPY . .
-# The set-up of a checkout. The table of networks is built here; its source stays behind.
+# The set-up of a checkout: dependencies from the lockfile, the table of networks, the web page.
 RUN node infra/setup/run.mjs setup --no-system-packages
 RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
 # Each program with its production dependencies, in the versions of the lockfile, out of what is installed already. What
@@ -20,7 +20,7 @@ RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offl
  && find /out -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' \
     -o -path '*/build/Release/obj.target/*' \) -delete
 
-# Debian with Node alone: no npm, no headers.
+# Debian with Node alone: no npm, no headers. The user has the number that files for it are given to.
 FROM debian:bookworm-slim AS runtime
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 RUN groupadd --gid 1000 vantage \
@@ -31,16 +31,10 @@ WORKDIR /vantage
 
 FROM runtime AS coordinator
 COPY --from=build /out/coordinator .
+COPY infra/docker/first-start.mjs infra/docker/healthy.mjs /usr/local/lib/vantage/
 USER vantage
 ENV HOST=0.0.0.0 PORT=8080
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/main.js"]
-
-FROM runtime AS probe-agent
-COPY infra/docker/as-vantage.sh /usr/local/bin/as-vantage
-COPY --from=build /out/probe-agent .
-# Begins as root, and is the user `vantage` before the program starts.
-ENTRYPOINT ["as-vantage"]
+  CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "8080", "/healthz"]
 CMD ["node", "dist/main.js"]

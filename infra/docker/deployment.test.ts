@@ -1,0 +1,259 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { settings as coordinatorSettings } from '@vantage/coordinator';
+import { settings as agentSettings } from '@vantage/probe-agent';
+import { describe, expect, it } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
+
+const repository = join(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
+
+interface Service {
+  readonly image?: string;
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly privileged?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
+  readonly networks?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly environment?: Readonly<Record<string, unknown>>;
+  readonly network_mode?: string;
+}
+
+const compose = (file: string): Readonly<Record<string, Service>> =>
+  (parse(read(file), { merge: true }) as { readonly services: Record<string, Service> }).services;
+
+const services = compose('docker-compose.yml');
+const agents = Object.entries(services).filter(([, { image }]) => image === 'vantage-probe-agent');
+const lasting = Object.entries(services).filter(([name]) => !['secrets', 'probe-records'].includes(name));
+
+const coordinatorVariables = new Set<string>(Object.values(coordinatorSettings).map(({ env }) => env));
+const agentVariables = new Set<string>(Object.values(agentSettings).map(({ env }) => env));
+
+describe('docker-compose.yml', () => {
+  it('has agents for three regions and two coordinators', () => {
+    expect(agents).toHaveLength(3);
+    expect(
+      Object.values(services).filter(({ image }) => image === 'vantage-coordinator').length,
+    ).toBeGreaterThanOrEqual(2);
+  });
+
+  it.each(Object.entries(services))('gives %s no more than it needs', (name, service) => {
+    expect(service.cap_drop).toEqual(['ALL']);
+    expect(service.privileged).toBeUndefined();
+    expect(service.read_only).toBe(true);
+    expect(service.cap_add ?? []).toEqual(
+      { secrets: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] }[name] ?? (isAgent(name) ? ['NET_RAW'] : []),
+    );
+    // Under no-new-privileges an agent has neither raw sockets nor a sandbox for its browser.
+    expect(service.security_opt).toEqual(
+      isAgent(name) ? ['seccomp=infra/agent/agent-seccomp.json'] : ['no-new-privileges:true'],
+    );
+  });
+
+  it.each(lasting)('bounds the memory and the processes of %s', (_, service) => {
+    expect(service.mem_limit).toMatch(/^\d+[mg]$/);
+    expect(service.pids_limit).toBeGreaterThan(0);
+  });
+
+  it('publishes on the loopback of the host alone, and Redis not at all', () => {
+    const ports = Object.values(services).flatMap(({ ports }) => ports ?? []);
+
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    expect(services['redis']?.ports).toBeUndefined();
+  });
+
+  it('puts each agent into a network of its own, which only Redis and whoever watches share', () => {
+    const networks = agents.map(([, { networks }]) => networks);
+
+    expect(new Set(networks.flat()).size).toBe(agents.length);
+    for (const [network = ''] of networks as string[][]) {
+      const inside = Object.entries(services).filter(([, service]) => service.networks?.includes(network));
+      expect(inside.map(([name]) => name).filter((name) => !isAgent(name))).toEqual(['redis', 'prometheus']);
+    }
+  });
+
+  it.each(agents)('gives %s its own secrets and nobody else’s', (name, { volumes }) => {
+    expect(volumes).toEqual([`agent-${name}:/setup/agent:ro`]);
+  });
+
+  it('sets what programs know', () => {
+    const unknown = Object.entries(services).flatMap(([name, { image, environment = {} }]) => {
+      const known =
+        image === 'vantage-coordinator'
+          ? coordinatorVariables
+          : image === 'vantage-probe-agent'
+            ? agentVariables
+            : undefined;
+      return known === undefined
+        ? []
+        : Object.keys(environment)
+            .filter((variable) => !known.has(variable))
+            .map((v) => `${name} ${v}`);
+    });
+
+    expect(unknown).toEqual([]);
+  });
+
+  it('names files that there are', () => {
+    const files = Object.values(services).flatMap(({ volumes = [] }) =>
+      volumes.filter((volume) => volume.startsWith('./')).map((volume) => volume.split(':')[0]!),
+    );
+
+    expect(files.length).toBeGreaterThan(0);
+    expect([...files, 'infra/agent/agent-seccomp.json'].filter((file) => !existsSync(join(repository, file)))).toEqual(
+      [],
+    );
+  });
+
+  function isAgent(name: string): boolean {
+    return agents.some(([agent]) => agent === name);
+  }
+});
+
+describe('the Dockerfiles', () => {
+  const [coordinator = '', agent = ''] = ['coordinator', 'probe-agent'].map((name) =>
+    read(`infra/docker/${name}.Dockerfile`),
+  );
+  const shared = (file: string): string => file.slice(file.indexOf('FROM '), file.indexOf('\nFROM runtime AS'));
+
+  it('share their first stages to the letter, so that they are built once', () => {
+    expect(shared(coordinator)).toContain('AS runtime');
+    expect(shared(agent)).toBe(shared(coordinator));
+  });
+
+  it.each([
+    ['coordinator', coordinator],
+    ['probe-agent', agent],
+  ])('end as a user without rights, with a health check: %s', (_, file) => {
+    expect(file.match(/^USER .*$/gm)).toEqual(['USER vantage']);
+    expect(file).toContain('\nHEALTHCHECK ');
+    expect(file).toContain('FROM node:24-bookworm-slim');
+  });
+});
+
+describe('an agent in a region', () => {
+  it('runs under compose as in the service', () => {
+    const { agent } = compose('infra/agent/compose.yml');
+    const model = services['demo-1']!;
+
+    for (const key of ['cap_drop', 'cap_add', 'read_only', 'mem_limit', 'pids_limit'] as const) {
+      expect(agent?.[key]).toEqual(model[key]);
+    }
+    expect(agent?.security_opt).toEqual(['seccomp=agent-seccomp.json']);
+  });
+
+  it('has an example of its environment that sets what it knows', () => {
+    const variables = [...read('infra/agent/agent.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(
+      ([, name = '']) => name,
+    );
+
+    expect(variables).toContain('REDIS_CA');
+    expect(variables.filter((name) => !agentVariables.has(name))).toEqual([]);
+  });
+
+  it('runs under systemd with one capability and without becoming more', () => {
+    const unit = read('infra/agent/vantage-agent.service');
+    const values = (key: string): readonly string[] =>
+      [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+
+    expect(values('AmbientCapabilities')).toEqual(['CAP_NET_RAW']);
+    expect(values('CapabilityBoundingSet')).toEqual(['CAP_NET_RAW']);
+    expect(values('NoNewPrivileges')).toEqual(['yes']);
+    expect(values('DynamicUser')).toEqual(['yes']);
+    const variables = values('Environment').flatMap((line) => line.split(' ').map((pair) => pair.split('=')[0]!));
+    expect(variables.filter((name) => name !== 'NODE_ENV' && !agentVariables.has(name))).toEqual([]);
+  });
+});
+
+interface Resource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly strategy?: { readonly type?: string };
+    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+    readonly template?: {
+      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+      readonly spec: PodSpec;
+    };
+  };
+}
+
+interface PodSpec {
+  readonly automountServiceAccountToken: boolean;
+  readonly securityContext: { readonly runAsNonRoot: boolean };
+  readonly containers: readonly {
+    readonly name: string;
+    readonly image: string;
+    readonly env: readonly { readonly name: string }[];
+    readonly ports: readonly { readonly name: string }[];
+    readonly livenessProbe: { readonly httpGet: { readonly path: string; readonly port: string } };
+    readonly securityContext: {
+      readonly allowPrivilegeEscalation: boolean;
+      readonly readOnlyRootFilesystem: boolean;
+      readonly capabilities: { readonly drop: readonly string[]; readonly add?: readonly string[] };
+    };
+    readonly resources: { readonly limits: { readonly memory: string } };
+    readonly volumeMounts: readonly { readonly name: string }[];
+  }[];
+  readonly volumes: readonly { readonly name: string }[];
+}
+
+describe('the Kubernetes manifests', () => {
+  const kustomization = parse(read('infra/kubernetes/kustomization.yaml')) as {
+    readonly resources: readonly string[];
+    readonly images: readonly { readonly name: string }[];
+  };
+  const resources = kustomization.resources.flatMap((file) =>
+    parseAllDocuments(read(`infra/kubernetes/${file}`)).map((document) => {
+      expect(document.errors).toEqual([]);
+      return document.toJS() as Resource;
+    }),
+  );
+  const pods = resources.flatMap(({ kind, metadata, spec }) =>
+    kind === 'Deployment' ? [[metadata.name, spec!] as const] : [],
+  );
+
+  it('are of versions and kinds that there are', () => {
+    const kinds = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
+
+    expect([...kinds].toSorted()).toEqual([
+      ...['apps/v1 Deployment', 'networking.k8s.io/v1 Ingress', 'networking.k8s.io/v1 NetworkPolicy'],
+      ...['policy/v1 PodDisruptionBudget', 'v1 Namespace', 'v1 Service'],
+    ]);
+  });
+
+  it.each(pods)('run %s without rights, with what it mounts, and looked after', (name, { selector, template }) => {
+    const { metadata, spec } = template!;
+    const [container] = spec.containers;
+
+    expect(metadata.labels).toMatchObject(selector!.matchLabels!);
+    expect(spec.automountServiceAccountToken).toBe(false);
+    expect(spec.securityContext.runAsNonRoot).toBe(true);
+    expect(container?.securityContext.readOnlyRootFilesystem).toBe(true);
+    expect(container?.securityContext.capabilities).toEqual(
+      name === 'coordinator' ? { drop: ['ALL'] } : { drop: ['ALL'], add: ['NET_RAW'] },
+    );
+    expect(container?.securityContext.allowPrivilegeEscalation).toBe(name !== 'coordinator');
+    expect(container?.volumeMounts.map((mount) => mount.name)).toEqual(spec.volumes.map((volume) => volume.name));
+    expect(container?.ports.map((port) => port.name)).toContain(container?.livenessProbe.httpGet.port);
+    expect(container?.resources.limits.memory).toMatch(/^\d+Gi$/);
+    expect(kustomization.images.map((image) => image.name)).toContain(container?.image);
+    const known = name === 'coordinator' ? coordinatorVariables : agentVariables;
+    expect(container?.env.map((variable) => variable.name).filter((variable) => !known.has(variable))).toEqual([]);
+  });
+
+  it('never run two agents under one identifier', () => {
+    const agent = pods.find(([name]) => name.startsWith('agent-'))?.[1];
+
+    expect([agent?.replicas, agent?.strategy?.type]).toEqual([1, 'Recreate']);
+  });
+});

@@ -1,0 +1,124 @@
+// What `docker compose up` needs before it can start, made once and kept in volumes:
+//   first-start.mjs secrets   passwords, the users of Redis, CA and certificate   (as root: it gives the files to who reads them)
+//   first-start.mjs probes    records and Redis users of the probes, and the environment files of their agents
+// Both change nothing that is there already. They run in the coordinator's image.
+import { createHash, randomBytes } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Who reads what: the user of our images, and that of the image of Redis. */
+const VANTAGE = 1000;
+const REDIS = 999;
+
+const operator = '/setup/operator';
+const redis = '/setup/redis';
+const coordinator = '/setup/coordinator';
+const agents = '/setup/agents';
+const redisAddress = 'redis:6380';
+const tlsFolder = join(operator, 'tls');
+
+const steps = { secrets, probes };
+const step = steps[process.argv[2]];
+if (step === undefined) {
+  console.error('usage: first-start.mjs secrets|probes');
+  process.exit(2);
+}
+step();
+
+function secrets() {
+  admin(['tls', '--host', 'redis'], { REDIS_TLS_FOLDER: tlsFolder });
+  for (const name of ['redis.key', 'redis.crt', 'ca.crt'])
+    give(copy(join(tlsFolder, 'redis', name), redis), REDIS, 0o400);
+  give(copy(join(tlsFolder, 'ca', 'ca.crt'), coordinator), VANTAGE, 0o444);
+
+  // Redis writes its users back into this file: what is there is newer than what would be written here.
+  const users = join(redis, 'users.acl');
+  if (!existsSync(users)) {
+    const passwords = {
+      operator: randomBytes(32).toString('base64url'),
+      coordinator: randomBytes(32).toString('base64url'),
+    };
+    const login = (user) => `rediss://${user}:${passwords[user]}@${redisAddress}`;
+    write(join(operator, 'operator.env'), `REDIS_URL=${login('operator')}\nREDIS_TLS_FOLDER=${tlsFolder}\n`);
+    write(
+      join(coordinator, 'coordinator.env'),
+      `REDIS_URL=${login('coordinator')}\nREDIS_CA_FILE=${join(coordinator, 'ca.crt')}\n`,
+    );
+    write(
+      users,
+      [
+        // Nobody can log in as it. It has its rights because Redis reads its append-only file as this user: without them
+        // every transaction, and so what every script wrote, would be left out at a restart.
+        'user default off resetpass ~* &* +@all',
+        `user operator on #${sha256(passwords.operator)} ~* &* +@all`,
+        `user coordinator on #${sha256(passwords.coordinator)} ~* &* ${coordinatorRights()}`,
+        '',
+      ].join('\n'),
+    );
+    give(users, REDIS, 0o600);
+  }
+  give(redis, REDIS, 0o700);
+  for (const folder of [operator, coordinator]) giveAll(folder, VANTAGE);
+  for (const probe of readdirSync(agents)) giveAll(join(agents, probe), VANTAGE);
+}
+
+/** All but what would stop or rewrite Redis. `acl|setuser` because it switches off an agent that floods its own keys. */
+function coordinatorRights() {
+  return '+@all -@dangerous +info +role +client +acl|setuser +acl|getuser +acl|save';
+}
+
+/** The probes of this file's compose project: all on one machine, so in networks and countries kept for such use. */
+function probes() {
+  const demos = [
+    { id: 'demo-1', country: 'QM', asn: 'AS64496' },
+    { id: 'demo-2', country: 'QN', asn: 'AS64497' },
+    { id: 'demo-3', country: 'QO', asn: 'AS64498' },
+  ];
+  for (const { id, country, asn } of demos) {
+    const number = id.slice(-1);
+    const place = ['--datacenter', `Demo datacenter ${number}`, '--country', country];
+    const network = ['--isp', `Demo network ${number}`, '--asn', asn];
+    const env = ['--env', join(agents, id, 'agent.env')];
+    admin(['add', id, '--name', `Demo probe ${number}`, ...place, ...network, '--tag', 'demo', ...env]);
+  }
+}
+
+function admin(args, more = {}) {
+  const { status } = spawnSync(process.execPath, ['dist/probes/admin-main.js', ...args], {
+    env: { ...process.env, ...more },
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function sha256(text) {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function write(file, content) {
+  writeFileSync(file, content, { mode: 0o600 });
+}
+
+function copy(from, folder) {
+  const to = join(folder, from.split('/').at(-1));
+  copyFileSync(from, to);
+  return to;
+}
+
+function give(path, owner, mode) {
+  chmodSync(path, mode);
+  chownSync(path, owner, owner);
+}
+
+/** A folder and all in it; modes of files stay. */
+function giveAll(folder, owner) {
+  mkdirSync(folder, { recursive: true });
+  chownSync(folder, owner, owner);
+  chmodSync(folder, 0o700);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) giveAll(path, owner);
+    else chownSync(path, owner, owner);
+  }
+}

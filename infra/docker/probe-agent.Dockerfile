@@ -1,0 +1,57 @@
+# A probe agent. The first two stages are those of coordinator.Dockerfile: they are built once.
+# Build from the root of the repository: docker build -f infra/docker/probe-agent.Dockerfile .
+
+FROM node:24-bookworm-slim AS build
+RUN apt-get update -qq \
+ && apt-get install -y -qq --no-install-recommends python3 make g++ \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /vantage
+COPY . .
+# The set-up of a checkout: dependencies from the lockfile, the table of networks, the web page.
+RUN node infra/setup/run.mjs setup --no-system-packages
+RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
+# Each program with its production dependencies, in the versions of the lockfile, out of what is installed already. What
+# only a compiler or a debugger reads goes: nearly half of the agent.
+RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offline /out/coordinator \
+ && node infra/setup/pnpm.mjs --filter @vantage/probe-agent deploy --prod --offline /out/probe-agent \
+ && test -s "$(find /out/coordinator -name asn.mmdb)" \
+ && test -s "$(find /out/probe-agent -path '*/build/Release/raw.node')" \
+ && cp LICENSE NOTICE /out/coordinator/ && cp LICENSE NOTICE /out/probe-agent/ \
+ && find /out -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' \
+    -o -path '*/build/Release/obj.target/*' \) -delete
+
+# Debian with Node alone: no npm, no headers. The user has the number that files for it are given to.
+FROM debian:bookworm-slim AS runtime
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+RUN groupadd --gid 1000 vantage \
+ && useradd --uid 1000 --gid vantage --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin vantage \
+ && node --version
+ENV NODE_ENV=production
+WORKDIR /vantage
+
+FROM runtime AS probe-agent
+# A browser for screenshots with fonts for most scripts, and what makes a network namespace for it.
+RUN apt-get update -qq \
+ && apt-get install -y -qq --no-install-recommends chromium-headless-shell iproute2 \
+    fonts-liberation fonts-droid-fallback fonts-noto-color-emoji libcap2-bin \
+ # CAP_NET_RAW for the packet process and for nothing else: carried by a copy of setpriv that only the user of the agent
+ # may run, and handed to Node as an ambient capability. A copy of Node would weigh a hundred megabytes more.
+ && mkdir /usr/local/lib/vantage \
+ && cp /usr/bin/setpriv /usr/local/lib/vantage/setpriv-packets \
+ && chown root:vantage /usr/local/lib/vantage/setpriv-packets \
+ && chmod 0750 /usr/local/lib/vantage/setpriv-packets \
+ && setcap cap_net_raw+ep /usr/local/lib/vantage/setpriv-packets \
+ && apt-get purge -y -qq --auto-remove libcap2-bin \
+ # What the packages bring along for graphics cards and for Perl; the headless shell draws by itself. A third of the layer.
+ && rm -rf /usr/lib/*-linux-gnu/libLLVM-* /usr/lib/*-linux-gnu/libz3.so* /usr/lib/*-linux-gnu/dri \
+    /usr/lib/*-linux-gnu/perl /usr/lib/*-linux-gnu/libperl.so* /usr/share/perl /usr/lib/*-linux-gnu/libgallium* \
+ && rm -rf /var/lib/apt/lists/* /usr/share/doc/* /usr/share/man/* /var/log/* /var/cache/*
+COPY infra/docker/node-packets.sh /usr/local/bin/node-packets
+COPY infra/docker/healthy.mjs /usr/local/lib/vantage/
+COPY --from=build /out/probe-agent .
+USER vantage
+ENV PACKET_PROCESS_NODE=/usr/local/bin/node-packets METRICS_PORT=9464
+EXPOSE 9464
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "9464", "/readyz"]
+CMD ["node", "dist/main.js"]

@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { coordinatorMetrics, coreEvents } from '@vantage/coordinator';
+import { agentMetrics } from '@vantage/probe-agent';
+import { processMetrics, type MetricDeclaration } from '@vantage/telemetry';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+
+import { packagesMissing, unpackPackages } from '../../packages/diagnostics/test/debian-packages.ts';
+import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+
+interface Query {
+  /** Where it is written. */
+  readonly at: string;
+  readonly expression: string;
+}
+
+const declared = new Map<string, MetricDeclaration>(
+  [...Object.values(coordinatorMetrics), ...Object.values(agentMetrics)].map((metric) => [metric.name, metric]),
+);
+const queries: readonly Query[] = [...alertQueries(), ...dashboardQueries()];
+
+describe('the queries of dashboard and alerts', () => {
+  it('are there', () => {
+    expect(queries.filter(({ at }) => at.startsWith('alert')).length).toBeGreaterThan(10);
+    expect(queries.filter(({ at }) => at.startsWith('panel')).length).toBeGreaterThan(20);
+  });
+
+  it.each(queries)('$at asks for metrics that there are', ({ expression }) => {
+    expect(metricsIn(expression).filter((name) => !isKnown(name))).toEqual([]);
+    expect(metricsIn(expression)).not.toEqual([]);
+  });
+
+  it.each(queries)('$at names labels that its metrics have', ({ expression }) => {
+    expect(unknownLabels(expression)).toEqual([]);
+  });
+
+  it.each(queries)('$at names events that there are', ({ expression }) => {
+    const named = [...expression.matchAll(/event[!=~]+"([^"]+)"/g)].flatMap(([, words = '']) => words.split('|'));
+
+    expect(named.filter((event) => !coreEvents().includes(event))).toEqual([]);
+  });
+
+  it.each(queries)('$at has its brackets in pairs', ({ expression }) => {
+    const withoutTexts = expression.replaceAll(/"[^"]*"/g, '');
+
+    for (const [open, close] of Object.entries({ '(': ')', '[': ']', '{': '}' })) {
+      expect(withoutTexts.split(open)).toHaveLength(withoutTexts.split(close).length);
+    }
+  });
+
+  it('show a metric that is gone, a label that is none', () => {
+    expect(metricsIn('sum(rate(vantage_gone_total[5m])) by (type)').filter((name) => !isKnown(name))).toEqual([
+      'vantage_gone_total',
+    ]);
+    expect(unknownLabels('vantage_probes{host="a"}')).toEqual(['host']);
+    expect(unknownLabels('sum by (target) (vantage_probes)')).toEqual(['target']);
+  });
+});
+
+const itWithPromtool = itNeeding(await packagesMissing(['prometheus']), process.env['CI']);
+
+describe('the files of Prometheus', () => {
+  itWithPromtool('pass promtool', async () => {
+    const { program, environment } = await unpackPackages('prometheus');
+    const file = join(import.meta.dirname, 'prometheus.yml');
+
+    const { stdout } = await promisify(execFile)(program('promtool'), ['check', 'config', file], { env: environment });
+
+    expect(stdout).toContain('prometheus.yml is valid');
+    expect(stdout).toMatch(/SUCCESS: \d+ rules found/);
+  });
+
+  it('scrape the port that the compose file opens, of every process that is in it', () => {
+    const compose = parse(readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8'), {
+      merge: true,
+    }) as Compose;
+    const scraped = (parse(read('prometheus.yml')) as Scraping).scrape_configs.flatMap(({ static_configs }) =>
+      static_configs.flatMap(({ targets }) => targets),
+    );
+    const watched = Object.entries(compose.services).filter(
+      ([, service]) => service.environment?.METRICS_HOST !== undefined,
+    );
+
+    expect(scraped.toSorted()).toEqual(watched.map(([name]) => `${name}:9464`).toSorted());
+  });
+});
+
+interface Compose {
+  readonly services: Readonly<Record<string, { readonly environment?: { readonly METRICS_HOST?: string } }>>;
+}
+
+interface Scraping {
+  readonly scrape_configs: readonly { readonly static_configs: readonly { readonly targets: readonly string[] }[] }[];
+}
+
+function alertQueries(): readonly Query[] {
+  const { groups } = parse(read('alerts.yml')) as {
+    readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[];
+  };
+  return groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ at: `alert ${alert}`, expression: expr })));
+}
+
+function dashboardQueries(): readonly Query[] {
+  const { panels } = JSON.parse(read('../grafana/dashboards/vantage.json')) as {
+    readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
+  };
+  return panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({ at: `panel ${title}`, expression: expr })),
+  );
+}
+
+function read(name: string): string {
+  return readFileSync(join(import.meta.dirname, name), 'utf8');
+}
+
+/** What is called in a query by a name that begins as ours do, or as those of Node and the process do. */
+function metricsIn(expression: string): readonly string[] {
+  const names = expression.replaceAll(/"[^"]*"/g, '""').match(/\b(?:vantage|nodejs|process)_[a-z0-9_]+|\bup\b/g);
+  return names ?? [];
+}
+
+function isKnown(name: string): boolean {
+  if (name === 'up' || Object.hasOwn(processMetrics, name) || declared.has(name)) return true;
+  const [, base, part] = /^(.*)_(bucket|sum|count)$/.exec(name) ?? [];
+  return part !== undefined && declared.get(base ?? '')?.kind === 'histogram';
+}
+
+/** Labels that Prometheus adds, and that of a histogram's buckets. */
+const added = ['job', 'instance', 'le'];
+
+function unknownLabels(expression: string): readonly string[] {
+  const known = new Set([...added, ...metricsIn(expression).flatMap(labelsOf)]);
+  const selected = [...expression.matchAll(/\{([^}]*)\}/g)].flatMap(([, inside = '']) =>
+    [...inside.matchAll(/([a-z_]+)\s*[!=~]+\s*"/g)].map(([, label = '']) => label),
+  );
+  const grouped = [...expression.matchAll(/\b(?:by|without|on)\s*\(([^)]*)\)/g)].flatMap(([, inside = '']) =>
+    inside.split(',').map((label) => label.trim()),
+  );
+  return [...selected, ...grouped].filter((label) => !known.has(label));
+}
+
+function labelsOf(name: string): readonly string[] {
+  const metric = declared.get(name) ?? declared.get(name.replace(/_(bucket|sum|count)$/, ''));
+  return Object.keys(metric?.labels ?? {});
+}
