@@ -48,7 +48,10 @@ export default defineConfig({
       files: ['**/*.test.ts', '**/test/**'],
       rules: { 'node/no-process-env': 'off', 'typescript/unbound-method': 'off' },
     },
-    { files: ['**/config.ts', '**/main.ts', 'infra/bench/**'], rules: { 'node/no-process-env': 'off' } },
+    {
+      files: ['**/config.ts', '**/main.ts', 'infra/{audit,bench,chaos,fuzz}/**'],
+      rules: { 'node/no-process-env': 'off' },
+    },
     ...importOverrides,
   ],
 });

@@ -32,7 +32,7 @@ function section(checkType: AnyCheckType): string {
 
 ${checkType.summary}
 
-${part('Request', checkType.fields)}${part('Options', checkType.options)}${part('Result', checkType.result)}`;
+${part('Request', checkType.fields)}${part('Options', checkType.options)}${part('Result', { ...checkType.result, ...checkType.added })}`;
 }
 
 function part(title: string, fields: Readonly<Record<string, Schema>>): string {

@@ -1,4 +1,4 @@
-import { settings as coordinator } from '@vantage/coordinator';
+import { adminSettings, settings as coordinator } from '@vantage/coordinator';
 import { settings as probeAgent } from '@vantage/probe-agent';
 import type { Settings } from '@vantage/settings';
 
@@ -19,6 +19,12 @@ ${settingsTable(coordinator)}
 ## Probe agent
 
 ${settingsTable(probeAgent)}
+
+## The operator's commands on probes
+
+\`probe:add\` and its like, described in [agents](../agents.md).
+
+${settingsTable(adminSettings)}
 `;
 }
 

@@ -7,12 +7,16 @@ import { fileURLToPath } from 'node:url';
 
 import { checkTypesPage } from './check-types-page.ts';
 import { failuresPage } from './failures-page.ts';
+import { findingsPage } from './findings-page.ts';
+import { metricsPage } from './metrics-page.ts';
 import { settingsPage } from './settings-page.ts';
 
 const folder = fileURLToPath(new URL('../../docs/reference/', import.meta.url));
 const pages = {
   'check-types.md': checkTypesPage(),
   'failures.md': failuresPage(),
+  'findings.md': findingsPage(),
+  'metrics.md': metricsPage(),
   'settings.md': settingsPage(),
 };
 

@@ -35,8 +35,13 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     modules: ['bullmq'],
-    message: 'Queues belong to the coordinator’s checks and to the agent’s worker.',
-    except: ['apps/coordinator/src/checks/**', 'apps/probe-agent/src/worker*.ts', 'infra/bench/**'],
+    message: 'Queues belong to the coordinator’s checks and to the worker of the agents’ loop.',
+    except: [
+      'apps/coordinator/src/checks/**',
+      'packages/agent-loop/src/worker*.ts',
+      'infra/audit/**',
+      'infra/bench/**',
+    ],
   },
   {
     modules: ['node:dns', 'node:dns/promises', 'dns', 'dns/promises'],
@@ -46,7 +51,12 @@ export const importRules: readonly ImportRule[] = [
   {
     modules: ['express', 'express-rate-limit'],
     message: 'HTTP is the business of apps/coordinator/src/http alone.',
-    except: ['apps/coordinator/src/http/**', 'apps/coordinator/src/app.ts', 'infra/bench/**'],
+    except: [
+      'apps/coordinator/src/http/**',
+      'apps/coordinator/src/app.ts',
+      'apps/coordinator/src/telemetry/**',
+      'infra/bench/**',
+    ],
   },
   {
     modules: ['node:*', '@vantage/*'],
@@ -59,9 +69,24 @@ export const importRules: readonly ImportRule[] = [
     within: ['packages/diagnostics/src/*/contract.ts', 'packages/diagnostics/src/contract.ts'],
   },
   {
+    modules: ['@vantage/summary'],
+    message: 'Only the coordinator computes summaries; take their types from @vantage/contract.',
+    except: ['apps/coordinator/src/http/**', 'packages/summary/**', 'infra/**'],
+  },
+  {
+    modules: ['node:*', '@vantage/target-policy', '@vantage/geo', '@vantage/client', 'bullmq', 'ioredis'],
+    message: 'A summary is a pure function of results, probes and places.',
+    within: ['packages/summary/src/**'],
+  },
+  {
     modules: ['@vantage/diagnostics'],
     message: 'Only an agent runs diagnostics; take schemas and types from @vantage/diagnostics/contract.',
     except: ['apps/probe-agent/**', 'infra/**'],
+  },
+  {
+    modules: ['node:*'],
+    message: 'The page runs in browsers.',
+    within: ['apps/web/src/**'],
   },
   {
     modules: ['@vantage/target-policy', '@vantage/geo', '@vantage/client', 'bullmq', 'ioredis'],
@@ -71,7 +96,7 @@ export const importRules: readonly ImportRule[] = [
   {
     modules: ['@vantage/coordinator', '@vantage/probe-agent', '@vantage/standalone'],
     message: 'Packages do not depend on apps, nor coordinator and agent on each other.',
-    within: ['packages/**', 'apps/coordinator/**', 'apps/probe-agent/**'],
+    within: ['packages/**', 'apps/coordinator/**', 'apps/probe-agent/**', 'apps/cli/**', 'apps/load/**'],
   },
   ...checkTypeFolders.map((folder) => ({
     modules: checkTypeFolders.filter((other) => other !== folder).map((other) => `../${other}/**`),

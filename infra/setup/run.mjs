@@ -9,6 +9,7 @@ import { installDependencies, isInstalled } from './dependencies.mjs';
 import { findNode24 } from './node24.mjs';
 import { repository } from './repository.mjs';
 import { installSystemPackages } from './system-packages.mjs';
+import { buildWebPage } from './web-page.mjs';
 
 const targets = {
   setup: undefined,
@@ -29,6 +30,7 @@ try {
   if (!given.includes(SKIP_SYSTEM_PACKAGES)) installSystemPackages(target, { toCompile: !isInstalled() });
   installDependencies();
   buildGeoData();
+  buildWebPage();
 } catch (error) {
   console.error(`\nSet-up failed: ${error.message}`);
   process.exit(1);

@@ -1,12 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
+import { repository } from './repository.mjs';
 import { step, execute } from './step.mjs';
 
 /** What each target needs from the system: the program it looks for, and Debian's package that has it. */
 const toStart = [
   // The server is the same executable as redis-check-rdb, which redis-tools has: nothing that starts a daemon is installed.
   { programs: ['redis-server', 'valkey-server', 'redis-check-rdb'], package: 'redis-tools', for: 'the store' },
+  {
+    programs: ['chromium-headless-shell', 'chromium'],
+    package: 'chromium-headless-shell',
+    for: 'screenshots',
+    // Not every system has the package, and everything but screenshots goes without it.
+    optional: true,
+  },
 ];
 const toCompile = [
   { programs: ['python3'], package: 'python3', for: 'compiling the raw socket module' },
@@ -20,14 +29,10 @@ const toTest = [
   { programs: ['dig'], package: 'bind9-dnsutils', for: 'a second opinion' },
   { programs: ['curl'], package: 'curl', for: 'a second opinion' },
   { programs: ['openssl'], package: 'openssl', for: 'certificates of test servers' },
-  {
-    programs: ['chromium-headless-shell', 'chromium'],
-    package: 'chromium-headless-shell',
-    for: 'screenshots',
-    // Not every system has the package, and everything but screenshots goes without it.
-    optional: true,
-  },
 ];
+
+/** What can be done without is not asked for again at every start where it could not be had. */
+const ASK_AGAIN_AFTER_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Installs the missing ones by apt-get, as root or with sudo. Where that is not possible it says what is missing and
@@ -37,17 +42,23 @@ const toTest = [
  * @param {{ toCompile: boolean }} needs false where the native module is there already
  */
 export function installSystemPackages(target, needs) {
-  const usesOwnRedis = target === 'start' && Boolean(process.env.REDIS_URL);
+  const isBrought = {
+    'redis-tools': Boolean(process.env.REDIS_URL),
+    'chromium-headless-shell': Boolean(process.env.BROWSER) || process.env.SCREENSHOTS === 'off',
+  };
   const needed = [...toStart, ...(needs.toCompile ? toCompile : []), ...(target === 'start' ? [] : toTest)];
   const missing = needed.filter(
-    ({ programs, package: name }) => !programs.some(isOnPath) && !(usesOwnRedis && name === 'redis-tools'),
+    ({ programs, package: name }) =>
+      !programs.some(isOnPath) && !(target === 'start' && (isBrought[name] === true || wasRefused(name))),
   );
   if (missing.length === 0) return;
 
   const names = missing.map(({ package: name }) => name);
   const become = howToBecomeRoot();
   if (!isOnPath('apt-get') || become === undefined) {
-    console.error(`Missing on this machine:\n${missing.map((entry) => `  ${entry.package}: ${entry.for}`).join('\n')}`);
+    console.error(
+      `Missing on this machine:\n${missing.map((entry) => `  ${entry.package}: ${entry.for}${entry.optional ? ' (all else works without)' : ''}`).join('\n')}`,
+    );
     console.error(
       isOnPath('apt-get')
         ? `Install them as root: apt-get install ${names.join(' ')}`
@@ -63,20 +74,44 @@ export function installSystemPackages(target, needs) {
     });
   let isUpdated = false;
   const install = (...packages) => {
-    if (packages.length === 0) return;
+    if (packages.length === 0) return true;
     try {
       step(`Installing ${packages.join(', ')}`, () => {
         if (!isUpdated) apt('-o', 'DPkg::Lock::Timeout=300', 'update', '-qq');
         isUpdated = true;
         apt('-o', 'DPkg::Lock::Timeout=300', 'install', '-y', '-qq', '--no-install-recommends', ...packages);
       });
+      return true;
     } catch (error) {
       console.error(`  ${error.message.split('\n').slice(-4).join('\n  ')}`);
+      return false;
     }
   };
-  const isOptional = (name) => missing.some((entry) => entry.package === name && entry.optional);
-  install(...names.filter((name) => !isOptional(name)));
-  for (const name of names.filter(isOptional)) install(name);
+  const optional = missing.filter((entry) => entry.optional);
+  install(...missing.filter((entry) => !entry.optional).map((entry) => entry.package));
+  for (const entry of optional) {
+    noteRefusal(entry.package, !install(entry.package));
+    if (wasRefused(entry.package)) console.error(`  It is for ${entry.for}; all else works without.`);
+  }
+}
+
+function wasRefused(name) {
+  const { mtimeMs = 0 } = statSync(refusalOf(name), { throwIfNoEntry: false }) ?? {};
+  return Date.now() - mtimeMs < ASK_AGAIN_AFTER_MS;
+}
+
+function noteRefusal(name, isRefused) {
+  const note = refusalOf(name);
+  if (isRefused) {
+    mkdirSync(join(repository, '.vantage'), { recursive: true, mode: 0o700 });
+    writeFileSync(note, '');
+  } else {
+    rmSync(note, { force: true });
+  }
+}
+
+function refusalOf(name) {
+  return join(repository, '.vantage', `no-${name}`);
 }
 
 /** The words to put before a command; undefined where there is no way. */
