@@ -1,7 +1,7 @@
 import type { ParamsOf, Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../diagnostic.ts';
-import type { PacketSockets } from '../sockets/packet-socket.ts';
+import type { PacketSocket, PacketSockets } from '../sockets/packet-socket.ts';
 import { MAX_PACKETS, type traceroute } from './contract.ts';
 import { findPathMtu, MAX_MTU_PACKETS } from './path-mtu.ts';
 import type { Trace } from './pursue.ts';
@@ -17,7 +17,7 @@ export interface MtuSearch {
   readonly stop: () => void;
 }
 
-/** The path MTU of a trace. */
+/** The path MTU of a trace. Its socket is opened at once, beside those of the trace. */
 export function mtuSearch(
   { maxHops, queries, flows }: ParamsOf<typeof traceroute>['options'],
   target: Target,
@@ -29,12 +29,17 @@ export function mtuSearch(
   const planned = maxHops * queries * flows;
   let found: Promise<number | null> | undefined;
   let rttMs: number | null = null;
+  const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
+  const hasRoom = planned + MAX_MTU_PACKETS <= MAX_PACKETS;
+  const opening = hasRoom ? open() : undefined;
+  // Whoever uses it hears of it.
+  opening?.catch(() => undefined);
   const search = (maxPackets: number): void => {
-    found ??= findPathMtu(packets, target, { rttMs: () => rttMs, maxPackets }, lent);
+    found ??= findPathMtu(opening ?? open(), target, { rttMs: () => rttMs, maxPackets }, lent);
   };
   return {
     start: () => {
-      if (planned + MAX_MTU_PACKETS <= MAX_PACKETS) search(MAX_MTU_PACKETS);
+      if (hasRoom) search(MAX_MTU_PACKETS);
     },
     note: (trace) => {
       rttMs = rtOf(trace);
@@ -48,6 +53,9 @@ export function mtuSearch(
       search(MAX_PACKETS - trace.packets.length);
       return (await found) ?? null;
     },
-    stop: () => over.abort(),
+    stop: () => {
+      over.abort();
+      if (found === undefined) opening?.then((socket) => socket.close()).catch(() => undefined);
+    },
   };
 }

@@ -4,7 +4,7 @@ import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../diagnostic.ts';
 import { errnoOf } from '../sockets/errno.ts';
-import type { PacketSocket, PacketSockets } from '../sockets/packet-socket.ts';
+import type { PacketSocket } from '../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../sockets/wire/address.ts';
 import { readU16 } from '../sockets/wire/bytes.ts';
 import { echoRequest, parseIcmp } from '../sockets/wire/icmp.ts';
@@ -42,9 +42,11 @@ export interface PathMtuLimits {
  * Finds the MTU of a path by echo requests that no router may fragment, as large as Ethernet carries and then as large
  * as each router that refuses says (RFC 1191, RFC 8201). What the probe's own link does not carry costs no packet, so
  * that its MTU is found byte by byte. Null where the target does not answer them.
+ *
+ * @param opening an ICMP socket of the target's family, closed in the end
  */
 export async function findPathMtu(
-  packets: PacketSockets,
+  opening: Promise<PacketSocket>,
   target: Target,
   { rttMs, maxPackets }: PathMtuLimits,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
@@ -52,7 +54,7 @@ export async function findPathMtu(
   const waitMs = (): number => Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, (rttMs() ?? Infinity) * WAIT_RTTS));
   let socket: PacketSocket | undefined;
   try {
-    socket = await packets.open({ family: target.family, protocol: 'icmp' });
+    socket = await opening;
     let bytes = FIRST_BYTES;
     let attempt = 1;
     while (attempt <= Math.min(MAX_MTU_PACKETS, maxPackets) && !signal.aborted) {

@@ -35,8 +35,12 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
 
   const { packets } = context;
   if ('unavailable' in packets) return notStarted(capabilityMissing(packets.unavailable), target, protocol);
+  const mtu = mtuSearch(params.options, target, packets, context);
   const opened = await openFlows(params, target, packets, context.attribution.payloadTag, context.signal);
-  if ('failure' in opened) return notStarted(opened.failure, target, protocol);
+  if ('failure' in opened) {
+    mtu.stop();
+    return notStarted(opened.failure, target, protocol);
+  }
   const names = hopNames(context.names, context.signal);
   const dress: HopDress = {
     family: target.family,
@@ -45,7 +49,6 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),
     name: names.known,
   };
-  const mtu = mtuSearch(params.options, target, packets, context);
   try {
     const showPartial = (trace: Trace): void => {
       askNames(trace, names, dress);
