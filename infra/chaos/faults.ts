@@ -118,6 +118,7 @@ export const faults: readonly Fault[] = [
       deployment.store.freeDisk();
       await sleep(scaled(1_000, scale));
       await untilWritable(deployment);
+      await writeFileAnew(deployment);
       await configure(deployment, 'appendfsync', 'always');
     },
   },
@@ -262,6 +263,21 @@ function childrenOf(pid: number | undefined, command: RegExp): readonly number[]
 async function untilWritable(deployment: Deployment): Promise<void> {
   const redis = openDirect(await deployment.store.masterPort());
   while ((await redis.set('chaos:disk', '1', 'PX', 1_000).catch(() => undefined)) !== 'OK') await sleep(50);
+  redis.disconnect();
+}
+
+/** What an operator does after a full disk: Redis 7.0 was seen to leave a record in its file that it could not read again. */
+async function writeFileAnew(deployment: Deployment): Promise<void> {
+  const redis = openDirect(await deployment.store.masterPort());
+  for (let asked = false; ;) {
+    asked ||= await redis.bgrewriteaof().then(
+      () => true,
+      () => false,
+    );
+    const state = await redis.info('persistence').catch(() => '');
+    if (asked && /aof_rewrite_in_progress:0/.test(state) && /aof_rewrite_scheduled:0/.test(state)) break;
+    await sleep(50);
+  }
   redis.disconnect();
 }
 
