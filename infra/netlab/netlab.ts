@@ -1,6 +1,7 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { accessSync, constants, readdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 
+import { isAlive, namespaces } from './namespaces.ts';
 import { stories } from './stories.ts';
 import { hosts, ipv4, ipv6, links, nodes, routes, USER_LINK, type NodeName } from './topology.ts';
 import { startUserLink } from './user-link.ts';
@@ -192,21 +193,4 @@ function removeOrphans(): void {
 
 function removeNamespaces(isTheirs: (name: string) => boolean): void {
   for (const name of namespaces().filter(isTheirs)) execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
-}
-
-function namespaces(): readonly string[] {
-  try {
-    return readdirSync('/var/run/netns');
-  } catch {
-    return [];
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return Error.isError(error) && 'code' in error && error.code === 'EPERM';
-  }
 }

@@ -1,5 +1,6 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+
+import { isAlive, namespaces } from './namespaces.ts';
 
 /**
  * A probe, a router and a target in kernel namespaces, for tests of ports and services at their own numbers. Networks are
@@ -149,22 +150,5 @@ function removeNamespaces(isTheirs: (pid: number) => boolean): void {
   for (const name of namespaces()) {
     const pid = new RegExp(`^${PREFIX}-(\\d+)-`).exec(name)?.[1];
     if (pid !== undefined && isTheirs(Number(pid))) execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
-  }
-}
-
-function namespaces(): readonly string[] {
-  try {
-    return readdirSync('/var/run/netns');
-  } catch {
-    return [];
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return Error.isError(error) && 'code' in error && error.code === 'EPERM';
   }
 }

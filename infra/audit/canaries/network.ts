@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 
+import { isAlive, namespaces } from '../../netlab/namespaces.ts';
 import { AGENT, CANARIES, PUBLIC, ROOTS, WORLD } from './addresses.ts';
 
 /** An agent's machine and all that is outside of it, as two kernel namespaces with one link. No packet leaves them. */
@@ -111,21 +111,4 @@ function removeOrphans(): void {
 
 function removeNamespace(name: string): void {
   if (namespaces().includes(name)) execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
-}
-
-function namespaces(): readonly string[] {
-  try {
-    return readdirSync('/var/run/netns');
-  } catch {
-    return [];
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return Error.isError(error) && 'code' in error && error.code === 'EPERM';
-  }
 }

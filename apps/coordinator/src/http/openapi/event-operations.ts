@@ -1,9 +1,9 @@
-import { checkIdSchema, EVENT_HEARTBEAT_MS } from '@vantage/contract';
+import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
 
 import type { Bucket } from '../limits/rate-limit.ts';
 import { headers, problemAnswers } from './answers.ts';
-import { EXAMPLE_ID, limitOf } from './operations.ts';
-import { refTo, toJson, type JsonObject } from './schemas.ts';
+import { checkIdParameter, limitOf } from './operations.ts';
+import { refTo, type JsonObject } from './schemas.ts';
 
 const description = `Server-Sent Events, for \`EventSource\` or any client that reads lines. First a \`probe\` event for each
 selected probe as it stands, then one whenever a probe has more to show or its final result, at most four a second for each, and at
@@ -22,14 +22,7 @@ export function followCheckOperation(bucket: Bucket): JsonObject {
     description,
     ...limitOf(bucket),
     parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        required: true,
-        description: 'The `checkId` that POST /check answered.',
-        schema: toJson(checkIdSchema),
-        example: EXAMPLE_ID,
-      },
+      checkIdParameter,
       {
         name: 'Last-Event-ID',
         in: 'header',

@@ -6,7 +6,14 @@ import { headers, problemAnswers } from './answers.ts';
 import { requestExamples } from './examples.ts';
 import { refTo, toJson, type JsonObject } from './schemas.ts';
 
-export const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
+const EXAMPLE_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
+
+export const checkIdParameter: JsonObject = {
+  ...{ name: 'id', in: 'path', required: true },
+  description: 'The `checkId` that POST /check answered.',
+  schema: toJson(checkIdSchema),
+  example: EXAMPLE_ID,
+};
 
 export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket: Bucket): JsonObject {
   return {
@@ -76,14 +83,7 @@ export function readCheckOperation(bucket: Bucket, retentionSeconds: number): Js
       `and nothing changes after that. Results are kept for ${hours(retentionSeconds)}.`,
     ...limitOf(bucket),
     parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        required: true,
-        description: 'The `checkId` that POST /check answered.',
-        schema: toJson(checkIdSchema),
-        example: EXAMPLE_ID,
-      },
+      checkIdParameter,
       {
         name: 'wait',
         in: 'query',
@@ -117,17 +117,7 @@ export function showScreenshotOperation(bucket: Bucket): JsonObject {
       'The picture that is also in the result of one probe, as it is: PNG, 1280×800. It is there as soon as it is taken, ' +
       'while other probes may still measure.',
     ...limitOf(bucket),
-    parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        required: true,
-        description: 'The `checkId` that POST /check answered.',
-        schema: toJson(checkIdSchema),
-        example: EXAMPLE_ID,
-      },
-      ifNoneMatch,
-    ],
+    parameters: [checkIdParameter, ifNoneMatch],
     responses: {
       '200': {
         description: 'The picture. It never changes.',
@@ -153,17 +143,7 @@ export function showSummaryOperation(bucket: Bucket): JsonObject {
       'traceroute also the paths of all probes merged into one graph. While the check is pending it is of the probes ' +
       'that have answered. The reference `docs/reference/findings.md` of the source says how each finding is decided.',
     ...limitOf(bucket),
-    parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        required: true,
-        description: 'The `checkId` that POST /check answered.',
-        schema: toJson(checkIdSchema),
-        example: EXAMPLE_ID,
-      },
-      ifNoneMatch,
-    ],
+    parameters: [checkIdParameter, ifNoneMatch],
     responses: {
       '200': {
         description: 'The summary. `Cache-Control` is `no-store` while the check is pending.',
