@@ -70,6 +70,14 @@ describe('a Redis server of our own', () => {
     rmSync(dataFolder, { recursive: true });
   });
 
+  it('is not taken for one that holds its port', async () => {
+    const other = await startRedisServer({ executable });
+
+    await expect(startRedisServer({ executable, port: other.port })).rejects.toThrow('Address already in use');
+    expect(await ask(other.port, 'PING')).toBe('+PONG');
+    await other.stop();
+  });
+
   it('says what went wrong when the server cannot start', async () => {
     const start = startRedisServer({ executable, arguments: ['--no-such-setting', '1'] });
 

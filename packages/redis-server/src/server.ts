@@ -48,7 +48,11 @@ const durable = [
 ];
 
 /** Longest silence of a server that starts. */
-const ANSWERS_WITHIN_MS = 10_000;
+const ANSWERS_WITHIN_MS = 30_000;
+/** What a server has to save and to end in order. */
+const ENDS_WITHIN_MS = 15_000;
+/** Ports that are tried where none is asked for: somebody else may take one in the moment before the server does. */
+const MOST_PORTS = 4;
 
 /**
  * The Redis or Valkey server on PATH or where Debian puts it, or undefined. `redis-check-rdb` is the same executable,
@@ -63,10 +67,20 @@ export function findRedisServer(path: string): string | undefined {
 /**
  * Starts a server that only loopback reaches: append-only file on, nothing evicted.
  *
- * @throws when there is no executable, or when it ends or says nothing for ten seconds; a server that loads its file says so
+ * @throws when there is no executable, or when it ends or says nothing for half a minute; a server that loads its file says so
  */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
-  const port = options.port ?? (await freePort());
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await startOn(options.port ?? (await freePort()), options);
+    } catch (error) {
+      const isTaken = Error.isError(error) && error.message.includes('Address already in use');
+      if (!isTaken || options.port !== undefined || tried === MOST_PORTS) throw error;
+    }
+  }
+}
+
+async function startOn(port: number, options: RedisServerOptions): Promise<RedisServer> {
   const temporary = options.dataFolder === undefined ? mkdtempSync(join(tmpdir(), 'vantage-redis-')) : undefined;
   const folder = options.dataFolder ?? temporary!;
   const logFile = options.logFile ?? join(folder, 'redis.log');
@@ -96,7 +110,11 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
       resolve();
     });
   });
-  if (!(await answers(port, ended))) {
+  // Another server may hold the port and answer: ours has written its process id before it does.
+  const isOurs = (): boolean =>
+    // In a mount namespace of its own its folder is another one than ours.
+    [folder, `/proc/${child.pid}/root${folder}`].some((at) => readPid(at) === child.pid);
+  if (!(await answers(port, ended, isOurs))) {
     const printed = readFileSync(logFile).subarray(logBytes).toString();
     await stop(child, ended, temporary);
     throw new Error(`redis-server did not start on port ${port}: ${`${printed}${fault}`.slice(-2000)}`);
@@ -113,25 +131,33 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
 async function stop(child: ChildProcess, ended: Promise<void>, temporary: string | undefined): Promise<void> {
   child.kill('SIGTERM');
   child.kill('SIGCONT');
-  await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
+  await Promise.race([ended, sleep(ENDS_WITHIN_MS, undefined, { ref: false })]);
   child.kill('SIGKILL');
   await ended;
   if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
 }
 
 /** True once the server says PONG. While it loads its file, however long that takes, it says LOADING. */
-async function answers(port: number, ended: Promise<void>): Promise<boolean> {
+async function answers(port: number, ended: Promise<void>, isOurs: () => boolean): Promise<boolean> {
   let gone = false;
   void ended.then(() => (gone = true));
   let until = performance.now() + ANSWERS_WITHIN_MS;
   while (!gone && performance.now() < until) {
     const reply = await ping(port);
     // With a password or ACL in force the refusal is an answer too.
-    if (/^(\+PONG|-NOAUTH)/.test(reply)) return !gone;
+    if (/^(\+PONG|-NOAUTH)/.test(reply) && isOurs()) return !gone;
     if (reply.startsWith('-LOADING')) until = performance.now() + ANSWERS_WITHIN_MS;
     await sleep(20);
   }
   return false;
+}
+
+function readPid(folder: string): number | undefined {
+  try {
+    return Number(readFileSync(redisPidFile(folder), 'utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 /** @returns the reply, or nothing where there is none within a second */
@@ -149,15 +175,26 @@ function ping(port: number): Promise<string> {
   });
 }
 
-/** A port that was free a moment ago. */
+/** Below the ports that the kernels of Linux and macOS give away by themselves, and above those of well-known servers. */
+const PORTS = { from: 12_000, to: 32_000 } as const;
+
+/**
+ * A port of loopback that was free a moment ago. It is none that the kernel gives to a connection or to a server on port 0:
+ * nobody takes it by chance before its server is up, or while that is started again.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
+  for (;;) {
+    const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 function isExecutable(file: string): boolean {

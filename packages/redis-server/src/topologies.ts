@@ -43,7 +43,7 @@ export async function startRedisCluster(executable: string, masters = 3): Promis
       nodes.push(
         await startRedisServer({
           executable,
-          arguments: ['--cluster-enabled', 'yes', '--cluster-port', String(bus), '--cluster-node-timeout', '2000'],
+          arguments: ['--cluster-enabled', 'yes', '--cluster-port', String(bus), '--cluster-node-timeout', '5000'],
         }),
       );
     }
@@ -67,8 +67,12 @@ export async function startRedisCluster(executable: string, masters = 3): Promis
   return { url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`, nodes, stop };
 }
 
-/** @throws when the servers do not find each other within a minute */
-export async function startRedisSentinel(executable: string): Promise<RedisSentinel> {
+/**
+ * @param downAfterMs silence of the master after which another one is made of the replica; more than a machine may stand still
+ *   where none is to be
+ * @throws when the servers do not find each other within a minute
+ */
+export async function startRedisSentinel(executable: string, downAfterMs = 1_500): Promise<RedisSentinel> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-sentinel-'));
   const started: RedisServer[] = [];
   const stop = async (): Promise<void> => {
@@ -98,7 +102,7 @@ export async function startRedisSentinel(executable: string): Promise<RedisSenti
       const file = join(folder, `sentinel-${index}.conf`);
       const watched = [
         `sentinel monitor main 127.0.0.1 ${master.port} 2`,
-        'sentinel down-after-milliseconds main 1500',
+        `sentinel down-after-milliseconds main ${downAfterMs}`,
         'sentinel failover-timeout main 6000',
       ];
       writeFileSync(file, `${watched.join('\n')}\n`);
@@ -132,7 +136,7 @@ function ask(port: number, ...words: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let reply = '';
     const socket = connect({ port, host: '127.0.0.1' }, () => socket.end(command));
-    socket.setTimeout(5_000, () => socket.destroy(new Error(`no answer to ${words.join(' ')}`)));
+    socket.setTimeout(15_000, () => socket.destroy(new Error(`no answer to ${words.join(' ')}`)));
     socket.on('data', (data) => (reply += data.toString()));
     socket.once('error', reject);
     socket.once('close', () => {
