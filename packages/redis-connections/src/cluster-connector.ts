@@ -1,4 +1,4 @@
-import { createConnection } from 'node:net';
+import { createConnection, Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
@@ -32,10 +32,17 @@ export function clusterConnector(
     override async connect(): Promise<NetStream> {
       this.connecting = true;
       turn += 1;
-      const found = slot === undefined ? undefined : await masterOf(address, slot, turn, tls);
+      let node = inTurn(address.endpoints, turn)[0]!;
+      try {
+        if (slot !== undefined) node = await masterOf(address, slot, turn, tls);
+      } catch (error) {
+        // Any other node than that which holds the keys refuses all commands. A connection that is lost is tried again.
+        this.firstError = error as Error;
+        this.stream = new Socket().destroy();
+        return this.stream;
+      }
       if (!this.connecting) throw new Error('Connection is closed.');
-      // Where no node could tell, the connection to one of them fails by itself, and is tried again.
-      const { host, port } = found ?? inTurn(address.endpoints, turn)[0]!;
+      const { host, port } = node;
       this.stream = tls === undefined ? createConnection({ host, port }) : connectTls({ ...tls, host, port });
       this.stream.once('error', (error) => {
         this.firstError = error;
@@ -45,18 +52,27 @@ export function clusterConnector(
   };
 }
 
-/** The first node that answers tells; undefined where none does, or none knows who holds the slot. */
+/**
+ * The first node that answers tells.
+ *
+ * @throws why where none does, or none knows who holds the slot
+ */
 async function masterOf(
   address: ClusterAddress,
   slot: number,
   turn: number,
   tls: ConnectionOptions | undefined,
-): Promise<Endpoint | undefined> {
+): Promise<Endpoint> {
+  let failure: unknown = new Error('No node of the cluster knows who holds the keys.');
   for (const endpoint of inTurn(address.endpoints, turn)) {
-    const master = await askFor(endpoint, slot, address, tls).catch(() => undefined);
-    if (master !== undefined) return master;
+    try {
+      const master = await askFor(endpoint, slot, address, tls);
+      if (master !== undefined) return master;
+    } catch (error) {
+      failure = error;
+    }
   }
-  return undefined;
+  throw failure;
 }
 
 async function askFor(
@@ -72,7 +88,11 @@ async function askFor(
     ...(password === undefined ? {} : { password }),
     ...(tls === undefined ? {} : { tls }),
   });
-  node.on('error', () => undefined);
+  // What the command says of a connection that is lost is no reason.
+  let cause: Error | undefined;
+  node.on('error', (error) => {
+    cause ??= error;
+  });
   try {
     const ranges = await node.cluster('SLOTS');
     const [, , master] = ranges.find(([from, to]) => from <= slot && slot <= to) ?? [];
@@ -80,6 +100,8 @@ async function askFor(
     const [masterHost, masterPort]: readonly [string | null, number, ...unknown[]] = master;
     // No name means: the one by which this node was reached.
     return { host: masterHost === null || masterHost === '' ? host : masterHost, port: masterPort };
+  } catch (error) {
+    throw cause ?? error;
   } finally {
     node.disconnect();
   }

@@ -11,3 +11,4 @@ export {
   type OpenOptions,
   type PatientOptions,
 } from './open.ts';
+export { afterPatience } from './patience.ts';

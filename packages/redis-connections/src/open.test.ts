@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +11,7 @@ import { findRedisServer, startRedisCluster, startRedisServer, type RedisCluster
 import type { Redis } from 'ioredis';
 
 import type { ConnectionLog } from './log-outages.ts';
+import { slotOf } from './slot.ts';
 import { masterOf, mastersOf, openFailFast, openOnce, openPatient, openSubscriber } from './open.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
@@ -66,6 +69,26 @@ describe('connections to one server', () => {
     await server.stop();
   });
 
+  it('outlast a machine that stands still while a reply is owed', async () => {
+    const server = await startRedisServer({ executable });
+    const redis = openFailFast({ url: server.url, name: 'test', log: silent });
+    await untilReady(redis);
+    let closes = 0;
+    redis.on('close', () => (closes += 1));
+
+    const reply = redis.ping();
+    // Let it be sent, and then nothing happens for longer than a reply or a connection is waited for.
+    await new Promise(setImmediate);
+    process.kill(server.pid, 'SIGSTOP');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_100);
+    process.kill(server.pid, 'SIGCONT');
+
+    expect(await reply).toBe('PONG');
+    expect(closes).toBe(0);
+    redis.disconnect();
+    await server.stop();
+  });
+
   it('fail at once for a program that does its work and ends', async () => {
     await expect(openOnce({ url: 'redis://127.0.0.1:1', name: 'test' })).rejects.toThrow('ECONNREFUSED');
   });
@@ -115,6 +138,34 @@ describe('connections to a cluster', () => {
 
     expect(ports.map(([value]) => value)).toEqual(tags);
     expect(new Set(ports.map(([, port]) => port)).size).toBeGreaterThan(1);
+  });
+
+  it('ask again where no node has told who holds the keys', async () => {
+    const { port } = cluster.nodes[0]!;
+    let asked = 0;
+    // The first is asked in vain, as of a node that stands still for a while.
+    const line = createServer((client) => {
+      client.on('error', () => undefined);
+      asked += 1;
+      if (asked === 1) {
+        client.resume();
+        return;
+      }
+      const upstream = connect(port, '127.0.0.1');
+      upstream.on('error', () => undefined);
+      client.pipe(upstream).pipe(client);
+    }).listen(0, '127.0.0.1');
+    await once(line, 'listening');
+    const url = `redis+cluster://127.0.0.1:${(line.address() as AddressInfo).port}`;
+    // The first node holds a third of the slots, from 0 on.
+    const keyInUse = ['{a}', '{b}', '{c}', '{d}'].find((key) => slotOf(key) > 6_000)!;
+
+    const redis = kept(openPatient({ url, name: 'test', log: silent, resend: true, keyInUse }));
+    await redis.set(keyInUse, 'there');
+
+    expect(await redis.get(keyInUse)).toBe('there');
+    expect(asked).toBeGreaterThan(1);
+    line.close();
   });
 
   it('hear on any node what is published on another', async () => {

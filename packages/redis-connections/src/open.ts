@@ -5,6 +5,7 @@ import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 import { parseRedisUrl, type RedisAddress } from './address.ts';
 import { clusterConnector } from './cluster-connector.ts';
 import { logOutages, type ConnectionLog } from './log-outages.ts';
+import { makePatient } from './patient-timers.ts';
 import { slotOf } from './slot.ts';
 import { TurnRedis } from './turn-redis.ts';
 
@@ -32,7 +33,7 @@ const SOCKET_TIMEOUT_MS = 2_000;
 /** An agent's: more than its longest blocking command plus a round trip. */
 const PATIENT_SOCKET_TIMEOUT_MS = 5_000;
 
-const ONCE_WITHIN_MS = 5_000;
+const ONCE_WITHIN_MS = 10_000;
 
 const failFast = {
   enableOfflineQueue: false,
@@ -45,16 +46,15 @@ const failFast = {
   reconnectOnError: isDemoted,
 } satisfies Options;
 
+/** Nobody waits behind a program that does its work and ends: a machine that stands still for a moment is no reason to fail. */
+const once = { ...failFast, commandTimeout: 5_000, socketTimeout: 6_000, connectTimeout: 5_000 } satisfies Options;
+
 /**
  * A connection for requests: it fails fast, and reconnects for as long as it lives. Whether Redis is there yet does not
  * matter. On a cluster it reaches every node.
  */
 export function openFailFast({ log, closing, ...options }: OpenOptions): Redis {
-  const address = parseRedisUrl(options.url);
-  const connection =
-    address.kind === 'cluster'
-      ? openCluster(address, options)
-      : open(address, { ...failFast, retryStrategy: soon }, options);
+  const connection = openAny(options, failFast);
   logOutages(connection, options.name, log, closing);
   return connection;
 }
@@ -73,14 +73,14 @@ export function openSubscriber({ log, closing, ...options }: OpenOptions): Redis
  * @throws why Redis cannot be reached
  */
 export async function openOnce(options: Omit<OpenOptions, 'log'>): Promise<Redis> {
-  const redis = openFailFast({ ...options, log: { info: ignore, warn: ignore } });
+  const redis = openAny(options, once);
+  redis.on('error', ignore);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   redis.once('ready', resolve);
   redis.once('error', reject);
   const timer = setTimeout(() => reject(new Error('Redis does not answer')), ONCE_WITHIN_MS);
   try {
     await promise;
-    redis.on('error', ignore);
     return redis;
   } catch (error) {
     redis.disconnect();
@@ -123,6 +123,12 @@ type Options = Omit<RedisOptions, 'replyMapping'>;
 
 type Given = Pick<OpenOptions, 'certificates' | 'name'>;
 
+function openAny(options: Given & Pick<OpenOptions, 'url'>, policy: typeof failFast | typeof once): Redis {
+  const address = parseRedisUrl(options.url);
+  if (address.kind === 'cluster') return openCluster(address, policy, options);
+  return open(address, { ...policy, retryStrategy: soon }, options);
+}
+
 function open(address: RedisAddress, policy: Options, given: Given, slot?: number): Redis {
   const tls = tlsOf(address, given.certificates);
   const options: Options = { ...policy, connectionName: given.name, ...(tls === undefined ? {} : { tls }) };
@@ -143,7 +149,11 @@ function open(address: RedisAddress, policy: Options, given: Given, slot?: numbe
   });
 }
 
-function openCluster(address: Extract<RedisAddress, { kind: 'cluster' }>, given: Given): Redis {
+function openCluster(
+  address: Extract<RedisAddress, { kind: 'cluster' }>,
+  policy: typeof failFast | typeof once,
+  given: Given,
+): Redis {
   const tls = tlsOf(address, given.certificates);
   const cluster = new Cluster(
     address.endpoints.map(({ host, port }) => ({ host, port })),
@@ -151,17 +161,20 @@ function openCluster(address: Extract<RedisAddress, { kind: 'cluster' }>, given:
       enableOfflineQueue: false,
       clusterRetryStrategy: soon,
       slotsRefreshInterval: 2_000,
+      // A node that does not tell by then leaves another one its time.
+      slotsRefreshTimeout: policy.connectTimeout / 2,
       maxRedirections: 10,
       redisOptions: {
-        ...{ ...failFast, ...loginOf(address), connectionName: given.name },
+        ...{ ...policy, ...loginOf(address), connectionName: given.name },
         // A node that is lost leaves the pool, and what it owed is asked again where the cluster says, a second long.
         maxRetriesPerRequest: null,
         ...(tls === undefined ? {} : { tls }),
       },
     },
   );
-  // Before a command needs it: one that finds no connection yet is tried again a tenth of a second later.
+  // It is connected before a command needs it: one that finds no connection yet is tried again a tenth of a second later.
   cluster.on('+node', (node: Redis) => {
+    makePatient(node);
     if (node.status === 'wait') node.connect().catch(ignore);
   });
   // It has the commands, the states and the events of a connection to one server, and whoever is given it uses no more.
