@@ -3,6 +3,8 @@ import { inTime } from './in-time.ts';
 
 /** A caller is told within two seconds that the store does not answer: the count of its limit and the answer together. */
 const BUDGET_MS = 1_850;
+/** What is left where all that came before took longer than it can, unless the machine stood still. */
+const LEAST_MS = 500;
 
 /** The time that one request may wait for the store in all. */
 export interface StoreBudget {
@@ -22,7 +24,7 @@ export function createStoreBudget(): StoreBudget {
       endsAt = performance.now() + BUDGET_MS;
     },
     within: (work, moreMs = 0) =>
-      inTime(work, Math.max(0, endsAt - performance.now()) + moreMs, () => {
+      inTime(work, Math.max(LEAST_MS, endsAt - performance.now()) + moreMs, () => {
         return new StoreUnavailable('the time that a request may wait for the store is up');
       }),
   };

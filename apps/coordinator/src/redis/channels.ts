@@ -22,9 +22,10 @@ export interface Channels {
 
 /**
  * @param connection used for nothing else
- * @param onHint called with a probe's id when it has written something, and without one after a time without connection
+ * @param onHint called with a probe's id when it has written something, with what the hint says, and
+ *   without one after a time without connection
  */
-export function openChannels(connection: Redis, onHint: (probe?: string) => void): Channels {
+export function openChannels(connection: Redis, onHint: (probe?: string, said?: string) => void): Channels {
   const listeners = new Map<string, Set<(message: string) => void>>();
 
   connection.on('ready', () => {
@@ -43,7 +44,7 @@ export function openChannels(connection: Redis, onHint: (probe?: string) => void
       return;
     }
     const probe = HINT_CHANNEL.exec(channel)?.[1];
-    if (probe !== undefined) onHint(probe);
+    if (probe !== undefined) onHint(probe, message);
   });
   const pinging = setInterval(() => {
     if (connection.status === 'ready') connection.ping().catch(() => undefined);

@@ -22,10 +22,18 @@ export interface RedisClock {
 export function createRedisClock(): RedisClock {
   let offsetMs = 0;
   let observedAt = Number.NEGATIVE_INFINITY;
+  /** When the estimate was made, and how long the answer took that it was made from. */
+  let estimate = { madeAt: Number.NEGATIVE_INFINITY, roundTripMs: Number.POSITIVE_INFINITY };
 
+  /** An answer that was long on its way says little: a better estimate is kept for as long as it is good and not contradicted. */
   const observe = (redisMs: number, sentAt: number): void => {
     observedAt = performance.now();
-    offsetMs = redisMs - (sentAt + observedAt) / 2;
+    const [least, most] = [redisMs - observedAt, redisMs - sentAt];
+    const isGood = observedAt - estimate.madeAt <= GOOD_FOR_MS;
+    const roundTripMs = observedAt - sentAt;
+    if (isGood && estimate.roundTripMs < roundTripMs && least <= offsetMs && offsetMs <= most) return;
+    offsetMs = (least + most) / 2;
+    estimate = { madeAt: observedAt, roundTripMs };
   };
   return {
     observe,

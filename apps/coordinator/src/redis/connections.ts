@@ -1,3 +1,4 @@
+import { afterPatience } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 /** Closes connections. A `QUIT` that is never answered does not hold the end of the process up. */
@@ -11,10 +12,10 @@ async function close(connection: Redis, withinMs: number): Promise<void> {
   connection.disconnect();
 }
 
-/** Waits for a promise, but not longer than a time, and not for its errors. */
+/** Waits for a promise, but not longer than a time, and not for its errors. Time in which this process was held up is not counted. */
 export async function within(promise: Promise<unknown>, milliseconds: number): Promise<void> {
   const timeout = Promise.withResolvers<void>();
-  const timer = setTimeout(timeout.resolve, milliseconds);
+  const cancel = afterPatience(milliseconds, timeout.resolve);
   await Promise.race([promise.catch(() => undefined), timeout.promise]);
-  clearTimeout(timer);
+  cancel();
 }

@@ -1,3 +1,4 @@
+import { afterPatience } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 /**
@@ -15,13 +16,23 @@ const AT_MOST_EVERY_MS = 10_000;
  */
 export function createOutageGrace(connection: Redis): () => boolean {
   let lost = false;
+  let isGranted = false;
   let grantedAt = Number.NEGATIVE_INFINITY;
   connection.on('ready', () => {
-    if (lost && performance.now() - grantedAt > AT_MOST_EVERY_MS) grantedAt = performance.now();
+    if (lost && performance.now() - grantedAt > AT_MOST_EVERY_MS) {
+      grantedAt = performance.now();
+      isGranted = true;
+      // Where all of the machine stands still meanwhile, so do the agents.
+      afterPatience(
+        GRACE_MS,
+        () => (isGranted = false),
+        (timer) => timer.unref(),
+      );
+    }
     lost = false;
   });
   connection.on('close', () => {
     lost = true;
   });
-  return () => performance.now() - grantedAt < GRACE_MS;
+  return () => isGranted;
 }

@@ -12,7 +12,7 @@ let reader: Redis;
 beforeAll(async () => {
   bed = await startCoreBed({}, { replicas: { count: 1, withinMs: 1_000 } });
   await bed.addProbe('fra-1');
-  await bed.beat('fra-1');
+  await bed.keepAlive('fra-1');
   await until(async () => (await bed.core.probes.list())['fra-1']?.status === 'healthy');
 });
 
