@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { redisKeys, SCREENSHOT_BUDGET_MS, type AnyCheckType, type LookUpPlace } from '@vantage/contract';
+import {
+  readResultNote,
+  redisKeys,
+  SCREENSHOT_BUDGET_MS,
+  type AnyCheckType,
+  type LookUpPlace,
+} from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { openFailFast, openSubscriber } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
@@ -134,10 +140,16 @@ export function createCore(options: CoreOptions): Core {
   const shared = { deadlines, retentionMs, counters, log };
   const drainAll = (claimIdleMs?: number): Promise<unknown> =>
     Promise.all([...directory.ids()].map((probe) => ingest.drain(probe, claimIdleMs)));
-  const channels = openChannels(openSubscriber(connection('subscriber')), (probe) => {
-    if (probe === undefined) void drainAll();
+  const channels = openChannels(openSubscriber(connection('subscriber')), (probe, said = '') => {
+    if (probe === undefined) {
+      void drainAll();
+      return;
+    }
     // A probe that is not known yet is found by the next look at all.
-    else if (directory.ids().has(probe)) void ingest.drain(probe);
+    if (!directory.ids().has(probe)) return;
+    const note = readResultNote(said);
+    if (note === undefined) void ingest.drain(probe);
+    else ingest.takeAhead(probe, note);
   });
   const load = createProbeLoad({
     listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),
@@ -157,6 +169,7 @@ export function createCore(options: CoreOptions): Core {
   });
   const ingest = createIngest({
     redis: background,
+    clock,
     screenshots,
     types,
     validatorsOf,
@@ -179,6 +192,8 @@ export function createCore(options: CoreOptions): Core {
     });
   background.on('ready', () => {
     void keepScripts();
+    // What was written while it was away is in time for a moment; a hint may have come before this connection.
+    void drainAll();
     loadScripts(background, [
       ...checkScripts,
       changesScript,

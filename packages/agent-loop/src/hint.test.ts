@@ -1,13 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { createHint, type Hint } from './hint.ts';
-import { eventually } from '../test/eventually.ts';
 
-let hint: Hint;
+let hint: Hint<string>;
 
-afterEach(() => hint.close());
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+
+afterEach(() => {
+  hint.close();
+  jest.useRealTimers();
+});
 
 function counted(isDense: boolean): () => number {
   let given = 0;
@@ -19,46 +23,48 @@ function counted(isDense: boolean): () => number {
 }
 
 describe('the hint that there are results', () => {
-  it('is given at once, and once for all that follow closely', async () => {
+  it('is given at once, and once for all that follow closely', () => {
     const given = counted(false);
 
     for (let raised = 0; raised < 10; raised += 1) hint.raise();
     expect(given()).toBe(1);
-    await eventually(() => (given() === 2 ? true : undefined));
-    await sleep(50);
+    jest.advanceTimersByTime(5);
+    expect(given()).toBe(2);
+    jest.advanceTimersByTime(1_000);
 
     expect(given()).toBe(2);
   });
 
-  it('is given at once again after a while', async () => {
+  it('is given at once again after a while', () => {
     const given = counted(false);
     hint.raise();
-    await sleep(50);
+    jest.advanceTimersByTime(50);
 
     hint.raise();
 
     expect(given()).toBe(2);
   });
 
-  it('waits for those that follow at a dense pace, and is given once for all of them', async () => {
+  it('waits for those that follow at a dense pace, and is given once for all of them', () => {
     const given = counted(true);
 
     for (let raised = 0; raised < 10; raised += 1) hint.raise();
     expect(given()).toBe(0);
-    await eventually(() => (given() === 1 ? true : undefined));
-    await sleep(50);
+    jest.advanceTimersByTime(8);
+    expect(given()).toBe(1);
+    jest.advanceTimersByTime(1_000);
 
     expect(given()).toBe(1);
   });
 
-  it('is given early at the end, and not twice', async () => {
+  it('is given early at the end, and not twice', () => {
     const given = counted(true);
     hint.raise();
 
     hint.flush();
     expect(given()).toBe(1);
     hint.flush();
-    await sleep(50);
+    jest.advanceTimersByTime(50);
 
     expect(given()).toBe(1);
   });

@@ -1,6 +1,7 @@
 /** A signal that may be raised often and is given seldom. */
-export interface Hint {
-  readonly raise: () => void;
+export interface Hint<Note> {
+  /** @param note goes along where the signal is given at once, for this alone */
+  readonly raise: (note?: Note) => void;
   /** Gives at once what was raised and not given. */
   readonly flush: () => void;
   readonly close: () => void;
@@ -18,27 +19,27 @@ const DENSE_GAP_MS = 30;
  *
  * @param isDense whether so many results come that saving signals counts
  */
-export function createHint(give: () => void, isDense: () => boolean): Hint {
+export function createHint<Note>(give: (note?: Note) => void, isDense: () => boolean): Hint<Note> {
   let timer: NodeJS.Timeout | undefined;
   let raised = false;
   let givenMs = Number.NEGATIVE_INFINITY;
 
-  const giveNow = (): void => {
+  const giveNow = (note?: Note): void => {
     clearTimeout(timer);
     timer = undefined;
     raised = false;
     givenMs = performance.now();
-    give();
+    give(note);
   };
 
   return {
-    raise: () => {
+    raise: (note) => {
       raised = true;
       if (timer !== undefined) return;
       const sinceMs = performance.now() - givenMs;
       const waitMs = isDense() ? Math.max(COLLECT_MS, DENSE_GAP_MS - sinceMs) : GAP_MS - sinceMs;
-      if (waitMs <= 0) giveNow();
-      else timer = setTimeout(giveNow, waitMs);
+      if (waitMs <= 0) giveNow(note);
+      else timer = setTimeout(() => giveNow(), waitMs);
     },
     flush: () => {
       if (raised) giveNow();

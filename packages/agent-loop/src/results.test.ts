@@ -16,9 +16,11 @@ function store(options: Partial<ResultsOptions> = {}): {
   refuses: boolean;
   now: number;
   hints: number;
+  /** What went along with the hints. */
+  readonly told: string[];
   readonly written: string[];
 } {
-  const state = { up: true, refuses: false, now: 0, hints: 0, written: [] as string[] };
+  const state = { up: true, refuses: false, now: 0, hints: 0, written: [] as string[], told: [] as string[] };
   results = createResults({
     writer: {
       isReady: () => state.up,
@@ -29,7 +31,10 @@ function store(options: Partial<ResultsOptions> = {}): {
         const picture = png === undefined ? '' : ` ${Buffer.from(png).toString()}`;
         state.written.push(`${check} ${kind} ${data}${picture}`);
       },
-      hint: async () => (state.hints += 1),
+      hint: async (final) => {
+        state.hints += 1;
+        state.told.push(final === undefined ? '-' : `${final.check} ${final.data}`);
+      },
     },
     now: () => state.now,
     isDense: () => false,
@@ -53,6 +58,30 @@ describe('results on their way to Redis', () => {
     // One at once, and others for all that came soon after.
     await eventually(() => (redis.hints > 1 ? true : undefined));
     expect(redis.hints).toBeLessThan(checks.length / 2);
+  });
+
+  it('go along with the hint where one comes alone, and not where it is a partial one', async () => {
+    const alone = store();
+    await results.final('a', '{}', soon);
+    results.close();
+    const partial = store();
+    results.partial('b', '{}', soon);
+    await eventually(() => (partial.written.length === 1 ? true : undefined));
+
+    expect(alone.told).toEqual(['a {}']);
+    expect(partial.told).toEqual(['-']);
+  });
+
+  it('stay behind the hint where several are told at once', async () => {
+    const redis = store();
+    redis.up = false;
+    const written = [results.final('a', '{}', soon), results.final('b', '{}', soon)];
+
+    redis.up = true;
+    results.resume();
+    await Promise.all(written);
+
+    expect(redis.told).toEqual(['-']);
   });
 
   it('wait while Redis is away and are all sent when it is back', async () => {
@@ -133,7 +162,7 @@ describe('results on their way to Redis', () => {
 
     redis.up = true;
     results.resume();
-    await results.flush(AbortSignal.timeout(5_000));
+    await results.flush(AbortSignal.timeout(40_000));
 
     expect(redis.written).toEqual(['b final 1234567890', 'c final 1234567890']);
   });

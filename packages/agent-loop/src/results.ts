@@ -9,8 +9,12 @@ export interface ResultWriter {
   readonly isReady: () => boolean;
   /** Appends one entry to the probe's result stream. */
   readonly append: (check: string, kind: EntryKind, data: string, png?: Uint8Array) => Promise<unknown>;
-  /** Says that the stream has something new. May be lost: coordinators sweep. */
-  readonly hint: () => Promise<unknown>;
+  /**
+   * Says that the stream has something new. May be lost: coordinators sweep.
+   *
+   * @param final the one final result that is new, which is told along
+   */
+  readonly hint: (final?: Pick<Entry, 'check' | 'data'>) => Promise<unknown>;
 }
 
 /** Where a job's handler puts what it found. */
@@ -61,7 +65,7 @@ export function createResults({ writer, now, isDense, log, maxBytes = MAX_BYTES 
       if (kind !== 'partial') log.warn({ check, reason }, 'a result is dropped');
     },
   });
-  const hint = createHint(() => void writer.hint().catch(() => undefined), isDense);
+  const hint = createHint<Entry>((final) => void writer.hint(final).catch(() => undefined), isDense);
   const idle = new Set<() => void>();
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
@@ -81,7 +85,8 @@ export function createResults({ writer, now, isDense, log, maxBytes = MAX_BYTES 
       );
     }
     // Behind the entries on the same connection: who gets the hint finds them.
-    if (entries.length > 0) hint.raise();
+    const [first] = entries;
+    if (first !== undefined) hint.raise(entries.length === 1 && first.kind === 'final' ? first : undefined);
   };
 
   const failed = (entry: Entry, error: unknown): void => {

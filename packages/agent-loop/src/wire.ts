@@ -1,4 +1,4 @@
-import { HEARTBEAT_TTL_MS, redisKeys } from '@vantage/contract';
+import { BARE_HINT, HEARTBEAT_TTL_MS, redisKeys, writeResultNote } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { HeartbeatParts } from './heartbeat.ts';
@@ -19,7 +19,10 @@ export function resultStream(
       const fields = ['check', check, 'kind', kind, 'data', data, ...picture, ...traceFields(placeOf(check))];
       return redis.xadd(stream, '*', ...fields);
     },
-    hint: () => redis.publish(channel, '1'),
+    hint: (final) => {
+      const note = final && writeResultNote({ ...final, traceparent: placeOf(final.check) });
+      return redis.publish(channel, note ?? BARE_HINT);
+    },
   };
 }
 

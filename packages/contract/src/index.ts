@@ -10,6 +10,7 @@ export * from './place.ts';
 export * from './probe.ts';
 export * from './problem.ts';
 export * from './redis-keys.ts';
+export * from './result-note.ts';
 export * from './result.ts';
 export * from './screenshot.ts';
 export * from './summary.ts';

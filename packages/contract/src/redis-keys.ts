@@ -7,7 +7,7 @@ export const redisKeys = {
   queuePrefix: (probe: string) => `p:{${probe}}`,
   /** Stream of a probe's results, partial and final. Agent `XADD`s, coordinators read as one consumer group. */
   results: (probe: string) => `p:{${probe}}:res`,
-  /** Channel of hints that a probe's stream has something new. Agent publishes. */
+  /** Channel of hints that a probe's stream has something new, some with a `ResultNote`. Agent publishes. */
   resultHint: (probe: string) => `p:{${probe}}:n`,
   /** A probe's heartbeat, JSON, expiring. Agent writes. */
   heartbeat: (probe: string) => `p:{${probe}}:hb`,

@@ -1,34 +1,22 @@
-import type { AnyCheckType, ResultKind } from '@vantage/contract';
-import type { Redis } from 'ioredis';
+import type { AnyCheckType, ResultKind, ResultNote } from '@vantage/contract';
 
 import { within } from '../redis/connections.ts';
-import type { Log } from '../redis/log.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
-import { acceptResult, registeredAddress, type AcceptDependencies } from './accept-result.ts';
-import { keepPartial, settle, type Settlement, type WaitingReaders } from './check-records.ts';
+import { acceptResult, registeredAddress } from './accept-result.ts';
+import { keepPartial, type Settlement } from './check-records.ts';
 import type { CheckTypes } from './check-types.ts';
 import type { Counters } from './counters.ts';
-import type { Deadlines } from './deadlines.ts';
-import type { FinalResult } from './final-result.ts';
 import { createAcknowledgements, type Acknowledgements } from './acknowledgements.ts';
 import { claimIdle, readNew, type StreamEntry } from './result-stream.ts';
+import { createResultsAhead, type ResultsAhead, type ResultsAheadDependencies } from './results-ahead.ts';
+import { showFinal } from './show-final.ts';
 import type { Screenshots } from './screenshots.ts';
 
-export interface IngestDependencies extends AcceptDependencies {
-  readonly redis: Redis;
+export interface IngestDependencies extends ResultsAheadDependencies {
   readonly types: CheckTypes;
-  readonly deadlines: Deadlines;
-  readonly readers: WaitingReaders;
   readonly screenshots: Pick<Screenshots, 'takeIn'>;
-  readonly retentionMs: number;
-  readonly counters: Counters;
   /** Asks a registry about an address ahead of `lookUpPlace`; absent where the operator wants none asked. Never rejects. */
   readonly preparePlace?: ((address: string) => Promise<void>) | undefined;
-  /** True for a moment after an outage of Redis, in which no result is late. */
-  readonly isGrace: () => boolean;
-  /** Told of each final result that has been shown. */
-  readonly onFinal?: ((final: FinalResult) => void) | undefined;
-  readonly log: Log;
 }
 
 export interface Ingest {
@@ -39,12 +27,22 @@ export interface Ingest {
    * @param claimIdleMs takes over also what a coordinator has held for longer than this without an end
    */
   readonly drain: (probe: string, claimIdleMs?: number) => Promise<void>;
+  /**
+   * Takes in a final result that came with the hint of its entry, and then the stream. It is shown a round trip earlier.
+   * Never rejects: where that comes to nothing the entry does.
+   */
+  readonly takeAhead: (probe: string, note: ResultNote) => void;
   /** Leaves nothing for another coordinator to find. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
 /** A result that is in time must be written well before the check is ended: its place can wait no longer than this. */
 const PREPARE_MS = 1_000;
+
+/** Of a check of another coordinator: it shows it, or, where it is gone, this one after this time. */
+const ELSEWHERE_MS = 100;
+/** Who waits for a result that is shown ahead has it by then; nobody waits for what its entry costs. */
+const SHOWN_MS = 5;
 
 interface Drain {
   running: Promise<void> | undefined;
@@ -56,6 +54,8 @@ interface Drain {
 export function createIngest(dependencies: IngestDependencies): Ingest {
   const drains = new Map<string, Drain>();
   const done = createAcknowledgements(dependencies.redis);
+  const ahead = createResultsAhead(dependencies);
+  const soon = new Map<string, NodeJS.Timeout>();
 
   const run = async (probe: string, drain: Drain): Promise<void> => {
     try {
@@ -63,8 +63,8 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         drain.again = false;
         const claimIdleMs = drain.claimIdleMs;
         drain.claimIdleMs = undefined;
-        if (claimIdleMs !== undefined) await takeOver(dependencies, done, probe, claimIdleMs);
-        while (await takeNew(dependencies, done, probe));
+        if (claimIdleMs !== undefined) await takeOver(dependencies, done, ahead, probe, claimIdleMs);
+        while (await takeNew(dependencies, done, ahead, probe));
       }
     } catch (error) {
       noteFault(dependencies, probe, error);
@@ -73,30 +73,61 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     }
   };
 
+  const drain: Ingest['drain'] = (probe, claimIdleMs) => {
+    const wanted = drains.get(probe) ?? { running: undefined, again: false, claimIdleMs: undefined };
+    wanted.again = true;
+    wanted.claimIdleMs = claimIdleMs ?? wanted.claimIdleMs;
+    if (wanted.running !== undefined) return wanted.running;
+    drains.set(probe, wanted);
+    wanted.running = run(probe, wanted);
+    return wanted.running;
+  };
+
+  const drainIn = (probe: string, milliseconds: number): void => {
+    if (soon.has(probe)) return;
+    const timer = setTimeout(() => {
+      soon.delete(probe);
+      void drain(probe);
+    }, milliseconds);
+    soon.set(probe, timer);
+  };
+
   return {
-    drain: (probe, claimIdleMs) => {
-      const drain = drains.get(probe) ?? { running: undefined, again: false, claimIdleMs: undefined };
-      drain.again = true;
-      drain.claimIdleMs = claimIdleMs ?? drain.claimIdleMs;
-      if (drain.running !== undefined) return drain.running;
-      drains.set(probe, drain);
-      drain.running = run(probe, drain);
-      return drain.running;
+    drain,
+    takeAhead: (probe, note) => {
+      const checkType = dependencies.types.remembered(note.check);
+      if (checkType === undefined) return drainIn(probe, ELSEWHERE_MS);
+      if (dependencies.preparePlace !== undefined) {
+        // Its place may have to be asked for first.
+        void drain(probe);
+        return;
+      }
+      ahead.show(probe, note, checkType);
+      drainIn(probe, SHOWN_MS);
     },
-    close: done.close,
+    close: () => {
+      for (const timer of soon.values()) clearTimeout(timer);
+      return done.close();
+    },
   };
 }
 
 /** @returns true where there may be more */
-async function takeNew(dependencies: IngestDependencies, done: Acknowledgements, probe: string): Promise<boolean> {
+async function takeNew(
+  dependencies: IngestDependencies,
+  done: Acknowledgements,
+  ahead: ResultsAhead,
+  probe: string,
+): Promise<boolean> {
   const { entries, more } = await done.alongWith(probe, (ids) => readNew(dependencies.redis, probe, ids));
-  await takeIn(dependencies, done, probe, entries);
+  await takeIn(dependencies, done, ahead, probe, entries);
   return more;
 }
 
 async function takeOver(
   dependencies: IngestDependencies,
   done: Acknowledgements,
+  ahead: ResultsAhead,
   probe: string,
   idleMs: number,
 ): Promise<void> {
@@ -105,7 +136,7 @@ async function takeOver(
   let cursor: string | undefined;
   do {
     const claimed = await claimIdle(dependencies.redis, probe, idleMs, cursor);
-    await takeIn(dependencies, done, probe, claimed.entries);
+    await takeIn(dependencies, done, ahead, probe, claimed.entries);
     cursor = claimed.next;
   } while (cursor !== undefined);
 }
@@ -113,6 +144,7 @@ async function takeOver(
 async function takeIn(
   dependencies: IngestDependencies,
   acknowledgements: Acknowledgements,
+  ahead: ResultsAhead,
   probe: string,
   entries: readonly StreamEntry[],
 ): Promise<void> {
@@ -124,7 +156,7 @@ async function takeIn(
   await prepareAll(dependencies, entries, checkTypes);
   // The scripts of a batch leave in the order of the stream, in one go.
   const outcomes = await Promise.allSettled(
-    entries.map((entry, index) => takeInOne(dependencies, probe, entry, checkTypes[index])),
+    entries.map((entry, index) => takeInOne(dependencies, ahead, probe, entry, checkTypes[index])),
   );
   const done = entries.flatMap((entry, index) => (outcomes[index]?.status === 'fulfilled' ? [entry.id] : []));
   acknowledgements.add(probe, done);
@@ -149,11 +181,12 @@ async function prepareAll(
 /** Rejects only where the store did not take it: then the entry stays. */
 async function takeInOne(
   dependencies: IngestDependencies,
+  ahead: ResultsAhead,
   probe: string,
   { id, check, kind, data, png, traceparent }: StreamEntry,
   checkType: AnyCheckType | undefined,
 ): Promise<void> {
-  const { redis, retentionMs, deadlines, readers, counters, isGrace, onFinal } = dependencies;
+  const { redis, counters, isGrace } = dependencies;
   const startedAt = performance.now();
   if (check === undefined) {
     counters.entriesMalformed += 1;
@@ -169,6 +202,8 @@ async function takeInOne(
     count(counters, kind, 'unknown');
     return;
   }
+  const shown = kind === 'final' ? ahead.wasShown(probe, check) : undefined;
+  if (shown !== undefined && (await shown)) return;
   const accepted = acceptResult(dependencies, checkType, { kind, data, writtenAtMs: ms });
   if (accepted.kind === 'partial') {
     const said = accepted.valid
@@ -177,16 +212,8 @@ async function takeInOne(
     count(counters, kind, said);
     return;
   }
-  const [said = 'unknown'] = await onStore(redis, () =>
-    settle(redis, check, [[probe, accepted.json]], { retentionMs, deadlines, readers, writtenAt }),
-  );
-  count(counters, kind, said);
-  if (said !== 'applied') return;
-  if (!accepted.valid) counters.resultsInvalid += 1;
-  onFinal?.({
-    ...{ checkId: check, probe, type: checkType.type, result: accepted.valid ? accepted.result : 'error' },
-    ...{ writtenAtMs: ms, tookMs: performance.now() - startedAt, traceparent },
-  });
+  const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: ms, traceparent };
+  count(counters, kind, await showFinal(dependencies, final, writtenAt));
 }
 
 const finalCounters = {
