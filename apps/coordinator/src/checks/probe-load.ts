@@ -48,6 +48,8 @@ const FINAL = /"probe":"([^"]+)","kind":"final"/;
 const SHARE_OF_TYPE = 0.75;
 /** Weight of the newest in the moving average. */
 const NEWEST = 0.1;
+/** How often it is looked for checks whose end was not heard of. */
+const LOOK_FOR_OLD_MS = 250;
 /** Before anything is known. */
 const FIRST_GUESS_MS = 250;
 /** Where an agent does not say. */
@@ -60,6 +62,7 @@ export function createProbeLoad({
 }: ProbeLoadOptions): ProbeLoad {
   const checks = new Map<string, Given>();
   const lanes = new Map<string, Map<string, Lane>>();
+  let lookForOldAt = Number.NEGATIVE_INFINITY;
 
   const laneOf = (probe: string, type: string): Lane => {
     const ofProbe = lanes.get(probe) ?? new Map<string, Lane>();
@@ -93,6 +96,8 @@ export function createProbeLoad({
 
   /** Whose end was not heard of: they are in the order in which they were added, if not quite in that of their ends. */
   const forgetOld = (): void => {
+    if (nowMs() < lookForOldAt) return;
+    lookForOldAt = nowMs() + LOOK_FOR_OLD_MS;
     for (const [id, { endsAt }] of checks) {
       if (endsAt > nowMs()) return;
       release(id);

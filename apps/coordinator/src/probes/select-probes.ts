@@ -79,6 +79,8 @@ interface Candidate {
   readonly tie: number;
 }
 
+const NOWHERE: readonly number[] = [];
+
 /** Takes one after another, always the one that adds most to what was taken. */
 function spread(
   capable: readonly KnownProbe[],
@@ -108,7 +110,10 @@ function toCandidate(
 ): Candidate {
   const { id, asNumber, countryCode } = probe.record;
   const { running, capacity } = probe.heartbeat!.load;
-  const places = locations.flatMap((terms, index) => (terms.every((holds) => holds(probe.record)) ? [index] : []));
+  const places =
+    locations.length === 0
+      ? NOWHERE
+      : locations.flatMap((terms, index) => (terms.every((holds) => holds(probe.record)) ? [index] : []));
   const degraded = statusOf(probe).status === 'healthy' ? 0 : 1;
   return { id, asNumber, countryCode, places, degraded, load: running / capacity, tie: tieBreak(id) };
 }
@@ -137,8 +142,10 @@ function least(candidates: Iterable<Candidate>, uses: ReadonlyMap<string | numbe
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {
-  const index = a.findIndex((value, at) => value !== b[at]);
-  return index === -1 ? 0 : a[index]! - b[index]!;
+  for (let index = 0; index < a.length; index += 1) {
+    if (a[index] !== b[index]) return a[index]! - b[index]!;
+  }
+  return 0;
 }
 
 function whyNone(

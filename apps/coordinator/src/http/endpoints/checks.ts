@@ -1,5 +1,5 @@
 import type { Check, CheckStart } from '@vantage/contract';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 
 import { StoreUnavailable, type AcceptedRequest, type AdmitCheck, type Checks } from '../../checks/checks.ts';
 import { KEY_WAIT_MS, noClaim, type Claim, type FirstAnswer, type FirstAnswers } from '../../checks/first-answers.ts';
@@ -147,19 +147,29 @@ function fulfilled<T>(outcome: PromiseSettledResult<T>): T {
 }
 
 export function readCheck({ checks, retentionSeconds, stopping, limitRead }: CheckEndpointsOptions): Endpoint {
+  const begun = new WeakMap<Request, Promise<Check | undefined>>();
+  const read = async (request: Request, response: Response): Promise<Check | undefined> => {
+    const { id = '' } = request.params as { readonly id?: string };
+    if (!isCheckId(id)) return undefined;
+    const waitMs = readWait(request);
+    const gone = new AbortController();
+    // With a reason of its own: the one that Node would make has a stack trace.
+    response.once('close', () => gone.abort('closed'));
+    return checks.read(id, waitMs, AbortSignal.any([gone.signal, stopping]));
+  };
   return {
     path: '/check/:id/results',
     method: 'GET',
-    limit: limitRead,
+    // Counted and read in one round trip, where both go well.
+    limit: (request, response) =>
+      limitRead(request, response, [], () => {
+        const reading = read(request, response);
+        reading.catch(() => undefined);
+        begun.set(request, reading);
+      }),
     holdMs: readWait,
     answer: async (request, response) => {
-      const { id = '' } = request.params as { readonly id?: string };
-      const waitMs = readWait(request);
-      const gone = new AbortController();
-      // With a reason of its own: the one that Node would make has a stack trace.
-      response.once('close', () => gone.abort('closed'));
-      const ended = AbortSignal.any([gone.signal, stopping]);
-      const check = isCheckId(id) ? await checks.read(id, waitMs, ended) : undefined;
+      const check = await (begun.get(request) ?? read(request, response));
       if (check === undefined) {
         throw new HttpProblem('check-not-found', 'There is no check with this id, or it is too old to be kept.');
       }

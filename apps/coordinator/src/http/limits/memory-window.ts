@@ -94,23 +94,27 @@ function longestRefusal(axes: readonly Axis[], judge: (axis: Axis) => Judgement)
 /** Drops what has left the window; adds nothing. */
 function judgeSum(slices: Map<number, number>, limit: number, cost: number, nowMs: number): Judgement {
   const from = nowMs - WINDOW_MS;
-  for (const slice of slices.keys()) if (sliceEnd(slice) <= from) slices.delete(slice);
-  const counted = [...slices].map(([slice, costs]) => ({
-    end: sliceEnd(slice),
-    costs,
-    hits: Math.ceil(costs * Math.min(1, (sliceEnd(slice) - from) / SLICE_MS)),
-  }));
-  const count = counted.reduce((total, { hits }) => total + hits, 0);
+  let count = 0;
+  for (const [slice, costs] of slices) {
+    if (sliceEnd(slice) <= from) slices.delete(slice);
+    else count += hitsOf(slice, costs, from);
+  }
   let excess = Math.max(1, Math.min(count, count + cost - limit));
-  let waitMs = counted.length === 0 ? WINDOW_MS : 0;
-  for (const { end, costs, hits } of counted) {
+  let waitMs = slices.size === 0 ? WINDOW_MS : 0;
+  for (const [slice, costs] of slices) {
     if (excess <= 0) break;
+    const hits = hitsOf(slice, costs, from);
     // The slice counts for at most `left` once that share of it is in the window.
     const left = Math.max(0, hits - excess);
-    waitMs = Math.ceil(end - (left / costs) * SLICE_MS - from) + 1;
+    waitMs = Math.ceil(sliceEnd(slice) - (left / costs) * SLICE_MS - from) + 1;
     excess -= hits;
   }
   return { admits: count === 0 || count + cost <= limit, count, waitMs };
+}
+
+/** What a slice counts for: the one that the start of the window lies in, in part. */
+function hitsOf(slice: number, costs: number, from: number): number {
+  return Math.ceil(costs * Math.min(1, (sliceEnd(slice) - from) / SLICE_MS));
 }
 
 function judgeDistinct(members: Map<string, number>, limit: number, member: string, nowMs: number): Judgement {

@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express';
-import { rateLimit, type Store } from 'express-rate-limit';
+import { rateLimit, type RateLimitInfo } from 'express-rate-limit';
 import type { Logger } from 'pino';
 
 import { clientAddress } from '../client-address.ts';
 import { HttpProblem } from '../problem.ts';
-import { axesOf, type Charge } from './axes.ts';
+import { axesOf, type Axis } from './axes.ts';
 import type { SharedWindow } from './shared-window.ts';
 import type { TargetAxis } from './target-axes.ts';
 import { WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
@@ -26,27 +26,55 @@ export interface Bucket {
  * `Retry-After` where a limit refuses it.
  *
  * @param targets what the request wants measured, once that is known
+ * @param onLikely begins what the answer needs while the count is under way, where nothing is known here against the
+ *   request; it comes to nothing where the count refuses it. May not be called
  * @throws HttpProblem 429 that says which limit it was; 400 where the client has no address
  */
-export type Limit = (request: Request, response: Response, targets?: readonly TargetAxis[]) => Promise<void>;
+export type Limit = (
+  request: Request,
+  response: Response,
+  targets?: readonly TargetAxis[],
+  onLikely?: () => void,
+) => Promise<void>;
 
 /** Limits one endpoint. */
 export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Limit {
-  const targetsOf = new WeakMap<Request, readonly TargetAxis[]>();
+  const asked = new WeakMap<Request, Pick<Charged, 'targets' | 'onLikely'>>();
+  /** What the library's keys stand for: it gives its store nothing else, and each is used once. */
+  const charged = new Map<string, Charged>();
+  let keys = 0;
   const limiter = rateLimit({
     windowMs: WINDOW_MS,
     limit: bucket.limit,
-    identifier: bucket.name,
-    standardHeaders: 'draft-8',
+    // Its own name the client in the policy, by a hash that anybody can reverse for IPv4; and shared caches keep headers.
+    standardHeaders: false,
     legacyHeaders: false,
-    keyGenerator: (request) => toKey(clientAddress(request), bucket.limit, targetsOf.get(request) ?? []),
-    store: windowStore(bucket, window),
-    handler: (_request, response) => {
+    keyGenerator: (request, response) => {
+      const client = axesOf(clientAddress(request), bucket.limit);
+      const key = String((keys += 1));
+      charged.set(key, { client, response, ...(asked.get(request) ?? { targets: [], onLikely: undefined }) });
+      return key;
+    },
+    store: {
+      increment: async (key) => {
+        const { client, targets, response, onLikely } = charged.get(key)!;
+        charged.delete(key);
+        const count = await window.count(bucket, { client, target: targets }, onLikely);
+        if (count.refusedBy !== undefined) throw targetRefused(bucket, count, count.refusedBy, targets);
+        if (!response.headersSent) response.set(limitHeaders([clientLimit(bucket, count)]));
+        return { totalHits: count.hits, resetTime: new Date(Date.now() + count.resetMs) };
+      },
+      // What it was made for, giving hits back, is not used here.
+      decrement: () => undefined,
+      resetKey: () => undefined,
+    },
+    handler: (request) => {
+      const { resetTime } = (request as typeof request & { readonly rateLimit: RateLimitInfo }).rateLimit;
       throw new HttpProblem(
         'rate-limited',
         `The limit of ${bucket.limit} requests a minute to ${bucket.endpoint} is reached for your address. ` +
           'IPv6 addresses count by /64, with wider limits for the /56 and /48 around it.',
-        { headers: { 'Retry-After': String(Math.max(1, Number(response.getHeader('Retry-After')))) } },
+        { headers: { 'Retry-After': String(seconds(resetTime!.getTime() - Date.now())) } },
       );
     },
     // The address is validated by `clientAddress`; a forwarded address from an untrusted proxy is ignored on purpose.
@@ -56,11 +84,10 @@ export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Li
       warn: (error, message) => log.warn({ err: error }, message ?? 'express-rate-limit'),
     },
   });
-  return (request, response, targets = []) => {
-    targetsOf.set(request, targets);
+  return (request, response, targets = [], onLikely) => {
+    asked.set(request, { targets, onLikely });
     return new Promise((resolve, reject) => {
       void limiter(request, response, (error?: unknown) => {
-        withoutPartitionKey(response);
         if (error === undefined) resolve();
         else reject(asError(error));
       });
@@ -68,37 +95,15 @@ export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Li
   };
 }
 
+interface Charged {
+  readonly client: readonly Axis[];
+  readonly targets: readonly TargetAxis[];
+  readonly response: Response;
+  readonly onLikely: (() => void) | undefined;
+}
+
 function asError(thrown: unknown): Error {
   return Error.isError(thrown) ? thrown : new Error('a limiter failed', { cause: thrown });
-}
-
-/**
- * The library names the client in the policy by a hash of its key, which anybody can reverse for IPv4. Completed
- * results may be kept by shared caches, headers and all; so it goes. The parameter is optional (section 3.1 of the draft).
- */
-function withoutPartitionKey(response: Response): void {
-  const policy = response.getHeader('RateLimit-Policy');
-  if (typeof policy === 'string') response.setHeader('RateLimit-Policy', policy.replace(/; pk=:[^:]*:/, ''));
-}
-
-/** The library's key is the text of all that the request is charged. */
-function toKey(address: string, limit: number, target: readonly TargetAxis[]): string {
-  return JSON.stringify({ client: axesOf(address, limit), target });
-}
-
-/** The library's store over the window. What it was made for, giving hits back, is not used here. */
-function windowStore(bucket: Bucket, window: SharedWindow): Store {
-  return {
-    prefix: `${bucket.name}:`,
-    increment: async (key) => {
-      const charge = JSON.parse(key) as Charge & { readonly target: readonly TargetAxis[] };
-      const count = await window.count(bucket, charge);
-      if (count.refusedBy !== undefined) throw targetRefused(bucket, count, count.refusedBy, charge.target);
-      return { totalHits: count.hits, resetTime: new Date(Date.now() + count.resetMs) };
-    },
-    decrement: () => undefined,
-    resetKey: () => undefined,
-  };
 }
 
 /** The headers name both limits: that of the client, which has counted the request, and the one that refuses it. */
@@ -109,18 +114,29 @@ function targetRefused(
   axes: readonly TargetAxis[],
 ): HttpProblem {
   const { policy, limit, says } = axes[axis]!;
-  const limits = [
-    { name: bucket.name, limit: bucket.limit, left: Math.max(0, bucket.limit - count.hits), resetMs: count.resetMs },
-    { name: policy, limit, left, resetMs },
-  ];
-  const windowSeconds = WINDOW_MS / 1_000;
+  const limits = [clientLimit(bucket, count), { name: policy, limit, left, resetMs }];
   return new HttpProblem('rate-limited', says, {
-    headers: {
-      'Retry-After': String(seconds(resetMs)),
-      RateLimit: limits.map((one) => `"${one.name}"; r=${one.left}; t=${seconds(one.resetMs)}`).join(', '),
-      'RateLimit-Policy': limits.map((one) => `"${one.name}"; q=${one.limit}; w=${windowSeconds}`).join(', '),
-    },
+    headers: { 'Retry-After': String(seconds(resetMs)), ...limitHeaders(limits) },
   });
+}
+
+/** A limit as the headers name it. */
+interface ShownLimit {
+  readonly name: string;
+  readonly limit: number;
+  readonly left: number;
+  readonly resetMs: number;
+}
+
+function clientLimit({ name, limit }: Bucket, { hits, resetMs }: Count): ShownLimit {
+  return { name, limit, left: Math.max(0, limit - hits), resetMs };
+}
+
+function limitHeaders(limits: readonly ShownLimit[]): Readonly<Record<string, string>> {
+  return {
+    RateLimit: limits.map(({ name, left, resetMs }) => `"${name}"; r=${left}; t=${seconds(resetMs)}`).join(', '),
+    'RateLimit-Policy': limits.map(({ name, limit }) => `"${name}"; q=${limit}; w=${WINDOW_MS / 1_000}`).join(', '),
+  };
 }
 
 function seconds(milliseconds: number): number {

@@ -21,8 +21,13 @@ export interface SharedWindow {
    *
    * @param bucket a name; with `inOneSlot` all of its counters are in one slot of a Redis Cluster, so that one script can
    *   count a client and whatever it wants measured
+   * @param onLikely called behind the question to Redis where this coordinator knows of nothing against the request
    */
-  readonly count: (bucket: { readonly name: string; readonly inOneSlot?: boolean }, charge: Charge) => Promise<Count>;
+  readonly count: (
+    bucket: { readonly name: string; readonly inOneSlot?: boolean },
+    charge: Charge,
+    onLikely?: () => void,
+  ) => Promise<Count>;
 }
 
 /**
@@ -49,7 +54,7 @@ export function createSharedWindow(
   };
 
   return {
-    count: async ({ name, inOneSlot = false }, charge) => {
+    count: async ({ name, inOneSlot = false }, charge, onLikely) => {
       const local = memory.count(
         withKeys(charge, (key) => `${name}:${key}`),
         nowMs(),
@@ -67,6 +72,7 @@ export function createSharedWindow(
           redis,
           withKeys(charge, (key) => `${prefix}${key}`),
         );
+        if (local.admitted && local.refusedBy === undefined) onLikely?.();
         const count = await inTime(counting, patienceMs, () => new Error(`no reply within ${patienceMs} ms`));
         report(false);
         return count;

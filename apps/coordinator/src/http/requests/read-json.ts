@@ -72,9 +72,11 @@ function tooLarge(): HttpProblem {
   return new HttpProblem('payload-too-large', `The body is larger than ${MAX_BODY_BYTES} bytes.`);
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decode(body: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return utf8.decode(body);
   } catch (cause) {
     throw new HttpProblem('invalid-json', 'The body is not valid UTF-8.', { cause });
   }

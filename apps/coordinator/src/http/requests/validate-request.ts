@@ -53,11 +53,11 @@ function typeOf<T>(body: unknown, types: ReadonlyMap<string, T>): T {
     throw invalid([{ path: '', message: 'must be an object' }]);
   }
   const type: unknown = Object.hasOwn(body, 'type') ? (body as { readonly type?: unknown }).type : undefined;
-  const known = [...types.keys()].join(', ');
-  if (type === undefined) throw invalid([{ path: '/type', message: `is required: one of ${known}` }]);
   const found = typeof type === 'string' ? types.get(type) : undefined;
-  if (found === undefined) throw invalid([{ path: '/type', message: `must be one of ${known}` }]);
-  return found;
+  if (found !== undefined) return found;
+  const known = [...types.keys()].join(', ');
+  const message = type === undefined ? `is required: one of ${known}` : `must be one of ${known}`;
+  throw invalid([{ path: '/type', message }]);
 }
 
 /** @param errors never empty */
