@@ -100,7 +100,8 @@ describe('a client that keeps its end open', () => {
 
     // There is room for another only when this one is gone.
     let answer = '';
-    while (answer === '') {
+    // Where the machine stands still it may be told that it was slow.
+    while (!answer.startsWith('HTTP/1.1 200 ')) {
       await sleep(50);
       answer = await talk('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
     }

@@ -81,7 +81,13 @@ describe('the server', () => {
     };
     const answers = async ({ socket, ended }: Opened): Promise<boolean> => {
       socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-      return Promise.race([once(socket, 'data').then(() => true), ended]);
+      return Promise.race([
+        once(socket, 'data').then(
+          () => true,
+          () => ended,
+        ),
+        ended,
+      ]);
     };
 
     const sockets = [await open(), await open(), await open()];

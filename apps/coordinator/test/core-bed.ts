@@ -37,6 +37,11 @@ export const echo: AnyCheckType = {
 
 export const quiet: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
+/** What waits for the end of a check waits this long, which a test that succeeds never does. */
+export const PATIENT_MS = 50_000;
+
+const LONG_BUDGET_MS = 120_000;
+
 /** A real Redis, cores on it, and probes that a test plays by hand. */
 export interface CoreBed {
   readonly server: RedisServer;
@@ -46,6 +51,9 @@ export interface CoreBed {
   readonly startCore: (options?: Partial<CoreOptions>) => Core;
   readonly addProbe: (id: string, more?: Partial<ProbeRecord>) => Promise<void>;
   readonly beat: (id: string, more?: Partial<Heartbeat>) => Promise<void>;
+  /** Beats now and every two seconds, for as long as the bed is there: however slow the machine is, the probe stays alive. */
+  readonly keepAlive: (id: string) => Promise<void>;
+  /** @param request with the budget of the check, milliseconds; without one no machine is so slow that it comes to its end */
   readonly create: (request?: Partial<AcceptedRequest> & { readonly budget?: number }) => Promise<Creation>;
   /** Creates a check and gives its id; throws when it was refused. */
   readonly start: (request?: Partial<AcceptedRequest> & { readonly budget?: number }) => Promise<string>;
@@ -80,9 +88,10 @@ export async function startCoreBed(
     return core;
   };
   const core = startCore();
+  const beating = new Set<NodeJS.Timeout>();
   await until(() => core.rateLimitRedis.status === 'ready');
 
-  const create: CoreBed['create'] = ({ budget = 5_000, ...more } = {}) =>
+  const create: CoreBed['create'] = ({ budget = LONG_BUDGET_MS, ...more } = {}) =>
     core.checks.create({
       checkType: echo,
       submittedHost: 'Target.example',
@@ -90,14 +99,18 @@ export async function startCoreBed(
       limit: 10,
       ...more,
     });
+  const beat: CoreBed['beat'] = async (id, more) => {
+    await redis.set(redisKeys.heartbeat(id), JSON.stringify({ ...plainHeartbeat, ...more }), 'PX', 15_000);
+  };
   return {
-    ...{ server, redis, core, startCore, create },
+    ...{ server, redis, core, startCore, create, beat },
     addProbe: async (id, more) => {
       const record: ProbeRecord = { ...plainRecord, id, ...more };
       await core.probeRecords.write(record);
     },
-    beat: async (id, more) => {
-      await redis.set(redisKeys.heartbeat(id), JSON.stringify({ ...plainHeartbeat, ...more }), 'PX', 15_000);
+    keepAlive: async (id) => {
+      beating.add(setInterval(() => void beat(id).catch(ignore), 2_000));
+      await beat(id);
     },
     start: async (request) => {
       const creation = await create(request);
@@ -110,6 +123,7 @@ export async function startCoreBed(
       return check;
     },
     stop: async () => {
+      for (const timer of beating) clearInterval(timer);
       await Promise.all(cores.map((one) => one.close()));
       redis.disconnect();
       await server.stop();
@@ -139,7 +153,22 @@ export async function startLongCheck(bed: CoreBed, probes: readonly string[]): P
     const known = await bed.core.knownProbes();
     return probes.every((probe) => known.some(({ record, alive }) => record.id === probe && alive));
   });
-  return bed.start({ probes, budget: 120_000 });
+  return bed.start({ probes });
+}
+
+/**
+ * Lets the deadline of a check pass now. Whatever a test did before was in time, however slow the machine is, and whatever it
+ * does later is late. With `maxmemory` Redis takes no more from the same moment on.
+ */
+export async function passDeadline(redis: Redis, check: string, { maxmemory = '0' } = {}): Promise<void> {
+  const [seconds, microseconds] = await redis.time();
+  const deadlineAt = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+  await redis
+    .multi()
+    .hset(redisKeys.check(check), { deadlineAt })
+    .zadd(redisKeys.deadlines, deadlineAt, check)
+    .config('SET', 'maxmemory', maxmemory)
+    .exec();
 }
 
 /** What an agent does at the end of a job, and on its way there. */

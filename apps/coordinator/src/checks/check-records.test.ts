@@ -6,7 +6,7 @@ import { keepPartial, readCheck, settle, writeCheck } from './check-records.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 
 const retentionMs = 60_000;
-const check = { type: 'echo', host: 'h', createdAt: 1, deadlineAt: Date.now() + 60_000, probes: ['a', 'b', 'c'] };
+const check = { type: 'echo', host: 'h', createdAt: 1, deadlineAt: Date.now() + 3_600_000, probes: ['a', 'b', 'c'] };
 
 let bed: CoreBed;
 let deadlines: Deadlines;

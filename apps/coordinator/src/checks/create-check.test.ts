@@ -8,7 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-import { echo, quiet, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
 import { createProbeDirectory } from '../probes/probe-directory.ts';
 import { createProbeValidators } from '../probes/probe-validators.ts';
 import { createRedisClock } from '../redis/clock.ts';
@@ -37,7 +37,6 @@ afterAll(async () => bed.stop());
 
 describe('the creation of a check', () => {
   it('gives each probe its job, which says nothing of the caller', async () => {
-    const before = Date.now();
     const creation = await bed.create({ probes: ['nyc-1', 'fra-1'], budget: 7_000 });
     const id = creation.created ? creation.checkId : '';
 
@@ -46,14 +45,15 @@ describe('the creation of a check', () => {
       checkId: expect.stringMatching(/^[\w-]{22}$/),
       probes: ['nyc-1', 'fra-1'],
     });
+    const createdAt = Number(await bed.redis.hget(redisKeys.check(id), 'createdAt'));
+    expect(Math.abs(createdAt - Date.now())).toBeLessThan(60_000);
     for (const probe of ['nyc-1', 'fra-1']) {
       expect(await bed.redis.lrange(queueKey(probe, 'wait'), 0, -1)).toContain(id);
       const job = JSON.parse((await bed.redis.hget(queueKey(probe, id), 'data'))!) as Job;
       expect(new Ajv2020().validate(jobSchema, job)).toBe(true);
       expect(Object.keys(job).toSorted()).toEqual(['checkId', 'deadlineAt', 'params', 'type', 'v']);
       expect(job).toMatchObject({ v: 1, checkId: id, type: 'echo', params: { host: 'target.example' } });
-      expect(job.deadlineAt - before).toBeGreaterThanOrEqual(6_900);
-      expect(job.deadlineAt - Date.now()).toBeLessThanOrEqual(7_100);
+      expect(job.deadlineAt).toBe(createdAt + 7_000);
     }
     expect(Object.entries((await bed.read(id)).results)).toEqual([
       ['nyc-1', { result: 'pending' }],
@@ -71,7 +71,7 @@ describe('the creation of a check', () => {
       { connection: agent, prefix: redisKeys.queuePrefix('fra-1') },
     );
     const id = await bed.start({ probes: ['fra-1'] });
-    const check = await bed.read(id, 10_000);
+    const check = await bed.read(id, PATIENT_MS);
 
     expect(check.status).toBe('completed');
     expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'echo true' });
@@ -158,7 +158,7 @@ describe('the creation of a check', () => {
     await expect(bed.create({ probes: ['fra-1'] })).rejects.toMatchObject({ name: 'StoreUnavailable' });
 
     await bed.redis.config('SET', 'maxmemory', '0');
-    expect(await allKeys()).toEqual(keysBefore);
+    await untilKeysAre(keysBefore);
   });
 
   it('takes the jobs back that went out behind a deadline which Redis refused', async () => {
@@ -169,7 +169,7 @@ describe('the creation of a check', () => {
     await expect(bed.create({ probes: ['fra-1', 'nyc-1'] })).rejects.toMatchObject({ name: 'StoreUnavailable' });
 
     await bed.redis.rename('kept', redisKeys.deadlines);
-    expect(await allKeys()).toEqual(keysBefore);
+    await untilKeysAre(keysBefore);
   });
 
   it('has its record before an agent can see its job, though Redis has forgotten every script', async () => {
@@ -181,7 +181,7 @@ describe('the creation of a check', () => {
     await bed.redis.script('FLUSH');
 
     await bed.start({ probes: ['fra-1', 'nyc-1'] });
-    await until(() => seen.filter((family) => family === 'p').length === 2);
+    await until(() => seen.filter((family) => family === 'p').length >= 2);
 
     expect(seen.lastIndexOf('check')).toBeLessThan(seen.indexOf('p'));
     monitor.destroy();
@@ -219,7 +219,7 @@ describe('the creation of a check', () => {
       name: 'StoreUnavailable',
     });
 
-    expect(await allKeys()).toEqual(keysBefore);
+    await untilKeysAre(keysBefore);
   });
 });
 
@@ -232,8 +232,18 @@ const noScreenshots = {
 };
 
 async function allKeys(): Promise<readonly string[]> {
-  // Heartbeats and the streams' bookkeeping come and go by themselves.
-  return (await bed.redis.keys('*')).filter((key) => !/:(hb|events|res)$/.test(key)).toSorted();
+  // Heartbeats, turns, and the bookkeeping of streams and workers come and go by themselves.
+  return (await bed.redis.keys('*')).filter((key) => !/:(hb|events|res|guard|stalled-check)$/.test(key)).toSorted();
+}
+
+/** What is taken back is not waited for where Redis is slow. */
+async function untilKeysAre(expected: readonly string[]): Promise<void> {
+  let keys: readonly string[] = [];
+  await until(async () => {
+    keys = await allKeys();
+    return keys.length <= expected.length;
+  });
+  expect(keys).toEqual(expected);
 }
 
 /** Calls back with each line of MONITOR. On a socket of its own: a client library may take the first lines for replies. */

@@ -9,7 +9,7 @@ let bed: CoreBed;
 beforeAll(async () => {
   bed = await startCoreBed();
   await bed.addProbe('fra-1');
-  await bed.beat('fra-1');
+  await bed.keepAlive('fra-1');
   await until(async () => (await bed.core.ready()).healthyProbes === 1);
 });
 
@@ -46,7 +46,7 @@ describe('the deadlines', () => {
     const core = bed.startCore();
     await until(async () => (await core.ready()).healthyProbes === 1);
     const creation = await core.checks.create({
-      ...{ submittedHost: 'h', params: { host: 'h', options: { budget: 60_000 } }, limit: 1 },
+      ...{ submittedHost: 'h', params: { host: 'h', options: { budget: 600_000 } }, limit: 1 },
       checkType: echo,
     });
     const id = creation.created ? creation.checkId : '';

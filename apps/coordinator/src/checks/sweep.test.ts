@@ -1,7 +1,16 @@
 import { JOB_QUEUE, redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { echo, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import {
+  echo,
+  passDeadline,
+  PATIENT_MS,
+  report,
+  startCoreBed,
+  success,
+  until,
+  type CoreBed,
+} from '../../test/core-bed.ts';
 
 let bed: CoreBed;
 let beating: NodeJS.Timeout;
@@ -29,12 +38,14 @@ function beatAll(): void {
 
 describe('the deadline of a check', () => {
   it('gives a probe that did not answer its timeout, with what it had shown, and keeps the answers there are', async () => {
-    const id = await bed.start({ probes: ['fra-1', 'nyc-1'], budget: 2_500 });
+    const id = await bed.start({ probes: ['fra-1', 'nyc-1'] });
     await report(bed.redis, 'fra-1', id, success('in time'));
     const partial = { said: 'so far', startedAt: '2026-01-01T00:00:00.000Z', resolvedIp: '192.0.2.1' };
     await report(bed.redis, 'nyc-1', id, partial, { kind: 'partial' });
+    await until(async () => 'said' in (await bed.read(id)).results['nyc-1']!);
+    await passDeadline(bed.redis, id);
 
-    const check = await bed.read(id, 15_000);
+    const check = await bed.read(id, PATIENT_MS);
 
     expect(check.status).toBe('completed');
     expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'in time' });
@@ -43,18 +54,17 @@ describe('the deadline of a check', () => {
       ...{ result: 'timeout', rt: null, country: 'Nowhere', finishedAt: expect.any(String) },
       error: { code: 'probe_timeout', phase: 'dispatch', source: 'probe', message: expect.any(String) },
     });
-    const tookMs = Date.parse(check.completedAt!) - Date.parse(check.createdAt);
-    expect(tookMs).toBeGreaterThanOrEqual(2_500);
   });
 
   it('takes the waiting job back, and follows nothing that the agent wrote beside it', async () => {
-    const id = await bed.start({ probes: ['fra-1'], budget: 500 });
-    const victim = await bed.start({ probes: ['nyc-1'], budget: 60_000 });
+    const id = await bed.start({ probes: ['fra-1'] });
+    const victim = await bed.start({ probes: ['nyc-1'] });
     // A trap: BullMQ's own removal goes through these and deletes what they name.
     await bed.redis.sadd(`${queueKey('fra-1', id)}:dependencies`, queueKey('nyc-1', victim));
     await bed.redis.hset(queueKey('fra-1', id), 'parentKey', redisKeys.check(victim));
+    await passDeadline(bed.redis, id);
 
-    await bed.read(id, 15_000);
+    await bed.read(id, PATIENT_MS);
 
     expect(await bed.redis.lpos(queueKey('fra-1', 'wait'), id)).toBeNull();
     expect(await bed.redis.exists(queueKey('fra-1', id))).toBe(0);
@@ -63,11 +73,12 @@ describe('the deadline of a check', () => {
   });
 
   it('leaves a job alone that an agent has begun', async () => {
-    const id = await bed.start({ probes: ['fra-1'], budget: 500 });
+    const id = await bed.start({ probes: ['fra-1'] });
     await bed.redis.lrem(queueKey('fra-1', 'wait'), 0, id);
     await bed.redis.lpush(queueKey('fra-1', 'active'), id);
+    await passDeadline(bed.redis, id);
 
-    await bed.read(id, 15_000);
+    await bed.read(id, PATIENT_MS);
 
     expect(await bed.redis.exists(queueKey('fra-1', id))).toBe(1);
     await bed.redis.lrem(queueKey('fra-1', 'active'), 0, id);
@@ -75,22 +86,23 @@ describe('the deadline of a check', () => {
 
   it('is final: what comes later changes nothing', async () => {
     const id = await bed.start({ probes: ['fra-1'], budget: 300 });
-    const ended = await bed.read(id, 15_000);
+    const ended = await bed.read(id, PATIENT_MS);
     const before = bed.core.counters.resultsLate;
 
     await report(bed.redis, 'fra-1', id, success('late'));
     await report(bed.redis, 'fra-1', id, { said: 'late too' }, { kind: 'partial' });
-    await until(() => bed.core.counters.resultsLate === before + 1);
+    await until(() => bed.core.counters.resultsLate > before);
 
     expect(await bed.read(id)).toEqual(ended);
     expect(ended.results['fra-1']).toMatchObject({ result: 'timeout' });
+    expect(Date.parse(ended.completedAt!) - Date.parse(ended.createdAt)).toBeGreaterThanOrEqual(300);
   });
 
   it('ends checks when Redis has no memory left', async () => {
-    const id = await bed.start({ probes: ['fra-1'], budget: 300 });
-    await bed.redis.config('SET', 'maxmemory', '1');
+    const id = await bed.start({ probes: ['fra-1'] });
+    await passDeadline(bed.redis, id, { maxmemory: '1' });
 
-    const check = await bed.read(id, 15_000);
+    const check = await bed.read(id, PATIENT_MS);
 
     await bed.redis.config('SET', 'maxmemory', '0');
     expect(check.status).toBe('completed');
@@ -111,7 +123,7 @@ describe('the deadline of a check', () => {
       Array.from({ length: 250 }, () => bed.start({ probes: ['fra-1', 'nyc-1'], budget: 1_000 })),
     );
 
-    const checks = await Promise.all(ids.map((id) => bed.read(id, 15_000)));
+    const checks = await Promise.all(ids.map((id) => bed.read(id, PATIENT_MS)));
 
     for (const check of checks) expect(check.status).toBe('completed');
     for (const probe of ['fra-1', 'nyc-1']) {
@@ -126,16 +138,16 @@ describe('the deadline of a check', () => {
     await until(async () => (await lonely.ready()).healthyProbes === probeIds.length);
     const creation = await lonely.checks.create({
       ...{ checkType: echo, submittedHost: 'h', limit: 1, probes: ['fra-1'] },
-      params: { host: 'h', options: { budget: 3_000 } },
+      params: { host: 'h', options: { budget: 600_000 } },
     });
     const id = creation.created ? creation.checkId : '';
     await lonely.close();
     await report(bed.redis, 'fra-1', id, success('while nobody ran'));
-    await until(async () => Number(await bed.redis.zscore(redisKeys.deadlines, id)) < Date.now() - 300);
+    await passDeadline(bed.redis, id);
 
     const next = bed.startCore();
     await until(async () => (await next.ready()).redis);
-    const check = await next.checks.read(id, 10_000, new AbortController().signal);
+    const check = await next.checks.read(id, PATIENT_MS, new AbortController().signal);
 
     expect(check?.results['fra-1']).toMatchObject({ result: 'success', said: 'while nobody ran' });
   });

@@ -12,7 +12,7 @@ import { readAdminConfig } from './admin-config.ts';
 import { runProbeAdmin } from './admin.ts';
 
 // Many a program is started, and the machine may be busy.
-jest.setTimeout(90_000);
+jest.setTimeout(120_000);
 
 let folder: string;
 let master: RedisServer;

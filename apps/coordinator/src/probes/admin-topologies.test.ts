@@ -84,7 +84,7 @@ describe('on a cluster', () => {
     expect(await redis.exists(redisKeys.results('fra'))).toBe(0);
     agent.disconnect();
     redis.disconnect();
-  }, 90_000);
+  }, 120_000);
 });
 
 describe('behind Sentinels', () => {
@@ -92,7 +92,7 @@ describe('behind Sentinels', () => {
   afterAll(async () => sentinel?.stop());
 
   it('the user of an agent is on the master and on its replica, and works', async () => {
-    sentinel = await startRedisSentinel(executable);
+    sentinel = await startRedisSentinel(executable, 60_000);
     const ports = sentinel.servers.map(({ port }) => port);
     const added = await admin(sentinel.url, 'add', 'fra', ...record);
     const agent = connectAs(added.environment.REDIS_URL, 'fra');
@@ -102,7 +102,7 @@ describe('behind Sentinels', () => {
     expect(added.environment.REDIS_URL).toMatch(/^redis\+sentinel:\/\/probe-fra:[\w-]{43}@127\.0\.0\.1:\d+,.*\/main$/);
     await until(async () => (await usersOf(ports, 'fra')).every(Boolean));
     agent.disconnect();
-  }, 90_000);
+  }, 120_000);
 
   it('an agent needs two questions to the Sentinels and nothing more of them', async () => {
     const asking = ['+sentinel|get-master-addr-by-name', '+sentinel|sentinels', '+hello', '+client|setname'];
@@ -118,5 +118,5 @@ describe('behind Sentinels', () => {
     const refused = await Promise.all(sentinels.map((one) => one.call('ACL', 'LOG')));
     expect(refused).toEqual([[], [], []]);
     for (const connection of [agent, ...sentinels]) connection.disconnect();
-  }, 90_000);
+  }, 120_000);
 });

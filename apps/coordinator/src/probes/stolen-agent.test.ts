@@ -7,11 +7,19 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
 
 import { openAgentLogins, type AgentLogins } from '../../test/agent-login.ts';
-import { report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import {
+  passDeadline,
+  report,
+  startCoreBed,
+  startLongCheck,
+  success,
+  until,
+  type CoreBed,
+} from '../../test/core-bed.ts';
 import { ensureTls } from './tls/tls-folder.ts';
 
 // What is counted is waited for, however busy the machine is.
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 /** Whoever stole the environment file of the probe `own`, over TLS, with the rights that `probe:add` gave it. */
 let thief: Redis;
@@ -38,8 +46,7 @@ afterAll(async () => {
 
 /** A check of both probes, with its job in both queues. */
 async function checkOfBoth(): Promise<string> {
-  await Promise.all(['own', 'other'].map((probe) => bed.beat(probe)));
-  return bed.start({ probes: ['own', 'other'], budget: 20_000 });
+  return startLongCheck(bed, ['own', 'other']);
 }
 
 const OTHERS = redisKeys.queuePrefix('other');
@@ -183,8 +190,7 @@ describe('what a stolen agent writes in its own name', () => {
   });
 
   it('is nothing for a check that did not ask it', async () => {
-    await bed.beat('other');
-    const check = await bed.start({ probes: ['other'], budget: 20_000 });
+    const check = await startLongCheck(bed, ['other']);
     await counted('resultsForeign', () => report(thief, 'own', check, success('forged')));
 
     expect(Object.keys((await bed.read(check)).results)).toEqual(['other']);
@@ -198,8 +204,8 @@ describe('what a stolen agent writes in its own name', () => {
   });
 
   it('is nothing after the deadline', async () => {
-    await bed.beat('own');
-    const check = await bed.start({ probes: ['own'], budget: 1 });
+    const check = await startLongCheck(bed, ['own']);
+    await passDeadline(bed.redis, check);
     await until(async () => (await bed.read(check)).status === 'completed');
     const before = await resultOf(check, 'own');
     await counted('resultsLate', () => report(thief, 'own', check, success('late')));
@@ -221,6 +227,7 @@ describe('what a stolen agent writes in its own name', () => {
     const check = await checkOfBoth();
     await counted('resultsInvalid', () => report(thief, 'own', check, data));
 
+    await until(async () => (await bed.read(check)).results['own']?.['result'] !== 'pending');
     const shown = (await resultOf(check, 'own')) as { readonly error: object };
     expect(shown).toMatchObject({ result: 'error', error: { code: 'invalid_result', source: 'probe' } });
     expect(JSON.stringify(shown)).not.toMatch(/polluted|192\.0\.2\.1|xxx/);
@@ -241,7 +248,7 @@ describe('what a stolen agent writes in its own name', () => {
     const check = await checkOfBoth();
     await thief.del('p:{own}:jobs:wait');
     await thief.set('p:{own}:jobs:wait', 'no list');
-    const spoiled = await bed.start({ probes: ['own', 'other'], budget: 20_000 });
+    const spoiled = await checkOfBoth();
 
     expect(await bed.redis.lrange(`${OTHERS}:jobs:wait`, 0, -1)).toEqual(expect.arrayContaining([check, spoiled]));
     expect(await resultOf(spoiled, 'own')).toMatchObject({ result: 'error', error: { code: 'internal_error' } });

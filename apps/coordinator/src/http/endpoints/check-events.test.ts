@@ -1,7 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { redisKeys } from '@vantage/contract';
 
-import { echo, report, startCoreBed, startLongCheck, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import {
+  echo,
+  PATIENT_MS,
+  report,
+  startCoreBed,
+  startLongCheck,
+  success,
+  until,
+  type CoreBed,
+} from '../../../test/core-bed.ts';
 import { readEvents, streamFaults, type EventReader, type ReadEvent } from '../../../test/event-reader.ts';
 import { CHECK_ID, startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
 import type { Core } from '../../core.ts';
@@ -95,7 +104,7 @@ describe('GET /check/:id/events', () => {
   it('shows a completed check as it ended, and nothing to whoever knows all of it', async () => {
     const id = await start(['fra-1']);
     await report(bed.redis, 'fra-1', id, success('done'));
-    await bed.read(id, 10_000);
+    await bed.read(id, PATIENT_MS);
 
     const first = await follow(there, id);
     await first.ended;
