@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { redisKeys } from '@vantage/contract';
+import { freePort } from '@vantage/redis-server';
 
 import { createAgent, type Agent } from './agent.ts';
 import { fakeConfig, fakeParts, openPort, silent } from '../test/fakes.ts';
@@ -34,7 +35,7 @@ async function untilRunning(count: number): Promise<void> {
   await eventually(async () => ((await rig.heartbeat('fra'))?.load.running === count ? true : undefined));
 }
 
-/** A line to Redis that can be cut. */
+/** A line to Redis that can be cut, on a port that nobody else takes when it is closed. */
 async function startLine(
   port: number,
 ): Promise<{ readonly url: string; readonly cut: () => void; readonly close: () => void }> {
@@ -50,7 +51,7 @@ async function startLine(
       from.on('error', () => undefined);
       from.on('close', () => to.destroy());
     }
-  }).listen(0, '127.0.0.1');
+  }).listen(await freePort(), '127.0.0.1');
   await once(server, 'listening');
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { loadDiagnostic } from '@vantage/diagnostics';
 
 import { createJobHandler, type JobHandlerParts } from './handle-job.ts';
@@ -47,9 +47,18 @@ async function handle(
     ...overrides,
   });
   const params = { host: '127.0.0.1', port: 80, options: { attempts: 1 } };
-  await handler(checkId, { v: 1, checkId, type: 'tcp', params, deadlineAt: Date.now() + 5_000, ...job }, interrupted);
+  await handler(checkId, { v: 1, checkId, type: 'tcp', params, deadlineAt: Date.now() + 60_000, ...job }, interrupted);
   return { finals, partials };
 }
+
+/** Stops the clock of what runs jobs. From then on it goes as the test says. */
+function stopClock(): void {
+  jest.useFakeTimers({ now: Date.now(), doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+}
+
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 const passes: FakeRun = async ({ port }) => openPort(port);
 const hangs: FakeRun = () => new Promise(() => undefined);
@@ -57,6 +66,18 @@ const obeys: FakeRun = async ({ port }, { signal }) => {
   await once(signal, 'abort');
   return openPort(port);
 };
+
+/** The same, and when it has begun. */
+function noted(run: FakeRun): { readonly run: FakeRun; readonly started: Promise<void> } {
+  const { promise: started, resolve } = Promise.withResolvers<void>();
+  return {
+    started,
+    run: (params, context) => {
+      resolve();
+      return run(params, context);
+    },
+  };
+}
 
 describe('a job', () => {
   it('ends in one result with the times of its start and end', async () => {
@@ -104,20 +125,47 @@ describe('a job', () => {
     expect(finals).toMatchObject([{ result: 'error', error: { code: 'capability_missing' } }]);
   });
 
-  it('whose diagnostic obeys the abort reports what it has before the deadline', async () => {
+  it('whose diagnostic obeys the abort reports what it has a quarter of a second before the deadline', async () => {
+    stopClock();
     const deadlineAt = Date.now() + 600;
-    const { finals } = await handle(obeys, { deadlineAt });
+    const { started, run } = noted(obeys);
+    const handled = handle(run, { deadlineAt });
+    await started;
 
+    jest.advanceTimersByTime(350);
+
+    const { finals } = await handled;
     expect(finals).toMatchObject([{ result: 'success' }]);
-    expect(Date.parse(finals[0]!.finishedAt)).toBeLessThan(deadlineAt);
+    expect(Date.parse(finals[0]!.finishedAt)).toBe(deadlineAt - 250);
   });
 
   it('whose diagnostic ignores the abort is cut off before the deadline', async () => {
+    stopClock();
     const deadlineAt = Date.now() + 600;
-    const { finals } = await handle(hangs, { deadlineAt });
+    const { started, run } = noted(hangs);
+    const handled = handle(run, { deadlineAt });
+    await started;
 
+    jest.advanceTimersByTime(475);
+
+    const { finals } = await handled;
     expect(finals).toMatchObject([{ result: 'timeout', error: { code: 'probe_timeout' } }]);
-    expect(Date.parse(finals[0]!.finishedAt)).toBeLessThan(deadlineAt);
+    expect(Date.parse(finals[0]!.finishedAt)).toBe(deadlineAt - 125);
+  });
+
+  it('whose diagnostic obeys the abort a moment later is waited for, though the machine stood still till then', async () => {
+    const { started, run } = noted(async ({ port }, { signal }) => {
+      await once(signal, 'abort');
+      await sleep(50);
+      return openPort(port);
+    });
+    const handled = handle(run, { deadlineAt: 350 }, { clock: { now: () => 0, rttMs: () => 0 } });
+    await started;
+
+    // Past its abort and the time in which it may obey.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+
+    expect((await handled).finals).toMatchObject([{ result: 'success' }]);
   });
 
   it.each<[string, FakeRun]>([
@@ -142,14 +190,22 @@ describe('a job', () => {
         await once(signal, 'abort');
         throw signal.reason;
       },
-      { deadlineAt: Date.now() + 500 },
+      { deadlineAt: 500 },
+      { clock: { now: () => 0, rttMs: () => 0 } },
     );
 
     expect(finals).toMatchObject([{ result: 'timeout', error: { code: 'probe_timeout' } }]);
   });
 
   it('is reported as interrupted when the agent must stop, whatever its diagnostic makes of it', async () => {
-    const { finals } = await handle(obeys, {}, {}, AbortSignal.timeout(20));
+    const stop = new AbortController();
+    const { started, run } = noted(obeys);
+    const handled = handle(run, {}, {}, stop.signal);
+    await started;
+
+    stop.abort();
+
+    const { finals } = await handled;
 
     expect(finals).toMatchObject([{ result: 'error', error: { code: 'probe_interrupted' } }]);
   });
@@ -198,13 +254,23 @@ describe('a job', () => {
 
   it('shows the newest state, and none after its end', async () => {
     let emitLate = (): void => undefined;
-    const { partials } = await handle(async ({ port }, { emitPartial }) => {
-      emitPartial({ port: 1 });
-      emitPartial({ port: 2 });
-      await sleep(100);
-      emitLate = () => emitPartial({ port: 3 });
-      return openPort(port);
-    });
+    const shown = Promise.withResolvers<void>();
+    const partials: unknown[] = [];
+    const partial = (_check: string, data: string): void => {
+      partials.push(JSON.parse(data));
+      shown.resolve();
+    };
+    await handle(
+      async ({ port }, { emitPartial }) => {
+        emitPartial({ port: 1 });
+        emitPartial({ port: 2 });
+        await shown.promise;
+        emitLate = () => emitPartial({ port: 3 });
+        return openPort(port);
+      },
+      {},
+      { outlet: { partial, final: async () => undefined } },
+    );
     emitLate();
     await sleep(300);
 
@@ -231,12 +297,12 @@ describe('what a diagnostic is lent', () => {
         remainingMs = context.remainingMs();
         return openPort(port);
       },
-      { deadlineAt: Date.now() + 2_000 },
-      { clock: { now: () => Date.now(), rttMs: () => 500 } },
+      { deadlineAt: 60_000 },
+      { clock: { now: () => 0, rttMs: () => 500 } },
     );
 
-    expect(remainingMs).toBeLessThanOrEqual(1_250);
-    expect(remainingMs).toBeGreaterThan(500);
+    expect(remainingMs).toBeLessThanOrEqual(59_250);
+    expect(remainingMs).toBeGreaterThan(30_000);
   });
 
   it('is the code of its type', async () => {

@@ -134,16 +134,17 @@ async function run(
     cut({ failure: probeFailure('probe_interrupted') });
     abort.abort(new DOMException('The agent stops.', 'AbortError'));
   };
+  let patienceUp: NodeJS.Timeout | undefined;
   const timeUp = setTimeout(
-    () => abort.abort(new DOMException('The deadline of the check has come.', 'TimeoutError')),
-    Math.max(0, budgetMs),
-  );
-  const patienceUp = setTimeout(
     () => {
-      log.error({ check: job.checkId, type: job.type }, 'a diagnostic did not end at its deadline');
-      cut({ failure: probeFailure('probe_timeout'), result: 'timeout' });
+      // From here, not from the start: on a machine that stood still both would be due at once.
+      patienceUp = setTimeout(() => {
+        log.error({ check: job.checkId, type: job.type }, 'a diagnostic did not end at its deadline');
+        cut({ failure: probeFailure('probe_timeout'), result: 'timeout' });
+      }, CUT_OFF_MS);
+      abort.abort(new DOMException('The deadline of the check has come.', 'TimeoutError'));
     },
-    Math.max(0, budgetMs + CUT_OFF_MS),
+    Math.max(0, budgetMs),
   );
   interrupted.addEventListener('abort', stop);
   if (interrupted.aborted) stop();

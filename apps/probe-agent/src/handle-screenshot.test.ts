@@ -66,6 +66,13 @@ describe('the job that takes a screenshot', () => {
     expect(request!.timeoutMs! * 2).toBeLessThan(30_000);
   });
 
+  it('takes longer where there is more time, and still leaves another probe as much', async () => {
+    const [request] = (await handle({}, { ...job, deadlineAt: 130_000 })).captured;
+
+    expect(request!.timeoutMs).toBeGreaterThan(40_000);
+    expect(request!.timeoutMs! * 2).toBeLessThan(120_000);
+  });
+
   it('is dropped after its deadline', async () => {
     const seen = await handle({ clock: { now: () => 39_900, rttMs: () => 10 } });
 

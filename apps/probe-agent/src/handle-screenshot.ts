@@ -20,8 +20,10 @@ export interface ScreenshotHandlerParts {
 
 /** What is left of the time to the deadline for the picture to arrive. */
 const MARGIN_MS = 750;
-/** Two probes can try one after the other within the deadline of a check. */
+/** Two probes can try one after the other within the deadline of a check, and in a longer time than is usual … */
 const TIMEOUT_MS = 12_000;
+/** … each has this part of what is left. */
+const SHARE = 0.4;
 /** Who has waited this long for a turn leaves the picture to another probe. */
 const WAIT_MS = 8_000;
 
@@ -50,7 +52,8 @@ export function createScreenshotHandler(parts: ScreenshotHandlerParts): HandleJo
       const signal = AbortSignal.any([interrupted, AbortSignal.timeout(leftMs)]);
       const missing = await offer.settled(signal);
       if (missing !== null) return none({ ...probeFailure('capability_missing'), message: missing });
-      return offer.capture({ url, insecureSSL, userAgent, signal, timeoutMs: TIMEOUT_MS, waitMs: WAIT_MS });
+      const timeoutMs = Math.max(TIMEOUT_MS, Math.floor(leftMs * SHARE));
+      return offer.capture({ url, insecureSSL, userAgent, signal, timeoutMs, waitMs: WAIT_MS });
     };
     const picture = await take().catch((error: unknown): ReportedPicture => {
       log.error({ check, err: error }, 'a screenshot failed by a fault of our own');

@@ -23,15 +23,15 @@ import { Redis } from 'ioredis';
 export interface Rig {
   readonly server: () => RedisServer;
   readonly admin: Redis;
-  /** Adds a job that is due in 10 s unless told otherwise. Answers with the id of its check. */
+  /** Adds a job that is due in a minute unless told otherwise. Answers with the id of its check. */
   readonly addJob: (probe: string, job?: Partial<Job>) => Promise<string>;
-  /** Adds the job that takes the screenshot of a check, due in 30 s unless told otherwise. Answers with the check's id. */
+  /** Adds the job that takes the screenshot of a check, due in two minutes unless told otherwise. Answers with the check's id. */
   readonly addScreenshotJob: (probe: string, url: string, dueMs?: number, check?: string) => Promise<string>;
-  /** Waits for what was reported of the screenshot of a check; fails after thirty seconds. */
+  /** Waits for what was reported of the screenshot of a check; fails after four minutes. */
   readonly screenshot: (probe: string, check: string) => Promise<ReportedPicture>;
   /** Entries of a probe's result stream so far, oldest first. */
   readonly results: (probe: string) => Promise<readonly Result[]>;
-  /** Waits for the final result of a check; fails after ten seconds. */
+  /** Waits for the final result of a check; fails after forty seconds. */
   readonly final: (probe: string, check: string) => Promise<FinalResult>;
   readonly heartbeat: (probe: string) => Promise<Heartbeat | undefined>;
   /** Milliseconds since the epoch by the server's clock. */
@@ -109,12 +109,12 @@ export async function startRig(arguments_: readonly string[] = []): Promise<Rig>
         checkId,
         type: 'tcp',
         params: { host: '127.0.0.1', port: 9, options: { attempts: 1 } },
-        deadlineAt: (await now()) + 10_000,
+        deadlineAt: (await now()) + 60_000,
         ...job,
       };
       return add(probe, data, data.checkId);
     },
-    addScreenshotJob: async (probe, url, dueMs = 30_000, checkId = newCheckId()) => {
+    addScreenshotJob: async (probe, url, dueMs = 120_000, checkId = newCheckId()) => {
       const params = { url, insecureSSL: false };
       const job: Job = { v: 1, checkId, type: SCREENSHOT_JOB, params, deadlineAt: (await now()) + dueMs };
       return add(probe, job, screenshotJobId(checkId));
@@ -128,7 +128,7 @@ export async function startRig(arguments_: readonly string[] = []): Promise<Rig>
           return { failure, png: fields.get('png') ?? null };
         }
         return undefined;
-      }, 30_000),
+      }, 240_000),
     final: (probe, check) =>
       eventually(async () => {
         const entries = await results(probe);
@@ -169,10 +169,10 @@ export function newCheckId(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** Tries until there is an answer, for at most ten seconds unless told otherwise. */
+/** Tries until there is an answer, for at most forty seconds unless told otherwise: a machine may be busy, or stand still. */
 export async function eventually<T>(
   attempt: () => Promise<T | undefined> | T | undefined,
-  withinMs = 10_000,
+  withinMs = 40_000,
 ): Promise<T> {
   const until = performance.now() + withinMs;
   for (;;) {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 import { eventually } from '../test/eventually.ts';
 import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
@@ -14,6 +14,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
+  jest.restoreAllMocks();
   await loop?.close();
   loop = undefined;
 });
@@ -91,6 +92,40 @@ describe('the loop of an agent', () => {
     expect((await redis.results()).get(check)).toEqual({ result: 'error' });
     expect(await redis.heartbeat()).toBeUndefined();
     expect(isClosed).toBe(true);
+  });
+
+  it('leaves nothing behind that keeps the process when it is closed while it starts', async () => {
+    const made = jest.spyOn(globalThis, 'setInterval');
+    const cleared = [jest.spyOn(globalThis, 'clearInterval'), jest.spyOn(globalThis, 'clearTimeout')];
+    let closed: Promise<void> | undefined;
+    const agent = createLoop(answering, {
+      prepare: ({ outlet }) => ({
+        run: async () => void outlet,
+        isAside: () => false,
+        isCheckId: () => true,
+        // Asked for the first time when the first heartbeat is written, before jobs are taken.
+        describe: () => {
+          closed ??= agent.close();
+          return {
+            version: '1',
+            capabilities: { types: [], ipv4: true, ipv6: false, screenshot: false },
+            degraded: [],
+          };
+        },
+      }),
+      started: () => {
+        throw new Error('It has started all the same.');
+      },
+    });
+
+    await agent.start();
+    await closed;
+
+    expect(closed).toBeDefined();
+    const ended = new Set(cleared.flatMap((clear) => clear.mock.calls.map(([timer]) => timer)));
+    const intervals = made.mock.results.map(({ value }) => value as NodeJS.Timeout);
+    expect(intervals.length).toBeGreaterThan(0);
+    expect(intervals.filter((interval) => !ended.has(interval))).toHaveLength(0);
   });
 
   it('rejects where what runs the jobs cannot be opened', async () => {

@@ -94,8 +94,12 @@ const SWEEP_EVERY_MS = 60_000;
 /** Short enough to notice a connection that died in silence before a job needs it. */
 const READ_CLOCK_EVERY_MS = 10_000;
 const RETRY_START_MS = 500;
-/** What interrupted jobs and the last results have, each, to reach Redis. */
-const FAREWELL_MS = 1_500;
+/** What interrupted jobs and the last results have together to reach Redis: more than a machine stands still. */
+const FAREWELL_MS = 3_000;
+/** What the heartbeat has to be taken back. */
+const LAST_BEAT_MS = 1_500;
+/** Of several readings of the clock that which was quickest counts: one may have been held up on the way. */
+const READINGS = 3;
 
 interface Running {
   readonly redis: Redis;
@@ -179,10 +183,13 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
 
     heartbeat.start();
     await queue.warmUp();
+    // Closed meanwhile: what begins now nobody would end.
+    if (stopping.signal.aborted) return;
     // Not waited for: it ends when its reports are written.
     void sweepQuietly();
     redis.on('ready', () => {
-      void clock.read(true).catch(() => undefined);
+      if (interrupted.signal.aborted) return;
+      void setClock(clock).catch(() => undefined);
       void queue.warmUp();
       clearTimeout(sweepSoon);
       sweepSoon = setTimeout(() => void sweepQuietly(), SWEEP_AFTER_RECONNECT_MS);
@@ -192,7 +199,6 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       setInterval(() => void clock.read().catch(() => undefined), READ_CLOCK_EVERY_MS),
       setInterval(() => void sweepQuietly(), SWEEP_EVERY_MS),
     );
-    if (stopping.signal.aborted) return;
     loop.start();
     runner.started?.(instance);
   };
@@ -203,7 +209,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     closing ??= (async () => {
       clearTimeout(sweepSoon);
       for (const timer of timers) clearTimeout(timer);
-      await within(FAREWELL_MS, running?.heartbeat?.stop());
+      await within(LAST_BEAT_MS, running?.heartbeat?.stop());
       await running?.queue?.close();
       running?.results.close();
       running?.redis.disconnect();
@@ -221,8 +227,9 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     log.info({ running: loop?.running() ?? 0, seconds: options.drainMs / 1_000 }, 'the agent drains');
     await within(options.drainMs, idle);
     interrupted.abort();
+    const farewell = performance.now() + FAREWELL_MS;
     await within(FAREWELL_MS, idle);
-    await results?.flush(AbortSignal.timeout(FAREWELL_MS));
+    await results?.flush(AbortSignal.timeout(Math.max(0, Math.ceil(farewell - performance.now()))));
     await close();
   };
 
@@ -234,8 +241,8 @@ async function untilUsable(redis: Redis, clock: RedisClock, signal: AbortSignal,
   while (!signal.aborted) {
     try {
       await untilReady(redis, signal);
-      await clock.read(true);
-      return true;
+      await setClock(clock);
+      return !signal.aborted;
     } catch (error) {
       // A server that loads its file, or one that does not let us in yet.
       if (!signal.aborted) log.warn({ err: error }, 'Redis is not usable yet');
@@ -243,6 +250,11 @@ async function untilUsable(redis: Redis, clock: RedisClock, signal: AbortSignal,
     }
   }
   return false;
+}
+
+async function setClock(clock: RedisClock): Promise<void> {
+  await clock.read(true);
+  for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
 }
 
 async function within(ms: number, promise: Promise<void> | undefined): Promise<void> {

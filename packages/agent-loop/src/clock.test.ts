@@ -42,6 +42,21 @@ describe('the clock of Redis', () => {
     expect(clock.now() - server.monotonicMs).toBe(before);
   });
 
+  it('has the round trip of quick readings while one is held up, and that of slow ones when they stay slow', async () => {
+    const server = line();
+    const clock = createRedisClock(server.read, () => server.monotonicMs);
+    await clock.read();
+    server.rttMs = 1_500;
+    await clock.read();
+    expect(clock.rttMs()).toBe(40);
+
+    server.rttMs = 200;
+    await clock.read();
+    await clock.read();
+
+    expect(clock.rttMs()).toBe(200);
+  });
+
   it('believes a new server at once, however slow its answer', async () => {
     const server = line();
     const clock = createRedisClock(server.read, () => server.monotonicMs);

@@ -2,7 +2,7 @@
 export interface RedisClock {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Round trip of the last reading, milliseconds. */
+  /** The shortest round trip of the last readings, milliseconds: one of them may have been held up. */
   readonly rttMs: () => number;
   /**
    * Reads it again. Rejects as the command does; the last reading stands then.
@@ -17,20 +17,22 @@ export type ReadTime = () => Promise<readonly (string | number)[]>;
 
 /** A reading may be off by half its round trip, so a slow one does not replace a quick one of the last five minutes. */
 const READING_STANDS_MS = 300_000;
+const LAST_READINGS = 3;
 
 /** Until the first reading it is this machine's own clock. */
 export function createRedisClock(readTime: ReadTime, monotonicMs: () => number = () => performance.now()): RedisClock {
   let offsetMs = Date.now() - monotonicMs();
   let best = { rttMs: Number.POSITIVE_INFINITY, takenMs: Number.NEGATIVE_INFINITY };
-  let rttMs = 0;
+  let rttsMs: readonly number[] = [];
   return {
     now: () => Math.round(monotonicMs() + offsetMs),
-    rttMs: () => rttMs,
+    rttMs: () => (rttsMs.length === 0 ? 0 : Math.min(...rttsMs)),
     read: async (anew = false) => {
       const sentMs = monotonicMs();
       const [seconds = 0, microseconds = 0] = await readTime();
       const takenMs = monotonicMs();
-      rttMs = takenMs - sentMs;
+      const rttMs = takenMs - sentMs;
+      rttsMs = [...(anew ? [] : rttsMs), rttMs].slice(-LAST_READINGS);
       if (!anew && rttMs > best.rttMs * 2 && takenMs - best.takenMs < READING_STANDS_MS) return;
       best = { rttMs, takenMs };
       offsetMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000 - (sentMs + rttMs / 2);

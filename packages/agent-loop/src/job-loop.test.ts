@@ -88,6 +88,22 @@ function loopOf(
   return loop;
 }
 
+/** Runs of some milliseconds that wait until so many run at once, and the most that ever did. */
+function countedRun(full: number): { readonly run: () => Promise<void>; readonly most: () => number } {
+  const isFull = Promise.withResolvers<void>();
+  let [running, most] = [0, 0];
+  return {
+    run: async () => {
+      most = Math.max(most, (running += 1));
+      if (running === full) isFull.resolve();
+      await isFull.promise;
+      await sleep(2);
+      running -= 1;
+    },
+    most: () => most,
+  };
+}
+
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `job-${index}`);
 
 describe('the loop that takes jobs', () => {
@@ -122,68 +138,63 @@ describe('the loop that takes jobs', () => {
     void loop.stop();
   });
 
-  it('starts the last of ten in two round trips after the first look', async () => {
-    const source = queue(100);
-    let rounds = 0;
-    const takeOne = source.take;
-    let lastMs = 0;
-    const counted = {
+  it('starts the last of ten in two round trips', async () => {
+    const source = queue();
+    const asked: (() => void)[] = [];
+    let [started, isHeld] = [0, true];
+    const slow = {
       ...source,
-      take: () => {
-        const nowMs = performance.now();
-        if (nowMs - lastMs > 50) rounds += 1;
-        lastMs = nowMs;
-        return takeOne();
+      // Each answer is on its way until the test lets it arrive.
+      take: async () => {
+        if (isHeld) await new Promise<void>((resolve) => asked.push(resolve));
+        return source.take();
       },
     };
-    let started = 0;
+    const untilAsked = (count: number): Promise<true> => eventually(() => (asked.length === count ? true : undefined));
+    const held = Promise.withResolvers<void>();
     source.add(...names(10));
-    const loop = createJobLoop({
-      source: counted,
-      concurrency: 20,
-      pace: createPace(),
-      log: silent,
-      run: async () => {
-        started += 1;
-        await sleep(500);
-      },
-    });
+    const run = async (): Promise<void> => {
+      started += 1;
+      await held.promise;
+    };
+    const loop = createJobLoop({ source: slow, concurrency: 20, pace: createPace(), log: silent, run });
     loop.start();
 
+    await untilAsked(2);
+    for (const answer of asked.splice(0)) answer();
+    await untilAsked(8);
+    for (const answer of asked.splice(0)) answer();
     await eventually(() => (started === 10 ? true : undefined));
 
-    expect(rounds).toBeLessThanOrEqual(3);
+    held.resolve();
+    isHeld = false;
+    for (const answer of asked.splice(0)) answer();
     await loop.stop();
+    expect(source.finished).toHaveLength(10);
   });
 
   it('never runs more at once than it may, and uses all of its places', async () => {
     const source = queue();
-    let running = 0;
-    let most = 0;
-    const loop = loopOf(
-      source,
-      async () => {
-        most = Math.max(most, (running += 1));
-        await sleep(5);
-        running -= 1;
-      },
-      4,
-    );
+    const { run, most } = countedRun(4);
+    const loop = loopOf(source, run, 4);
 
     source.add(...names(60));
     await eventually(() => (source.finished.length === 60 ? true : undefined));
 
-    expect(most).toBe(4);
+    expect(most()).toBe(4);
     await loop.stop();
   });
 
   it('waits for what runs when it is stopped, and leaves the rest in the queue', async () => {
     const source = queue();
-    const loop = loopOf(source, () => sleep(30), 2);
+    const held = Promise.withResolvers<void>();
+    const loop = loopOf(source, () => held.promise, 2);
     source.add(...names(10));
     await eventually(() => (loop.running() === 2 ? true : undefined));
 
-    await loop.stop();
+    const stopped = loop.stop();
+    held.resolve();
+    await stopped;
 
     expect(loop.running()).toBe(0);
     expect(source.finished).toHaveLength(2);
@@ -288,6 +299,13 @@ describe('the loop that takes jobs', () => {
   });
 
   describe('at a dense pace', () => {
+    /** By its clock all jobs come at once, however slow the machine is. */
+    function denseLoopOf(source: JobSource<string>, run: (id: string) => Promise<void>, concurrency = 20): JobLoop {
+      const loop = createJobLoop({ source, concurrency, pace: createPace(() => 0), run, log: silent });
+      loop.start();
+      return loop;
+    }
+
     /** Adds three jobs every ten milliseconds until the loop rests with jobs that have ended and not left the queue. */
     async function untilPostponed(source: FakeQueue, ran: readonly string[]): Promise<readonly string[]> {
       const added: string[] = [];
@@ -302,24 +320,27 @@ describe('the loop that takes jobs', () => {
 
     it('spends little more than one command on a job', async () => {
       const source = queue();
-      const loop = loopOf(source, async () => undefined);
-      for (let tick = 0; tick < 60; tick += 1) {
-        source.add(...names(6).map((id) => `${tick}-${id}`));
-        await sleep(25);
-      }
+      let added = 0;
+      // Six come in each rest, however long the machine takes for it.
+      const take = async (): Promise<string | undefined> => {
+        const id = await source.take();
+        if (id === undefined && added < 360) source.add(...names(6).map((name) => `${(added += 1)}-${name}`));
+        return id;
+      };
+      const loop = denseLoopOf({ ...source, take }, async () => undefined);
       await eventually(() => (source.finished.length === 360 ? true : undefined));
-      const { take, finish, wait, forget } = source.commands;
+      const { take: takes, finish, wait, forget } = source.commands;
 
       expect(finish).toBe(360);
       // Three a job without the rests; some until the pace is known, and at each look one that finds nothing.
-      expect(take + wait + forget).toBeLessThan(360 * 1.5);
+      expect(takes + wait + forget).toBeLessThan(360 * 1.5);
       void loop.stop();
     });
 
     it('takes what has ended out of the queue when it is stopped, and nothing more into it', async () => {
       const source = queue();
       const ran: string[] = [];
-      const loop = loopOf(source, async (id) => void ran.push(id));
+      const loop = denseLoopOf(source, async (id) => void ran.push(id));
       await untilPostponed(source, ran);
 
       await loop.stop();
@@ -331,7 +352,7 @@ describe('the loop that takes jobs', () => {
     it('knows the jobs that have ended and are still in the queue', async () => {
       const source = queue();
       const ran: string[] = [];
-      const loop = loopOf(source, async (id) => void ran.push(id));
+      const loop = denseLoopOf(source, async (id) => void ran.push(id));
       await untilPostponed(source, ran);
 
       expect(ran.filter((id) => !loop.knows(id))).toEqual([]);
@@ -341,7 +362,7 @@ describe('the loop that takes jobs', () => {
     it('takes what has ended out of the queue when no more jobs come', async () => {
       const source = queue();
       const ran: string[] = [];
-      const loop = loopOf(source, async (id) => void ran.push(id));
+      const loop = denseLoopOf(source, async (id) => void ran.push(id));
       const added = await untilPostponed(source, ran);
 
       await eventually(() => (source.finished.length === added.length ? true : undefined));
@@ -353,7 +374,7 @@ describe('the loop that takes jobs', () => {
     it('finishes what has ended once the queue takes it again', async () => {
       const source = queue();
       const ran: string[] = [];
-      const loop = loopOf(source, async (id) => void ran.push(id));
+      const loop = denseLoopOf(source, async (id) => void ran.push(id));
       const added = await untilPostponed(source, ran);
       source.fault = 'NOPERM';
       await sleep(100);
@@ -367,24 +388,15 @@ describe('the loop that takes jobs', () => {
 
     it('never runs more at once than it may', async () => {
       const source = queue();
-      let running = 0;
-      let most = 0;
-      const loop = loopOf(
-        source,
-        async () => {
-          most = Math.max(most, (running += 1));
-          await sleep(1);
-          running -= 1;
-        },
-        3,
-      );
+      const { run, most } = countedRun(3);
+      const loop = denseLoopOf(source, run, 3);
       for (let tick = 0; tick < 30; tick += 1) {
         source.add(...names(8).map((id) => `${tick}-${id}`));
         await sleep(10);
       }
       await eventually(() => (source.finished.length === 240 ? true : undefined));
 
-      expect(most).toBe(3);
+      expect(most()).toBe(3);
       await loop.stop();
     });
   });

@@ -53,6 +53,10 @@ const WIDEST = 16;
 const REST_MS = 30;
 /** Nothing beside the round trip to a Redis that is not near. */
 const NEAR_MS = 1;
+/** How long the first of what may be a burst has Redis and this process for itself: a short job ends meanwhile. */
+const AHEAD_MS = 2;
+/** How long a job that has ended stays in the queue where there is room for others. */
+const BEHIND_MS = 2;
 const REMEMBER_MS = 300_000;
 
 /**
@@ -99,6 +103,8 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
         ended.push(job);
         break;
       }
+      // Its result is on its way through the same Redis to whoever waits for it; nobody waits for this.
+      if (places.free() > 0) await sleep(BEHIND_MS);
       job = await finish(job, true);
     }
     places.release();
@@ -160,7 +166,8 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
     for (let left = takes; left > 0; left -= 1) {
       if (left === 1 && answers.length > 0) {
         // Where Redis is near, the first job starts before more is sent.
-        if (forget) await Promise.race([answers[0], sleep(NEAR_MS)]);
+        const first = forget ? await Promise.race([answers[0], sleep(NEAR_MS)]) : undefined;
+        if (first !== undefined && isJob(first)) await sleep(AHEAD_MS);
         // Behind the others: when the last finds nothing, nothing is there. BullMQ sends a command some microtasks after
         // its call, and some sooner than others.
         await turn();

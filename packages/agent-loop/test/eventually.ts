@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Tries until there is an answer, for at most ten seconds. */
+/** Tries until there is an answer, for at most forty seconds: a machine may be busy, or stand still. */
 export async function eventually<T>(attempt: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const until = performance.now() + 10_000;
+  const until = performance.now() + 40_000;
   for (;;) {
     const value = await attempt();
     if (value !== undefined) return value;
-    if (performance.now() > until) throw new Error('It did not come to be within ten seconds.');
+    if (performance.now() > until) throw new Error('It did not come to be within forty seconds.');
     await sleep(10);
   }
 }

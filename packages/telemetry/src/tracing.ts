@@ -47,11 +47,11 @@ export interface Tracing {
   readonly around: <T>(name: string, options: SpanOptions, run: (span: TraceSpan) => Promise<T>) => Promise<T>;
   /** The span in which this is called. */
   readonly traceparent: () => string | undefined;
-  /** Sends what is left, within two seconds. Never rejects. */
+  /** Sends what is left, within four seconds. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-const CLOSE_WITHIN_MS = 2_000;
+const CLOSE_WITHIN_MS = 4_000;
 /** Of a text attribute; a host has at most 253 characters. */
 const LONGEST_TEXT = 300;
 

@@ -45,7 +45,7 @@ describe('the metrics of an agent', () => {
 
   it('show packet process and browser as they say', async () => {
     const metrics = await open();
-    const screenshots = { running: 0, waiting: 1, taken: 3, failed: 2, selfTest: null, namespace: true };
+    const screenshots = { running: 0, waiting: 1, taken: 3, failed: 2, noPage: 7, selfTest: null, namespace: true };
     watchAgent(
       metrics,
       watched({ packetProcess: () => ({ pid: null, crashes: 4, reason: 'x' }), screenshots: () => screenshots }),
@@ -58,6 +58,7 @@ describe('the metrics of an agent', () => {
       'vantage_agent_packet_process_crashes_total{process="packets"} 4',
       'vantage_agent_screenshots_total{outcome="taken"} 3',
       'vantage_agent_screenshots_total{outcome="failed"} 2',
+      'vantage_agent_screenshots_total{outcome="no_page"} 7',
       'vantage_agent_screenshots_offered 1',
       'vantage_agent_jobs_capacity 20',
     ]) {

@@ -61,7 +61,7 @@ export function watchAgent(metrics: AgentMetrics, watched: Watched): void {
   metrics.onScrape(async () => {
     const status = watched.screenshots?.();
     if (status === undefined) return;
-    followPictures({ taken: status.taken, failed: status.failed });
+    followPictures({ taken: status.taken, failed: status.failed, no_page: status.noPage });
     instruments.browsers.set(status.running);
     instruments.browserWaits.set(status.waiting);
     instruments.screenshotsOffered.set(status.selfTest === null ? 1 : 0);

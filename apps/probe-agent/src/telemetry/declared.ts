@@ -88,7 +88,7 @@ export const agentMetrics = {
     kind: 'counter',
     name: 'vantage_agent_screenshots_total',
     help: 'Screenshots that were asked for.',
-    labels: { outcome: '`taken`, `failed`.' },
+    labels: { outcome: '`taken`, `failed` by the probe’s own doing, `no_page` where the target has none to show.' },
   },
   browsers: { kind: 'gauge', name: 'vantage_agent_browsers_running', help: 'Browsers under way.' },
   browserWaits: {
