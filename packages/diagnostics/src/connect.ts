@@ -3,6 +3,7 @@ import { connect, SocketAddress, type Socket } from 'node:net';
 import type { Failure, Target } from '@vantage/contract';
 
 import { classifyError, timedOut } from './classify.ts';
+import { readFirstTimer } from './read-first-timer.ts';
 
 export type Connected =
   | { readonly socket: Socket; readonly ms: number; readonly failure: null }
@@ -26,7 +27,7 @@ export function connectPinned(
     const started = performance.now();
     const socket = connect({ host: target.address, port, family: target.family, noDelay: true });
     const settle = (connected: Connected): void => {
-      clearTimeout(timer);
+      stopTimer?.();
       signal.removeEventListener('abort', giveUp);
       // An error may follow at any time of the socket's life; without a listener it ends the process.
       socket.removeAllListeners().on('error', () => undefined);
@@ -34,7 +35,7 @@ export function connectPinned(
       resolve(connected);
     };
     const giveUp = (): void => settle({ socket: null, failure: noAnswer() });
-    const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
+    const stopTimer = timeoutMs === undefined ? undefined : readFirstTimer(giveUp, timeoutMs);
     signal.addEventListener('abort', giveUp);
     socket.once('error', (error) => settle({ socket: null, failure: classifyError(error, 'connect') }));
     socket.once('connect', () => {

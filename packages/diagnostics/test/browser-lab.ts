@@ -1,7 +1,8 @@
 import { createSocket } from 'node:dgram';
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { AdmissionRequest } from '@vantage/contract';
+import type { AdmissionRequest, Failure } from '@vantage/contract';
 
 import { startCanaries } from '../src/browser/canaries.ts';
 import { canaryPage } from '../src/browser/canary-page.ts';
@@ -23,6 +24,8 @@ export interface LabOptions {
   readonly without: readonly string[];
   /** True: the browser is in a network namespace of its own. */
   readonly namespace: boolean;
+  /** Beginnings of the names of canaries that will be reached: the page is left alone until then. */
+  readonly awaitTouched?: readonly string[];
 }
 
 export interface LabReport {
@@ -36,9 +39,9 @@ export interface LabReport {
   /** Paths of the page's own server that were asked for: what proves that the page did what it should. */
   readonly paths: readonly string[];
   /** Failure of a picture whose page redirects to a canary. */
-  readonly redirectFailure: string | null;
+  readonly redirectFailure: Failure | null;
   /** The same for a page that refreshes itself to a canary. */
-  readonly refreshFailure: string | null;
+  readonly refreshFailure: Failure | null;
   readonly pictureBytes: number;
 }
 
@@ -57,12 +60,21 @@ export async function runLab({
   const done = '/done';
   const awaited = new Set(pageHost.endsWith('.localhost') ? [done, '/worker-tried'] : [done]);
   const tried = Promise.withResolvers<void>();
-  const patience = setTimeout(() => tried.resolve(), PATIENCE_MS);
+  const over = new AbortController();
+  const patience = setTimeout(() => {
+    over.abort();
+    tried.resolve();
+  }, PATIENCE_MS);
   const first = canaries.web[0] ?? '';
   const tick = (path: string, response: ServerResponse): void => {
     awaited.delete(path);
     if (awaited.size === 0) tried.resolve();
     response.end();
+  };
+  const touchedAll = async (): Promise<void> => {
+    const { awaitTouched = [] } = options;
+    const isTouched = (start: string): boolean => canaries.touched().some((name) => name.startsWith(start));
+    while (!over.signal.aborted && !awaitTouched.every(isTouched)) await sleep(LOOK_EVERY_MS);
   };
   const redirect: Serve = (request, response) => {
     const to = new URL(request.url ?? '', 'http://page.test').searchParams.get('to');
@@ -88,7 +100,7 @@ export async function runLab({
       },
       '/worker.js': serviceWorker(canaries.web),
       // The page counts as loading until it and its worker have tried everything.
-      '/wait': (_request, response) => void tried.promise.then(() => response.end()),
+      '/wait': (_request, response) => void tried.promise.then(touchedAll).then(() => response.end()),
       [done]: (_request, response) => tick(done, response),
       '/worker-tried': (_request, response) => tick('/worker-tried', response),
     },
@@ -99,6 +111,7 @@ export async function runLab({
     executablePath,
     namespace,
     tempFolder: folder.path,
+    selfTestMs: 45_000,
     proxyLimits: { requests: 10_000, connections: 500 },
     admit: admitSite([site.port], asked, pageAddress),
     changeFlags: (flags) => flags.filter((flag) => !without.some((start) => flag.startsWith(start))),
@@ -107,33 +120,38 @@ export async function runLab({
     screenshots.capture(requestFor(`http://${pageHost}:${site.port}${path}`));
   try {
     // It finds out whether there can be a namespace; without one the flags are tried alone.
-    if (namespace) await screenshots.selfTest(AbortSignal.timeout(15_000));
+    if (namespace) await screenshots.selfTest(AbortSignal.timeout(100_000));
     const picture = await capture('/');
     const redirected = await capture(`/redirect?to=${first}`);
-    const refreshed = await capture('/refresh');
+    let refreshed = await capture('/refresh');
+    // A picture may be taken of the page itself, before the browser comes to leave it.
+    while (refreshed.failure === null && !over.signal.aborted) refreshed = await capture('/refresh');
     return {
       canaries: [...canaries.web.map((name) => `tcp ${name}`), ...canaries.datagrams.map((name) => `udp ${name}`)],
       touched: canaries.touched(),
       questions: names?.questions() ?? 0,
       asked: [...new Set(asked.map(({ host }) => host))],
       paths: [...new Set(site.paths)],
-      redirectFailure: redirected.failure?.code ?? null,
-      refreshFailure: refreshed.failure?.code ?? null,
+      redirectFailure: redirected.failure,
+      refreshFailure: refreshed.failure,
       pictureBytes: picture.png?.length ?? 0,
     };
   } finally {
     clearTimeout(patience);
+    over.abort();
     await screenshots.close();
     await Promise.all([site.close(), canaries.close(), names?.close()]);
     folder.remove();
   }
 }
 
-const PATIENCE_MS = 6_000;
+/** Only a page that fails to try everything is waited for so long. */
+const PATIENCE_MS = 40_000;
+const LOOK_EVERY_MS = 50;
 
 function requestFor(url: string): CaptureRequest {
-  const signal = AbortSignal.timeout(15_000);
-  return { url, insecureSSL: true, userAgent: 'Vantage-Test/0', signal, timeoutMs: 10_000 };
+  const signal = AbortSignal.timeout(100_000);
+  return { url, insecureSSL: true, userAgent: 'Vantage-Test/0', signal, timeoutMs: 90_000 };
 }
 
 /** What only a real origin can try: redirects of its own, names that lead elsewhere, a service worker. */

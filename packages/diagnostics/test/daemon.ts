@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSocket } from 'node:dgram';
+import { randomInt } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -17,7 +18,7 @@ export interface Daemon {
   readonly stop: () => Promise<void>;
 }
 
-const READY_MS = 15_000;
+const READY_MS = 60_000;
 const STOP_MS = 3_000;
 
 /**
@@ -25,7 +26,7 @@ const STOP_MS = 3_000;
  *
  * @param isReady asked again and again; a rejection is a no
  * @param inside words to put before the command, such as those that run it in a network namespace
- * @throws {Error} with what the program wrote, where it ends or does not answer within 15 s
+ * @throws {Error} with what the program wrote, where it ends or does not answer within a minute
  */
 export async function startDaemon(
   packages: UnpackedPackages,
@@ -78,20 +79,34 @@ export async function temporaryFolder(): Promise<{
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A port of loopback that is free for TCP and for UDP. */
+/**
+ * A port of loopback that is free for TCP and for UDP, and stays so: it is none of those that the kernel gives to whoever
+ * asks for any port.
+ */
 export async function freePort(): Promise<number> {
+  const [firstOfKernel = 32_768] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'ascii'))
+    .split(/\s+/)
+    .map(Number);
   for (;;) {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { readonly port: number };
-    const socket = createSocket('udp4').bind(port, '127.0.0.1');
-    const bound = await once(socket, 'listening').then(
-      () => true,
-      () => false,
-    );
-    socket.close();
-    server.close();
-    await once(server, 'close');
-    if (bound) return port;
+    const port = randomInt(10_000, Math.max(firstOfKernel, 11_000));
+    const server = createServer().listen(port);
+    const socket = createSocket('udp4').bind(port);
+    const bound = await Promise.all([begun(server), begun(socket)]);
+    await Promise.all([ended(server), ended(socket)]);
+    if (bound.every(Boolean)) return port;
   }
+}
+
+/** Whether it could be bound. */
+function begun(one: Server | Socket): Promise<boolean> {
+  return once(one, 'listening').then(
+    () => true,
+    () => false,
+  );
+}
+
+function ended(one: Server | Socket): Promise<void> {
+  return new Promise((resolve) => {
+    one.close(() => resolve());
+  });
 }

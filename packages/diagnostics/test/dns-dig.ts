@@ -33,7 +33,7 @@ export async function digMissing(): Promise<string | null> {
 /** Asks `dig` several questions, each its arguments: name, type and flags. Its answers come in the same order. */
 export async function dig(port: number, questions: readonly (readonly string[])[]): Promise<readonly Dug[]> {
   // In microseconds; without what our queries do not carry either.
-  const common = ['-u', '@127.0.0.1', '-p', String(port), '+nocookie', '+bufsize=1232', '+tries=1', '+time=3'];
+  const common = ['-u', '@127.0.0.1', '-p', String(port), '+nocookie', '+bufsize=1232', '+tries=5', '+time=5'];
   const sections = ['+noall', '+comments', '+answer', '+authority', '+additional', '+stats'];
   const args = questions.flatMap((question) => [...question, ...common, ...sections]);
   const { stdout } = await run('dig', args, { maxBuffer: 16 << 20 });

@@ -46,7 +46,7 @@ export async function startKnot(options: KnotOptions = {}): Promise<Knot> {
   await writeFile(file, configuration(folder.path, `${address}@${port}`, Object.keys(zones)));
   const run = promisify(execFile);
   const kdig: Knot['kdig'] = async (...args) => {
-    const command = [`@${address}`, '-p', String(port), '+timeout=3', '+retry=0', ...args];
+    const command = [`@${address}`, '-p', String(port), '+timeout=5', '+retry=4', ...args];
     return (await run(packages.program('kdig'), command, { env: packages.environment })).stdout;
   };
   const signed = Object.keys(zones).filter((zone) => zone in policies);

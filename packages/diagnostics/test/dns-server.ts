@@ -4,7 +4,17 @@ import { createSecureServer } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
+import type { DnsWaits } from '../src/dns/run.ts';
+import { freePort } from './daemon.ts';
 import { readQuery, type WireQuery } from './dns-wire.ts';
+
+/** For servers that do answer: no question is sent twice because a busy machine let one wait. */
+export const patientWaits: DnsWaits = {
+  oneMs: [30_000, 30_000],
+  eachMs: [30_000, 30_000],
+  traceMs: [30_000, 30_000],
+  uncheckedMs: 60_000,
+};
 
 export type Via = 'udp' | 'tcp' | 'tls' | 'https';
 
@@ -33,7 +43,7 @@ export async function startDnsServer(answer: AnswerDns, options: DnsServerOption
   udp.on('message', (bytes, { address, port }) => {
     for (const message of answered(bytes, 'udp')) udp.send(message, port, address);
   });
-  const chosen = await listen(tcp, port, address);
+  const chosen = await listen(tcp, port === 0 ? await freePort() : port, address);
   udp.bind(chosen, address);
   await once(udp, 'listening');
   return {

@@ -1,6 +1,8 @@
 import type { Failure, Target } from '@vantage/contract';
 
 import { classifyError } from '../classify.ts';
+import { readFirstTimer } from '../read-first-timer.ts';
+import { awakeClock, awakeTimer, type AwakeClock } from '../sockets/awake-clock.ts';
 import { icmpFailure } from '../sockets/icmp-failure.ts';
 import type { Clock, PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../sockets/wire/address.ts';
@@ -19,6 +21,8 @@ export interface ExchangePlan {
   readonly firstSequence: number;
   /** Time for everything, milliseconds. */
   readonly budgetMs: number;
+  /** Resolves when the packet process has handed on what it had to read. */
+  readonly caughtUp: () => Promise<unknown>;
   /** The address of the sender of an ICMP error as it may be shown; null where it may not. */
   readonly shown: (address: string) => string | null;
 }
@@ -30,12 +34,12 @@ export interface Reply {
   readonly from: string;
 }
 
-/** One packet of the check and what came back for it. Times are those of the packet process. */
+/** One packet of the check and what came back for it. Other times than the first are those of the packet process. */
 export interface SentPacket {
   /** Number within the check, from 1. */
   readonly seq: number;
-  /** When the packet process was asked to send it, by the clock of this process. */
-  readonly askedMs: number;
+  /** When its answer began to be awaited, by the awake clock: when it was sent, or else asked for. */
+  awaitedMs: number;
   /** Null until the packet process says that it was sent. */
   sentMs: number | null;
   /** The first is the answer, the rest are duplicates. */
@@ -81,6 +85,7 @@ export async function exchange(
   const over = new AbortController();
   const finished = AbortSignal.any([signal, over.signal]);
   const endsAtMs = performance.now() + plan.budgetMs;
+  const clock = awakeClock();
   // As the packet process writes addresses.
   const destination = addressText(addressBytes(plan.target.address));
   let highestAnswered = 0;
@@ -124,46 +129,54 @@ export async function exchange(
     if (message.kind === 'echo-reply') receiveReply(message, packet);
     else receiveError(message, packet.from);
     onChange(state);
-    if (!finished.aborted) onProgress();
+    onProgress();
   });
 
-  const startedMs = performance.now();
-  const dueMs = (seq: number): number => startedMs + (seq - 1) * plan.intervalMs;
-  const hasTime = (seq: number): boolean => Math.max(dueMs(seq), performance.now()) < endsAtMs;
+  const startedMs = clock.now();
+  const untilDueMs = (seq: number): number => Math.max(0, startedMs + (seq - 1) * plan.intervalMs - clock.now());
+  const hasTime = (seq: number): boolean => performance.now() + untilDueMs(seq) < endsAtMs;
   for (let seq = 1; seq <= plan.count && !finished.aborted && hasTime(seq); seq += 1) {
-    const sent: SentPacket = { seq, askedMs: performance.now(), sentMs: null, replies: [], errorFrom: null };
+    const sent: SentPacket = { seq, awaitedMs: clock.now(), sentMs: null, replies: [], errorFrom: null };
     state.packets.push(sent);
     const request = echoRequest(plan.target.family, socket.identifier, onWire(plan, seq), plan.payload);
     socket.send(request, plan.target.address, plan.ttl).then(
       (sentMs) => {
         sent.sentMs = sentMs;
+        sent.awaitedMs = clock.now();
         onChange(state);
+        onProgress();
       },
       (error: unknown) => fail(classifyError(error, 'request')),
     );
-    if (seq < plan.count && hasTime(seq + 1)) await pause(dueMs(seq + 1) - performance.now(), finished);
+    if (seq < plan.count && hasTime(seq + 1)) await pause(untilDueMs(seq + 1), finished);
   }
 
-  const lastSentMs = performance.now();
   await new Promise<void>((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    onProgress = () => {
-      clearTimeout(timer);
-      const until = Math.min(lastSentMs + replyWaitMs(state), endsAtMs);
-      timer = setTimeout(resolve, Math.max(0, until - performance.now()));
-    };
+    let stopTimer = (): void => undefined;
+    const leftMs = (): number => Math.min(replyWaitMs(state, clock), endsAtMs - performance.now());
     const end = (): void => {
-      clearTimeout(timer);
+      stopTimer();
       resolve();
     };
-    if (finished.aborted) return end();
+    onProgress = () => {
+      stopTimer();
+      if (finished.aborted) return end();
+      stopTimer = readFirstTimer(() => (leftMs() < 1 ? conclude() : onProgress()), Math.max(0, leftMs()));
+    };
+    const conclude = (): void => {
+      stopTimer = readFirstTimer(end, Math.max(0, endsAtMs - performance.now()));
+      plan.caughtUp().then(() => (leftMs() < 1 ? end() : onProgress()), end);
+    };
     finished.addEventListener('abort', end, { once: true });
     return onProgress();
   });
+  onProgress = () => undefined;
   const isHanging = state.packets.some(
-    ({ askedMs, sentMs }) => sentMs === null && performance.now() - askedMs > SEND_TIMEOUT_MS,
+    ({ awaitedMs, sentMs, replies }) =>
+      sentMs === null && replies.length === 0 && clock.now() - awaitedMs > SEND_TIMEOUT_MS,
   );
   if (isHanging) state.failure ??= interrupted('The packet process did not answer.');
+  clock.stop();
   over.abort();
   return state;
 }
@@ -198,13 +211,17 @@ function hasReply(state: Exchange): boolean {
   return state.packets.some(({ replies }) => replies.length > 0);
 }
 
-function replyWaitMs({ packets }: Exchange): number {
+/** For how long more something may be expected. */
+function replyWaitMs({ packets }: Exchange, clock: AwakeClock): number {
   const rtts = packets.flatMap(({ sentMs, replies }) => {
     const first = replies[0];
     return sentMs === null || first === undefined ? [] : [first.receivedMs - sentMs];
   });
-  if (rtts.length === 0) return REPLY_TIMEOUT_MS;
-  return Math.min(REPLY_TIMEOUT_MS, Math.max(MIN_WAIT_MS, WAIT_RTTS * Math.max(...rtts)));
+  const waitMs =
+    rtts.length === 0 || packets.some(({ sentMs }) => sentMs === null)
+      ? REPLY_TIMEOUT_MS
+      : Math.min(REPLY_TIMEOUT_MS, Math.max(MIN_WAIT_MS, WAIT_RTTS * Math.max(...rtts)));
+  return Math.max(0, ...packets.map(({ awaitedMs }) => awaitedMs)) + waitMs - clock.now();
 }
 
 /** Resolves after the time or at the abort, whichever comes first. */
@@ -212,11 +229,11 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const end = (): void => {
-      clearTimeout(timer);
+      stopTimer();
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, Math.max(0, milliseconds));
+    const stopTimer = awakeTimer(end, milliseconds);
     return signal.addEventListener('abort', end);
   });
 }

@@ -27,7 +27,8 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
   if ('failure' in admission) return notStarted(admission.failure, null);
   const { target } = admission;
 
-  const opened = await openPackets(context.packets, { family: target.family, protocol: 'icmp' }, context.signal);
+  const { packets } = context;
+  const opened = await openPackets(packets, { family: target.family, protocol: 'icmp' }, context.signal);
   if ('failure' in opened) return notStarted(opened.failure, target);
   const payload = pingPayload(options.size, context.attribution.payloadTag);
   const plan = {
@@ -38,6 +39,7 @@ export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext
     payload,
     firstSequence: isTelling(payload) ? 1 : randomInt(0x1_0000),
     budgetMs: context.remainingMs() - RESERVE_MS,
+    caughtUp: async () => ('unavailable' in packets ? undefined : packets.sourceFor(target.address)),
     shown: (address: string) => shownAddress(address, target, context),
   };
   // Sending and a quick answer come in a bunch: one state for both.

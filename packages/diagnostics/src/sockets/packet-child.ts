@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { escapeText } from '@vantage/contract';
 
+import { awakeTimer } from './awake-clock.ts';
 import { errnoError } from './errno.ts';
 import { frame, frameReader } from './frames.ts';
 import { decodeAnswer, encodeRequest, type Answer, type Request } from './messages.ts';
@@ -16,8 +17,6 @@ export interface PacketProcessOptions {
   readonly commandPrefix?: readonly string[] | undefined;
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
-  /** A process that owes an answer and says nothing for so long is ended, milliseconds; 5,000 if absent. */
-  readonly silenceMs?: number | undefined;
 }
 
 export interface PacketChild {
@@ -59,7 +58,7 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
       if (state === 'over') return;
       const wasReady = state === 'ready';
       state = 'over';
-      clearTimeout(timer);
+      stopTimer();
       pipe.destroy();
       child.stderr?.destroy();
       child.kill('SIGKILL');
@@ -78,13 +77,13 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
     const receive = (answer: Answer): void => {
       if (answer.op !== 'ready') return state === 'ready' ? listeners.onAnswer(answer) : undefined;
       if (answer.errno !== '') return end(`cannot load raw-socket: ${answer.reason}`);
-      clearTimeout(timer);
+      stopTimer();
       state = 'ready';
       const send = (request: Request): void => void pipe.write(frame(encodeRequest(request)));
       return resolve({ pid: child.pid ?? 0, stop, kill: end, send });
     };
 
-    const timer = setTimeout(() => end('did not start in time'), START_TIMEOUT_MS);
+    const stopTimer = awakeTimer(() => end('did not start in time'), START_TIMEOUT_MS);
     child.once('error', (error) => end(`cannot be started: ${error.message}`));
     child.once('exit', (code, signal) => end(`ended with ${signal ?? `status ${code}`}`));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,6 +1,7 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { ipv6Missing, itNeeding } from '../../test/needs.ts';
+import { skip } from '../../test/virtual-time.ts';
 import { createPacketSockets } from './packet-sockets.ts';
 import type { PacketSocket, ReceivedPacket } from './packet-socket.ts';
 import { echoRequest, parseIcmp } from './wire/icmp.ts';
@@ -11,10 +12,28 @@ const { ipv4, ipv6 } = await packets.probePrivilege();
 const itWithIpv4 = itNeeding(ipv4, process.env['CI']);
 const itWithIpv6 = itNeeding(ipv4 ?? ipv6 ?? ipv6Missing(), process.env['CI']);
 
+/** So long a packet process may be silent that owes an answer. */
+const SILENCE_MS = 5_000;
+
+jest.setTimeout(60_000);
+afterEach(() => {
+  jest.useRealTimers();
+});
 afterAll(() => packets.close());
 
 function nextPacket(socket: PacketSocket): Promise<ReceivedPacket> {
   return new Promise((resolve) => socket.onPacket(resolve));
+}
+
+/** From now on the clock of this process goes on by `jest.advanceTimersByTime` alone; that of the others is not touched. */
+function stopTheClock(): void {
+  const doNotFake = ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate'] as const;
+  jest.useFakeTimers({ doNotFake: [...doNotFake] });
+}
+
+/** Lets whoever waits for a turn of the event loop have several. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function killed(pid: number | null): void {
@@ -27,6 +46,7 @@ describe('the packet process', () => {
     const received = nextPacket(socket);
     const sentMs = await socket.send(echoRequest(4, socket.identifier, 1, Buffer.from('ours')), '127.0.0.1', 9);
     const { data, from, hopLimit, protocol, receivedMs, clock } = await received;
+    const laterMs = await socket.send(echoRequest(4, socket.identifier, 2, Buffer.from('ours')), '127.0.0.1', 9);
     socket.close();
 
     expect(parseIcmp(4, data)).toMatchObject({ kind: 'echo-reply', identifier: socket.identifier, sequence: 1 });
@@ -36,8 +56,9 @@ describe('the packet process', () => {
       hopLimit: 64,
       clock: 'kernel',
     });
-    expect(receivedMs - sentMs).toBeGreaterThan(0);
-    expect(receivedMs - sentMs).toBeLessThan(1_000);
+    // The wall clock and the monotonic one cannot be read at once.
+    expect(receivedMs).toBeGreaterThan(sentMs - 1);
+    expect(receivedMs).toBeLessThan(laterMs + 1);
   });
 
   itWithIpv6('does so over IPv6, with the checksum from the kernel', async () => {
@@ -172,11 +193,13 @@ describe('the packet process', () => {
   });
 
   itWithIpv4('kills a packet process that no longer answers, and is there again for the next', async () => {
-    const own = createPacketSockets({ silenceMs: 300 });
+    const own = createPacketSockets();
     const socket = await own.open({ family: 4, protocol: 'icmp' });
     const lost = new Promise<Error>((resolve) => socket.onLost(resolve));
     process.kill(own.status().pid!, 'SIGSTOP');
+    stopTheClock();
     const sending = socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
+    jest.advanceTimersByTime(SILENCE_MS);
 
     await expect(sending).rejects.toMatchObject({
       code: 'ECHILD',
@@ -190,14 +213,19 @@ describe('the packet process', () => {
   });
 
   itWithIpv4('notices that it hangs even when whoever asked has left', async () => {
-    const own = createPacketSockets({ silenceMs: 300 });
+    const own = createPacketSockets();
     const socket = await own.open({ family: 4, protocol: 'icmp' });
     const other = await own.open({ family: 4, protocol: 'icmp' });
     const lost = new Promise<Error>((resolve) => other.onLost(resolve));
     process.kill(own.status().pid!, 'SIGSTOP');
+    stopTheClock();
     const sending = socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
     const left = expect(sending).rejects.toMatchObject({ code: 'EBADF' });
     socket.close();
+    // It is asked something first.
+    jest.advanceTimersByTime(SILENCE_MS);
+    await turns();
+    jest.advanceTimersByTime(SILENCE_MS);
 
     await left;
     expect((await lost).message).toContain('does not answer');
@@ -205,12 +233,33 @@ describe('the packet process', () => {
   });
 
   itWithIpv4('leaves one alone that was asked nothing', async () => {
-    const own = createPacketSockets({ silenceMs: 150 });
+    const own = createPacketSockets();
+    stopTheClock();
     const socket = await own.open({ family: 4, protocol: 'icmp' });
     await socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    for (let silence = 0; silence < 3; silence += 1) {
+      jest.advanceTimersByTime(SILENCE_MS);
+      await turns();
+    }
 
     expect(own.status().crashes).toBe(0);
+    await own.close();
+  });
+
+  itWithIpv4('leaves one alone that could not answer while the whole machine stood still', async () => {
+    const own = createPacketSockets();
+    const socket = await own.open({ family: 4, protocol: 'icmp' });
+    const { pid } = own.status();
+    process.kill(pid!, 'SIGSTOP');
+    stopTheClock();
+    const sending = socket.send(echoRequest(4, socket.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
+    skip(SILENCE_MS);
+    jest.advanceTimersByTime(SILENCE_MS);
+    await turns();
+    process.kill(pid!, 'SIGCONT');
+
+    expect(await sending).toBeGreaterThan(0);
+    expect(own.status()).toMatchObject({ pid, crashes: 0 });
     await own.close();
   });
 

@@ -51,11 +51,12 @@ interface Listeners {
 /** Waits after the first, second … failure in a row; a process that ran longer than the last starts the row anew. */
 const BACKOFF_MS = [0, 250, 1_000, 5_000, 30_000] as const;
 
+/** A process that owes an answer and says nothing for so long hangs, unless this one stood still meanwhile. */
 const SILENCE_MS = 5_000;
+const LATE_MS = 500;
 
 /** The packet process as the agent sees it. It is started at the first need, and again after each crash. */
 export function createPacketSockets(options: PacketProcessOptions = {}): PacketProcess {
-  const { silenceMs = SILENCE_MS } = options;
   const sockets = new Map<number, Listeners>();
   const waiters = new Map<number, Waiter>();
   const identifiers = new Set<string>();
@@ -74,9 +75,14 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
     clearTimeout(silence);
     silence = undefined;
     if (!isOwing) return;
+    const dueMs = performance.now() + SILENCE_MS;
     // After a pause of this process timers come before the answers that wait: those are read first.
-    const timer = setTimeout(() => setImmediate(() => void (silence === timer && onSilence())), silenceMs);
+    const timer = setTimeout(() => setImmediate(() => void (silence === timer && onDue(dueMs))), SILENCE_MS);
     silence = timer.unref();
+  };
+  const onDue = (dueMs: number): void => {
+    if (performance.now() - dueMs > LATE_MS) listen(true);
+    else onSilence();
   };
   const onSilence = (): void => {
     listen(false);

@@ -2,6 +2,8 @@ import { SocketAddress } from 'node:net';
 
 import { escapeText, type NameLookup } from '@vantage/contract';
 
+import { awakeTimer } from '../sockets/awake-clock.ts';
+
 /** The name of a hop as a result shows it. */
 export interface HopName {
   readonly hostname: string | null;
@@ -53,12 +55,10 @@ export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal):
     pending.add(asked);
   };
   const settled = async (timeoutMs: number): Promise<void> => {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([Promise.all(pending), timeout]);
-    clearTimeout(timer);
+    const timeout = Promise.withResolvers<void>();
+    const stopTimer = awakeTimer(timeout.resolve, timeoutMs);
+    await Promise.race([Promise.all(pending), timeout.promise]);
+    stopTimer();
     over.abort();
   };
   return { ask, settled, known: (address) => names.get(address) ?? NAMELESS };

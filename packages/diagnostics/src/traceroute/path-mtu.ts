@@ -4,6 +4,7 @@ import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../diagnostic.ts';
 import { errnoOf } from '../sockets/errno.ts';
+import { awakeClock } from '../sockets/awake-clock.ts';
 import type { PacketSocket } from '../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../sockets/wire/address.ts';
 import { readU16 } from '../sockets/wire/bytes.ts';
@@ -88,9 +89,10 @@ function tryBytes(
   const request = echoRequest(family, socket.identifier, sequence, payload);
   const destination = addressText(addressBytes(address));
   return new Promise((resolve, reject) => {
-    const startedMs = performance.now();
+    const clock = awakeClock();
+    let awaitedMs = clock.now();
     const giveUp = (): void => settle({ kind: 'silent' });
-    const timer = setInterval(() => performance.now() - startedMs >= waitMs() && giveUp(), LOOK_EVERY_MS);
+    const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && giveUp(), LOOK_EVERY_MS);
     const settle = (answer: Answer): void => {
       end();
       resolve(answer);
@@ -101,6 +103,7 @@ function tryBytes(
     };
     const end = (): void => {
       clearInterval(timer);
+      clock.stop();
       signal.removeEventListener('abort', giveUp);
     };
     signal.addEventListener('abort', giveUp);
@@ -117,9 +120,10 @@ function tryBytes(
       }
     });
     socket.onLost(fail);
-    socket
-      .send(request, address, TTL)
-      .catch((error: unknown) => (errnoOf(error) === 'EMSGSIZE' ? settle({ kind: 'unsent' }) : fail(error)));
+    socket.send(request, address, TTL).then(
+      () => void (awaitedMs = clock.now()),
+      (error: unknown) => (errnoOf(error) === 'EMSGSIZE' ? settle({ kind: 'unsent' }) : fail(error)),
+    );
   });
 }
 

@@ -1,6 +1,8 @@
 import type { Failure } from '@vantage/contract';
 
 import { classifyError } from '../classify.ts';
+import { readFirstTimer } from '../read-first-timer.ts';
+import { awakeClock } from '../sockets/awake-clock.ts';
 import type { PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
 import type { TraceFlow } from './flow.ts';
 import { nextPacket, rttOf, viewFlow, type FlowView, type TraceAnswer, type TracePacket } from './trace.ts';
@@ -36,7 +38,6 @@ const MAX_WAIT_MS = 2_000;
 const WAIT_RTTS_HERE = 3;
 const WAIT_RTTS_BEYOND = 10;
 const MIN_WAIT_MS = 250;
-const LATE_MS = 20;
 
 /**
  * Sends packets with growing TTLs, a window of them at a time, until the path is known to the target, to its end, to a
@@ -51,14 +52,15 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
     const look = (): FlowView[] => flows.map((_, flow) => viewFlow(packets, flow, plan));
     const trace: Trace = { packets, views: look(), failure: null };
     const endsAtMs = performance.now() + plan.budgetMs;
-    let timer: NodeJS.Timeout | undefined;
-    let dueMs = 0;
+    const clock = awakeClock();
+    let stopTimer = (): void => undefined;
     let isOver = false;
 
     const finish = (): void => {
       if (isOver) return;
       isOver = true;
-      clearTimeout(timer);
+      stopTimer();
+      clock.stop();
       signal.removeEventListener('abort', finish);
       for (const packet of packets) packet.isGivenUp ||= packet.answer === null;
       trace.views = look();
@@ -72,7 +74,7 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
     };
     const send = (flow: number, ttl: number): void => {
       const index = packets.reduce((count, packet) => count + (packet.flow === flow ? 1 : 0), 0);
-      const awaitedMs = performance.now();
+      const awaitedMs = clock.now();
       const packet: TracePacket = { flow, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false };
       packets.push(packet);
       const { socket, flow: builder } = flows[flow]!;
@@ -80,7 +82,7 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
         (sentMs) => {
           packet.sentMs = sentMs;
           // What the packet process had to do before is no silence of a router.
-          packet.awaitedMs = performance.now();
+          packet.awaitedMs = clock.now();
           if (packet.answer !== null && !isOver) onChange(trace);
         },
         (error: unknown) => {
@@ -90,11 +92,11 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
         },
       );
     };
-    const step = (): void => {
+    const step = (isDue: boolean): void => {
       if (isOver) return;
-      clearTimeout(timer);
-      const now = performance.now();
-      if (giveUpSilent(trace, now)) onChange(trace);
+      stopTimer();
+      // More answers than the one that came may wait to be read: only a timer, which reads first, calls anyone silent.
+      if (isDue && giveUpSilent(trace, clock.now())) onChange(trace);
       trace.views = look();
       let burst = 0;
       let wanted = nextPacket(trace.views, queries);
@@ -105,17 +107,15 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
         wanted = nextPacket(trace.views, queries);
       }
       const awaited = inFlight(trace);
-      if ((wanted === null && awaited.length === 0) || now >= endsAtMs) return finish();
+      const leftMs = endsAtMs - performance.now();
+      if ((wanted === null && awaited.length === 0) || (isDue && leftMs <= 0)) return finish();
       const mayGoOn = wanted !== null && awaited.length < WINDOW;
-      const nextEnd = Math.min(endsAtMs, ...awaited.map((packet) => packet.awaitedMs + waitMs(packet, packets)));
-      dueMs = now + (mayGoOn ? BURST_EVERY_MS : Math.max(1, nextEnd - now));
-      timer = setTimeout(mayGoOn ? step : stepWhenRead, dueMs - now);
-    };
-    /** A process that was busy has answers to read before it may call anyone silent. */
-    const stepWhenRead = (): void => {
-      const lateMs = performance.now() - dueMs;
-      if (lateMs < LATE_MS) step();
-      else timer = setTimeout(step, Math.min(lateMs, MAX_WAIT_MS));
+      const now = clock.now();
+      const nextEndMs = Math.min(...awaited.map((packet) => packet.awaitedMs + waitMs(packet, packets) - now));
+      stopTimer = readFirstTimer(
+        () => step(true),
+        mayGoOn ? BURST_EVERY_MS : Math.max(1, Math.ceil(Math.min(leftMs, nextEndMs))),
+      );
     };
     const receive = (flow: number, received: ReceivedPacket): void => {
       if (isOver) return;
@@ -127,7 +127,7 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       const { from, receivedMs, clock } = received;
       packet.answer = { from, receivedMs, clock, error, kind: kindOf(error, from, plan.destination) };
       onChange(trace);
-      step();
+      step(false);
     };
 
     for (const [flow, { socket }] of flows.entries()) {
@@ -139,7 +139,7 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
     }
     if (signal.aborted) return finish();
     signal.addEventListener('abort', finish);
-    return step();
+    return step(false);
   });
 }
 
@@ -158,6 +158,7 @@ function giveUpSilent(trace: Trace, nowMs: number): boolean {
 }
 
 function waitMs(packet: TracePacket, packets: readonly TracePacket[]): number {
+  if (packet.sentMs === null) return MAX_WAIT_MS;
   const answered = packets.filter(({ flow, answer }) => flow === packet.flow && answer !== null);
   const rtts = (list: readonly TracePacket[]): number[] => list.flatMap((one) => rttOf(one) ?? []);
   const here = rtts(answered.filter(({ ttl }) => ttl === packet.ttl));

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { MAX_RESULT_BYTES, resultSchema, type ParamsOf } from '@vantage/contract';
 import { Compile } from 'typebox/compile';
 
@@ -13,6 +13,7 @@ import {
 } from '../../test/fake-packets.ts';
 import { itNeeding } from '../../test/needs.ts';
 import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from '../../test/raw-packets.ts';
+import { inVirtualTime, skip } from '../../test/virtual-time.ts';
 import { traceroute } from './contract.ts';
 import { runTraceroute } from './run.ts';
 
@@ -24,6 +25,7 @@ const schema = Compile(resultSchema(traceroute));
 const packets = createPacketSockets();
 const { ipv4 } = await packets.probePrivilege();
 afterAll(() => packets.close());
+jest.setTimeout(60_000);
 
 const router = (hop: number): string => `203.0.113.${hop}`;
 
@@ -31,6 +33,15 @@ function params(host: string, options: Options = {}): ParamsOf<typeof traceroute
   return { host, options: { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1, ...options } };
 }
 
+/** Runs a traceroute whose packets go nowhere real, by a clock that waits for nothing. */
+function virtualTrace(
+  context: TestContextOptions<typeof traceroute>,
+  options: Options = {},
+): ReturnType<typeof runTraceroute> {
+  return inVirtualTime(() => runTraceroute(params(TARGET, options), testContext<typeof traceroute>(context)));
+}
+
+/** The same over a network that is a function. */
 async function traceOver(
   network: Network,
   options: Options = {},
@@ -42,12 +53,23 @@ async function traceOver(
   admissions: readonly object[];
 }> {
   const fake = fakePackets(network);
-  const context = testContext<typeof traceroute>({ packets: fake, budgetMs: 30_000, ...more });
-  const outcome = await runTraceroute(params(TARGET, options), context);
+  const admissions: object[] = [];
+  const partials: object[] = [];
+  const { admit } = testContext();
+  const context: TestContextOptions<typeof traceroute> = {
+    packets: fake,
+    admit: (request, signal) => {
+      admissions.push(request);
+      return admit(request, signal);
+    },
+    emitPartial: (fields) => partials.push(fields),
+    ...more,
+  };
+  const outcome = await virtualTrace(context, options);
   const final = { ...outcome, startedAt: null, finishedAt: '2026-01-01T00:00:00.000Z' };
   expect([...schema.Errors(final)]).toEqual([]);
   expect(fake.openSockets()).toBe(0);
-  return { outcome, fake, partials: context.partials, admissions: context.admissions };
+  return { outcome, fake, partials, admissions };
 }
 
 function expired(sent: FakeSent, from: string, rttMs = sent.ttl): FakeAnswer {
@@ -176,6 +198,19 @@ describe('traceroute', () => {
     const { fake } = await traceOver(() => [], { queries: 10 }, { budgetMs: 2_300 });
 
     expect(ofTrace(fake).length).toBeLessThanOrEqual(16);
+  });
+
+  it('takes no hop for silent whose answer came while the machine stood still', async () => {
+    const { outcome } = await traceOver(
+      (sent) => {
+        // After all are sent, and before the first answer is read.
+        if (sent.ttl === 1) setImmediate(() => skip(3_000));
+        return path(5)(sent);
+      },
+      { maxHops: 5, queries: 1 },
+    );
+
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([router(1), router(2), router(3), router(4), TARGET]);
   });
 
   it('stops in a circle, and says so', async () => {
@@ -416,7 +451,7 @@ describe('traceroute', () => {
       if (sent.ttl === 2) setImmediate(() => fake.crash());
       return sent.ttl === 1 ? [expired(sent, router(1))] : [];
     });
-    const outcome = await runTraceroute(params(TARGET), testContext<typeof traceroute>({ packets: fake }));
+    const outcome = await virtualTrace({ packets: fake });
 
     expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' } });
     expect(outcome.hops?.[0]).toMatchObject({ ip: router(1) });
@@ -430,8 +465,7 @@ describe('traceroute', () => {
       if (sent.ttl === 3 && sent.packet.length < 200) setImmediate(() => setImmediate(() => fake.crash()));
       return sent.ttl === 3 ? [arrived(sent, 3)] : [];
     });
-    const options = { queries: 10 };
-    const outcome = await runTraceroute(params(TARGET, options), testContext<typeof traceroute>({ packets: fake }));
+    const outcome = await virtualTrace({ packets: fake }, { queries: 10 });
 
     expect(outcome).toMatchObject({
       result: 'error',
@@ -482,10 +516,7 @@ describe('traceroute', () => {
         setImmediate(() => aborted.abort());
         return new Promise(() => undefined);
       };
-      const outcome = await runTraceroute(
-        params(TARGET),
-        testContext<typeof traceroute>({ packets: { ...fake, [step]: hanging }, signal: aborted.signal }),
-      );
+      const outcome = await virtualTrace({ packets: { ...fake, [step]: hanging }, signal: aborted.signal });
 
       expect(outcome).toMatchObject({ result: 'error', error: { source: 'probe', phase: 'exec' }, hops: [] });
       expect(fake.openSockets()).toBe(0);

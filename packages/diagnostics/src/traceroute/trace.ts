@@ -3,8 +3,8 @@ import type { IcmpError } from '../sockets/wire/icmp.ts';
 import { findLoop, type Loop } from './loop.ts';
 
 /**
- * One packet of the trace. Its answer is awaited since `awaitedMs`, by the agent's clock; `sentMs` and `receivedMs` are by
- * the packet process's.
+ * One packet of the trace. Its answer is awaited since `awaitedMs`, by the awake clock of the agent; `sentMs` and
+ * `receivedMs` are by the packet process's clock.
  */
 export interface TracePacket {
   readonly flow: number;

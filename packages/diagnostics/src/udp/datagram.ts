@@ -3,6 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { Failure, Target } from '@vantage/contract';
 
 import { classifyError } from '../classify.ts';
+import { awakeTimer } from '../sockets/awake-clock.ts';
 import { portUnreachable, watchIcmp, type IcmpContext, type IcmpNotice } from './icmp-notice.ts';
 
 /** What came back for one datagram. */
@@ -37,10 +38,10 @@ export async function sendDatagram(
   const settled = Promise.withResolvers<void>();
   let heard: Heard | null = null;
   let sentAtMs = 0;
-  let grace: NodeJS.Timeout | undefined;
+  let stopGrace: (() => void) | undefined;
   let stopWatching = (): void => undefined;
   const hear = (one: Heard): void => {
-    clearTimeout(grace);
+    stopGrace?.();
     heard ??= one;
     settled.resolve();
   };
@@ -50,13 +51,13 @@ export async function sendDatagram(
     // Once a datagram is out, what is not the probe's own fault may stem from an ICMP error.
     const mayBeNamed = sentAtMs > 0 && failure.source !== 'probe' && !('unavailable' in context.packets);
     if (!mayBeNamed) return hear(one);
-    grace ??= setTimeout(() => hear(one), NOTICE_GRACE_MS);
+    stopGrace ??= awakeTimer(() => hear(one), NOTICE_GRACE_MS);
   };
   const attempt: Attempt = {
     heard: () => heard,
     settled: settled.promise,
     close: () => {
-      clearTimeout(grace);
+      stopGrace?.();
       stopWatching();
       socket.removeAllListeners().on('error', () => undefined);
       socket.close();

@@ -70,7 +70,12 @@ describe('what is sent to a well-known port', () => {
   });
 
   it('is another one each time, so that answers cannot be guessed', () => {
-    for (const port of [53, 123, 161, 443, 3478, 5060, 5683]) expect(ask(port)).not.toEqual(ask(port));
+    for (const port of [53, 123, 161, 443, 3478, 5060, 5683]) {
+      // Some have two random bytes, and two of those may be alike.
+      const questions = new Set(Array.from({ length: 4 }, () => ask(port).toString('hex')));
+
+      expect(questions.size).toBeGreaterThan(1);
+    }
   });
 
   it.each([7, 13, 17, 19, 111, 137, 389, 520, 1900, 3702, 5353, 11211, 40_000])(

@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { resultSchema, type Failure, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
@@ -10,7 +10,8 @@ import { addressBytes } from '../sockets/wire/address.ts';
 import { checksum } from '../sockets/wire/checksum.ts';
 import { testContext } from '../../test/context.ts';
 import { ipv6Missing, itNeeding } from '../../test/needs.ts';
-import { udp } from './contract.ts';
+import { standStill } from '../../test/stand-still.ts';
+import { ATTEMPT_WAIT_MS, udp } from './contract.ts';
 import { runUdp } from './run.ts';
 
 const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
@@ -19,6 +20,7 @@ type UdpParams = ParamsOf<typeof udp>;
 
 const sockets: Socket[] = [];
 
+jest.setTimeout(60_000);
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.close();
 });
@@ -104,9 +106,10 @@ describe('a udp check', () => {
   itWithIpv6('finds the same over IPv6', () => findsClosed('::1'));
 
   it('cannot tell a silent port from a filtered one', async () => {
-    const server = await listen();
+    const deadline = new AbortController();
+    const server = await listen(() => deadline.abort());
 
-    const outcome = await runUdp(params(server.port), testContext({ budgetMs: 300 }));
+    const outcome = await runUdp(params(server.port), testContext({ signal: deadline.signal }));
 
     expect(outcome).toMatchObject({
       result: 'timeout',
@@ -134,6 +137,18 @@ describe('a udp check', () => {
     expect(ports.size).toBe(2);
   });
 
+  it('sends nothing again for an answer that came while the machine stood still', async () => {
+    const server = await listen((_bytes, from) => {
+      server.socket.send('x', from.port, from.address);
+      standStill(ATTEMPT_WAIT_MS + 100);
+    });
+
+    const outcome = await runUdp(params(server.port), testContext());
+
+    expect(outcome).toMatchObject({ result: 'success', attempts: [{ error: null }] });
+    expect(server.received).toHaveLength(1);
+  });
+
   it('counts a late answer as the answer to the datagram that it is for', async () => {
     let first: RemoteInfo | undefined;
     const server = await listen((_bytes, from) => {
@@ -151,11 +166,13 @@ describe('a udp check', () => {
   it('does not hear what comes from another port', async () => {
     const stranger = createSocket('udp4');
     sockets.push(stranger);
-    const server = await listen((_bytes, from) => stranger.send('lie', from.port, from.address));
+    const server = await listen((_bytes, from) => {
+      stranger.send('lie', from.port, from.address, () => server.socket.send('truth', from.port, from.address));
+    });
 
-    const outcome = await runUdp(params(server.port), testContext({ budgetMs: 300 }));
+    const outcome = await runUdp(params(server.port), testContext());
 
-    expect(outcome.state).toBe('open|filtered');
+    expect(outcome.response).toBe(Buffer.from('truth').toString('base64'));
   });
 
   it('sends nothing of a caller’s to a port of a reflector, whoever asks', async () => {
@@ -238,7 +255,8 @@ describe('a udp check of a probe with raw sockets', () => {
     ['another socket', { identifier: 9 }],
     ['a broken checksum', { broken: true }],
   ])('ignores an ICMP error about a packet that is not its own: %s', async (_reason, change) => {
-    const server = await listen();
+    const deadline = new AbortController();
+    const server = await listen(() => void packets.arrived.then(() => deadline.abort()));
     const packets = answeringPackets(({ identifier }) =>
       icmpError({
         family: 4,
@@ -252,7 +270,7 @@ describe('a udp check of a probe with raw sockets', () => {
       }),
     );
 
-    const outcome = await runUdp(params(server.port), testContext({ packets, budgetMs: 300 }));
+    const outcome = await runUdp(params(server.port), testContext({ packets, signal: deadline.signal }));
 
     expect(outcome).toMatchObject({ state: 'open|filtered', icmp: null });
   });
@@ -295,9 +313,10 @@ function icmpError({ family, type, code, from, host, identifier, port, broken = 
   return { protocol: 'icmp', data, from, hopLimit: null, receivedMs: performance.now(), clock: 'kernel' };
 }
 
-/** Raw sockets on which one packet arrives as soon as someone listens. */
+/** Raw sockets on which one packet has arrived as soon as someone listens. */
 function answeringPackets(answer: (options: { readonly identifier: number }) => ReceivedPacket) {
-  const state = { closed: 0 };
+  const arrived = Promise.withResolvers<void>();
+  const state = { closed: 0, arrived: arrived.promise };
   return Object.assign(state, {
     open: async ({ identifier = 0, protocol }: PacketSocketOptions) => {
       expect(protocol).toBe('udp');
@@ -305,7 +324,10 @@ function answeringPackets(answer: (options: { readonly identifier: number }) => 
         identifier,
         send: async () => Promise.reject(new Error('The diagnostic sends by its own socket.')),
         onPacket: (listener: (packet: ReceivedPacket) => void) => {
-          setImmediate(() => listener(answer({ identifier })));
+          setImmediate(() => {
+            listener(answer({ identifier }));
+            arrived.resolve();
+          });
         },
         onLost: () => undefined,
         close: () => {
@@ -343,11 +365,11 @@ async function listen(onMessage?: (bytes: Buffer, from: RemoteInfo) => void, hos
   return { socket, received, port: socket.address().port };
 }
 
+/** A port that nobody listens on and nobody else can take: its socket hears but itself. */
 async function closedPort(host: string): Promise<number> {
   const { socket, port } = await listen(undefined, host);
-  sockets.splice(sockets.indexOf(socket), 1);
-  const closed = once(socket, 'close');
-  socket.close();
-  await closed;
+  const connected = once(socket, 'connect');
+  socket.connect(port, host);
+  await connected;
   return port;
 }

@@ -2,6 +2,7 @@ import { roundMs, type Failure, type ParamsOf, type ResultFieldsOf, type Target 
 
 import { outcomeOf, timedOut } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
+import { awakeTimer } from '../sockets/awake-clock.ts';
 import { ATTEMPT_WAIT_MS, MAX_RESPONSE_BYTES, type udp } from './contract.ts';
 import { sendDatagram, type Attempt, type Heard } from './datagram.ts';
 import { questionFor } from './questions.ts';
@@ -59,11 +60,11 @@ async function admit(
 /** An answer to an earlier datagram counts while a later one is waited for. */
 async function firstHeard(attempts: readonly Attempt[], waitMs: number, signal: AbortSignal): Promise<void> {
   const over = Promise.withResolvers<void>();
-  const timer = setTimeout(over.resolve, waitMs);
+  const stopTimer = awakeTimer(over.resolve, waitMs);
   signal.addEventListener('abort', () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();
   await Promise.race([over.promise, ...attempts.map(({ settled }) => settled)]);
-  clearTimeout(timer);
+  stopTimer();
 }
 
 function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Outcome<Udp> {

@@ -1,0 +1,53 @@
+import { readFirstTimer } from '../read-first-timer.ts';
+
+/**
+ * A monotonic clock that stands still while this process does: stopped, swapped out, or on a machine that stalls. What
+ * others have to answer meanwhile, the packet process among them, cannot be read then, and is no silence of theirs.
+ */
+export interface AwakeClock {
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly stop: () => void;
+}
+
+/** A gap between two beats of more than this beyond the usual is time in which the process did not run. */
+const BEAT_MS = 50;
+const LATE_MS = 50;
+
+export function awakeClock(): AwakeClock {
+  let seenMs = performance.now();
+  let lostMs = 0;
+  const now = (): number => {
+    const nowMs = performance.now();
+    const lateMs = nowMs - seenMs - BEAT_MS;
+    if (lateMs > LATE_MS) lostMs += lateMs;
+    seenMs = nowMs;
+    return nowMs - lostMs;
+  };
+  const beat = setInterval(now, BEAT_MS);
+  return { now, stop: () => clearInterval(beat) };
+}
+
+/**
+ * A timer by an awake clock of its own, which reads the sockets before it acts.
+ *
+ * @returns stops it
+ */
+export function awakeTimer(act: () => void, milliseconds: number): () => void {
+  const clock = awakeClock();
+  const dueMs = clock.now() + milliseconds;
+  const look = (): void => {
+    const leftMs = dueMs - clock.now();
+    if (leftMs >= 1) {
+      stopTimer = readFirstTimer(look, leftMs);
+      return;
+    }
+    clock.stop();
+    act();
+  };
+  let stopTimer = readFirstTimer(look, Math.max(0, milliseconds));
+  return () => {
+    stopTimer();
+    clock.stop();
+  };
+}
