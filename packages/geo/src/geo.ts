@@ -33,6 +33,8 @@ export interface GeoOptions {
   readonly pollMs?: number | undefined;
   /** Base URL of an RDAP server, such as `https://rdap.org/`; default: no registry is asked. */
   readonly rdapBaseUrl?: string | undefined;
+  /** Longest time that a question to it takes; default 2 s. */
+  readonly rdapTimeoutMs?: number | undefined;
   readonly log: GeoLog;
 }
 
@@ -55,8 +57,9 @@ export interface Geo {
  * @throws {TypeError} where `rdapBaseUrl` is no http or https URL
  */
 export async function openGeo(options: GeoOptions): Promise<Geo> {
-  const { log, rdapBaseUrl } = options;
-  const rdap = rdapBaseUrl === undefined || rdapBaseUrl === '' ? null : createRdap({ baseUrl: rdapBaseUrl, log });
+  const { log, rdapBaseUrl, rdapTimeoutMs: timeoutMs } = options;
+  const isAsked = rdapBaseUrl !== undefined && rdapBaseUrl !== '';
+  const rdap = isAsked ? createRdap({ baseUrl: rdapBaseUrl, log, timeoutMs }) : null;
   const operatorSource = async (path: string | undefined) =>
     path === undefined || path === '' ? null : openOperatorSource(path, log);
   const [city, asn, isp, bundledCity, bundledAsn] = await Promise.all([

@@ -72,7 +72,7 @@ const json =
 const address = (text: string): Address => parseAddress(text)!;
 
 function create(baseUrl: string, options: Partial<RdapOptions> = {}): Rdap {
-  return createRdap({ baseUrl, log: quiet, ...options });
+  return createRdap({ baseUrl, log: quiet, timeoutMs: 60_000, ...options });
 }
 
 describe('registration data', () => {
@@ -158,11 +158,10 @@ describe('registration data', () => {
     ['JSON of another kind', json({ objectClassName: 'domain' })],
     ['null', json(null)],
     ['an answer without end', (_request, response) => void response.write(`"${'x'.repeat(1 << 20)}`)],
-    ['silence', () => undefined],
     ['a broken connection', (_request, response) => void response.socket?.destroy()],
   ])('does without where the server gives %s, and does not ask again at once', async (_what, answer) => {
     const { baseUrl, asked } = await serve(answer);
-    const rdap = create(baseUrl, { timeoutMs: 300 });
+    const rdap = create(baseUrl);
 
     expect(await rdap.prepare(address('203.0.114.7'))).toBe(false);
     const count = asked.length;
@@ -172,6 +171,27 @@ describe('registration data', () => {
     expect(count).toBeGreaterThan(0);
     expect(count).toBeLessThanOrEqual(4);
     expect(asked).toHaveLength(count);
+  });
+
+  it('does without where the server is silent, and does not ask again at once', async () => {
+    const over = new AbortController();
+    const { baseUrl, asked } = await serve(() => over.abort());
+    const bounds: number[] = [];
+    const deadline = (ms: number): AbortSignal => (bounds.push(ms), over.signal);
+    const rdap = create(baseUrl, { timeoutMs: undefined, deadline });
+
+    expect(await rdap.prepare(address('203.0.114.7'))).toBe(false);
+    expect(await rdap.prepare(address('203.0.114.7'))).toBe(false);
+
+    expect(rdap.find(address('203.0.114.7'))).toBeNull();
+    expect(bounds).toEqual([2_000]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is not waited for after its time', async () => {
+    const { baseUrl } = await serve(() => undefined);
+
+    expect(await create(baseUrl, { timeoutMs: 50 }).prepare(address('203.0.114.7'))).toBe(false);
   });
 
   it('keeps silent for as long as the server asks, about any address', async () => {
@@ -192,8 +212,11 @@ describe('registration data', () => {
   });
 
   it('has four questions under way at most', async () => {
-    const { baseUrl, asked } = await serve(() => undefined);
-    const rdap = create(baseUrl, { timeoutMs: 300 });
+    const over = new AbortController();
+    const { baseUrl, asked } = await serve(() => {
+      if (asked.length === 4) over.abort();
+    });
+    const rdap = create(baseUrl, { deadline: () => over.signal });
 
     await Promise.all(Array.from({ length: 9 }, (_, at) => rdap.prepare(address(`203.0.114.${at}`))));
 

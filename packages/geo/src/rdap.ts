@@ -11,6 +11,8 @@ export interface RdapOptions {
   readonly log: GeoLog;
   /** Longest time a question takes, redirects included; default 2 s. */
   readonly timeoutMs?: number | undefined;
+  /** What ends a question after so many milliseconds; default: the clock. */
+  readonly deadline?: ((timeoutMs: number) => AbortSignal) | undefined;
   /** Milliseconds, from any origin. */
   readonly now?: (() => number) | undefined;
 }
@@ -45,7 +47,9 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 const NETWORKS_KEPT = 2_048;
 
 /** @throws {TypeError} where the base is no http or https URL */
-export function createRdap({ baseUrl, log, timeoutMs = TIMEOUT_MS, now = () => performance.now() }: RdapOptions): Rdap {
+export function createRdap(options: RdapOptions): Rdap {
+  const { baseUrl, log, timeoutMs = TIMEOUT_MS, now = () => performance.now() } = options;
+  const { deadline = (ms) => AbortSignal.timeout(ms) } = options;
   const base = new URL(baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
   if (base.protocol !== 'https:' && base.protocol !== 'http:')
     throw new TypeError('RDAP is spoken over http and https');
@@ -67,7 +71,7 @@ export function createRdap({ baseUrl, log, timeoutMs = TIMEOUT_MS, now = () => p
   }
 
   async function ask(address: Address): Promise<boolean> {
-    const asked = await fetchBounded(new URL(`ip/${address.text}`, base), AbortSignal.timeout(timeoutMs)).catch(
+    const asked = await fetchBounded(new URL(`ip/${address.text}`, base), deadline(timeoutMs)).catch(
       (error: unknown) => ({ kind: 'failed', reason: Error.isError(error) ? error.message : String(error) }) as const,
     );
     if (asked.kind === 'answer') {

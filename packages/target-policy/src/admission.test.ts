@@ -5,7 +5,14 @@ import { createAdmission, type AdmissionOptions } from './admission.ts';
 import type { OwnAddresses } from './own-network.ts';
 import { createTargetPolicy } from './policy.ts';
 import { createNameResolver } from './resolver.ts';
-import { startDnsServer, type DnsServer, type Zone } from '../test/dns-server.ts';
+import {
+  hastyResolver,
+  patientResolver,
+  refusingPort,
+  startDnsServer,
+  type DnsServer,
+  type Zone,
+} from '../test/dns-server.ts';
 
 const nothingOwn: OwnAddresses = { addresses: [], onLink: [], gateways: [], resolvers: [] };
 const never = new AbortController().signal;
@@ -38,11 +45,12 @@ async function ask(request: Partial<AdmissionRequest>, overrides: Overrides = {}
   const server = overrides.server ?? (await serve(() => undefined));
   const admit = createAdmission({
     policy: createTargetPolicy(),
-    resolver: createNameResolver({ servers: [server.address], timeoutMs: 100, tries: 1 }),
+    resolver: patientResolver(server),
     ownAddresses: () => nothingOwn,
     redis: () => [],
     haveIpv4: () => true,
     haveIpv6: () => true,
+    lateAaaaMs: 60_000,
     ...overrides,
   });
   return admit({ host: 'site.example.com', purpose: 'icmp', ...request }, never);
@@ -165,7 +173,7 @@ describe('the admission of a name', () => {
     const server = await serve((_name, type, asked) =>
       type === 'A' ? { records: [asked === 1 ? '8.8.8.8' : '127.0.0.1'] } : { records: [] },
     );
-    const resolver = createNameResolver({ servers: [server.address] });
+    const resolver = patientResolver(server);
 
     expect(await ask({}, { server, resolver })).toMatchObject({ admitted: true });
     expect(await ask({}, { server, resolver })).toMatchObject(refused);
@@ -221,8 +229,9 @@ describe('the admission of a name', () => {
     ['silence', { silent: true }, { code: 'timed_out', source: 'resolver' }],
   ])('tells what a resolver’s %s means', async (_reason, answer, failure) => {
     const server = await serve(() => answer);
+    const resolver = 'silent' in answer ? hastyResolver(server) : patientResolver(server);
 
-    expect(await ask({}, { server })).toMatchObject({
+    expect(await ask({}, { server, resolver })).toMatchObject({
       admitted: false,
       failure: { ...failure, phase: 'resolve' },
       addresses: [],
@@ -230,8 +239,8 @@ describe('the admission of a name', () => {
   });
 
   it('tells that no resolver can be reached', async () => {
-    const server = await startDnsServer(() => undefined);
-    await server.stop();
+    const server = await refusingPort();
+    servers.push(server);
 
     expect(await ask({}, { server })).toMatchObject({
       failure: { code: 'dns_resolver_unreachable', phase: 'resolve', source: 'resolver' },
@@ -273,7 +282,9 @@ describe('the admission of a name', () => {
     const server = await serve((_name, type) => (type === 'A' ? { records: ['8.8.8.8'] } : { silent: true }));
     const resolver = createNameResolver({ servers: [server.address], timeoutMs: 60_000, tries: 9 });
 
-    expect(await ask({}, { server, resolver })).toMatchObject({ admitted: true, target: { addresses: ['8.8.8.8'] } });
+    const admission = await ask({}, { server, resolver, lateAaaaMs: 50 });
+
+    expect(admission).toMatchObject({ admitted: true, target: { addresses: ['8.8.8.8'] } });
   });
 });
 

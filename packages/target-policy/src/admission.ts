@@ -28,6 +28,8 @@ export interface AdmissionOptions {
   readonly redis: () => readonly Endpoint[];
   readonly haveIpv4: () => boolean;
   readonly haveIpv6: () => boolean;
+  /** How long an AAAA answer may come after the A answer that will be used, milliseconds; 1 s by default. */
+  readonly lateAaaaMs?: number | undefined;
 }
 
 /**
@@ -89,7 +91,7 @@ async function admitName(
   signal: AbortSignal,
 ): Promise<Admission> {
   const startedMs = performance.now();
-  const request = { name, family, prefersIpv4: options.haveIpv4() };
+  const request = { name, family, prefersIpv4: options.haveIpv4(), lateAaaaMs: options.lateAaaaMs };
   const resolution = await resolveOnce(request, options.resolver, signal);
   const resolveMs = roundMs(performance.now() - startedMs);
   const addresses = allAddresses(resolution);

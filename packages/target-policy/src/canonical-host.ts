@@ -66,7 +66,7 @@ function canonicalizeIpv6(text: string): Canonicalization {
  */
 function toAscii(text: string): { readonly text: string; readonly mapped: boolean } | Malformed {
   const mapped = NOT_ASCII.test(text);
-  const visible = text.replaceAll(/\P{ASCII}/gu, '').toLowerCase();
+  const visible = (mapped ? text.replaceAll(/\P{ASCII}/gu, '') : text).toLowerCase();
   if (visible !== '' && !NAME_CHARACTERS.test(visible)) return malformed('forbidden_character');
   const ascii = mapped ? domainToASCII(text) : visible;
   return NAME_CHARACTERS.test(ascii) ? { text: ascii, mapped } : malformed('invalid_idna');

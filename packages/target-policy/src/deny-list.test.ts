@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createAdmission } from './admission.ts';
 import { judgeTarget, type TargetRequest } from './judge-target.ts';
 import { createTargetPolicy } from './policy.ts';
-import { createNameResolver } from './resolver.ts';
-import { startDnsServer, type DnsServer } from '../test/dns-server.ts';
+import { patientResolver, startDnsServer, type DnsServer } from '../test/dns-server.ts';
 
 const deny = ['example.net', '8.8.8.0/24', '2606:4700::/32', '9.9.9.9'];
 /** An operator who allows a range has still denied a part of it. */
@@ -62,7 +61,8 @@ describe('the deny list of an operator', () => {
   ])('has %s judged again where packets leave, resolved: admitted %s', async (host, admitted) => {
     const admit = createAdmission({
       policy,
-      resolver: createNameResolver({ servers: [server.address] }),
+      resolver: patientResolver(server),
+      lateAaaaMs: 60_000,
       ownAddresses: () => ({ addresses: [], onLink: [], gateways: [], resolvers: [] }),
       redis: () => [],
       haveIpv4: () => true,

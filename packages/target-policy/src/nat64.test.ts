@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { discoverNat64Prefixes } from './nat64.ts';
 import { createNameResolver } from './resolver.ts';
-import { startDnsServer, type Answer, type DnsServer } from '../test/dns-server.ts';
+import { hastyResolver, patientResolver, startDnsServer, type Answer, type DnsServer } from '../test/dns-server.ts';
 
 const never = new AbortController().signal;
 const servers: DnsServer[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
 async function discover(answer: Answer): Promise<readonly string[]> {
   const server = await startDnsServer(() => answer);
   servers.push(server);
-  const resolver = createNameResolver({ servers: [server.address], timeoutMs: 100, tries: 1 });
+  const resolver = answer.silent === true ? hastyResolver(server) : patientResolver(server);
   return discoverNat64Prefixes(resolver, never);
 }
 

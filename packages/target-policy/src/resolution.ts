@@ -22,6 +22,8 @@ export interface ResolutionRequest {
   readonly family?: Family | undefined;
   /** True where an A record will be pinned when there is one. */
   readonly prefersIpv4: boolean;
+  /** How long an AAAA answer may come after the A answer that will be used, milliseconds; 1 s by default. */
+  readonly lateAaaaMs?: number | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ResolutionRequest {
  * @throws the reason of `signal`
  */
 export async function resolveOnce(
-  { name, family, prefersIpv4 }: ResolutionRequest,
+  { name, family, prefersIpv4, lateAaaaMs = LATE_AAAA_MS }: ResolutionRequest,
   resolver: NameResolver,
   signal: AbortSignal,
 ): Promise<Resolution> {
@@ -41,9 +43,9 @@ export async function resolveOnce(
   const ipv6 = resolver.addresses(name, 6, AbortSignal.any([signal, late.signal])).catch(() => NOT_ASKED);
   const ipv4 = await resolver.addresses(name, 4, signal);
   const decided = prefersIpv4 && ipv4.ok && ipv4.addresses.length > 0;
-  const timer = decided ? setTimeout(() => late.abort(), LATE_AAAA_MS) : undefined;
+  const stopTimer = decided ? readFirstTimer(() => late.abort(), lateAaaaMs) : undefined;
   const resolution = { 4: ipv4, 6: await ipv6 };
-  clearTimeout(timer);
+  stopTimer?.();
   signal.throwIfAborted();
   return resolution;
 }
@@ -72,5 +74,21 @@ function noAddress(name: string): Failure {
     phase: 'resolve',
     source: 'target',
     message: `${name} has no address of the family asked for.`,
+  };
+}
+
+/**
+ * A timer that lets the sockets be read before it runs out: after a stall of the process the answer may lie there already.
+ *
+ * @returns stops it
+ */
+function readFirstTimer(act: () => void, ms: number): () => void {
+  let turn: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    turn = setImmediate(act);
+  }, ms);
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(turn);
   };
 }

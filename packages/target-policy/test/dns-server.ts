@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 import { parseAddress } from '../src/address.ts';
+import { createNameResolver, type NameResolver } from '../src/resolver.ts';
 
 export type RecordType = 'A' | 'AAAA' | 'PTR';
 
@@ -61,6 +62,31 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
       await once(socket, 'close');
     },
   };
+}
+
+/** A port that refuses datagrams, and that nobody else can take meanwhile: its socket speaks with one peer alone. */
+export async function refusingPort(): Promise<DnsServer> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  // Its only peer is itself, and it sends nothing.
+  socket.connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const stop = async (): Promise<void> => {
+    socket.close();
+    await once(socket, 'close');
+  };
+  return { address: `127.0.0.1:${port}`, questions: [], stop };
+}
+
+/** Asks a server that answers: once, however long a busy machine lets it wait. */
+export function patientResolver({ address }: Pick<DnsServer, 'address'>): NameResolver {
+  return createNameResolver({ servers: [address], timeoutMs: 60_000, tries: 1 });
+}
+
+/** Asks a server that is silent. */
+export function hastyResolver({ address }: Pick<DnsServer, 'address'>): NameResolver {
+  return createNameResolver({ servers: [address], timeoutMs: 100, tries: 1 });
 }
 
 function readQuestion(message: Buffer): { readonly name: string; readonly code: number; readonly end: number } {

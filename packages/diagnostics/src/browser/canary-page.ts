@@ -8,8 +8,12 @@ export interface CanaryTargets {
   readonly donePath: string;
 }
 
-/** Milliseconds that the page leaves the browser to do what it was asked for. */
-const PATIENCE_MS = 700;
+/**
+ * What the page leaves the browser to do what it was asked for: so many turns of so many milliseconds. One long timer could
+ * run out while the machine stands still, and nothing else would have been done meanwhile.
+ */
+const PATIENCE_TURNS = 14;
+const TURN_MS = 50;
 
 /** A page that tries every known way out of a browser. Each attempt may throw; the next one is made all the same. */
 export function canaryPage({ web, datagrams, donePath }: CanaryTargets): string {
@@ -61,7 +65,9 @@ for (const target of datagrams) {
   });
   attempt(() => new WebTransport('https://' + target + '/canary').ready);
 }
-setTimeout(() => attempt(() => fetch('${donePath}')), ${PATIENCE_MS});
+let turns = ${PATIENCE_TURNS};
+const wait = () => turns-- > 0 ? setTimeout(wait, ${TURN_MS}) : attempt(() => fetch('${donePath}'));
+wait();
 </script></body></html>`;
 }
 

@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 
 import { escapeText } from '@vantage/contract';
 
+import { readFirstTimer } from '../read-first-timer.ts';
 import { errorText } from './error-text.ts';
 import { browserFlags } from './flags.ts';
 import { inNamespace, listenerFrom, SYSTEM_PATH, type Identity } from './namespace.ts';
@@ -42,7 +43,7 @@ export interface RunningBrowser {
 
 const MESSAGE_LIMITS = { messageBytes: 8 * 1024 * 1024, totalBytes: 64 * 1024 * 1024, messages: 20_000 };
 const WATCH_EVERY_MS = 100;
-const DYING_MS = 500;
+const DYING_MS = 2_000;
 const KEPT_STDERR_CHARACTERS = 2_000;
 const ENOUGH_SHARED_MEMORY = 256 * 1024 * 1024;
 
@@ -85,6 +86,7 @@ function spawnBrowser(options: LaunchOptions, folder: string, hasSharedMemory: b
 function run(child: ChildProcess, folder: string, memoryBytes: number): RunningBrowser {
   const ended = Promise.withResolvers<string>();
   let [over, lastWords] = [false, ''];
+  let stopDying = (): void => undefined;
   const group = child.pid === undefined ? undefined : processGroup(child.pid);
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
@@ -97,6 +99,7 @@ function run(child: ChildProcess, folder: string, memoryBytes: number): RunningB
     ended.resolve(why);
     clearInterval(watch);
     transport.close();
+    stopDying();
     // Errors are for `close`, which does the same again and waits.
     group?.kill().catch(() => undefined);
   };
@@ -120,7 +123,9 @@ function run(child: ChildProcess, folder: string, memoryBytes: number): RunningB
     MESSAGE_LIMITS,
     (what) => end(`the page flooded the browser: ${what}`),
     // Who dies closes its pipe first, and the exit says more.
-    () => void setTimeout(() => end('it closed its pipe'), DYING_MS).unref(),
+    () => {
+      stopDying = readFirstTimer(() => end('it closed its pipe'), DYING_MS);
+    },
   );
   const watch = setInterval(() => void look().catch(() => undefined), WATCH_EVERY_MS);
   child.once('error', (error) => end(`it cannot be started: ${errorText(error)}`));

@@ -13,7 +13,7 @@ export const NAMESPACE_PROXY_PORT = 3128;
 /** What the listener and the browser find as descriptor of Node's own channel, behind those of the browser. */
 export const CHANNEL_DESCRIPTOR = 5;
 
-const TRY_TIMEOUT_MS = 5_000;
+const TRY_TIMEOUT_MS = 20_000;
 const LOOK_EVERY_MS = 500;
 
 /**

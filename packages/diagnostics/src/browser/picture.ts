@@ -17,8 +17,10 @@ export interface PictureRequest {
   readonly insecureSSL: boolean;
   readonly userAgent: string;
   readonly signal: AbortSignal;
-  /** What the whole may take. A page that still loads after two thirds of it is shown as far as it is. */
+  /** What the whole may take, milliseconds. */
   readonly timeoutMs: number;
+  /** A page that still loads after this time is shown as far as it is; two thirds of the whole by default. */
+  readonly loadMs?: number | undefined;
 }
 
 export type Picture =
@@ -41,10 +43,13 @@ const MAX_PNG_BYTES = 4 * 1024 * 1024;
 const QUIET_MS = 250;
 /** … or after this time beyond its load event, however much it still asks for. */
 const SETTLE_MS = 1_500;
+/** A page gets so much time to load, however long the browser took to start. */
+const LEAST_LOAD_MS = 3_000;
 const MAX_PAGE_REQUESTS = 2_000;
 
 /** One picture from a browser that lives for it alone, behind a proxy that does too. Nothing is left of either. */
 export async function takePicture(request: PictureRequest, options: PictureOptions): Promise<Picture> {
+  const startedMs = performance.now();
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), request.timeoutMs);
   const signal = AbortSignal.any([request.signal, over.signal]);
@@ -52,7 +57,7 @@ export async function takePicture(request: PictureRequest, options: PictureOptio
   const started: Started = {};
   try {
     const { browser, proxy } = await start(request, { ...options, pages }, signal, started);
-    return await show({ ...request, signal }, browser, proxy, options.inspect);
+    return await show({ ...request, signal, startedMs }, browser, proxy, options.inspect);
   } catch (thrown) {
     return { png: null, failure: signal.aborted ? tooSlow() : notStarted(errorText(thrown)) };
   } finally {
@@ -104,18 +109,20 @@ async function start(
 const OUT_OF_TIME = 'time is up';
 
 async function show(
-  request: PictureRequest,
+  request: PictureRequest & { readonly startedMs: number },
   running: RunningBrowser,
   proxy: FilteringProxy,
   inspect: PictureOptions['inspect'],
 ): Promise<Picture> {
   let asked: URL | undefined;
+  const { startedMs, timeoutMs, loadMs = (timeoutMs * 2) / 3 } = request;
+  const loadLeftMs = (): number => Math.max(Math.min(LEAST_LOAD_MS, loadMs), loadMs - (performance.now() - startedMs));
   const work = async (): Promise<Picture> => {
     const page = await openPage(running, proxy, request);
     page.on('request', (made) => {
       if (made.isNavigationRequest() && made.frame() === page.mainFrame()) asked = URL.parse(made.url()) ?? asked;
     });
-    await load(page, request);
+    await load(page, request.url, loadLeftMs());
     await inspect?.(running, proxy, request.signal);
     // A page that leads on to one that fails ends at a page of the browser's own.
     if (page.url().startsWith('chrome-error:')) throw new Error('net::ERR_FAILED');
@@ -158,13 +165,17 @@ async function openPage(running: RunningBrowser, proxy: FilteringProxy, request:
   return page;
 }
 
-/** Resolves when there is something to show, complete or not. */
-async function load(page: Page, { url, timeoutMs }: PictureRequest): Promise<void> {
+/**
+ * Resolves when there is something to show, complete or not.
+ *
+ * @param leftMs for the page to load
+ */
+async function load(page: Page, url: URL, leftMs: number): Promise<void> {
   let requests = 0;
   const tooMany = new Promise<void>((resolve) => {
     page.on('request', () => (++requests === MAX_PAGE_REQUESTS ? resolve() : undefined));
   });
-  const loaded = page.goto(url.href, { waitUntil: 'load', timeout: (timeoutMs * 2) / 3 }).then(() => undefined);
+  const loaded = page.goto(url.href, { waitUntil: 'load', timeout: leftMs }).then(() => undefined);
   const complete = loaded
     .catch((error: unknown) => {
       const isShown = page.url() !== WARM_UP && page.url() !== 'about:blank';

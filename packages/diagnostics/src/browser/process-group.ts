@@ -18,6 +18,8 @@ export interface ProcessGroup {
 
 const GONE_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 5;
+/** Where this process stood still meanwhile, the time alone says nothing of the others. */
+const LOOKS_AT_LEAST = 100;
 
 /** @param leader pid of the first process, which was started as the leader of a group of its own */
 export function processGroup(leader: number): ProcessGroup {
@@ -36,8 +38,9 @@ export function processGroup(leader: number): ProcessGroup {
   };
   const kill = async (): Promise<void> => {
     const until = performance.now() + GONE_WITHIN_MS;
-    while (killGroup(leader) && (await members()).length > 0) {
-      if (performance.now() > until) throw new Error(`Processes of group ${leader} outlive SIGKILL.`);
+    for (let looks = 1; killGroup(leader) && (await members()).length > 0; looks += 1) {
+      if (performance.now() > until && looks >= LOOKS_AT_LEAST)
+        throw new Error(`Processes of group ${leader} outlive SIGKILL.`);
       await sleep(LOOK_EVERY_MS);
     }
   };

@@ -1,30 +1,49 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { readStatus, statusField, type ProcessGroup } from './process-group.ts';
 
+const LOOKS = 30;
+const LOOK_EVERY_MS = 100;
+
 /**
  * Looks at the processes of a browser that shows a page: none is root or holds a capability, and each that renders is
- * in a pid namespace of its own and behind a seccomp filter (proc_pid_status(5)).
+ * in a pid namespace of its own and behind a seccomp filter (proc_pid_status(5)). One that has just begun has its filter
+ * to come, so where others have theirs it is looked at again for three seconds.
  *
  * @returns what is missing, in words; null where the sandbox is on
  */
 export async function sandboxFault(group: ProcessGroup): Promise<string | null> {
+  for (let looks = 1; ; looks += 1) {
+    const { fault, isLasting } = await look(group);
+    if (isLasting || looks === LOOKS) return fault;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+interface Look {
+  readonly fault: string | null;
+  readonly isLasting: boolean;
+}
+
+async function look(group: ProcessGroup): Promise<Look> {
   const pids = await group.members();
   const all = await Promise.all(
     pids.map(async (pid) => ({ status: await readStatus(pid), isRenderer: await isRenderer(pid) })),
   );
   const alive = all.filter(({ status }) => status !== '');
   if (alive.some(({ status }) => statusField(status, 'Uid')?.split(/\s+/).includes('0'))) {
-    return 'the browser runs as root';
+    return { fault: 'the browser runs as root', isLasting: true };
   }
   // In a user namespace of their own the sandboxed ones may hold what has no meaning outside of it.
   const outside = alive.filter(({ status }) => !isNested(status));
   if (outside.some(({ status }) => !/^0+$/.test(statusField(status, 'CapEff') ?? '0'))) {
-    return 'the browser inherits capabilities of the agent';
+    return { fault: 'the browser inherits capabilities of the agent', isLasting: true };
   }
   const renderers = alive.filter((process) => process.isRenderer);
   const confined = renderers.filter(({ status }) => isNested(status) && statusField(status, 'Seccomp') === '2');
-  return renderers.length === 0 || confined.length < renderers.length ? 'the sandbox of the browser is off' : null;
+  const isOn = confined.length > 0 && confined.length === renderers.length;
+  return { fault: isOn ? null : 'the sandbox of the browser is off', isLasting: isOn || confined.length === 0 };
 }
 
 /** A process in a nested pid namespace has a pid in each. */

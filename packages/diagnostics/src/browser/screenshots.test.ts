@@ -1,15 +1,18 @@
 import { createServer as createSecureServer } from 'node:https';
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 import { hostilePages } from '../../test/browser-hostile.ts';
 import { browserFolder, browserHere, type BrowserFolder } from '../../test/browser-needs.ts';
 import { readPng } from '../../test/browser-png.ts';
 import { admitSite, startSite, type Site } from '../../test/browser-site.ts';
+import { closedPort } from '../../test/closed-port.ts';
 import { certificateMint } from '../../test/certificate-mint.ts';
 import { startServer } from '../../test/loopback.ts';
 import { itNeeding } from '../../test/needs.ts';
 import { createScreenshots, type CaptureRequest, type Screenshots, type ScreenshotsOptions } from './screenshots.ts';
+
+jest.setTimeout(120_000);
 
 const browser = browserHere(process.env['PATH']);
 const itWithBrowser = itNeeding(browser.missing, process.env['CI']);
@@ -49,6 +52,11 @@ beforeAll(async () => {
       document.cookie = 'x=1; max-age=9999'; localStorage.x = 1;
       document.body.style.background = known === '0' ? 'lime' : 'red';
     </script>`,
+    // So slowly that whoever watches it sees it grow.
+    '/grows': `<body><img src="/never" alt=""><script>
+      const all = []; setInterval(() => all.push(new Uint8Array(8 << 20).fill(1)), 10);
+    </script>`,
+    '/never': () => undefined,
     '/to-file': (_request, response) => void response.writeHead(302, { Location: 'file:///etc/passwd' }).end(),
     '/in-circles': (_request, response) => void response.writeHead(302, { Location: '/in-circles' }).end(),
   });
@@ -69,15 +77,28 @@ function open(options: Partial<ScreenshotsOptions> = {}): Screenshots {
     executablePath,
     tempFolder: folder.path,
     admit: admitSite([site.port]),
+    selfTestMs: 90_000,
     ...options,
   });
   opened.push(made);
   return made;
 }
 
+/** Far: what is to come comes before. */
+function soon(): AbortSignal {
+  return AbortSignal.timeout(100_000);
+}
+
 function request(url: string, more: Partial<CaptureRequest> = {}): CaptureRequest {
-  const signal = AbortSignal.timeout(15_000);
-  return { url, insecureSSL: false, userAgent: 'Vantage-Test/0 (+https://vantage.example/)', signal, ...more };
+  const signal = soon();
+  return {
+    url,
+    insecureSSL: false,
+    userAgent: 'Vantage-Test/0 (+https://vantage.example/)',
+    signal,
+    timeoutMs: 90_000,
+    ...more,
+  };
 }
 
 async function pixelOf(screenshots: Screenshots, path: string): Promise<readonly number[]> {
@@ -128,23 +149,24 @@ describe('a screenshot', () => {
     const lax = await screenshots.capture(request(url, { insecureSSL: true }));
 
     expect(strict.failure).toMatchObject({ code: 'tls_unknown_issuer', phase: 'tls', source: 'target' });
+    expect(screenshots.status()).toMatchObject({ taken: 1, failed: 0, noPage: 1 });
     expect(lax.failure).toBeNull();
     await secure.close();
     mint.close();
   });
 
   itWithBrowser('fails with the reason of the policy, of the connection, of the redirect', async () => {
-    const silent = await startServer(createSecureServer(() => undefined));
-    await silent.close();
-    const screenshots = open({ admit: admitSite([site.port, silent.port]) });
+    const closed = await closedPort();
+    const screenshots = open({ admit: admitSite([site.port, closed.port]) });
     const codeOf = async (url: string): Promise<string | undefined> =>
       (await screenshots.capture(request(url))).failure?.code;
 
     expect(await codeOf('http://refused.example/')).toBe('target_refused_by_policy');
     expect(await codeOf('https://refused.example/')).toBe('target_refused_by_policy');
-    expect(await codeOf(`http://page.test:${silent.port}/`)).toBe('connection_refused');
+    expect(await codeOf(`http://page.test:${closed.port}/`)).toBe('connection_refused');
     expect(await codeOf(`${site.origin}/to-file`)).toBe('redirect_refused');
     expect(await codeOf(`${site.origin}/in-circles`)).toBe('redirect_limit');
+    await closed.close();
   });
 
   it.each([
@@ -164,7 +186,7 @@ describe('a screenshot', () => {
     const { failure } = await screenshots.capture(request('http://page.test/'));
 
     expect(failure).toMatchObject({ code: 'capability_missing', source: 'probe' });
-    expect(await screenshots.selfTest(AbortSignal.timeout(5_000))).toMatch(/no chromium/);
+    expect(await screenshots.selfTest(soon())).toMatch(/no chromium/);
   });
 
   it('says that the browser cannot be started', async () => {
@@ -232,7 +254,7 @@ describe('a hostile page', () => {
   });
 
   itWithBrowser('that never ends is shown as far as it is', async () => {
-    const { failure } = await open().capture(request(site.origin + pathOf('never ends'), { timeoutMs: 6_000 }));
+    const { failure } = await open().capture(request(site.origin + pathOf('never ends'), { loadMs: 8_000 }));
 
     expect(failure).toBeNull();
   });
@@ -240,7 +262,7 @@ describe('a hostile page', () => {
   itWithBrowser('that takes too much memory is ended, and the failure says so', async () => {
     const screenshots = open({ memoryBytes: 300 * 1024 ** 2 });
 
-    const { failure } = await screenshots.capture(request(site.origin + pathOf('fills the memory')));
+    const { failure } = await screenshots.capture(request(`${site.origin}/grows`));
 
     expect(failure).toMatchObject({ code: 'screenshot_failed', source: 'target' });
     expect(failure?.message).toMatch(/more than 300 MiB/);
@@ -248,7 +270,7 @@ describe('a hostile page', () => {
 
   itWithBrowser('is given up at any moment without a trace', async () => {
     const screenshots = open();
-    await screenshots.selfTest(AbortSignal.timeout(15_000));
+    await screenshots.selfTest(soon());
     for (const ms of [1, 30, 60, 90, 150, 250, 350]) {
       await screenshots.capture(request(`${site.origin}/`, { signal: AbortSignal.timeout(ms) }));
       expect([...folder.contents(), ...(await folder.processes())]).toEqual([]);
@@ -260,7 +282,7 @@ describe('the self-test', () => {
   itWithBrowser('offers screenshots where the browser is confined', async () => {
     const screenshots = open();
 
-    expect(await screenshots.selfTest(AbortSignal.timeout(15_000))).toBeNull();
+    expect(await screenshots.selfTest(soon())).toBeNull();
     expect(await pixelOf(screenshots, '/')).toEqual([255, 0, 0]);
     expect([...folder.contents(), ...(await folder.processes())]).toEqual([]);
   });
@@ -271,7 +293,7 @@ describe('the self-test', () => {
       changeFlags: (flags) => flags.filter((flag) => !flag.startsWith('--proxy-bypass')),
     });
 
-    expect(await screenshots.selfTest(AbortSignal.timeout(15_000))).toMatch(/reached tcp 127\.0\.0\.1:/);
+    expect(await screenshots.selfTest(soon())).toMatch(/reached tcp 127\.0\.0\.1:/);
   });
 
   itWithBrowser('refuses a browser that sends datagrams', async () => {
@@ -280,13 +302,13 @@ describe('the self-test', () => {
       changeFlags: (flags) => flags.filter((flag) => !flag.includes('webrtc')),
     });
 
-    expect(await screenshots.selfTest(AbortSignal.timeout(15_000))).toMatch(/reached udp /);
+    expect(await screenshots.selfTest(soon())).toMatch(/reached udp /);
   });
 
   itWithBrowser('refuses a browser without its sandbox', async () => {
     const screenshots = open({ namespace: false, changeFlags: (flags) => ['--no-sandbox', ...flags] });
 
-    expect(await screenshots.selfTest(AbortSignal.timeout(15_000))).toMatch(/sandbox of the browser is off/);
+    expect(await screenshots.selfTest(soon())).toMatch(/sandbox of the browser is off/);
     expect(screenshots.status().selfTest).toMatch(/sandbox/);
   });
 });

@@ -32,6 +32,8 @@ export interface ScreenshotsOptions {
    * the self-test finds that this agent may make one.
    */
   readonly namespace?: boolean | undefined;
+  /** Time for a self-test with a namespace, and once more for one without, milliseconds; 25 s by default. */
+  readonly selfTestMs?: number | undefined;
   readonly log?: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined;
   /** Changes the command line of the browser; for tests that show what a flag is for. */
   readonly changeFlags?: ((flags: readonly string[]) => readonly string[]) | undefined;
@@ -47,6 +49,8 @@ export interface CaptureRequest {
   readonly signal: AbortSignal;
   /** What the picture may take, milliseconds, the wait for a turn not included; 20 s by default. */
   readonly timeoutMs?: number | undefined;
+  /** A page that still loads after this time of it is shown as far as it is; two thirds of it by default. */
+  readonly loadMs?: number | undefined;
   /** Whoever has waited this long for a turn gives way, milliseconds; by default as long as the signal lets it. */
   readonly waitMs?: number | undefined;
 }
@@ -55,7 +59,10 @@ export interface ScreenshotsStatus {
   readonly running: number;
   readonly waiting: number;
   readonly taken: number;
+  /** By this probe's doing. */
   readonly failed: number;
+  /** There was no page to show: the target, its name or its network did it. */
+  readonly noPage: number;
   /** The last verdict of the self-test; undefined before it, null where pictures may be offered. */
   readonly selfTest: string | null | undefined;
   /** True when browsers are in network namespaces of their own. */
@@ -78,16 +85,17 @@ export interface Screenshots {
 }
 
 const TIMEOUT_MS = 20_000;
+const SELF_TEST_MS = 25_000;
 const MEMORY_BYTES = 1024 ** 3;
 const MAY_WAIT = 4;
 const NOBODY = 65_534;
 
 export function createScreenshots(options: ScreenshotsOptions): Screenshots {
-  const { executablePath, log = () => undefined } = options;
+  const { executablePath, selfTestMs = SELF_TEST_MS, log = () => undefined } = options;
   const closing = new AbortController();
   const queue = turns(options.concurrency ?? 1, MAY_WAIT);
   const underWay = new Set<Promise<unknown>>();
-  let [taken, failed, namespace] = [0, 0, false];
+  let [taken, failed, noPage, namespace] = [0, 0, 0, false];
   let verdict: string | null | undefined;
   let orphansRemoved: Promise<void> | undefined;
 
@@ -132,18 +140,19 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
       waitMs,
     );
     if (picture.failure === null) taken += 1;
-    else failed += 1;
+    else if (picture.failure.source === 'probe') failed += 1;
+    else noPage += 1;
     if (picture.failure?.source === 'probe') log('no screenshot', { reason: picture.failure.message });
     return picture;
   };
   /** With a namespace where one can be had; where the browser does not run in it, by the flags alone. */
   const testBoth = async (signal: AbortSignal): Promise<string | null> => {
     namespace = options.namespace !== false && (await canMakeNamespace(identity(options)));
-    const first = await runSelfTest(pictureOptions(executablePath!), signal);
+    const first = await runSelfTest(pictureOptions(executablePath!), signal, selfTestMs);
     if (first === null || !namespace) return first;
     log('no network namespace for screenshots', { reason: first });
     namespace = false;
-    return runSelfTest(pictureOptions(executablePath!), signal);
+    return runSelfTest(pictureOptions(executablePath!), signal, selfTestMs);
   };
   const selfTest = async (signal: AbortSignal): Promise<string | null> => {
     orphansRemoved ??= removeOrphans(options.tempFolder);
@@ -164,7 +173,10 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
   return {
     capture,
     selfTest,
-    status: () => ({ running: queue.running(), waiting: queue.waiting(), taken, failed, selfTest: verdict, namespace }),
+    status: () => ({
+      ...{ running: queue.running(), waiting: queue.waiting(), taken, failed, noPage },
+      ...{ selfTest: verdict, namespace },
+    }),
     close,
   };
 }

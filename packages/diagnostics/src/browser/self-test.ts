@@ -8,7 +8,6 @@ import { sandboxFault } from './sandbox.ts';
 
 const CANARY_URL = 'http://canary.invalid/';
 const DONE_PATH = '/done';
-const TIMEOUT_MS = 20_000;
 const LOOK_EVERY_MS = 50;
 
 /**
@@ -17,7 +16,11 @@ const LOOK_EVERY_MS = 50;
  *
  * @returns null when pictures may be offered, else the reason in words
  */
-export async function runSelfTest(options: PictureOptions, signal: AbortSignal): Promise<string | null> {
+export async function runSelfTest(
+  options: PictureOptions,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<string | null> {
   const canaries = await startCanaries(ownAddresses());
   try {
     const done = Promise.withResolvers<void>();
@@ -29,7 +32,7 @@ export async function runSelfTest(options: PictureOptions, signal: AbortSignal):
     let sandbox: string | null = 'the page was not shown';
     let attempts = 0;
     const { failure } = await takePicture(
-      { url: new URL(CANARY_URL), insecureSSL: true, userAgent: 'canary', signal, timeoutMs: TIMEOUT_MS },
+      { url: new URL(CANARY_URL), insecureSSL: true, userAgent: 'canary', signal, timeoutMs },
       {
         ...options,
         admit: refuseAll,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
@@ -8,6 +8,7 @@ import { freePort } from '../../test/daemon.ts';
 import { packagesMissing } from '../../test/debian-packages.ts';
 import { dig, digMissing, type Dug, type DugRecord } from '../../test/dns-dig.ts';
 import { KNOT_NSID, signedZoneFiles, signedZones, startKnot, type Knot } from '../../test/dns-knot.ts';
+import { patientWaits } from '../../test/dns-server.ts';
 import { startNamed, type Named } from '../../test/dns-named.ts';
 import { signZone } from '../../test/dns-signed-by-hand.ts';
 import { zoneFile, zoneRecords } from '../../test/dns-zone.ts';
@@ -15,6 +16,8 @@ import { itNeeding } from '../../test/needs.ts';
 import type { Outcome } from '../diagnostic.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';
+
+jest.setTimeout(120_000);
 
 type Options = ParamsOf<typeof dns>['options'];
 
@@ -59,7 +62,7 @@ beforeAll(async () => {
       { zone: expired, key: old.key },
     ],
   });
-}, 60_000);
+}, 240_000);
 
 afterAll(async () => {
   mint?.close();
@@ -88,7 +91,8 @@ async function ask(
     hosts: { 'resolver.example': ['127.0.0.1'] },
     certificateAuthorities: authority === undefined ? [] : [authority.cert],
   });
-  return valid(await runDns({ host, recordType, options: { ...defaults, ...options } }, context));
+  const params = { host, recordType, options: { ...defaults, ...options } };
+  return valid(await runDns(params, context, undefined, patientWaits));
 }
 
 function valid(outcome: Outcome<typeof dns>): Outcome<typeof dns> {
@@ -276,6 +280,7 @@ describe('a trace over name servers of another maker (three of knot)', () => {
           { host: `www.${plain}`, recordType: 'A', options: { ...defaults, trace: true } },
           testContext<typeof dns>(),
           { servers: [{ name: 'a.root.', addresses: [rootAddress] }], port },
+          patientWaits,
         ),
       );
 

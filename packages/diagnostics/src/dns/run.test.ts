@@ -3,17 +3,20 @@ import { MAX_RESULT_BYTES, resultSchema, type Failure, type ParamsOf } from '@va
 import { Value } from 'typebox/value';
 
 import { testContext } from '../../test/context.ts';
-import { startDnsServer, type AnswerDns, type DnsServer } from '../../test/dns-server.ts';
+import { closedPort } from '../../test/closed-port.ts';
+import { patientWaits, startDnsServer, type AnswerDns, type DnsServer } from '../../test/dns-server.ts';
 import { addressRecord, FLAGS, optRecord, respond, u16, wireName, wireText } from '../../test/dns-wire.ts';
 import { ipv6Missing, itNeeding } from '../../test/needs.ts';
 import { dns } from './contract.ts';
-import { runDns } from './run.ts';
+import { runDns as run } from './run.ts';
 
 const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
 
+const runDns: typeof run = (request, context, start) => run(request, context, start, patientWaits);
+
 type DnsOptions = ParamsOf<typeof dns>['options'];
 
-const servers: DnsServer[] = [];
+const servers: Pick<DnsServer, 'close'>[] = [];
 
 afterEach(async () => {
   await Promise.all(servers.splice(0).map(async (server) => server.close()));
@@ -251,7 +254,8 @@ describe('the resolver', () => {
   it('of the probe needs no admission, and the next one is asked where one cannot be reached', async () => {
     const server = await listen((query) => [respond(query)]);
     const closed = await closedPort();
-    const context = testContext({ resolvers: [`127.0.0.1:${closed}`, `127.0.0.1:${server.port}`] });
+    servers.push(closed);
+    const context = testContext({ resolvers: [`127.0.0.1:${closed.port}`, `127.0.0.1:${server.port}`] });
 
     const outcome = await runDns(params(), context);
 
@@ -279,9 +283,10 @@ describe('the resolver', () => {
   });
 
   it.each(['udp', 'tcp'] as const)('that is not there is unreachable over %s', async (transport) => {
-    const port = await closedPort();
+    const closed = await closedPort();
+    servers.push(closed);
 
-    const outcome = await runDns(params({ transport }), testContext({ resolvers: [`127.0.0.1:${port}`] }));
+    const outcome = await runDns(params({ transport }), testContext({ resolvers: [`127.0.0.1:${closed.port}`] }));
 
     expect(outcome).toMatchObject({
       result: 'failure',
@@ -338,10 +343,4 @@ async function listen(answer: AnswerDns, address = '127.0.0.1'): Promise<DnsServ
   const server = await startDnsServer(answer, { address });
   servers.push(server);
   return server;
-}
-
-async function closedPort(): Promise<number> {
-  const server = await startDnsServer(() => []);
-  await server.close();
-  return server.port;
 }

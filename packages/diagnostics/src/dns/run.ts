@@ -22,12 +22,27 @@ type DnsParams = ParamsOf<Dns>;
 /** Kept back from the deadline, so that what is known is reported before it. */
 const REPORT_MARGIN_MS = 400;
 
-/** Three transmissions to one resolver; two to each of several, of which the next may answer sooner. */
-const WAITS_ONE_MS: readonly number[] = [1_000, 2_000, 3_000];
-const WAITS_EACH_MS: readonly number[] = [800, 1_200];
-
-const CD_RETRY_MS = 3_000;
 const SERVFAIL = 2;
+
+/** How long is waited, milliseconds. A list has one wait after each transmission over UDP. */
+export interface DnsWaits {
+  /** For the only resolver. */
+  readonly oneMs: readonly number[];
+  /** For each of several resolvers. */
+  readonly eachMs: readonly number[];
+  /** For each name server of a trace. */
+  readonly traceMs: readonly number[];
+  /** For the answer that is not validated, once the validated one is SERVFAIL. */
+  readonly uncheckedMs: number;
+}
+
+/** Three transmissions to one resolver; two to each of several, of which the next may answer sooner. */
+const usualWaits: DnsWaits = {
+  oneMs: [1_000, 2_000, 3_000],
+  eachMs: [800, 1_200],
+  traceMs: [1_000, 1_500],
+  uncheckedMs: 3_000,
+};
 
 /** Where a trace begins: the root servers, on the port of DNS. */
 const fromTheRoot: TraceStart = { servers: rootHints, port: 53 };
@@ -37,6 +52,7 @@ export async function runDns(
   params: DnsParams,
   context: DiagnosticContext<Dns>,
   traceStart: TraceStart = fromTheRoot,
+  waits: DnsWaits = usualWaits,
 ): Promise<Outcome<Dns>> {
   const prepared = prepare(params);
   if ('failure' in prepared) return ended(prepared.failure, {});
@@ -47,7 +63,12 @@ export async function runDns(
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);
   if (params.options.trace) {
     const transport = params.options.transport === 'tcp' ? 'tcp' : 'udp';
-    const traced = await traceDns(prepared.query, { ...traceStart, transport }, context, signal);
+    const traced = await traceDns(
+      prepared.query,
+      { ...traceStart, transport, waitsMs: waits.traceMs },
+      context,
+      signal,
+    );
     const budget = newRecordBudget();
     const outcome = concluded(traced, prepared.query, fields, context, budget);
     return { ...outcome, trace: traced.rows(budget) };
@@ -57,12 +78,12 @@ export async function runDns(
   if ('failure' in chosen) return ended(chosen.failure, fields);
   const options: AskOptions = {
     transport: params.options.transport,
-    waitsMs: chosen.servers.length === 1 ? WAITS_ONE_MS : WAITS_EACH_MS,
+    waitsMs: chosen.servers.length === 1 ? waits.oneMs : waits.eachMs,
     trust: { certificateAuthorities: context.certificateAuthorities },
     userAgent: context.attribution.userAgent,
   };
   const asked = await askInTurn(chosen.servers, prepared.query, options, signal);
-  const validationFailed = await failsValidation(asked, prepared.query, options, signal);
+  const validationFailed = await failsValidation(asked, prepared.query, options, waits.uncheckedMs, signal);
   return concluded({ ...asked, validationFailed }, prepared.query, fields, context, newRecordBudget());
 }
 
@@ -109,11 +130,12 @@ async function failsValidation(
   { answer }: AskedResolver,
   prepared: PreparedQuery,
   options: AskOptions,
+  timeoutMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (answer === null || answer.message.rcode !== SERVFAIL || prepared.query.checkingDisabled) return false;
   const unchecked = prepareQuery({ ...prepared.query, checkingDisabled: true });
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(CD_RETRY_MS)]);
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const again = await ask(answer.server, unchecked, options, bounded);
   const rcode = again.answer?.message.rcode;
   return rcode === 0 || rcode === 3;

@@ -2,17 +2,19 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { MAX_RESULT_BYTES, resultSchema, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { testContext, type TestContextOptions } from '../../test/context.ts';
-import { startDnsServer, type AnswerDns, type DnsServer } from '../../test/dns-server.ts';
+import { testContext } from '../../test/context.ts';
+import { patientWaits, startDnsServer, type AnswerDns, type DnsServer } from '../../test/dns-server.ts';
 import { addressRecord, FLAGS, respond, wireName, type WireQuery, type WireRecord } from '../../test/dns-wire.ts';
 import { dns } from './contract.ts';
-import { runDns } from './run.ts';
+import { runDns as run } from './run.ts';
 
 /** Linux answers on all of 127.0.0.0/8: each name server gets an address of its own on one port. */
 const ROOT = '127.0.0.2';
 const TLD = '127.0.0.3';
 const AUTHORITY = '127.0.0.4';
 const LAME = '127.0.0.5';
+
+const runDns: typeof run = (request, context, start) => run(request, context, start, patientWaits);
 
 const servers: DnsServer[] = [];
 
@@ -173,16 +175,29 @@ describe('a trace', () => {
   });
 
   it('shows the rows that it has at the deadline', async () => {
-    const { start } = await serve({ [ROOT]: root, [TLD]: () => [] });
-    const options: TestContextOptions<typeof dns> = { budgetMs: 900 };
+    const deadline = new AbortController();
+    const silent: AnswerDns = () => {
+      deadline.abort();
+      return [];
+    };
+    const { start } = await serve({ [ROOT]: root, [TLD]: silent });
 
-    const outcome = await runDns(params(), testContext(options), start);
+    const outcome = await runDns(params(), testContext<typeof dns>({ signal: deadline.signal }), start);
 
     expect(outcome).toMatchObject({ result: 'timeout', error: { code: 'timed_out' } });
     expect(outcome.trace).toMatchObject([
       { address: ROOT, error: null },
       { address: TLD, error: { code: 'timed_out' } },
     ]);
+  });
+
+  it('ends before its deadline, so that there is time to report', async () => {
+    const { start } = await serve({ [ROOT]: () => [] });
+    const { signal } = new AbortController();
+
+    const outcome = await runDns(params(), testContext<typeof dns>({ signal, remainingMs: () => 500 }), start);
+
+    expect(outcome).toMatchObject({ result: 'timeout', error: { code: 'timed_out' } });
   });
 });
 

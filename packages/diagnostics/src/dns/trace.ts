@@ -28,6 +28,8 @@ export interface TraceStart {
 
 export interface TracePath extends TraceStart {
   readonly transport: 'udp' | 'tcp';
+  /** Time to wait for a server after each transmission over UDP. */
+  readonly waitsMs: readonly number[];
 }
 
 export interface Traced extends AskedResolver {
@@ -43,7 +45,6 @@ const MAX_ROWS = 20;
 
 /** Longer names of zones and servers are cut: with all its rows a result stays below its limit. */
 const MAX_NAME_LENGTH = 256;
-const WAITS_MS: readonly number[] = [1_000, 1_500];
 
 const NOERROR = 0;
 const NXDOMAIN = 3;
@@ -106,7 +107,7 @@ type Step = Asking &
 async function askServer(
   zone: Zone,
   server: DelegatedServer,
-  { port, transport }: TracePath,
+  { port, transport, waitsMs }: TracePath,
   prepared: PreparedQuery,
   context: Context,
   signal: AbortSignal,
@@ -116,7 +117,7 @@ async function askServer(
   const { target } = admitted;
   const options = {
     transport,
-    waitsMs: WAITS_MS,
+    waitsMs,
     trust: { certificateAuthorities: undefined },
     userAgent: context.attribution.userAgent,
   } as const;

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../test/certificate-mint.ts';
 import { checkOf, problemsOf } from '../../test/http.ts';
 import { servers } from '../../test/loopback.ts';
+import { socketsRead } from '../../test/sockets-read.ts';
 
 const { start, startRaw, closeAll } = servers();
 const openssl = opensslVersion();
@@ -61,7 +62,7 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     server.on('secureConnection', (socket) => connections.push(socket));
     server.on('stream', (stream, { ':path': path }) => {
       if (path === '/there') stream.respond({ ':status': 200 }, { endStream: true });
-      else setTimeout(() => stream.respond({ ':status': 302, location: '/there' }, { endStream: true }), 30);
+      else stream.respond({ ':status': 302, location: '/there' }, { endStream: true });
     });
     const port = await start(server);
 
@@ -178,9 +179,10 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
   });
 
   it('ends at the deadline where nothing comes', async () => {
-    const port = await serve(() => undefined);
+    const deadline = new AbortController();
+    const port = await serve(() => deadline.abort());
 
-    const outcome = await checkOf(`https://good.test:${port}/`, {}, { ...context(), budgetMs: 250 });
+    const outcome = await checkOf(`https://good.test:${port}/`, {}, { ...context(), signal: deadline.signal });
 
     expect(outcome).toMatchObject({ result: 'timeout', error: { code: 'timed_out', phase: 'request' }, rt: null });
     expect(outcome.sslSubject).toBe('good.test');
@@ -231,7 +233,8 @@ describe('HTTP/2 with prior knowledge', () => {
     const port = await startRaw((socket: Socket) => {
       socket.once('data', () => {
         socket.resume();
-        socket.write(Buffer.from(bytes, 'latin1'), () => setTimeout(() => socket.end(), 30));
+        socket.write(Buffer.from(bytes, 'latin1'));
+        void socketsRead().then(() => socket.end());
       });
     });
 

@@ -3,8 +3,10 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
+import { closedPort } from '../../test/closed-port.ts';
 import { checkOf, problemsOf } from '../../test/http.ts';
 import { servers } from '../../test/loopback.ts';
+import { socketsRead } from '../../test/sockets-read.ts';
 
 const { startRaw, closeAll } = servers();
 
@@ -77,7 +79,10 @@ describe('a hostile HTTP/1.1 answer', () => {
       (socket) => socket.end('zz\r\n'),
     ],
   ])('keeps its head where the body ends with %s: %s', async (code, _reason, start, act) => {
-    const port = await answering((socket) => socket.write(start, () => setTimeout(act, 20, socket)));
+    const port = await answering((socket) => {
+      socket.write(start);
+      void socketsRead().then(() => act(socket));
+    });
 
     const outcome = await checkOf(`http://127.0.0.1:${port}/`);
 
@@ -123,13 +128,15 @@ describe('a hostile HTTP/1.1 answer', () => {
     ['body', 'response', `${OK}\r\n`, { rt: expect.any(Number), statusCode: 200, truncated: true }],
     ['whole answer', 'request', '', { rt: null }],
   ])('ends at the deadline with what was measured where its %s is slow', async (part, phase, text, kept) => {
+    const deadline = new AbortController();
     const port = await answering((socket) => {
+      void socketsRead().then(() => deadline.abort());
       const letters = part === 'body' ? [text] : text.split('');
       const timer = setInterval(() => socket.write(letters.shift() ?? (part === 'body' ? 'x' : '')), 20);
       socket.on('close', () => clearInterval(timer));
     });
 
-    const outcome = await checkOf(`http://127.0.0.1:${port}/`, {}, { budgetMs: 250 });
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, {}, { signal: deadline.signal });
 
     expect(outcome).toMatchObject({ result: 'timeout', resolvedIp: '127.0.0.1', ...kept });
     expect(outcome.error).toMatchObject({ code: 'timed_out', phase, source: 'network' });
@@ -138,10 +145,10 @@ describe('a hostile HTTP/1.1 answer', () => {
   });
 
   it('ends the check where the connection is refused', async () => {
-    const port = await startRaw(() => undefined);
-    await closeAll();
+    const { port, close } = await closedPort();
 
     const outcome = await checkOf(`http://127.0.0.1:${port}/`);
+    await close();
 
     expect(outcome).toMatchObject({ result: 'failure', error: { code: 'connection_refused', phase: 'connect' } });
     expect(Object.keys(outcome.timings ?? {}).toSorted()).toEqual(['dns', 'total']);

@@ -217,9 +217,10 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
   });
 
   it('ends the check at its deadline where the handshake is silent', async () => {
-    const port = await startRaw((socket) => socket.resume());
+    const deadline = new AbortController();
+    const port = await startRaw((socket) => socket.once('data', () => deadline.abort()));
 
-    const outcome = await checkOf(`https://good.test:${port}/`, {}, { ...hosts, budgetMs: 200 });
+    const outcome = await checkOf(`https://good.test:${port}/`, {}, { ...hosts, signal: deadline.signal });
 
     expect(outcome).toMatchObject({ result: 'timeout', error: { code: 'timed_out', phase: 'tls', source: 'network' } });
     expect(outcome.timings?.connect).toBeGreaterThan(0);

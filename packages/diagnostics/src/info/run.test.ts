@@ -84,12 +84,12 @@ describe('an info check', () => {
   it('reports the address at the deadline even if the look-up of its name hangs', async () => {
     const reverse: NameLookup['reverse'] = (_address, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-    const context = testContext({ budgetMs: 700, names: { reverse, forward: async () => [] } });
+    const { signal } = new AbortController();
+    const context = testContext({ signal, remainingMs: () => 700, names: { reverse, forward: async () => [] } });
 
     const outcome = await runInfo({ host: '192.0.2.1', options: {} }, context);
 
     expect(outcome).toMatchObject({ result: 'success', ip: '192.0.2.1', hostname: null, hostnameVerified: null });
-    expect(context.signal.aborted).toBe(false);
   });
 
   it('escapes and bounds what a PTR record says', async () => {

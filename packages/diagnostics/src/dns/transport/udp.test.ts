@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { startDnsServer, type AnswerDns, type DnsServer } from '../../../test/dns-server.ts';
 import { addressRecord, FLAGS, respond, wireName, type WireQuery } from '../../../test/dns-wire.ts';
+import { socketsRead } from '../../../test/sockets-read.ts';
 import { ask } from '../ask.ts';
 import { prepareQuery, type NameServer } from './exchange.ts';
 import { askUdp } from './udp.ts';
@@ -51,15 +52,19 @@ describe('over UDP', () => {
   ])('an answer with %s is ignored, and the right one is waited for', async (_reason, wrong) => {
     const server = await listen((query) => [wrong(query), right(query)]);
 
-    const asked = await askUdp(at(server), prepared, [2_000], never);
+    const asked = await askUdp(at(server), prepared, [30_000], never);
 
     expect(asked.answer?.message.answers.map(({ data }) => data)).toEqual(['192.0.2.1']);
   });
 
   it('only wrong answers end as silence, which the failure tells', async () => {
-    const server = await listen((query) => [respond(query, { id: query.id ^ 1 })]);
+    const over = new AbortController();
+    const server = await listen((query) => {
+      void socketsRead().then(() => over.abort());
+      return [respond(query, { id: query.id ^ 1 })];
+    });
 
-    const asked = await askUdp(at(server), prepared, [200], never);
+    const asked = await askUdp(at(server), prepared, [60_000], over.signal);
 
     expect(asked.failure).toMatchObject({ code: 'timed_out', message: expect.stringContaining('another question') });
   });
@@ -83,7 +88,7 @@ describe('over UDP', () => {
       stranger.send(respond(query, lie), port, address, () => server.send(right(query), port, address));
     });
 
-    const asked = await askUdp(at(server.address()), prepared, [2_000], never);
+    const asked = await askUdp(at(server.address()), prepared, [30_000], never);
     stranger.close();
     server.close();
 
@@ -94,7 +99,7 @@ describe('over UDP', () => {
     let count = 0;
     const server = await listen((query) => (++count < 3 ? [] : [right(query)]));
 
-    const asked = await askUdp(at(server), prepared, [100, 100, 2_000], never);
+    const asked = await askUdp(at(server), prepared, [100, 100, 30_000], never);
 
     expect(asked.failure).toBeNull();
     expect(new Set(server.queries.map(({ query }) => query.id)).size).toBe(3);
@@ -108,11 +113,20 @@ describe('over UDP', () => {
       return [];
     });
 
-    const asked = await askUdp(at(server), prepared, [300, 2_000], never);
+    const asked = await askUdp(at(server), prepared, [300, 30_000], never);
 
     const ids = server.queries.map(({ query }) => query.id);
     expect(ids).toHaveLength(2);
     expect(asked.answer?.message.id).toBe(ids[0]);
+  });
+
+  it('silence ends after the last wait', async () => {
+    const server = await listen(() => []);
+
+    const asked = await askUdp(at(server), prepared, [50, 50], never);
+
+    expect(asked.failure?.code).toBe('timed_out');
+    expect(server.queries).toHaveLength(2);
   });
 
   it('ends at once when it is aborted', async () => {
@@ -126,7 +140,7 @@ describe('over UDP', () => {
   it('an answer with the question in another case is an answer', async () => {
     const server = await listen((query) => [respond(query, { question: question('WWW.example.COM', 65) })]);
 
-    const asked = await askUdp(at(server), prepared, [2_000], never);
+    const asked = await askUdp(at(server), prepared, [30_000], never);
 
     expect(asked.failure).toBeNull();
   });
@@ -134,7 +148,7 @@ describe('over UDP', () => {
   it('an answer that breaks the format is a failure of the resolver', async () => {
     const server = await listen((query) => [right(query).subarray(0, -1)]);
 
-    const asked = await askUdp(at(server), prepared, [2_000], never);
+    const asked = await askUdp(at(server), prepared, [30_000], never);
 
     expect(asked.failure).toMatchObject({ code: 'dns_bad_response', source: 'resolver' });
   });
@@ -143,7 +157,7 @@ describe('over UDP', () => {
 describe('a truncated answer', () => {
   const options = {
     transport: 'udp',
-    waitsMs: [2_000],
+    waitsMs: [30_000],
     trust: { certificateAuthorities: undefined },
     userAgent: '',
   } as const;

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 
 import { classifyError, timedOut } from '../../classify.ts';
+import { readFirstTimer } from '../../read-first-timer.ts';
 import {
   answers,
   decodeAnswer,
@@ -34,11 +35,11 @@ export function askUdp(
   return new Promise((resolve) => {
     const sent = new Map<number, { readonly query: Uint8Array; readonly atMs: number }>();
     const socket = createSocket(server.target.family === 6 ? 'udp6' : 'udp4');
-    let timer: NodeJS.Timeout | undefined;
+    let stopTimer = (): void => undefined;
     let ignored = 0;
 
     const settle = (asked: Asked, truncated = false): void => {
-      clearTimeout(timer);
+      stopTimer();
       signal.removeEventListener('abort', giveUp);
       socket.removeAllListeners().on('error', () => undefined);
       socket.close();
@@ -51,7 +52,7 @@ export function askUdp(
       if (waitMs === undefined) return giveUp();
       const id = freeId(sent);
       const query = prepared.withId(id);
-      timer = setTimeout(() => transmit(attempt + 1), waitMs);
+      stopTimer = readFirstTimer(() => transmit(attempt + 1), waitMs);
       sent.set(id, { query, atMs: performance.now() });
       socket.send(query, (error) => {
         if (error !== null) fail(error);
