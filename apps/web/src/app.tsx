@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 
 import { HomePage } from './pages/Home.tsx';
 import { Icon, Mark } from './parts/icons.tsx';
@@ -34,7 +34,7 @@ export function App({ service }: { readonly service: Service }): JSX.Element {
         </a>
         <Top />
         <div id="main" tabIndex={-1}>
-          <View />
+          <Guarded />
         </div>
         <Bottom />
       </ProbesProvider>
@@ -58,6 +58,25 @@ function useSlash(): void {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+}
+
+/** A result that no view can draw takes the view, not the page. */
+function Guarded(): JSX.Element {
+  const { route } = useRouter();
+  const [fault, reset] = useErrorBoundary();
+  useEffect(reset, [route]);
+  if (fault === undefined) return <View />;
+  return (
+    <main class="page plain">
+      <h1>This cannot be shown</h1>
+      <p class="lead">The page failed by a fault of its own. The answers of the service are there all the same.</p>
+      <p>
+        <button type="button" class="button" onClick={() => location.reload()}>
+          Try again
+        </button>
+      </p>
+    </main>
+  );
 }
 
 function View(): JSX.Element {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Check } from '@vantage/contract';
@@ -142,6 +143,7 @@ describe('the page', () => {
     await untilText(tab.page, 'probes agree');
     expect(showcase.posted).toEqual([{ type: 'dns', host: 'www.example.com', recordType: 'MX' }]);
     expect(tab.page.url()).toBe(`${showcase.url}/c/${pingCheck.testId}`);
+    expect(await tab.page.evaluate('document.activeElement.id')).toBe('main');
     await tab.page.focus('[data-probe="lhr-1"] .opener');
     await keyboard.press('Enter');
     await untilText(tab.page, '8 of 8 answered');
@@ -223,10 +225,88 @@ describe('the page', () => {
     await sent('No probe that is online matches the request.');
     await sent('Too many checks from your address.');
     await untilText(tab.page, 'Try again in ');
+    // Not read out with every second.
+    expect(await textOf(tab.page, '[role=alert]')).toBe('Too many checks from your address.');
     await sent('The store cannot be reached.');
     await untilText(tab.page, 'You can try again now.');
     await sent('answered with status 502');
     expect(tab.page.url()).toBe(`${showcase.url}/`);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('leads to the port where that is refused', async () => {
+    showcase.answers.push({ status: 400, body: problem(400, 'Invalid.', [{ path: '/port', message: 'is required' }]) });
+    await open('/?type=tcp&host=www.example.com', 'measured from 12 probes');
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+
+    await untilText(tab.page, 'Port is required.');
+    await untilTrue(tab.page, `document.activeElement.dataset.field === 'port'`);
+    expect(await axeViolations()).toEqual([]);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('says why nothing new comes of a check that runs, and goes on by itself', async () => {
+    let isRefused = true;
+    await reopen({
+      before: async (path, response) => {
+        if (!isRefused || !path.endsWith('/events')) return false;
+        response.writeHead(429, { 'content-type': 'application/problem+json', 'retry-after': '1' });
+        response.end(JSON.stringify(problem(429, 'At most 20 requests a minute.')));
+        return true;
+      },
+    });
+    const running = { ...pingCheck, status: 'pending', completedAt: null, results: { 'fra-1': { result: 'pending' } } };
+    showcase.checks.set(pingCheck.testId, running as unknown as Check);
+    await open(`/c/${pingCheck.testId}`, '0 of 1 answered');
+    await untilText(tab.page, 'At most 20 requests a minute. Trying again');
+    expect(await axeViolations()).toEqual([]);
+
+    isRefused = false;
+    showcase.show(pingCheck);
+
+    await untilText(tab.page, 'probes agree');
+    expect(await tab.page.evaluate(`document.querySelector('.trouble')`)).toBeNull();
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('loads what it shows when it is first seen, and says what it cannot have', async () => {
+    let isRefused = true;
+    await reopen({
+      before: async (path, response) => {
+        if (!isRefused || path !== '/me') return false;
+        response.writeHead(429, { 'content-type': 'application/problem+json', 'retry-after': '1' });
+        response.end(JSON.stringify(problem(429, 'At most 20 requests a minute.')));
+        return true;
+      },
+    });
+    await tab.page.evaluateOnNewDocument(`{
+      let isHidden = true;
+      Object.defineProperty(document, 'hidden', { get: () => isHidden });
+      addEventListener('look', () => { isHidden = false; document.dispatchEvent(new Event('visibilitychange')); });
+    }`);
+    await open('/', 'measured from several places');
+    expect(showcase.asked).not.toContain('/probes');
+
+    await tab.page.evaluate(`dispatchEvent(new Event('look'))`);
+    await untilText(tab.page, 'measured from 12 probes');
+    await untilText(tab.page, 'Your address cannot be looked up now.');
+    isRefused = false;
+    await untilText(tab.page, '203.0.113.77');
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('says so where a picture is no longer kept', async () => {
+    await reopen({
+      before: async (path, response) => {
+        if (path.endsWith('/screenshot')) response.writeHead(404).end();
+        return path.endsWith('/screenshot');
+      },
+    });
+    await open(`/c/${httpCheck.testId}`, 'Taken by fra-1');
+    await tab.page.evaluate(`document.querySelector('.picture').scrollIntoView()`);
+
+    await untilText(tab.page, 'The picture cannot be shown');
     expect(tab.faults).toEqual([]);
   });
 
@@ -243,6 +323,47 @@ describe('the page', () => {
     await tab.page.goBack();
     await untilText(tab.page, 'measured from 12 probes');
     expect(await textOf(tab.page, '.recent li')).toContain('www.example.com');
+  });
+
+  itInBrowser('shows a check though its code comes between two steps of a slow browser', async () => {
+    const { promise: isWanted, resolve: letCode } = Promise.withResolvers<void>();
+    await reopen({
+      before: async (path) => {
+        if (/Check-.*\.js$/.test(path)) await isWanted;
+        return false;
+      },
+    });
+    // What follows a drawing is late: the next frame takes its time, and the timer that stands in for it.
+    await tab.page.evaluateOnNewDocument(`{
+      const soon = window.setTimeout;
+      window.requestAnimationFrame = (run) => soon(run, 1500);
+      window.setTimeout = (run, ms, ...rest) => soon(run, ms > 20 && ms <= 100 ? 1500 : ms, ...rest);
+    }`);
+    await open('/', 'measured from 12 probes');
+    while (!showcase.asked.some((path) => path.includes('/Check-'))) await sleep(20);
+    await tab.page.type('#host', 'https://www.example.com/');
+    await tab.page.keyboard.press('Enter');
+    await untilTrue(tab.page, `document.querySelector('main[aria-busy]') !== null`);
+    letCode();
+
+    await untilText(tab.page, 'probes agree');
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('shows a check though its code does not come at once', async () => {
+    let refused = 0;
+    await reopen({
+      before: async (path, response) => {
+        if (!/Check-.*\.js$/.test(path) || refused === 2) return false;
+        refused += 1;
+        response.writeHead(503).end();
+        return true;
+      },
+    });
+
+    await open(`/c/${pingCheck.testId}`, 'probes agree');
+
+    expect(refused).toBe(2);
   });
 
   itInBrowser('remembers checks and colours in the browser alone', async () => {

@@ -37,6 +37,8 @@ export interface ShowcaseOptions {
   readonly checks?: readonly Check[];
   readonly me?: Partial<Me>;
   readonly picture?: Buffer;
+  /** Is asked before each answer: it may wait, or answer by itself and give true. */
+  readonly before?: (path: string, response: ServerResponse) => Promise<boolean>;
 }
 
 const me: Me = {
@@ -83,6 +85,7 @@ export async function startShowcase(options: ShowcaseOptions = {}): Promise<Show
     const { pathname } = new URL(request.url!, url);
     const path = pathname.startsWith(basePath) ? pathname.slice(basePath.length) : '';
     asked.push(path);
+    if ((await options.before?.(path, response)) === true) return;
     const headers = {
       acceptEncoding: request.headers['accept-encoding'],
       ifNoneMatch: request.headers['if-none-match'],

@@ -12,12 +12,15 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 let answers: Answer[];
 /** `Last-Event-ID` of each. */
 let asked: (string | undefined)[];
+/** Is called once the next event has reached the watch. */
+let onEvent: () => void;
 let server: Server;
 let client: Client;
 
 beforeEach(async () => {
   answers = [];
   asked = [];
+  onEvent = () => undefined;
   server = createServer((request, response) => {
     asked.push(request.headers['last-event-id'] as string | undefined);
     const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
@@ -47,9 +50,9 @@ const stream =
   (text: string, then: 'end' | 'break' | 'stay' = 'end'): Answer =>
   (response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
-    response.write(RETRY + text, () => {
-      if (then === 'break') response.destroy();
-    });
+    response.write(RETRY + text);
+    // What a connection brought that breaks before it is read is lost.
+    if (then === 'break') onEvent = () => response.destroy();
     if (then === 'end') response.end();
   };
 
@@ -62,7 +65,10 @@ const problem =
 
 async function watch(options: WatchOptions = {}): Promise<readonly CheckEvent[]> {
   const events: CheckEvent[] = [];
-  for await (const event of client.watch('abc', options)) events.push(event);
+  for await (const event of client.watch('abc', options)) {
+    events.push(event);
+    onEvent();
+  }
   return events;
 }
 
@@ -154,6 +160,19 @@ describe('watching a check', () => {
 
     await expect(watch({ signal: controller.signal })).rejects.toThrow('enough');
     expect(asked).toHaveLength(1);
+  });
+
+  it('tells why it waits to connect again, and when the connection stands', async () => {
+    const told: unknown[] = [];
+    answers.push(problem(429, { 'Retry-After': '0' }), stream(probe(1, {})), stream(completed(4)));
+
+    await watch({
+      onConnection: (lost) => {
+        told.push(lost === undefined ? 'stands' : [(lost.failure as Error).message, lost.waitMs > 0]);
+      },
+    });
+
+    expect(told).toEqual([['It is 429.', true], 'stands', 'stands']);
   });
 
   it('ends its connection when it is left', async () => {

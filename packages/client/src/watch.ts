@@ -24,6 +24,15 @@ export interface WatchOptions {
   readonly after?: number;
   /** Rejects when it has waited this long in all for a service that cannot be reached; 60,000 if absent, 0 never waits. */
   readonly giveUpAfterMs?: number;
+  /** Told that the connection is lost, or was not to be had; and with undefined that it stands. */
+  readonly onConnection?: ((lost: LostConnection | undefined) => void) | undefined;
+}
+
+export interface LostConnection {
+  /** Why: a `ProblemError` where the service refuses. */
+  readonly failure: unknown;
+  /** How long it waits before it connects again, milliseconds. */
+  readonly waitMs: number;
 }
 
 const GIVE_UP_AFTER_MS = 60_000;
@@ -48,7 +57,7 @@ interface Progress {
 /** @param open starts a request for the event stream */
 export async function* watchCheck<Name extends CheckTypeName>(
   open: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>,
-  { signal, after, giveUpAfterMs = GIVE_UP_AFTER_MS }: WatchOptions,
+  { signal, after, giveUpAfterMs = GIVE_UP_AFTER_MS, onConnection }: WatchOptions,
 ): AsyncGenerator<CheckEvent<Name>, void, undefined> {
   const progress: Progress = {
     lastEventId: after === undefined ? '' : String(after),
@@ -62,7 +71,7 @@ export async function* watchCheck<Name extends CheckTypeName>(
     progress.isHeard = false;
     let failure: unknown;
     try {
-      for await (const event of readOnce<Name>(open, progress, signal)) {
+      for await (const event of readOnce<Name>(open, progress, { signal, onConnection })) {
         yield event;
         if (event.type === 'completed') return;
       }
@@ -76,6 +85,8 @@ export async function* watchCheck<Name extends CheckTypeName>(
     if (waitedMs >= giveUpAfterMs) throw failure ?? new Error('The event stream ends again and again.');
     const nextMs = Math.min(waitMs(failure, failures, progress), giveUpAfterMs - waitedMs);
     waitedMs += nextMs;
+    // An end in order is no loss.
+    if (failure !== undefined) onConnection?.({ failure, waitMs: nextMs });
     await pause(nextMs, signal);
   }
 }
@@ -85,7 +96,7 @@ const NOTHING_MORE = Symbol('the service has nothing newer to say, now or later'
 async function* readOnce<Name extends CheckTypeName>(
   open: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>,
   progress: Progress,
-  signal: AbortSignal | undefined,
+  { signal, onConnection }: { readonly [Name in 'signal' | 'onConnection']: WatchOptions[Name] | undefined },
 ): AsyncGenerator<CheckEvent<Name>, void, undefined> {
   const connection = new AbortController();
   const onAbort = (): void => connection.abort(signal?.reason);
@@ -106,6 +117,7 @@ async function* readOnce<Name extends CheckTypeName>(
     if (response.headers.get('content-type')?.split(';', 1)[0] !== MEDIA_TYPE || response.body === null) {
       throw new Error('What answers is no event stream.');
     }
+    onConnection?.(undefined);
     for await (const part of partsOf(response.body, heard)) {
       if (part.kind === 'retry') progress.retryMs = part.milliseconds;
       else {

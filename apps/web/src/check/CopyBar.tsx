@@ -35,7 +35,7 @@ export function CopyBar(props: { readonly check: ShownCheck; readonly summary: S
       <a class="quiet" href={path(`/check/${check.testId}/results`)}>
         Raw
       </a>
-      <span class="unseen" role="status">
+      <span class={said?.[1] === false ? 'note' : 'unseen'} role="status">
         {said === undefined ? '' : said[1] ? `${said[0]} copied.` : 'The browser does not allow copying.'}
       </span>
     </div>

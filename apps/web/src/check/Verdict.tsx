@@ -64,7 +64,7 @@ export function headlineOf(check: ShownCheck, summary: Summary | undefined): str
   const isStale = check.status === 'completed' && summary?.status !== 'completed';
   if (summary === undefined || isStale || summary.counts.pending === total) {
     return check.status === 'completed'
-      ? `All ${plural(total, 'probe')} have answered.`
+      ? `${total === 1 ? 'The probe is' : `All ${total} probes are`} done.`
       : `Measuring ${check.host} from ${plural(total, 'probe')}.`;
   }
   return summary.headline;

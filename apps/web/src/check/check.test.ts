@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { createClient, ProblemError, type Client, type WatchOptions } from '@vantage/client';
 
 import { asCurl, asMarkdown } from './copies.ts';
 import { codeWords, columnsOf } from './columns.ts';
 import { sortRows } from './sort-rows.ts';
-import type { ShownCheck } from './use-check.ts';
+import { followCheck, type ShownCheck } from './use-check.ts';
 
 const check: ShownCheck = {
   ...{ testId: 'qPUXvL1sQx2rGJm0Zf7N4w', type: 'tcp', host: "exa'mple.com", status: 'completed' },
@@ -60,5 +61,96 @@ describe('the rows of the table', () => {
   it('have columns for every type, and the common ones for a type that is not known', () => {
     expect(columnsOf('whois').map(({ title }) => title)).toEqual(['Outcome', 'Time', 'Address']);
     expect(codeWords('tls_handshake_failed')).toBe('TLS handshake failed');
+  });
+});
+
+describe('a check that is followed', () => {
+  const pending = { ...check, status: 'pending', completedAt: null, results: { 'fra-2': { result: 'pending' } } };
+  const [id, signal] = [check.testId, new AbortController().signal];
+  const problem = { type: 'x', title: 'x', status: 429, detail: 'No.', instance: '/', requestId: 'r' };
+
+  /** A service whose events are those, and whose results come when the test says so. */
+  function follow(events: readonly unknown[]): {
+    readonly shown: readonly unknown[];
+    readonly followed: Promise<void>;
+    readonly answer: (check: unknown) => void;
+  } {
+    const shown: unknown[] = [];
+    const { promise: results, resolve: answer } = Promise.withResolvers<unknown>();
+    const client = {
+      ...createClient({ baseUrl: 'http://a.example' }),
+      results: () => results as Promise<never>,
+      watch: async function* () {
+        yield* events;
+      } as unknown as Client['watch'],
+    };
+    const followed = followCheck(client, id, signal, (state) => shown.push(state));
+    return { shown, followed, answer };
+  }
+
+  const answered = { type: 'probe', version: 1, probe: 'fra-2', result: { result: 'success' } };
+
+  it('stays completed when what was asked of it before comes late', async () => {
+    const { shown, followed, answer } = follow([answered, { type: 'completed', version: 2, check }]);
+    await followed;
+
+    answer(pending);
+    await new Promise(setImmediate);
+
+    expect(shown).toEqual([{ kind: 'shown', check }]);
+  });
+
+  it('is read where the service has nothing newer to say', async () => {
+    const { shown, followed, answer } = follow([]);
+
+    answer(check);
+    await followed;
+
+    expect(shown).toEqual([{ kind: 'shown', check }]);
+  });
+
+  it('tells why nothing new comes, but not of a connection that is back at once', async () => {
+    const shown: unknown[] = [];
+    const client = {
+      ...createClient({ baseUrl: 'http://a.example' }),
+      results: () => new Promise<never>(() => undefined),
+      watch: async function* (_id: string, { onConnection }: WatchOptions = {}) {
+        onConnection?.({ failure: new TypeError('Failed to fetch'), waitMs: 200 });
+        onConnection?.(undefined);
+        onConnection?.({ failure: new ProblemError(429, { ...problem, detail: 'At most 20.' }, 30), waitMs: 30_000 });
+        onConnection?.(undefined);
+        yield { type: 'completed', version: 2, check };
+      },
+    } as unknown as Client;
+
+    await followCheck(client, id, signal, (state) => shown.push(state));
+
+    expect(shown).toEqual([
+      { kind: 'loading', trouble: { text: 'At most 20.', retryAt: expect.any(Number) } },
+      { kind: 'loading' },
+      { kind: 'shown', check },
+    ]);
+  });
+
+  it('does not ask for its results with each event where they are refused', async () => {
+    let asked = 0;
+    const client = {
+      ...createClient({ baseUrl: 'http://a.example' }),
+      results: () => {
+        asked += 1;
+        return Promise.reject(new ProblemError(429, problem, 3_600));
+      },
+      watch: async function* () {
+        for (let event = 0; event < 10; event += 1) {
+          yield answered;
+          await new Promise(setImmediate);
+        }
+        yield { type: 'completed', version: 2, check };
+      },
+    } as unknown as Client;
+
+    await followCheck(client, id, signal, () => undefined);
+
+    expect(asked).toBe(1);
   });
 });

@@ -2,6 +2,8 @@ import type { Client } from '@vantage/client';
 import type { Summary } from '@vantage/contract';
 import { useEffect, useState } from 'preact/hooks';
 
+import { isFinalRefusal, retryAfterMs } from '../faults.ts';
+
 /** While answers come in, the summary is asked for at most this often: it counts on the limit of its own. */
 const EVERY_MS = 4000;
 
@@ -20,9 +22,10 @@ export function useSummary(client: Client, id: string, answered: number, isCompl
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = (): void => {
       setAskedAt(performance.now());
-      client.summary(id, { signal: ended.signal }).then(setSummary, () => {
+      client.summary(id, { signal: ended.signal }).then(setSummary, (error: unknown) => {
         // Too many requests, or the service is away for a moment: what the probes say is on the page all the same.
-        if (!ended.signal.aborted && isCompleted) timer = setTimeout(ask, EVERY_MS);
+        if (ended.signal.aborted || !isCompleted || isFinalRefusal(error)) return;
+        timer = setTimeout(ask, retryAfterMs(error, EVERY_MS));
       });
     };
     const waitMs = isCompleted ? 0 : Math.max(0, askedAt + EVERY_MS - performance.now());

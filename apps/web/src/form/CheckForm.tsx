@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import { labelOf } from '../format.ts';
 import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
 import { Icon } from '../parts/icons.tsx';
@@ -13,6 +14,8 @@ import { RetryNote } from './RetryNote.tsx';
 import { requestOf, valuesOf, type Values } from './values.ts';
 
 const placeholders = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
+/** The service answers far sooner; a connection that is dead may never say so. */
+const PATIENCE_MS = 30_000;
 const nothing: Refusal = { fields: {}, general: undefined, retryAt: undefined };
 
 export interface CheckFormProps {
@@ -21,6 +24,16 @@ export interface CheckFormProps {
   /** A request that was sent before, or what is known of it. */
   readonly before?: Readonly<Record<string, unknown>> | undefined;
   readonly hasFocus?: boolean;
+}
+
+/** Beside the host there is little room. */
+function shortLabel(name: string): string {
+  return name === 'recordType' ? 'Record' : labelOf(name);
+}
+
+/** `Port is required.`, and `Record: There is no such record type.` */
+function ofField(label: string, text: string): string {
+  return /^(?:Is|Must) /.test(text) ? `${label} ${text.charAt(0).toLowerCase()}${text.slice(1)}` : `${label}: ${text}`;
 }
 
 function firstSentence(text: string): string {
@@ -66,7 +79,9 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
     setStarting(true);
     setRefusal(nothing);
     try {
-      const { checkId } = await service.client.startCheck(request as Parameters<typeof service.client.startCheck>[0]);
+      const { checkId } = await service.client.startCheck(request as Parameters<typeof service.client.startCheck>[0], {
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
       remember({ id: checkId, type: form.type, host: request.host, at: new Date().toISOString(), request });
       go(`/c/${checkId}`);
     } catch (error) {
@@ -78,7 +93,11 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
 
   const beside = Object.entries(form.fields).filter(([, schema]) => schema.type !== 'boolean');
   const hostError = refusal.fields['host'];
-  const notes = [...beside.map(([name]) => refusal.fields[name]), refusal.general].filter((text) => text !== undefined);
+  const ofBeside = beside.flatMap(([name]) => {
+    const text = refusal.fields[name];
+    return text === undefined ? [] : [ofField(shortLabel(name), text)];
+  });
+  const notes = [...ofBeside, ...(refusal.general === undefined ? [] : [refusal.general])];
   return (
     <form class="check-form" ref={element} onSubmit={(event) => void start(event)} noValidate>
       <fieldset class="types">
@@ -124,10 +143,10 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
           <Field
             key={`${type} ${name}`}
             {...{ name, schema }}
-            label={name === 'recordType' ? 'Record' : undefined}
+            label={shortLabel(name)}
             value={values[name]}
-            error={undefined}
-            isShort
+            error={refusal.fields[name]}
+            saidIn="host-error"
             isRequired={form.required.includes(name)}
             onChange={(value) => change(name, value)}
           />
@@ -144,8 +163,8 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
             {text}
           </p>
         ))}
-        {refusal.retryAt === undefined ? null : <RetryNote at={refusal.retryAt} />}
       </div>
+      {refusal.retryAt === undefined ? null : <RetryNote at={refusal.retryAt} />}
       <Options
         key={type}
         form={form}

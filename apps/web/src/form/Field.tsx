@@ -12,18 +12,19 @@ export interface FieldProps {
   readonly schema: FieldSchema;
   readonly value: string | boolean | undefined;
   readonly error: string | undefined;
-  /** Beside the host there is no room for a hint. */
-  readonly isShort?: boolean;
+  /** Id of the element that says the error instead: beside the host there is no room for it, nor for a hint. */
+  readonly saidIn?: string;
   readonly isRequired?: boolean;
   readonly onChange: (value: string | boolean) => void;
 }
 
 /** One field of a request, as its schema says: a box to tick, a list to choose from, a number, lines or text. */
 export function Field(props: FieldProps): JSX.Element {
-  const { name, schema, error, isShort = false } = props;
+  const { name, schema, error, saidIn } = props;
+  const isShort = saidIn !== undefined;
   const id = useId();
   const label = props.label ?? labelOf(name.replace(/^options\./, ''));
-  const described = [isShort ? undefined : `${id}-hint`, error === undefined ? undefined : `${id}-error`];
+  const described = [isShort ? undefined : `${id}-hint`, error === undefined ? undefined : (saidIn ?? `${id}-error`)];
   const common = {
     id,
     'data-field': name,
@@ -41,7 +42,7 @@ export function Field(props: FieldProps): JSX.Element {
           <Prose text={schema.description ?? ''} />
         </p>
       )}
-      {error === undefined ? null : (
+      {error === undefined || isShort ? null : (
         <p class="error" id={`${id}-error`}>
           {error}
         </p>

@@ -1,16 +1,17 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 
 import { plural } from '../format.ts';
+import { useSecondsUntil } from '../parts/use-seconds-until.ts';
 
-/** Counts the seconds down to when a request may be sent again. */
+/** Counts the seconds down to when a request may be sent again. Read out is only that it may: not every second. */
 export function RetryNote({ at }: { readonly at: number }): JSX.Element {
-  const left = (): number => Math.max(0, Math.ceil((at - performance.now()) / 1000));
-  const [seconds, setSeconds] = useState(left);
-  useEffect(() => {
-    setSeconds(left());
-    const timer = setInterval(() => setSeconds(left()), 250);
-    return () => clearInterval(timer);
-  }, [at]);
-  return <p class="note">{seconds === 0 ? 'You can try again now.' : `Try again in ${plural(seconds, 'second')}.`}</p>;
+  const seconds = useSecondsUntil(at);
+  return (
+    <div class="retry">
+      {seconds === 0 ? null : <p class="note">Try again in {plural(seconds, 'second')}.</p>}
+      <p class="note" role="status">
+        {seconds === 0 ? 'You can try again now.' : ''}
+      </p>
+    </div>
+  );
 }

@@ -1,6 +1,7 @@
 import { ProblemError } from '@vantage/client';
 
 import type { CheckForm } from '../../build/check-forms.ts';
+import { faultText } from '../faults.ts';
 import { fieldAt } from './values.ts';
 
 /** Why the service did not take a check, as the form shows it. */
@@ -15,11 +16,11 @@ export interface Refusal {
 
 /** @param now milliseconds of `performance.now()` */
 export function refusalOf(error: unknown, form: CheckForm, now: number): Refusal {
-  if (!(error instanceof ProblemError)) return general('The service did not answer. Is your connection up?');
+  if (!(error instanceof ProblemError)) return general(faultText(error));
   const { problem, status, retryAfterSeconds } = error;
   const retryAt = retryAfterSeconds === undefined ? undefined : now + retryAfterSeconds * 1000;
   if (typeof problem?.detail !== 'string') {
-    return general(`Something in front of the service answered with status ${status}.`, retryAt);
+    return general(faultText(error), retryAt);
   }
   // The policy judges the target; where it does not name another field, the host is what it means.
   const errors = problem.errors ?? [];

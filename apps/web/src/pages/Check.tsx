@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { CopyBar } from '../check/CopyBar.tsx';
 import { columnsOf } from '../check/columns.ts';
 import { ProbeTable } from '../check/ProbeTable.tsx';
-import { useCheck, type Result, type ShownCheck } from '../check/use-check.ts';
+import { TroubleNote } from '../check/TroubleNote.tsx';
+import { useCheck, type Result, type ShownCheck, type Trouble } from '../check/use-check.ts';
 import { useSummary } from '../check/use-summary.ts';
 import { answeredOf, headlineOf, Verdict } from '../check/Verdict.tsx';
 import { CheckForm } from '../form/CheckForm.tsx';
@@ -24,8 +25,8 @@ export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   const state = useCheck(client, id);
   if (state.kind === 'gone') return <Gone />;
   if (state.kind === 'failed') return <Failed message={state.message} />;
-  if (state.kind === 'loading') return <Loading />;
-  return <Shown key={id} check={state.check} />;
+  if (state.kind === 'loading') return <Loading trouble={state.trouble} />;
+  return <Shown key={id} check={state.check} trouble={state.trouble} />;
 }
 
 /** A check that is completed is shown with all that belongs to it, unless that takes longer than this. */
@@ -43,7 +44,8 @@ function useTogether(isAllThere: boolean): boolean {
   return isShown.current;
 }
 
-function Shown({ check }: { readonly check: ShownCheck }): JSX.Element {
+function Shown(props: { readonly check: ShownCheck; readonly trouble: Trouble | undefined }): JSX.Element {
+  const { check, trouble } = props;
   const { client } = useService();
   const list = useProbes();
   const probes = list ?? {};
@@ -88,6 +90,7 @@ function Shown({ check }: { readonly check: ShownCheck }): JSX.Element {
     tone: toneOf(result.result),
     label: labelOf(check.type, result),
   }));
+  const progress = `${answered} of ${onMap.length} probes have answered.`;
   const hasPlaces = onMap.some(({ latitude }) => latitude !== null);
   return (
     <main class="page">
@@ -107,13 +110,12 @@ function Shown({ check }: { readonly check: ShownCheck }): JSX.Element {
       <div class={hasPlaces ? 'top with-map' : 'top'}>
         <section class="card" aria-label="Verdict">
           <Verdict {...view} />
+          {trouble === undefined ? null : <TroubleNote trouble={trouble} />}
           <Lamps check={check} onChoose={choose} />
         </section>
         {hasPlaces ? <ProbeMap probes={onMap} onChoose={choose} /> : null}
       </div>
-      <Announce
-        text={isCompleted ? `Completed. ${headline}` : `${answered} of ${onMap.length} probes have answered.`}
-      />
+      <Announce text={isCompleted ? `Completed. ${headline}` : (trouble?.text ?? progress)} />
       <TypeView {...view} />
       <ProbeTable check={check} probes={probes} open={open} onToggle={toggle} />
     </main>

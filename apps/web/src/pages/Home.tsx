@@ -17,7 +17,7 @@ import { forget, forgetAll, recentChecks } from '../recent.ts';
 export function HomePage(props: { readonly type: string | null; readonly host: string | null }): JSX.Element {
   const { client, path } = useService();
   const probes = useProbes();
-  const { value: me } = useLoad((signal) => client.me({ signal }));
+  const me = useLoad((signal) => client.me({ signal }));
   useEffect(() => {
     document.title = 'Vantage: network diagnostics from several places';
   }, []);
@@ -35,9 +35,11 @@ export function HomePage(props: { readonly type: string | null; readonly host: s
       <div class="hero">
         <h1>Is it them, is it you, and where does it break?</h1>
         <p class="lead">
-          {probes === undefined
+          {entries.length === 0
             ? 'One check, measured from several places at once.'
-            : `One check, measured from ${plural(online.length, 'probe')} at once.`}
+            : online.length === 0
+              ? 'No probe is online now.'
+              : `One check, measured from ${plural(online.length, 'probe')} at once.`}
         </p>
         <CheckForm
           type={formOf(props.type)?.type}
@@ -47,11 +49,11 @@ export function HomePage(props: { readonly type: string | null; readonly host: s
       </div>
       <ProbeMap probes={onMap} />
       <p class="unseen">
-        <Link to="/status">{plural(online.length, 'probe')} online</Link>
+        <Link to="/status">{entries.length === 0 ? 'The probes' : `${plural(online.length, 'probe')} online`}</Link>
       </p>
       <div class="below">
         <Recent />
-        <You me={me} />
+        <You me={me.value} isUnknown={me.error !== undefined} />
         <section class="card api" aria-labelledby="api-title">
           <h2 id="api-title">Without this page</h2>
           <p>
@@ -67,15 +69,18 @@ export function HomePage(props: { readonly type: string | null; readonly host: s
   );
 }
 
-function You({ me }: { readonly me: Me | undefined }): JSX.Element {
+function You(props: { readonly me: Me | undefined; readonly isUnknown: boolean }): JSX.Element {
+  const { me, isUnknown } = props;
   const network = [me?.asn, me?.isp ?? me?.org].filter((part) => typeof part === 'string' && part !== '').join(' ');
   const place = [me?.city, me?.country].filter((part) => typeof part === 'string' && part !== '').join(', ');
   return (
     <section class="card you" aria-labelledby="you-title">
       <h2 id="you-title">You</h2>
-      <p class="address-text">{me?.ip ?? '…'}</p>
-      {me === undefined ? null : (
+      {me === undefined ? (
+        <p class="note">{isUnknown ? 'Your address cannot be looked up now.' : 'Looking up your address'}</p>
+      ) : (
         <>
+          <p class="address-text">{me.ip}</p>
           <p class="note">{[me.hostname, network, place].filter((part) => part !== null && part !== '').join(' · ')}</p>
           <p>
             <Link to={`/?type=ping&host=${encodeURIComponent(me.ip)}`}>Ping yourself</Link> ·{' '}

@@ -2,6 +2,7 @@ import type { Probe } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import { faultText } from '../faults.ts';
 import { ago, placeOf, plural } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
 import { useService } from '../parts/router.tsx';
@@ -30,8 +31,11 @@ export function ProbesPage(): JSX.Element {
           {probes === undefined
             ? error === undefined
               ? 'Loading'
-              : 'The list of probes cannot be read now.'
+              : faultText(error)
             : `${count('healthy')} healthy, ${count('degraded')} degraded, ${count('offline')} offline`}
+          {probes === undefined || error === undefined
+            ? ''
+            : '. This list is not up to date: the service did not answer.'}
         </p>
       </div>
       <ProbeMap

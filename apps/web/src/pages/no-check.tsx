@@ -1,12 +1,16 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
+import { TroubleNote } from '../check/TroubleNote.tsx';
+import type { Trouble } from '../check/use-check.ts';
+import { Announce } from '../parts/announce.tsx';
 import { Link } from '../parts/router.tsx';
 
-export function Loading(): JSX.Element {
+export function Loading({ trouble }: { readonly trouble?: Trouble | undefined }): JSX.Element {
   return (
     <main class="page" aria-busy="true">
-      <p class="note loading">Loading the check</p>
+      {trouble === undefined ? <p class="note loading">Loading the check</p> : <TroubleNote trouble={trouble} />}
+      <Announce text={trouble?.text ?? ''} />
     </main>
   );
 }

@@ -32,6 +32,8 @@ export function RouterProvider(props: {
       history.pushState(null, '', service.path(path));
       setRoute(routeOf(location, service.basePath));
       scrollTo(0, 0);
+      // The link that was followed is gone: whoever goes on by keyboard or reads by ear begins where the new view does.
+      document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
     },
     [service],
   );

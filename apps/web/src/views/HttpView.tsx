@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 
 import { duration } from '../format.ts';
 import { useService } from '../parts/router.tsx';
@@ -99,16 +100,30 @@ function Picture(props: {
   readonly host: string;
 }): JSX.Element | null {
   const { basePath } = useService();
+  const [isLost, lose] = useState(false);
   const [probe, result] = props.rows.find(([, { screenshotUrl }]) => typeof screenshotUrl === 'string') ?? [];
   if (probe === undefined) return null;
   const url = result!['screenshotUrl'] as string;
+  // Nothing else is a path of this service.
+  if (!/^\/[^/\\]/.test(url)) return null;
   // A path of the service, with its prefix already where it has one.
   const source = url.startsWith(`${basePath}/`) ? url : `${basePath}${url}`;
   return (
     <Section title="Screenshot" note={`Taken by ${probe}`} class="picture">
-      <a href={source}>
-        <img src={source} width="1280" height="800" loading="lazy" alt={`What ${props.host} looks like in a browser`} />
-      </a>
+      {isLost ? (
+        <p class="note">The picture cannot be shown: it is no longer kept, or too many were asked for.</p>
+      ) : (
+        <a href={source}>
+          <img
+            src={source}
+            width="1280"
+            height="800"
+            loading="lazy"
+            alt={`What ${props.host} looks like in a browser`}
+            onError={() => lose(true)}
+          />
+        </a>
+      )}
     </Section>
   );
 }

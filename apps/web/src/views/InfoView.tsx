@@ -40,7 +40,7 @@ function AddressCard(props: {
   return (
     <div class="group address">
       <p class="group-head">
-        {ip === undefined ? (
+        {ip === undefined || ip === null ? (
           <Badge tone={toneOf(result.result)}>{codeWords(error?.code ?? 'no address')}</Badge>
         ) : (
           <strong class="address-text">{ip}</strong>

@@ -1,0 +1,29 @@
+import type { JSX } from 'preact';
+
+import { plural } from '../format.ts';
+import { ToneMark } from '../parts/tone.tsx';
+import { useSecondsUntil } from '../parts/use-seconds-until.ts';
+import type { Trouble } from './use-check.ts';
+
+/** Why a check that still runs shows nothing new, and what is done about it. */
+export function TroubleNote({ trouble }: { readonly trouble: Trouble }): JSX.Element {
+  const { text, retryAt } = trouble;
+  return (
+    <div class="trouble">
+      <ToneMark tone="warn" />
+      <p>
+        {text} {retryAt === undefined ? null : <Again at={retryAt} />}
+      </p>
+      {retryAt === undefined ? (
+        <button type="button" class="button" onClick={() => location.reload()}>
+          Try again
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function Again({ at }: { readonly at: number }): JSX.Element {
+  const seconds = useSecondsUntil(at);
+  return <>{seconds === 0 ? 'Trying again.' : `Trying again in ${plural(seconds, 'second')}.`}</>;
+}

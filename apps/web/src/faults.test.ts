@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { ProblemError } from '@vantage/client';
+
+import { faultText, isFinalRefusal, retryAfterMs } from './faults.ts';
+
+const problem = { type: 'x', title: 'x', status: 429, detail: 'At most 20 a minute.', instance: '/', requestId: 'r' };
+
+describe('a request that came to nothing', () => {
+  it.each([
+    ['what the service says', new ProblemError(429, problem, 3), 'At most 20 a minute.'],
+    ['what answers in its place', new ProblemError(502, undefined, undefined), 'answered with status 502.'],
+    ['that nobody answers, whatever the browser calls that', new TypeError('Failed to fetch'), 'did not answer'],
+  ])('is told in a sentence: %s', (_reason, error, text) => {
+    expect(faultText(error)).toContain(text);
+  });
+
+  it.each([
+    ['a check that is gone', new ProblemError(404, problem, undefined), true],
+    ['a limit', new ProblemError(429, problem, 3), false],
+    ['a store that is away', new ProblemError(503, problem, 1), false],
+    ['a connection that is lost', new TypeError('Failed to fetch'), false],
+  ])('is final or not: %s', (_reason, error, isFinal) => {
+    expect(isFinalRefusal(error)).toBe(isFinal);
+  });
+
+  it.each([
+    ['as the service said', new ProblemError(429, problem, 30), 30_000],
+    ['not before the least', new ProblemError(429, problem, 0), 2_000],
+    ['where nobody said when', new TypeError('Failed to fetch'), 2_000],
+  ])('is tried again %s', (_reason, error, ms) => {
+    expect(retryAfterMs(error, 2_000)).toBe(ms);
+  });
+});
