@@ -1,4 +1,5 @@
 import { adminSettings, settings as coordinator } from '@vantage/coordinator';
+import { settings as load } from '@vantage/load';
 import { settings as probeAgent } from '@vantage/probe-agent';
 import type { Settings } from '@vantage/settings';
 
@@ -25,6 +26,13 @@ ${settingsTable(probeAgent)}
 \`probe:add\` and its like, described in [agents](../agents.md).
 
 ${settingsTable(adminSettings)}
+
+## Load generator
+
+Of \`apps/load\`, described in [performance](../performance.md). Each is a flag too, which comes before the variable: \`LOAD_WARM_UP\` is
+\`--warm-up\`.
+
+${settingsTable(load)}
 `;
 }
 

@@ -59,7 +59,7 @@ export const settings = {
     env: 'LOAD_MIX',
     kind: list(share),
     default: 'ping=4,http=3,dns=2,tcp=1',
-    description: 'Check types and how often each comes.',
+    description: 'Check types and how often each comes; http without a screenshot.',
   }),
   target: setting({
     env: 'LOAD_TARGET',
@@ -115,6 +115,9 @@ ${Object.values(settings)
     return `  ${flagOf(env).padEnd(12)} ${env.padEnd(14)} ${description}${standard}\n${' '.repeat(30)}${kind.name}`;
   })
   .join('\n')}
+
+Ends with 0 when a check was completed, 1 when none was, 2 for settings that it cannot use. Ctrl-C ends the load early and
+writes the report of what was counted until then.
 `;
 
 /**

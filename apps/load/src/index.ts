@@ -1,1 +1,2 @@
+export { settings } from './config.ts';
 export type { LoadReport } from './report.ts';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { SettingsError } from '@vantage/settings';
@@ -10,12 +10,12 @@ import { reportOf } from './report.ts';
 import { runLoad } from './run-load.ts';
 
 const config = configOrExit();
+folderOrExit(config.report);
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
 
 const run = await runLoad(config, stopping.signal);
 const report = reportOf(config, run);
-mkdirSync(config.report, { recursive: true });
 writeFileSync(join(config.report, 'report.json'), `${JSON.stringify(report, undefined, 2)}\n`);
 writeFileSync(join(config.report, 'report.html'), reportPage(report));
 
@@ -34,6 +34,17 @@ process.stdout.write(
   ].join('\n'),
 );
 process.exitCode = perSecond.completed > 0 ? 0 : 1;
+
+/** Before the load: what hours have measured must not be lost to a folder that cannot be written. */
+function folderOrExit(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    process.stderr.write(`The report cannot be written to ${folder}: ${error instanceof Error ? error.message : ''}\n`);
+    process.exit(2);
+  }
+}
 
 function configOrExit(): Config {
   try {

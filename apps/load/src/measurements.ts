@@ -27,13 +27,19 @@ export function createTimes(): Times {
     highestTrackableValue: LONGEST_MS * 1_000,
     numberOfSignificantValueDigits: 3,
   });
-  const at = (percentile: number): number => histogram.getValueAtPercentile(percentile) / 1_000;
+  // Kept as it was recorded; a percentile is the upper end of the step that it falls into.
+  const max = (): number => (histogram.totalCount === 0 ? 0 : histogram.maxValue / 1_000);
+  const at = (percentile: number): number => Math.min(histogram.getValueAtPercentile(percentile) / 1_000, max());
   return {
-    record: (ms) => histogram.recordValue(Math.round(Math.min(Math.max(ms, 0), LONGEST_MS) * 1_000)),
+    record: (ms) => {
+      // One of them would spoil all percentiles.
+      if (Number.isNaN(ms)) throw new TypeError('A time is not a number.');
+      histogram.recordValue(Math.round(Math.min(Math.max(ms, 0), LONGEST_MS) * 1_000));
+    },
     summary: () => ({
       count: histogram.totalCount,
       mean: histogram.totalCount === 0 ? 0 : histogram.mean / 1_000,
-      ...{ p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max: at(100) },
+      ...{ p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max: max() },
       percentiles: PLOTTED.map((percentile) => [percentile, at(percentile)] as const),
     }),
   };
@@ -45,9 +51,10 @@ export interface SecondSummary {
   readonly started: number;
   readonly completed: number;
   readonly errors: number;
-  readonly postP99: number;
-  readonly dispatchP99: number;
-  readonly completionP99: number;
+  /** Null where nothing was accepted, started or completed. */
+  readonly postP99: number | null;
+  readonly dispatchP99: number | null;
+  readonly completionP99: number | null;
 }
 
 export interface Measurements {
@@ -67,6 +74,7 @@ export interface Measurements {
   readonly counts: ReadonlyMap<string, number>;
   readonly errors: ReadonlyMap<string, number>;
   readonly results: ReadonlyMap<string, number>;
+  /** Each second up to the last in which a check was started, those without one too. */
   readonly seconds: () => readonly SecondSummary[];
 }
 
@@ -84,6 +92,8 @@ export function createMeasurements(): Measurements {
   const errors = new Map<string, number>();
   const results = new Map<string, number>();
   const seconds = new Map<number, SecondMeasurements>();
+  const secondOf = (number: number): SecondMeasurements =>
+    seconds.get(number) ?? { started: 0, completed: 0, errors: 0, post: [], dispatch: [], completion: [] };
   const adder = (map: Map<string, number>) => (key: string) => void map.set(key, (map.get(key) ?? 0) + 1);
   return {
     post: createTimes(),
@@ -99,25 +109,27 @@ export function createMeasurements(): Measurements {
     results,
     second: (atMs) => {
       const number = Math.floor(atMs / 1_000);
-      const known = seconds.get(number);
-      if (known !== undefined) return known;
-      const made = { started: 0, completed: 0, errors: 0, post: [], dispatch: [], completion: [] };
-      seconds.set(number, made);
-      return made;
+      const one = secondOf(number);
+      seconds.set(number, one);
+      return one;
     },
     seconds: () =>
-      [...seconds]
-        .toSorted(([a], [b]) => a - b)
-        .map(([second, { started, completed, errors: failed, post, dispatch, completion }]) => ({
+      Array.from({ length: lastOf(seconds) + 1 }, (_, second) => {
+        const { started, completed, errors: failed, post, dispatch, completion } = secondOf(second);
+        return {
           ...{ second, started, completed, errors: failed },
-          postP99: p99(post),
-          dispatchP99: p99(dispatch),
-          completionP99: p99(completion),
-        })),
+          ...{ postP99: p99(post), dispatchP99: p99(dispatch), completionP99: p99(completion) },
+        };
+      }),
   };
 }
 
-function p99(values: readonly number[]): number {
+function lastOf(seconds: ReadonlyMap<number, unknown>): number {
+  return [...seconds.keys()].reduce((last, second) => Math.max(last, second), -1);
+}
+
+/** By nearest rank. */
+function p99(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0;
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? null;
 }

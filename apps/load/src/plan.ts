@@ -54,7 +54,8 @@ function requestOf(
     traceroute: { host: target },
     info: { host: target },
     dns: { host: name },
-    http: { host: `http://${authority}:${port}/` },
+    // A picture would cost a probe more than all the rest, and the check another deadline.
+    http: { host: `http://${authority}:${port}/`, options: { screenshot: false } },
     tcp: { host: target, port },
     udp: { host: target, port },
   };
@@ -63,6 +64,6 @@ function requestOf(
   const defaults = Object.entries(checkType.options as Readonly<Record<string, { readonly default?: unknown }>>).map(
     ([option, schema]) => [option, schema.default] as const,
   );
-  const params = { ...request, options: Object.fromEntries(defaults) };
+  const params = { ...request, options: { ...Object.fromEntries(defaults), ...request.options } };
   return { request, budgetMs: Math.ceil(checkType.budgetMs(params)) };
 }

@@ -1,8 +1,8 @@
-/** Points of one curve, x ascending. */
+/** Points of one curve, x ascending; where y is null the curve has a gap. */
 export interface Series {
   readonly name: string;
   readonly color: string;
-  readonly points: readonly (readonly [x: number, y: number])[];
+  readonly points: readonly (readonly [x: number, y: number | null])[];
 }
 
 export interface PlotOptions {
@@ -23,23 +23,28 @@ const EDGE = { left: 64, right: 16, top: 34, bottom: 44 };
 /** A plot as inline SVG. Texts are the program's own. */
 export function plot({ title, xLabel, yLabel, series, xMarks, level }: PlotOptions): string {
   const all = series.flatMap(({ points }) => points);
-  const xs = all.map(([x]) => x);
-  const firstX = Math.min(0, ...xs);
-  const lastX = Math.max(firstX + 1, ...xs);
-  const top = roundUp(Math.max(level?.y ?? 0, 1e-9, ...all.map(([, y]) => y)));
-  const x = (value: number): number =>
-    round(EDGE.left + ((value - firstX) / (lastX - firstX)) * (WIDTH - EDGE.left - EDGE.right));
+  const lastX = largest(
+    all.map(([x]) => x),
+    1,
+  );
+  const top = roundUp(
+    largest(
+      all.map(([, y]) => y ?? 0),
+      level?.y ?? 1,
+    ),
+  );
+  const x = (value: number): number => round(EDGE.left + (value / lastX) * (WIDTH - EDGE.left - EDGE.right));
   const y = (value: number): number => round(HEIGHT - EDGE.bottom - (value / top) * (HEIGHT - EDGE.top - EDGE.bottom));
   const yMarks = [0, 0.25, 0.5, 0.75, 1].map((part) => part * top);
   const marks =
     xMarks ??
     [0, 0.2, 0.4, 0.6, 0.8, 1].map((part) => {
-      const value = firstX + part * (lastX - firstX);
+      const value = part * lastX;
       return [value, String(Math.round(value * 10) / 10)] as const;
     });
   const curves = series.map(
     ({ points, color }) =>
-      `<polyline fill="none" stroke="${color}" stroke-width="1.5" points="${points.map(([a, b]) => `${x(a)},${y(b)}`).join(' ')}"/>`,
+      `<path fill="none" stroke="${color}" stroke-width="1.5" stroke-linecap="round" d="${curve(points, x, y)}"/>`,
   );
   const legend = series.map(
     ({ name, color }, index) =>
@@ -70,6 +75,22 @@ export function plot({ title, xLabel, yLabel, series, xMarks, level }: PlotOptio
   ].join('\n');
 }
 
+/** A point that stands alone is a line of no length, which its round ends show. */
+function curve(points: Series['points'], x: (value: number) => number, y: (value: number) => number): string {
+  const hasGap = (index: number): boolean => (points[index]?.[1] ?? null) === null;
+  return points
+    .map(([a, b], index) => {
+      if (b === null) return '';
+      return `${hasGap(index - 1) ? 'M' : 'L'}${x(a)} ${y(b)}${hasGap(index - 1) && hasGap(index + 1) ? 'h0' : ''}`;
+    })
+    .join('');
+}
+
+/** Of a day there are more than an argument list may have. */
+function largest(values: readonly number[], least: number): number {
+  return values.reduce((most, value) => Math.max(most, value), least);
+}
+
 function roundUp(value: number): number {
   const unit = 10 ** Math.floor(Math.log10(value));
   return Math.ceil(value / unit) * unit;
@@ -80,5 +101,5 @@ function round(value: number): number {
 }
 
 function shortNumber(value: number): string {
-  return value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(2)));
+  return value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }

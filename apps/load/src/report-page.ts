@@ -1,5 +1,5 @@
 import type { TimesSummary } from './measurements.ts';
-import { plot } from './plot.ts';
+import { plot, type Series } from './plot.ts';
 import type { LoadReport } from './report.ts';
 
 const DISPATCH_GOAL_MS = 250;
@@ -8,7 +8,7 @@ const colors = { post: '#0b6bcb', dispatch: '#b3541e', completion: '#2e7d32', er
 /** A page that needs nothing but itself. */
 export function reportPage(report: LoadReport): string {
   const { config, times, perSecond, seconds } = report;
-  const bySecond = (value: (one: LoadReport['seconds'][number]) => number): readonly (readonly [number, number])[] =>
+  const bySecond = (value: (one: LoadReport['seconds'][number]) => number | null): Series['points'] =>
     seconds.map((one) => [one.second, value(one)] as const);
   const kinds = [
     ['POST', times.post, colors.post],
@@ -64,7 +64,7 @@ svg .title { font-weight: 600; font-size: 14px; fill: #1c1c1c }
 svg .grid { stroke: #e4e4e4 } svg .level { stroke: #888; stroke-dasharray: 5 4 }
 </style>
 <h1>Load report</h1>
-<p>${escaped(report.startedAt)}, ${config.seconds} s after ${config.warmUpSeconds} s of warming up at ${number(config.rate)} checks
+<p>${escaped(report.startedAt)}, ${number(report.countedSeconds)} s${report.countedSeconds < config.seconds ? ` (stopped; ${config.seconds} were asked for)` : ''} after ${config.warmUpSeconds} s of warming up at ${number(config.rate)} checks
 a second on ${config.probes} probes each (${escaped(mix)}), followed by ${config.follow === 'sse' ? 'event streams' : 'held answers'},
 seed ${config.seed}. Times count from the intended start of each check.</p>
 <table>

@@ -7,6 +7,8 @@ export interface LoadReport {
   readonly v: 1;
   readonly startedAt: string;
   readonly config: Config;
+  /** Seconds for which checks were counted: fewer than were asked for where the load was stopped. */
+  readonly countedSeconds: number;
   /** Checks that were started, accepted and completed, and their probe-runs, a second. */
   readonly perSecond: {
     readonly started: number;
@@ -34,14 +36,15 @@ export interface LoadReport {
   readonly generatorCpuMs: number;
 }
 
-export function reportOf(config: Config, { measurements, startedAt, cpuMs }: LoadRun): LoadReport {
+export function reportOf(config: Config, { measurements, startedAt, countedSeconds, cpuMs }: LoadRun): LoadReport {
   const { post, dispatch, queue, completion, lag } = measurements;
   const counts = Object.fromEntries(measurements.counts);
-  const rateOf = (what: string): number => (counts[what] ?? 0) / config.seconds;
+  const rateOf = (what: string): number => (countedSeconds === 0 ? 0 : (counts[what] ?? 0) / countedSeconds);
   return {
     v: 1,
     startedAt: startedAt.toISOString(),
     config,
+    countedSeconds,
     perSecond: {
       started: rateOf('started'),
       accepted: rateOf('accepted'),

@@ -146,6 +146,27 @@ describe('a load', () => {
     expect(Object.keys(errors)).toEqual(['load was stopped']);
   });
 
+  it('tells the rates of the time that it was counted for when it is stopped', async () => {
+    const stopping = new AbortController();
+    onRead = (_request, response) => {
+      json(response, 200, completedCheck());
+      if (posts >= 20) stopping.abort();
+    };
+
+    const { countedSeconds, perSecond, counts } = await load(['--duration', '6000'], stopping.signal);
+
+    expect(countedSeconds).toBeGreaterThan(0);
+    expect(countedSeconds).toBeLessThan(6_000);
+    expect(perSecond.started).toBeCloseTo(counts['started']! / countedSeconds);
+  });
+
+  it('counts nothing before the start of a check, though a timer was early', async () => {
+    const { times } = await load(['--rate', '600']);
+
+    // A request over loopback takes some time; one that was sent before it was due took less than none.
+    expect(times.post.percentiles[0]![1]).toBeGreaterThan(0);
+  });
+
   it('has a page that needs nothing but itself, in which words of the service are text', async () => {
     onPost = (_request, response) =>
       json(response, 503, { title: '<script>alert(1)</script>', detail: '', status: 503 });

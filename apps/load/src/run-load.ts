@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
 import { createClient, ProblemError, type CheckOf, type Client } from '@vantage/client';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
@@ -12,17 +12,22 @@ const GRACE_MS = 2_000;
 /** What is not completed so long after its deadline is given up. */
 const GIVE_UP_MS = 15_000;
 const LONGEST_WAIT_SECONDS = 25;
+/** Where arrivals are overdue, answers and signals are heard this often all the same. */
+const LISTEN_EVERY_MS = 10;
 
 export interface LoadRun {
   readonly measurements: Measurements;
   readonly startedAt: Date;
+  /** Seconds for which checks were counted: fewer than were asked for where the load was stopped. */
+  readonly countedSeconds: number;
   /** CPU time of this process since the load began. */
   readonly cpuMs: number;
 }
 
 /**
  * Starts each check at its time, whatever became of those before, and follows it to its end. Times are counted from the
- * intended start: where the generator or the service is behind, that is in them (no coordinated omission).
+ * intended start: where the generator or the service is behind, that is in them (no coordinated omission). A timer may be
+ * early by part of a millisecond; then they are counted from the start itself.
  *
  * @param signal ends the load; what is under way is given up
  */
@@ -32,20 +37,31 @@ export async function runLoad(config: Config, signal: AbortSignal): Promise<Load
   const underWay = new Set<Promise<void>>();
   const startedAt = new Date();
   const cpuBefore = process.cpuUsage();
-  const base = { monotonicMs: performance.now(), wallMs: Date.now() };
+  const beginMs = performance.now();
+  let listenedMs = beginMs;
   for (const arrival of planArrivals(config)) {
-    const dueMs = base.monotonicMs + arrival.atMs;
-    const waitMs = dueMs - performance.now();
-    if (waitMs >= 1) await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    const dueMs = beginMs + arrival.atMs;
+    const nowMs = performance.now();
+    if (dueMs - nowMs >= 1) {
+      await sleep(dueMs - nowMs, undefined, { signal }).catch(() => undefined);
+      listenedMs = performance.now();
+    } else if (nowMs - listenedMs > LISTEN_EVERY_MS) {
+      await turn();
+      listenedMs = performance.now();
+    }
     if (signal.aborted) break;
-    const one = follow({ client, config, measurements, signal }, arrival, dueMs, base.wallMs + arrival.atMs).finally(
-      () => underWay.delete(one),
-    );
+    const one = follow({ client, config, measurements, signal }, arrival, dueMs).finally(() => underWay.delete(one));
     underWay.add(one);
   }
+  const countedSeconds = signal.aborted ? secondsOf(config, performance.now() - beginMs) : config.seconds;
   await Promise.all(underWay);
   const { user, system } = process.cpuUsage(cpuBefore);
-  return { measurements, startedAt, cpuMs: (user + system) / 1_000 };
+  return { measurements, startedAt, countedSeconds, cpuMs: (user + system) / 1_000 };
+}
+
+/** Of a load that lasted so long, what was counted. */
+function secondsOf({ seconds, warmUpSeconds }: Config, lastedMs: number): number {
+  return Math.min(seconds, Math.max(0, lastedMs / 1_000 - warmUpSeconds));
 }
 
 interface Parts {
@@ -60,10 +76,12 @@ async function follow(
   { client, config, measurements, signal }: Parts,
   { request, budgetMs, atMs, counts }: Arrival,
   dueMs: number,
-  dueWallMs: number,
 ): Promise<void> {
   const giveUp = AbortSignal.any([signal, AbortSignal.timeout(budgetMs + GIVE_UP_MS)]);
-  const lagMs = performance.now() - dueMs;
+  const fromMs = Math.min(dueMs, performance.now());
+  const lagMs = performance.now() - fromMs;
+  // Read anew for each check: in the course of hours the two clocks drift apart.
+  const fromWallMs = Date.now() - lagMs;
   const second = counts ? measurements.second(atMs - config.warmUpSeconds * 1_000) : undefined;
   if (second !== undefined) {
     second.started += 1;
@@ -72,7 +90,7 @@ async function follow(
   }
   try {
     const { checkId } = await client.startCheck(request, { signal: giveUp });
-    const postMs = performance.now() - dueMs;
+    const postMs = performance.now() - fromMs;
     if (second !== undefined) {
       measurements.count('accepted');
       measurements.post.record(postMs);
@@ -80,12 +98,12 @@ async function follow(
     }
     const check = await completed(client, checkId, config.follow, giveUp);
     if (second === undefined) return;
-    const completionMs = performance.now() - dueMs;
+    const completionMs = performance.now() - fromMs;
     measurements.count('completed');
     measurements.completion.record(completionMs);
     second.completed += 1;
     second.completion.push(completionMs);
-    noteTimes(measurements, second, check, { budgetMs, dueWallMs });
+    noteTimes(measurements, second, check, { budgetMs, fromWallMs });
   } catch (error) {
     if (second === undefined) return;
     second.errors += 1;
@@ -115,7 +133,7 @@ function noteTimes(
   measurements: Measurements,
   second: ReturnType<Measurements['second']>,
   check: CheckOf<CheckTypeName>,
-  { budgetMs, dueWallMs }: { readonly budgetMs: number; readonly dueWallMs: number },
+  { budgetMs, fromWallMs }: { readonly budgetMs: number; readonly fromWallMs: number },
 ): void {
   const createdAt = Date.parse(check.createdAt);
   const lateMs = check.completedAt === null ? 0 : Date.parse(check.completedAt) - (createdAt + budgetMs);
@@ -127,9 +145,9 @@ function noteTimes(
     if (result.error?.code === 'probe_timeout') measurements.count('not answered in time');
     if (typeof result.startedAt !== 'string') continue;
     const jobStart = Date.parse(result.startedAt);
-    measurements.dispatch.record(jobStart - dueWallMs);
+    measurements.dispatch.record(jobStart - fromWallMs);
     measurements.queue.record(jobStart - createdAt);
-    second.dispatch.push(jobStart - dueWallMs);
+    second.dispatch.push(jobStart - fromWallMs);
   }
 }
 
@@ -139,5 +157,6 @@ function kindOf(error: unknown, stopped: AbortSignal): string {
   if (!Error.isError(error)) return 'unknown';
   if (error.name === 'TimeoutError') return 'not completed in time';
   const { cause } = error;
-  return Error.isError(cause) && 'code' in cause ? String(cause.code) : error.message;
+  if (!Error.isError(cause)) return error.message;
+  return 'code' in cause ? String(cause.code) : cause.message;
 }

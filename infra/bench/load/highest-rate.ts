@@ -7,13 +7,18 @@ import { generate, judge, sum } from './generate.ts';
 import { countCpu } from './processes.ts';
 import { onStage, PER_CHECK, PROBES, type Lengths, type Stage } from './stage.ts';
 
-/** Probe-runs a second that are tried: up by a quarter while they hold, then between the last that held and the next. */
+/**
+ * Probe-runs a second that are tried: up by a quarter while they hold, or down until one does, then between the last that held
+ * and the next.
+ */
 const FIRST_TRY = 600;
+const LOWEST_TRY = 50;
 const HIGHEST_TRY = 6_000;
 const STEP = 1.25;
 const FINER_TRIES = 2;
 /** Of what was held for a short time, what is held for long. */
 const MARGIN = 0.9;
+const LONG_TRIES = 5;
 /** What a rate that failed has left behind is not the next one's. */
 const AFTER_FAILURE_MS = 5_000;
 /** Of the highest rate, where nobody waits for a core. */
@@ -26,7 +31,7 @@ const COMPARED_AT = 0.5;
  */
 export async function highestRate(lengths: Lengths, report: string | undefined): Promise<readonly Figure[]> {
   return onStage({ probes: PROBES, agents: 'simulated' }, async (stage) => {
-    const alone = await hold(stage, lengths, (await search(stage, lengths)) || FIRST_TRY, report);
+    const alone = await hold(stage, lengths, (await search(stage, lengths)) || LOWEST_TRY, report);
     const rate = alone.found * COMPARED_AT;
     const one = await coordinatorCpu(stage, rate, lengths);
     await stage.addCoordinator();
@@ -65,14 +70,14 @@ async function tryRate(
   return Promise.all(
     urls.map((url, index) =>
       generate({
-        ...{ url, rate: rate / PER_CHECK / urls.length, probes: PER_CHECK, ...times },
+        ...{ url, rate: rate / PER_CHECK / urls.length, probes: PER_CHECK, seed: index + 1, ...times },
         report: index === 0 ? report : undefined,
       }),
     ),
   );
 }
 
-/** The highest rate that holds for a short time; 0 where not even the first does. */
+/** The highest rate that holds for a short time; 0 where not even the lowest does. */
 async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Promise<number> {
   const holds = async (rate: number): Promise<boolean> => {
     const reports = await tryRate(stage, rate, { seconds: trySeconds, warmUpSeconds });
@@ -82,13 +87,16 @@ async function search(stage: Stage, { trySeconds, warmUpSeconds }: Lengths): Pro
     return verdict.holds;
   };
   let held = 0;
-  let rate = FIRST_TRY;
-  while (rate <= HIGHEST_TRY && (await holds(rate))) {
-    held = rate;
-    rate *= STEP;
+  let failed = Infinity;
+  for (let rate = FIRST_TRY; rate >= LOWEST_TRY && rate <= HIGHEST_TRY;) {
+    if (await holds(rate)) held = rate;
+    else failed = rate;
+    // Up from the first as long as it holds; down from it until one does.
+    if (held > 0 && failed < Infinity) break;
+    rate = held > 0 ? rate * STEP : rate / STEP;
   }
-  let failed = rate;
-  for (let finer = 0; finer < FINER_TRIES && held > 0; finer += 1) {
+  // Where the highest that is tried holds, nothing is between it and one that fails.
+  for (let finer = 0; finer < FINER_TRIES && held > 0 && failed < Infinity; finer += 1) {
     const middle = (held + failed) / 2;
     if (await holds(middle)) held = middle;
     else failed = middle;
@@ -108,14 +116,14 @@ async function coordinatorCpu(
   return (cpu().coordinators / runs) * 1_000;
 }
 
-/** Holds a rate for long; where it does not, a tenth less, some times. */
+/** Holds a rate for long; where it does not, a fifth less, some times. */
 async function hold(
   stage: Stage,
   { holdSeconds, warmUpSeconds }: Lengths,
   found: number,
   report: string | undefined,
 ): Promise<{ readonly figures: readonly Figure[]; readonly found: number }> {
-  for (let rate = found * MARGIN, left = 3; ; rate *= 0.9, left -= 1) {
+  for (let rate = found * MARGIN, left = LONG_TRIES; ; rate *= 0.8, left -= 1) {
     const cpu = countCpu(stage.pids);
     const reports = await tryRate(stage, rate, { seconds: holdSeconds, warmUpSeconds }, report);
     const used = cpu();

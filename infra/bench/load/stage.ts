@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-server';
 
 import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
+import { playDead } from './play-dead.ts';
 import { end, startProcess, startWorker } from './processes.ts';
 
 /** Redis, coordinators and agents, each a process of its own. */
@@ -20,11 +21,10 @@ export interface Stage {
 
 interface StageOptions {
   readonly probes: number;
-  readonly agents: 'simulated' | 'real';
-  /** What a simulated job takes; negative where it is never answered. */
+  /** `none`: the probes are alive and take no job. */
+  readonly agents: 'simulated' | 'real' | 'none';
+  /** What a simulated job takes. */
   readonly lastsMs?: number;
-  /** Jobs that a simulated agent takes at a time. */
-  readonly concurrency?: number;
 }
 
 /** Probes that take checks, and how many of them each check is on. */
@@ -54,7 +54,7 @@ export async function onStage<T>(options: StageOptions, use: (stage: Stage) => P
   }
 }
 
-async function startStage({ probes, agents, lastsMs = 20, concurrency = 20 }: StageOptions): Promise<Stage> {
+async function startStage({ probes, agents, lastsMs = 20 }: StageOptions): Promise<Stage> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');
   const redis = await startRedisServer({ executable });
@@ -62,6 +62,7 @@ async function startStage({ probes, agents, lastsMs = 20, concurrency = 20 }: St
   const coordinators: ChildProcess[] = [];
   const agentProcesses: ChildProcess[] = [];
   const urls: string[] = [];
+  let stopPlaying = (): void => undefined;
   const stage: Stage = {
     redisPort: redis.port,
     urls,
@@ -87,21 +88,17 @@ async function startStage({ probes, agents, lastsMs = 20, concurrency = 20 }: St
     },
     stop: async () => {
       await Promise.all([...coordinators, ...agentProcesses].map(end));
+      stopPlaying();
       await redis.stop();
     },
   };
   try {
     await recordProbes(redis.url, ids);
+    if (agents === 'none') stopPlaying = await playDead(redis.url, ids);
     if (agents === 'simulated') {
-      const { child } = await startWorker(SIMULATED, [
-        redis.url,
-        '0',
-        String(probes),
-        String(lastsMs),
-        String(concurrency),
-      ]);
+      const { child } = await startWorker(SIMULATED, [redis.url, '0', String(probes), String(lastsMs)]);
       agentProcesses.push(child);
-    } else {
+    } else if (agents === 'real') {
       for (const id of ids) {
         agentProcesses.push(
           startProcess(AGENT, [], {

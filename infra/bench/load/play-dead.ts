@@ -1,0 +1,31 @@
+import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, redisKeys, type Heartbeat } from '@vantage/contract';
+import { Redis } from 'ioredis';
+
+/**
+ * Keeps probes alive that take no job: their heartbeats, written from here, and nothing else. @returns ends it
+ *
+ * @param ids with records
+ */
+export async function playDead(redisUrl: string, ids: readonly string[]): Promise<() => void> {
+  const redis = new Redis(redisUrl);
+  const heartbeat = JSON.stringify(idle);
+  const beat = (): Promise<unknown> =>
+    Promise.all(ids.map((id) => redis.set(redisKeys.heartbeat(id), heartbeat, 'PX', HEARTBEAT_TTL_MS)));
+  await beat();
+  const beating = setInterval(() => void beat(), HEARTBEAT_EVERY_MS);
+  return () => {
+    clearInterval(beating);
+    redis.disconnect();
+  };
+}
+
+/** Its capacity keeps the queue from ever being too long for a further job. */
+const idle: Heartbeat = {
+  v: 1,
+  version: '0.1.0',
+  instance: 'bench',
+  capabilities: { types: ['ping', 'http', 'dns', 'tcp'], ipv4: true, ipv6: false, screenshot: false },
+  degraded: [],
+  load: { running: 0, capacity: 1_000_000 },
+  draining: false,
+};
