@@ -15,6 +15,7 @@ RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
 RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offline /out/coordinator \
  && node infra/setup/pnpm.mjs --filter @vantage/probe-agent deploy --prod --offline /out/probe-agent \
  && test -s "$(find /out/coordinator -name asn.mmdb)" \
+ && test -s "$(find /out/coordinator -path '*/dist/page/index.html')" \
  && test -s "$(find /out/probe-agent -path '*/build/Release/raw.node')" \
  && cp LICENSE NOTICE /out/coordinator/ && cp LICENSE NOTICE /out/probe-agent/ \
  && find /out -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' \
@@ -35,6 +36,6 @@ COPY infra/docker/first-start.mjs infra/docker/healthy.mjs /usr/local/lib/vantag
 USER vantage
 ENV HOST=0.0.0.0 PORT=8080
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
-  CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "8080", "/healthz"]
+HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
+  CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "PORT", "HOST", "/healthz"]
 CMD ["node", "dist/main.js"]

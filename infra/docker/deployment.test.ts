@@ -24,6 +24,7 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, unknown>>;
   readonly network_mode?: string;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
 
 const compose = (file: string): Readonly<Record<string, Service>> =>
@@ -83,6 +84,21 @@ describe('docker-compose.yml', () => {
     expect(volumes).toEqual([`agent-${name}:/setup/agent:ro`]);
   });
 
+  it('tells coordinators and agents alike whom to ask and what to allow', () => {
+    for (const variable of ['CONTACT', 'TARGET_ALLOW', 'TARGET_ALLOW_NAMES']) {
+      const values = ['coordinator-1', 'demo-1'].map((name) => services[name]?.environment?.[variable]);
+      expect(values).toEqual([`\${${variable}:-}`, `\${${variable}:-}`]);
+    }
+  });
+
+  it('loads nothing before every agent takes jobs', () => {
+    const healthy = Object.entries(services['load']?.depends_on ?? {}).filter(
+      ([, { condition }]) => condition === 'service_healthy',
+    );
+
+    expect(healthy.map(([name]) => name)).toEqual(agents.map(([name]) => name));
+  });
+
   it('sets what programs know', () => {
     const unknown = Object.entries(services).flatMap(([name, { image, environment = {} }]) => {
       const known =
@@ -136,6 +152,24 @@ describe('the Dockerfiles', () => {
     expect(file).toContain('\nHEALTHCHECK ');
     expect(file).toContain('FROM node:24-bookworm-slim');
   });
+
+  it('fail where the web page, the table of networks or the raw socket module is missing', () => {
+    for (const piece of ['dist/page/index.html', 'asn.mmdb', 'raw.node']) {
+      expect(shared(coordinator)).toMatch(new RegExp(`test -s "\\$\\(find [^)]*${piece}`));
+    }
+  });
+
+  it.each([
+    ['coordinator', coordinator],
+    ['probe-agent', agent],
+  ])('ask for health with variables that the program has: %s', (name, file) => {
+    const [, words = ''] = /CMD \["node", "\/usr\/local\/lib\/vantage\/healthy\.mjs", (.*)\]/.exec(file) ?? [];
+    const [port = '', host = ''] = words.split(', ').map((word) => JSON.parse(word) as string);
+    const known = name === 'coordinator' ? coordinatorVariables : agentVariables;
+
+    expect([port, host].filter((variable) => !known.has(variable))).toEqual([]);
+    expect(file).toContain(`${port}=`);
+  });
 });
 
 describe('an agent in a region', () => {
@@ -167,6 +201,11 @@ describe('an agent in a region', () => {
     expect(values('CapabilityBoundingSet')).toEqual(['CAP_NET_RAW']);
     expect(values('NoNewPrivileges')).toEqual(['yes']);
     expect(values('DynamicUser')).toEqual(['yes']);
+    // Each line of filters adds or takes away, in their order: Chromium's sandbox needs what `~@mount` takes.
+    const filters = values('SystemCallFilter');
+    expect(filters.findIndex((line) => line.includes('chroot'))).toBeGreaterThan(
+      filters.findIndex((line) => line.includes('@mount')),
+    );
     const variables = values('Environment').flatMap((line) => line.split(' ').map((pair) => pair.split('=')[0]!));
     expect(variables.filter((name) => name !== 'NODE_ENV' && !agentVariables.has(name))).toEqual([]);
   });

@@ -15,6 +15,7 @@ RUN node_modules/.bin/tsc -b apps/coordinator apps/probe-agent
 RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offline /out/coordinator \
  && node infra/setup/pnpm.mjs --filter @vantage/probe-agent deploy --prod --offline /out/probe-agent \
  && test -s "$(find /out/coordinator -name asn.mmdb)" \
+ && test -s "$(find /out/coordinator -path '*/dist/page/index.html')" \
  && test -s "$(find /out/probe-agent -path '*/build/Release/raw.node')" \
  && cp LICENSE NOTICE /out/coordinator/ && cp LICENSE NOTICE /out/probe-agent/ \
  && find /out -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' \
@@ -52,6 +53,6 @@ COPY --from=build /out/probe-agent .
 USER vantage
 ENV PACKET_PROCESS_NODE=/usr/local/bin/node-packets METRICS_PORT=9464
 EXPOSE 9464
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "9464", "/readyz"]
+HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
+  CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "METRICS_PORT", "METRICS_HOST", "/readyz"]
 CMD ["node", "dist/main.js"]
