@@ -10,5 +10,6 @@ export default {
   modulePathIgnorePatterns: ['/dist/'],
   maxWorkers: 2,
   reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],
-  testTimeout: 20_000,
+  // Much more than any takes: machines may be busy, and stand still.
+  testTimeout: 60_000,
 };

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
 import { fuzz } from '../fuzz/run.ts';
 import { hostileInputs, type HostileInput } from './hostile-inputs.ts';
@@ -42,6 +44,20 @@ export async function tryFuzz(seed: number, requests: number): Promise<ApiReport
   }
 }
 
+/** Times that a request is sent again while the store is too slow, as on a machine that is too busy. */
+const TIMES_AGAIN = 20;
+
+/** An answer of 503 says nothing of the input: it is sent again. What is never taken keeps its 503. */
+async function untilTaken(ask: () => Promise<Response>): Promise<Response> {
+  let answer = await ask();
+  for (let again = 0; answer.status === 503 && again < TIMES_AGAIN; again += 1) {
+    await answer.body?.cancel();
+    await sleep(250);
+    answer = await ask();
+  }
+  return answer;
+}
+
 async function sendAll({ coordinator }: FuzzBed, inputs: readonly HostileInput[]): Promise<ApiReport> {
   const queue = inputs.values();
   const wronglyAccepted: string[] = [];
@@ -51,9 +67,11 @@ async function sendAll({ coordinator }: FuzzBed, inputs: readonly HostileInput[]
     for (const { why, body } of queue) {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
       const startedAt = performance.now();
-      const answer = await fetch(`${coordinator.url}/check`, {
-        ...{ method: 'POST', body: text, headers: { 'Content-Type': 'application/json' } },
-      });
+      const answer = await untilTaken(() =>
+        fetch(`${coordinator.url}/check`, {
+          ...{ method: 'POST', body: text, headers: { 'Content-Type': 'application/json' } },
+        }),
+      );
       const said = await answer.text();
       longestMs = Math.max(longestMs, performance.now() - startedAt);
       if (answer.status === 202) wronglyAccepted.push(`${why}: ${text.slice(0, 200)}`);

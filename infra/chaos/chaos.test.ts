@@ -39,7 +39,7 @@ describe('a service with two coordinators and three probes, whatever dies', () =
   it('refuses what is too much, and ends what it has accepted', async () => {
     const deployment = await startDeployment({ agents: 2, store: 'single', agentEnv: { CONCURRENCY: '2' } });
     try {
-      const tally = await loadOnce(deployment, 3, 5_000, 15);
+      const tally = await loadOnce(deployment, 3, 5_000, 15, INDULGENCE_MS);
 
       expect(tally).toMatchObject({
         late: 0,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Redis } from 'ioredis';
 
-/** Time that the promise does not count: Redis takes no writes, or no coordinator runs. */
+/** Time that the promise does not count: Redis takes no writes, no coordinator runs, or the whole machine stands still. */
 export interface OutageWatch {
   /** How much of a span was such time, milliseconds; both ends are milliseconds since the epoch. */
   readonly within: (from: number, to: number) => number;
@@ -20,6 +20,9 @@ const EVERY_MS = 50;
 /** A write that takes longer than this is none: coordinators give up on theirs sooner or later too. */
 const WRITES_WITHIN_MS = 400;
 
+/** Kept from looking for so long: whatever keeps this process keeps the others of the machine too. */
+const STANDS_STILL_MS = 300;
+
 /**
  * Looks by itself, on connections of its own that no fault touches: a write every 50 ms. An outage lasts from the last
  * success before it to the first after it.
@@ -34,6 +37,9 @@ export function watchOutages(openRedis: () => Redis, coordinatorRuns: () => bool
   let lastGood = Date.now();
   let bad = false;
 
+  const isKept = (): boolean => Date.now() - lastGood > STANDS_STILL_MS;
+  /** No time is in two of them. */
+  const current = (): Outage => ({ from: Math.max(lastGood, outages.at(-1)?.to ?? 0), to: Date.now() });
   const writes = async (): Promise<boolean> => {
     const write = redis.set('chaos:watch', '1', 'PX', 10_000).then(
       () => true,
@@ -46,7 +52,7 @@ export function watchOutages(openRedis: () => Redis, coordinatorRuns: () => bool
       const askedAt = Date.now();
       const good = (await writes()) && coordinatorRuns();
       if (good) {
-        if (bad) outages.push({ from: lastGood, to: Date.now() });
+        if (bad || isKept()) outages.push(current());
         lastGood = askedAt;
       } else if (redis.status !== 'ready') {
         redis.disconnect();
@@ -60,7 +66,7 @@ export function watchOutages(openRedis: () => Redis, coordinatorRuns: () => bool
 
   return {
     within: (from, to) => {
-      const open = bad ? [{ from: lastGood, to: Date.now() }] : [];
+      const open = bad || isKept() ? [current()] : [];
       return [...outages, ...open].reduce(
         (sum, outage) => sum + Math.max(0, Math.min(outage.to, to) - Math.max(outage.from, from)),
         0,

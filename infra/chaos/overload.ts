@@ -45,8 +45,18 @@ export async function overloadFigures({ seed, loadMs }: OverloadOptions): Promis
   }
 }
 
-/** A constant load, each check of which is looked at to its end. */
-export async function loadOnce(deployment: Deployment, seed: number, loadMs: number, rate: number): Promise<Tally> {
+/**
+ * A constant load, each check of which is looked at to its end.
+ *
+ * @param indulgenceMs see `ObserverOptions`
+ */
+export async function loadOnce(
+  deployment: Deployment,
+  seed: number,
+  loadMs: number,
+  rate: number,
+  indulgenceMs = 0,
+): Promise<Tally> {
   const random = seededRandom(seed);
   const port = await deployment.store.masterPort();
   const outages = watchOutages(
@@ -54,7 +64,7 @@ export async function loadOnce(deployment: Deployment, seed: number, loadMs: num
     () => true,
   );
   const observer = observe({
-    ...{ coordinators: deployment.coordinators, outages, rate, random },
+    ...{ coordinators: deployment.coordinators, outages, rate, random, indulgenceMs },
     nextRequest: requestsFor(deployment, random),
   });
   observer.attribute('overload');

@@ -41,7 +41,13 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
     // With `everysec` Redis puts off a write to the file while the disk is busy with the one before, for up to two seconds.
     arguments: ['--auto-aof-rewrite-min-size', '8mb', '--appendfsync', 'always'],
   };
-  let server: RedisServer = await startRedisServer(where);
+  let server: RedisServer;
+  try {
+    server = await startRedisServer(where);
+  } catch (error) {
+    await disk?.unmount();
+    throw error;
+  }
   const { port, url } = server;
   return {
     ...{ url, port },

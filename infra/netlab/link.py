@@ -24,6 +24,7 @@ ECHO_REPLY = {4: 0, 6: 129}
 TIME_EXCEEDED = {4: 11, 6: 3}
 ICMP = {4: 1, 6: 58}
 HEADER_BYTES = {4: 20, 6: 40}
+MOST_AT_ONCE = 0.02
 
 
 def open_tun(name):
@@ -79,9 +80,11 @@ class Packet:
         message = HEADER_BYTES[self.version]
         protocol = data[9 if v4 else 6]
         self.sequence = None
+        self.conversation = None
         kind = ECHO_REQUEST if is_outward else ECHO_REPLY
         if protocol == ICMP[self.version] and len(data) >= message + 8 and data[message] == kind[self.version]:
             self.sequence = struct.unpack_from("!H", data, message + 6)[0]
+            self.conversation = (self.source, self.destination, bytes(data[message + 4 : message + 6]))
 
 
 def time_exceeded(packet, router, labels):
@@ -134,15 +137,24 @@ def outward(packet, story, plan):
     yield story.get("delayMs", 0) / 1000, True, one_hop_less(packet) if labels is not None else packet.data
 
 
-def homeward(packet, story):
+def homeward(packet, story, held, now):
+    """Yields the same for a packet on its way home; `held` keeps what waits until a later reply has passed."""
     sequence = packet.sequence
     data = packet.data
     copies = 1 + story.get("copies", {}).get(str(sequence), 0)
     how = story.get("damage", {}).get(str(sequence))
     if how is not None:
         data = damaged(packet, how)
+    hold = story.get("holdMs", {}).get(str(sequence), 0) / 1000
+    behind = story.get("behind", {}).get(str(sequence))
+    if behind is not None:
+        held[packet.conversation, behind] = now + hold, data
+        return
     for copy in range(copies):
-        yield story.get("holdMs", {}).get(str(sequence), 0) / 1000 + copy * 0.002, False, data
+        yield hold + copy * 0.002, False, data
+    if (packet.conversation, sequence) in held:
+        due, data = held.pop((packet.conversation, sequence))
+        yield max(0, due - now) + 0.002, False, data
 
 
 def prefer_this_process():
@@ -154,17 +166,38 @@ def prefer_this_process():
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 
 
+class Clock:
+    """Goes on while this process runs alone: where the machine stands still, so does the link, and delays nothing less."""
+
+    def __init__(self):
+        self.seen = time.monotonic()
+        self.now = 0.0
+
+    def read(self):
+        real = time.monotonic()
+        self.now += min(real - self.seen, MOST_AT_ONCE)
+        self.seen = real
+        return self.now
+
+    def select(self, readers, due):
+        """As `select.select`; `due` is by this clock, or None."""
+        timeout = None if due is None else min(MOST_AT_ONCE, max(0, due - self.read()))
+        readable, _, _ = select.select(readers, [], [], timeout)
+        return readable
+
+
 def main():
     plan = json.loads(sys.argv[1])
     near, far = open_tun(plan["near"]), open_tun(plan["far"])
     prefer_this_process()
     print("ready", flush=True)
     waiting = []
+    held = {}
     count = 0
+    clock = Clock()
     while True:
-        timeout = max(0, waiting[0][0] - time.monotonic()) if waiting else None
-        readable, _, _ = select.select([near, far, 0], [], [], timeout)
-        now = time.monotonic()
+        readable = clock.select([near, far, 0], waiting[0][0] if waiting else None)
+        now = clock.read()
         if 0 in readable and os.read(0, 64) == b"":
             return
         for descriptor in (near, far):
@@ -178,11 +211,11 @@ def main():
                 is_outward = descriptor == near
                 packet = Packet(data, is_outward)
                 story = plan["stories"].get(packet.network, {})
-                results = outward(packet, story, plan) if is_outward else homeward(packet, story)
+                results = outward(packet, story, plan) if is_outward else homeward(packet, story, held, now)
                 for delay, leaves_far, changed in results:
                     count += 1
                     heapq.heappush(waiting, (now + delay, count, far if leaves_far else near, bytes(changed)))
-        while waiting and waiting[0][0] <= time.monotonic():
+        while waiting and waiting[0][0] <= clock.read():
             _, _, descriptor, data = heapq.heappop(waiting)
             try:
                 os.write(descriptor, data)

@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 
-import { isAlive, namespaces } from './namespaces.ts';
+import { deleteNamespace, isAlive, namespaces } from './namespaces.ts';
 import { stories } from './stories.ts';
 import { hosts, ipv4, ipv6, links, nodes, routes, USER_LINK, type NodeName } from './topology.ts';
 import { startUserLink } from './user-link.ts';
@@ -192,5 +192,5 @@ function removeOrphans(): void {
 }
 
 function removeNamespaces(isTheirs: (name: string) => boolean): void {
-  for (const name of namespaces().filter(isTheirs)) execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
+  for (const name of namespaces().filter(isTheirs)) deleteNamespace(name);
 }

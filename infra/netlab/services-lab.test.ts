@@ -44,7 +44,9 @@ afterAll(async () => {
 });
 
 async function check<T>(type: 'tcp' | 'udp', host: string, port: number): Promise<T> {
-  return (await checks.run({ type, host, port, attempts: 1 })) as T;
+  // Whoever answers does so at once, and on a busy machine may be asked again; silence is waited for once.
+  const isSilent = port === labPorts.dropped || labFamilies.some(({ blackHole }) => host === blackHole);
+  return (await checks.run({ type, host, port, attempts: isSilent ? 1 : 3 })) as T;
 }
 
 describe.each(labFamilies)('over IPv$family', ({ family, target, router, prohibited, unreachable, blackHole }) => {

@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 
-import { isAlive, namespaces } from './namespaces.ts';
+import { deleteNamespace, isAlive, namespaces } from './namespaces.ts';
 
 /**
  * A probe, a router and a target in kernel namespaces, for tests of ports and services at their own numbers. Networks are
@@ -149,6 +149,6 @@ function ip(line: string): void {
 function removeNamespaces(isTheirs: (pid: number) => boolean): void {
   for (const name of namespaces()) {
     const pid = new RegExp(`^${PREFIX}-(\\d+)-`).exec(name)?.[1];
-    if (pid !== undefined && isTheirs(Number(pid))) execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
+    if (pid !== undefined && isTheirs(Number(pid))) deleteNamespace(name);
   }
 }

@@ -32,14 +32,14 @@ describe.each(families)('over a link that does what is known to packets, by IPv$
   });
 
   itInNetlab('ping takes what comes too late for lost, and counts it as late', async () => {
-    const outcome = await lab!.ping(address(networks.late, 99), { count: 16, interval: 310 });
+    const outcome = await lab!.ping(address(networks.late, 99), { count: 16, interval: 400 });
 
     expect(outcome).toMatchObject({ pingCompleted: 15, anomalies: { ...none, late: 1, reordered: 1 } });
     expect(told(outcome)[0]).toBe('1 lost');
   });
 
   itInNetlab('traceroute shows the hops that answered while it waits for those beyond', async () => {
-    const states = await lab!.traceStates(address(networks.distant, 99));
+    const states = await lab!.traceStates(address(networks.remote, 99));
     const answered = states.map(({ hops = [] }) => hops.filter(({ ip }) => ip !== null).length);
 
     expect(states[0]?.hops?.[0]).toMatchObject({ ip: address(1, 2) });
@@ -66,7 +66,10 @@ describe('two hundred checks at once', () => {
       expect(told(outcome)).toEqual(rows);
       expect(outcome.packets?.[0]?.rtt).toBeGreaterThanOrEqual(DELAY_MS + held);
     }
-    for (const { stdout } of await Promise.all(strangers)) expect(stdout).toContain('200 received, 0% packet loss');
+    // With so many checks one may have the number that the other program has: it takes their replies for duplicates.
+    for (const { stdout } of await Promise.all(strangers)) {
+      expect(stdout).toMatch(/ 200 received,( \+\d+ duplicates,)? 0% packet loss/);
+    }
   });
 
   itInNetlab('each traceroute finds its own path', async () => {

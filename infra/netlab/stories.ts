@@ -10,6 +10,8 @@ export interface LinkStory {
   readonly copies?: Readonly<Record<number, number>>;
   /** Replies that come later by so much. */
   readonly holdMs?: Readonly<Record<number, number>>;
+  /** Replies that come after another one, whenever that is: the order is certain, however slow the machine is. */
+  readonly behind?: Readonly<Record<number, number>>;
   /** Replies with a changed byte, and a checksum that is wrong for it or right; or without their last bytes. */
   readonly damage?: Readonly<Record<number, 'checksum' | 'payload' | 'cut'>>;
   /** The link is a router that received packets with these labels (RFC 4950). */
@@ -18,19 +20,22 @@ export interface LinkStory {
 
 /** Below ten: there `ping` prints hundredths, and from ten on tenths. */
 export const DELAY_MS = 9;
+/** More than it takes to show what came before, and less than the 250 ms after which a hop counts as silent. */
+const FAR_MS = 60;
 export const LABELS = [16_001, 24_123] as const;
 /** More than the four seconds for which a reply is awaited. */
 const LATE_MS = 4_300;
-/** More than two intervals of the tests, so that the reply comes after those of the next two packets. */
+/** More than two intervals of the tests: whatever reads a reply late has read those of the next two packets before. */
 const HOLD_MS = 700;
 
 export const stories: Readonly<Record<number, LinkStory>> = {
   [networks.labelled]: { mpls: LABELS },
   [networks.distant]: { delayMs: DELAY_MS },
+  [networks.remote]: { delayMs: FAR_MS },
   [networks.even]: { delayMs: DELAY_MS },
   [networks.lossy]: { delayMs: DELAY_MS, lose: [2, 5, 8, 11, 14] },
   [networks.doubling]: { delayMs: DELAY_MS, copies: { 1: 1, 3: 2 } },
-  [networks.reordering]: { delayMs: DELAY_MS, holdMs: { 1: HOLD_MS } },
+  [networks.reordering]: { delayMs: DELAY_MS, holdMs: { 1: HOLD_MS }, behind: { 1: 3 } },
   [networks.damaging]: { delayMs: DELAY_MS, damage: { 2: 'checksum', 3: 'payload', 4: 'cut' } },
   [networks.late]: { delayMs: DELAY_MS, holdMs: { 1: LATE_MS } },
 };

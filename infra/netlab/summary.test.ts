@@ -13,7 +13,7 @@ const lab = missing === null ? await openTestLab() : undefined;
 afterAll(() => lab?.close());
 
 // For a machine that has much else to do.
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const probe = 'lab-1';
 

@@ -65,6 +65,8 @@ export const networks = {
   labelled: 97,
   /** On the target, by way of link 9 and its delay. */
   distant: 98,
+  /** As `distant`, with a longer delay. */
+  remote: 99,
   /** On `far`, each with what link 9 does to it. */
   even: 100,
   lossy: 101,
@@ -74,7 +76,8 @@ export const networks = {
   late: 105,
 } as const;
 
-const targetNetworks = [networks.behindSilent, networks.diamond, networks.behindLimited, networks.distant];
+const distantNetworks = [networks.distant, networks.remote];
+const targetNetworks = [networks.behindSilent, networks.diamond, networks.behindLimited, ...distantNetworks];
 const farNetworks = [
   networks.labelled,
   networks.even,
@@ -98,7 +101,7 @@ export const routes: Readonly<Record<NodeName, readonly string[]>> = {
     `{net ${networks.behindSilent}} {via 5.2}`,
     `{net ${networks.diamond}} nexthop {via 2.2} nexthop {via 7.2}`,
     `{net ${networks.behindLimited}} {via 11.2}`,
-    ...[...farNetworks, networks.distant].map((network) => `{net ${network}} {via 9.2}`),
+    ...[...farNetworks, ...distantNetworks].map((network) => `{net ${network}} {via 9.2}`),
     'default {via 2.2}',
   ],
   r2: [`prohibit {net ${networks.prohibited}}`, '{net 1} {via 2.1}', 'default {via 3.2}'],
@@ -113,5 +116,5 @@ export const routes: Readonly<Record<NodeName, readonly string[]>> = {
   silent: ['{net 1} {via 5.1}', 'default {via 6.2}'],
   second: ['{net 1} {via 7.1}', 'default {via 8.2}'],
   limited: ['{net 1} {via 11.1}', 'default {via 12.2}'],
-  far: [`{net ${networks.distant}} {via 10.2}`, 'default {via 9.1}'],
+  far: [...distantNetworks.map((network) => `{net ${network}} {via 10.2}`), 'default {via 9.1}'],
 };

@@ -12,7 +12,7 @@ import { Redis } from 'ioredis';
 
 import { ensureTls } from '../../apps/coordinator/src/probes/tls/tls-folder.ts';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const password = 'a-password-of-the-test-that-is-long';
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));

@@ -21,6 +21,7 @@ let redis: RedisServer;
 let tlsPort: number | undefined;
 let coordinatorUrl: string;
 const children: ChildProcess[] = [];
+let target: Server;
 /** The CA of another operator, in one line. */
 let foreignCa = '';
 
@@ -30,6 +31,8 @@ const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 
 const tlsUrl = (host = '127.0.0.1'): string => `rediss://${host}:${tlsPort}`;
 
 beforeAll(async () => {
+  target = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  await once(target, 'listening');
   folder = mkdtempSync(join(tmpdir(), 'vantage-tls-e2e-'));
   const redisFolder = join(folder, 'redis');
   mkdirSync(redisFolder);
@@ -68,13 +71,14 @@ beforeAll(async () => {
   });
   const [{ port }] = (await once(coordinator, 'message')) as [{ readonly port: number }];
   coordinatorUrl = `http://127.0.0.1:${port}`;
-}, 150_000);
+}, 300_000);
 
 afterAll(async () => {
+  target.close();
   await Promise.all(children.map(end));
   await redis.stop();
   rmSync(folder, { recursive: true });
-});
+}, 120_000);
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -135,10 +139,11 @@ describe('an agent that was added by the operator’s command', () => {
   it('does its work over TLS with the file that the command wrote', async () => {
     const envFile = join(folder, 'fra-1.env');
     await admin({}, 'add', 'fra-1', ...record, '--env', envFile);
-    const target: Server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
-    await once(target, 'listening');
-    startAgent(envFile);
-    await until(() => isHealthy('fra-1'));
+    const { child, log } = startAgent(envFile);
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`the agent ended with status ${child.exitCode}:\n${log()}`);
+      return isHealthy('fra-1');
+    });
 
     const body = JSON.stringify({ type: 'tcp', host: '127.0.0.1', port: (target.address() as AddressInfo).port });
     const headers = { 'content-type': 'application/json' };
@@ -149,7 +154,6 @@ describe('an agent that was added by the operator’s command', () => {
       return check.status === 'completed';
     });
 
-    target.close();
     expect(check?.results['fra-1']).toMatchObject({ result: 'success', state: 'open' });
   }, 150_000);
 
@@ -184,6 +188,6 @@ describe('an agent that was added by the operator’s command', () => {
       expect(log()).not.toContain('the agent takes jobs');
       await end(child);
     },
-    60_000,
+    150_000,
   );
 });

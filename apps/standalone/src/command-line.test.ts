@@ -28,13 +28,13 @@ describe('vantage on the command line', () => {
       RATE_LIMIT_CHECK: '100000',
       RATE_LIMIT_RESULTS: '100000',
     });
-  }, 90_000);
+  }, 300_000);
 
   afterAll(async () => {
     await service?.stop();
     targets?.close();
     data.remove();
-  }, 30_000);
+  }, 120_000);
 
   async function vantage(...words: readonly string[]): Promise<Ran> {
     const child = spawn(process.execPath, ['--conditions=source', program, ...words], {
@@ -56,7 +56,7 @@ describe('vantage on the command line', () => {
     expect(output).toMatch(/^up  /m);
     expect(output).toMatch(/^vantage show [\w-]{22}$/m);
     expect(status).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   it.each<[string, () => readonly string[], RegExp]>([
     ['dns', () => ['www.example.com'], /NOERROR, 1 answer/],
@@ -71,7 +71,7 @@ describe('vantage on the command line', () => {
       expect(output).toMatch(expected);
       expect(status).toBe(0);
     },
-    60_000,
+    120_000,
   );
 
   it('gives the whole answer as JSON', async () => {
@@ -86,7 +86,7 @@ describe('vantage on the command line', () => {
 
     expect(JSON.parse(output)).toMatchObject({ status: 'completed', results: { 'demo-2': { result: 'success' } } });
     expect(status).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   it('shows a check again', async () => {
     const first = await vantage('dns', 'missing.example.com', '--json');
@@ -97,31 +97,31 @@ describe('vantage on the command line', () => {
     expect(first.status).toBe(1);
     expect(again.status).toBe(1);
     expect(again.output).toContain('NXDOMAIN');
-  }, 60_000);
+  }, 120_000);
 
   it('says which field the service refuses, and why', async () => {
     const { status, errors } = await vantage('ping', '127.0.0.1', '--count', '99');
 
     expect(errors).toContain('/options/count');
     expect(status).toBe(2);
-  }, 60_000);
+  }, 120_000);
 
   it('says that the target is refused', async () => {
     const { status, errors } = await vantage('ping', '10.0.0.1');
 
     expect(errors).toContain('10.0.0.0/8');
     expect(status).toBe(2);
-  }, 60_000);
+  }, 120_000);
 
   it('lists the probes, and shows the caller', async () => {
     expect((await vantage('probes')).output).toMatch(/^demo-1 +(healthy|degraded) /m);
     expect((await vantage('me')).output).toMatch(/^ip +127\.0\.0\.1$/m);
-  }, 60_000);
+  }, 120_000);
 
   it('says which address it cannot reach', async () => {
     const { status, errors } = await vantage('me', '--server', 'http://127.0.0.1:1');
 
     expect(errors).toContain('http://127.0.0.1:1 cannot be reached');
     expect(status).toBe(3);
-  }, 60_000);
+  }, 120_000);
 });

@@ -31,7 +31,7 @@ describe('a Redis that is kept running', () => {
   }
 
   async function until(condition: () => boolean): Promise<void> {
-    while (!condition()) await sleep(1);
+    while (!condition()) await sleep(20);
   }
 
   async function answers(port: number): Promise<boolean> {
@@ -63,8 +63,9 @@ describe('a Redis that is kept running', () => {
   it('is gone when it was stopped while it started again', async () => {
     const redis = await keep();
     const { pid, port } = redis.running()!;
+    const isDown = new Promise<void>((resolve) => redis.onChange(resolve));
     process.kill(pid, 'SIGKILL');
-    await until(() => redis.running() === null);
+    await isDown;
 
     await redis.stop();
 

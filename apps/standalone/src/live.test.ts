@@ -21,14 +21,14 @@ describe('live results of the whole service', () => {
     });
     conformance = await conformingFetch(service.url);
     client = createClient({ baseUrl: service.url, fetch: conformance.fetch });
-  }, 60_000);
+  }, 300_000);
 
   afterAll(async () => {
     const status = await service?.stop();
     targets?.close();
     data.remove();
     expect(status).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   async function watch(request: CheckRequest): Promise<readonly CheckEvent[]> {
     const { checkId } = await client.startCheck(request);
@@ -65,7 +65,7 @@ describe('live results of the whole service', () => {
       await conformance.settled();
       expect(conformance.violations).toEqual([]);
     },
-    60_000,
+    120_000,
   );
 
   it('show what a probe does before it is done', async () => {
@@ -77,7 +77,7 @@ describe('live results of the whole service', () => {
     }
 
     expect([...shown].toSorted()).toEqual(probeIds);
-  }, 60_000);
+  }, 120_000);
 
   it('survive the death of the coordinator', async () => {
     const { checkId } = await client.startCheck({ type: 'udp', host: '127.0.0.1', port: targets.silentPort });
@@ -91,5 +91,5 @@ describe('live results of the whole service', () => {
     }
 
     expect(last).toMatchObject({ type: 'completed', check: { status: 'completed' } });
-  }, 60_000);
+  }, 120_000);
 });

@@ -14,7 +14,8 @@ import { startService, temporaryFolder, type Service } from '../test/service.ts'
 // In CI it may not be skipped.
 const isMissing = findBrowser(process.env['PATH']) === undefined && process.env['CI'] === undefined;
 
-const PATIENCE_MS = 120_000;
+/** Much less does, but for a browser on a busy machine. */
+const PATIENCE_MS = 300_000;
 
 (isMissing ? describe.skip : describe)('screenshots by the whole service', () => {
   const data = temporaryFolder();
@@ -34,13 +35,14 @@ const PATIENCE_MS = 120_000;
       else response.end(`<!doctype html>${style}<body style="background: rgb(10, 20, 30)">Hello`);
     }).listen(0, '127.0.0.1');
     await once(site, 'listening');
-    service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8', '--rate-limit', '1000000'], {
-      SCREENSHOTS: 'on',
-    });
+    // One to take pictures and one to take its place: more browsers would only keep the machine busy.
+    const flags = ['--probes', '2', '--allow', '127.0.0.0/8', '--rate-limit', '1000000'];
+    service = await startService(`${data.folder}/data`, flags, { SCREENSHOTS: 'on' });
     conformance = await conformingFetch(service.url);
     client = createClient({ baseUrl: service.url, fetch: conformance.fetch });
+    // A browser that fails its trial on a busy machine is tried again later.
     await until(async () => Object.values(await client.probes()).every(canTakePictures));
-  }, PATIENCE_MS);
+  }, 3 * PATIENCE_MS);
 
   afterAll(async () => {
     const status = await service?.stop();
@@ -57,7 +59,7 @@ const PATIENCE_MS = 120_000;
     async () => {
       const check = await client.check({ type: 'http', host: urlOf('/') });
 
-      expect(Object.values(check.results).map(({ result }) => result)).toEqual(['success', 'success', 'success']);
+      expect(Object.values(check.results).map(({ result }) => result)).toEqual(['success', 'success']);
       const pictures = picturesOf(check);
       expect(pictures).toHaveLength(1);
       const png = Buffer.from(pictures[0]!, 'base64');

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 
 import type { ProbeRecord, Probes } from '@vantage/contract';
 import { grantAgents } from '@vantage/coordinator';
-import { findRedisServer } from '@vantage/redis-server';
+import { findRedisServer, freePort } from '@vantage/redis-server';
 
 import type { Arguments } from './arguments.ts';
 import { boundLogs } from './bounded-logs.ts';
@@ -178,6 +178,7 @@ function inherited(env: Env): Record<string, string> {
  * @throws Error with a sentence for the user
  */
 async function claimPort(wanted: number): Promise<number> {
+  if (wanted === 0) return freePort();
   const server = createServer().listen(wanted, '127.0.0.1');
   try {
     await once(server, 'listening');
@@ -186,8 +187,7 @@ async function claimPort(wanted: number): Promise<number> {
       Error.isError(error) && 'code' in error && error.code === 'EADDRINUSE' ? 'is in use' : 'cannot be used';
     throw new Error(`Port ${wanted} ${reason}. Choose another with --port.`, { cause: error });
   }
-  const address = server.address();
   server.close();
   await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : wanted;
+  return wanted;
 }

@@ -18,7 +18,7 @@ export interface Awaited {
 }
 
 /** Longest time in which the coordinator and the probes report before we go on and say what is missing. */
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 90_000;
 
 const LOOK_EVERY_MS = 250;
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,7 +46,7 @@ export async function startService(
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-    void ended.then(([status]) => reject(new Error(`ended with status ${status}:\n${printed}`)));
+    void ended.then(([status]) => reject(new Error(`ended with status ${status}:\n${printed}\n${logsIn(dataFolder)}`)));
   });
   return {
     url,
@@ -58,4 +58,11 @@ export async function startService(
       return status;
     },
   };
+}
+
+/** The end of each log: the folder is gone by the time that somebody looks. */
+function logsIn(dataFolder: string): string {
+  const folder = join(dataFolder, 'logs');
+  const logs = existsSync(folder) ? readdirSync(folder) : [];
+  return logs.map((name) => `${name}:\n${readFileSync(join(folder, name), 'utf8').slice(-2_000)}`).join('\n');
 }

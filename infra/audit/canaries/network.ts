@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 
-import { isAlive, namespaces } from '../../netlab/namespaces.ts';
+import { deleteNamespace, isAlive, namespaces } from '../../netlab/namespaces.ts';
 import { AGENT, CANARIES, PUBLIC, ROOTS, WORLD } from './addresses.ts';
 
 /** An agent's machine and all that is outside of it, as two kernel namespaces with one link. No packet leaves them. */
@@ -110,5 +110,5 @@ function removeOrphans(): void {
 }
 
 function removeNamespace(name: string): void {
-  if (namespaces().includes(name)) execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
+  if (namespaces().includes(name)) deleteNamespace(name);
 }
