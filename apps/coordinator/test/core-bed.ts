@@ -196,7 +196,7 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
   while (!(await isSo())) await sleep(10);
 }
 
-const nowhere: LookUpPlace = () => ({
+export const nowhere: LookUpPlace = () => ({
   ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null },
   ...{ country: 'Nowhere', countryCode: null, timezone: null, latitude: null, longitude: null },
   ...{ provider: null, dataDate: null },

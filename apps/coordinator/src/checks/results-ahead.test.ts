@@ -1,7 +1,21 @@
 import { redisKeys, writeResultNote } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { PATIENT_MS, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import {
+  echo,
+  nowhere,
+  PATIENT_MS,
+  quiet,
+  report,
+  startCoreBed,
+  success,
+  until,
+  type CoreBed,
+} from '../../test/core-bed.ts';
+import { createCounters } from './counters.ts';
+import { createDeadlines } from './deadlines.ts';
+import { createResultValidators } from './result-validators.ts';
+import { createResultsAhead } from './results-ahead.ts';
 
 let bed: CoreBed;
 
@@ -79,6 +93,25 @@ describe('a result that comes with its hint', () => {
 
     expect(Object.keys(check.results)).toEqual(['fra-1']);
     expect(check.results['fra-1']).toMatchObject({ said: 'own' });
+  });
+
+  it.each([
+    ['is shown up to the deadline', 0, true],
+    ['is not shown after it, by the clock of Redis, and is left to its entry', 1, false],
+  ])('%s', async (_when, lateMs, isShown) => {
+    const id = await bed.start({ probes: ['fra-1'] });
+    const deadlineAt = Number(await bed.redis.hget(redisKeys.check(id), 'deadlineAt'));
+    const ahead = createResultsAhead({
+      ...{ redis: bed.redis, clock: { now: async () => deadlineAt + lateMs }, isGrace: () => false, log: quiet },
+      ...{ validatorsOf: createResultValidators(), lookUpPlace: nowhere, retentionMs: 60_000 },
+      ...{ deadlines: createDeadlines(bed.redis), readers: { wait: () => false, tell: () => undefined } },
+      counters: createCounters(),
+    });
+
+    ahead.show('fra-1', { check: id, data: JSON.stringify(success('ahead')) }, echo);
+
+    expect(await ahead.wasShown('fra-1', id)).toBe(isShown);
+    expect((await bed.read(id)).status).toBe(isShown ? 'completed' : 'pending');
   });
 
   it('of a check that another coordinator gave out is found in the stream', async () => {

@@ -75,7 +75,7 @@ export const coordinatorMetrics = {
   resultLag: {
     kind: 'histogram',
     name: 'vantage_result_lag_seconds',
-    help: 'Time from the moment at which Redis took a final result from an agent until callers see it.',
+    help: 'Time from the moment at which Redis took a final result from an agent until callers see it; where it came with its hint, from when the coordinator read that.',
     buckets: fromMilliseconds,
   },
   events: {

@@ -53,7 +53,7 @@ export const agentMetrics = {
   redisRoundTrip: {
     kind: 'gauge',
     name: 'vantage_agent_redis_round_trip_seconds',
-    help: 'Round trip to Redis when its clock was last read.',
+    help: 'Shortest round trip to Redis of the last three readings of its clock.',
   },
   packetsSent: {
     kind: 'counter',
