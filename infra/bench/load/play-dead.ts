@@ -12,7 +12,7 @@ export async function playDead(redisUrl: string, ids: readonly string[]): Promis
   const beat = (): Promise<unknown> =>
     Promise.all(ids.map((id) => redis.set(redisKeys.heartbeat(id), heartbeat, 'PX', HEARTBEAT_TTL_MS)));
   await beat();
-  const beating = setInterval(() => void beat(), HEARTBEAT_EVERY_MS);
+  const beating = setInterval(() => void beat().catch(() => undefined), HEARTBEAT_EVERY_MS);
   return () => {
     clearInterval(beating);
     redis.disconnect();

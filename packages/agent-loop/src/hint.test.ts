@@ -45,6 +45,21 @@ describe('the hint that there are results', () => {
     expect(given()).toBe(2);
   });
 
+  it('has a note only where it is given at once, for that alone', () => {
+    const notes: (string | undefined)[] = [];
+    hint = createHint<string>(
+      (note) => notes.push(note),
+      () => false,
+    );
+
+    hint.raise('first');
+    hint.raise('second');
+    hint.raise('third');
+    jest.advanceTimersByTime(50);
+
+    expect(notes).toEqual(['first', undefined]);
+  });
+
   it('waits for those that follow at a dense pace, and is given once for all of them', () => {
     const given = counted(true);
 

@@ -1,5 +1,5 @@
 /**
- * What an agent may say with the hint that its stream has something new: the one final result that it has just written
+ * What an agent may say with the hint that its stream has something new: the one final result that it has just sent
  * there. Whoever gets it can show it without reading the stream first. It may be lost, and the entry in the stream stands.
  */
 export interface ResultNote {

@@ -9,38 +9,46 @@ const REMEMBERED = 10_000;
 
 /** Which type a check is of. */
 export interface CheckTypes {
-  /** The type of a check that is remembered here, as those are that were created here. */
-  readonly remembered: (checkId: string) => AnyCheckType | undefined;
+  /** Of a check that was created here. */
   readonly remember: (checkId: string, checkType: AnyCheckType) => void;
+  /** The type of a check that was created here not long ago. */
+  readonly ofOwn: (checkId: string) => AnyCheckType | undefined;
   /** Undefined where there is no such check, or its type is of another release. */
   readonly ofCheck: (redis: Redis, checkId: string) => Promise<AnyCheckType | undefined>;
 }
 
 export function createCheckTypes(checkTypes: Readonly<Record<string, AnyCheckType>>): CheckTypes {
   // Two generations: a map whose oldest entry is deleted each time looks through all that were deleted before.
-  let young = new Map<string, AnyCheckType>();
-  let old: ReadonlyMap<string, AnyCheckType> = new Map();
+  let young = new Map<string, Remembered>();
+  let old: ReadonlyMap<string, Remembered> = new Map();
 
-  const remembered = (checkId: string): AnyCheckType | undefined => young.get(checkId) ?? old.get(checkId);
-
-  const remember = (checkId: string, checkType: AnyCheckType): void => {
+  const remembered = (checkId: string): Remembered | undefined => young.get(checkId) ?? old.get(checkId);
+  const note = (checkId: string, what: Remembered): void => {
     if (young.size >= REMEMBERED) {
       old = young;
       young = new Map();
     }
-    young.set(checkId, checkType);
+    young.set(checkId, what);
   };
   return {
-    remembered,
-    remember,
+    remember: (checkId, checkType) => note(checkId, { checkType, isOwn: true }),
+    ofOwn: (checkId) => {
+      const known = remembered(checkId);
+      return known?.isOwn === true ? known.checkType : undefined;
+    },
     ofCheck: async (redis, checkId) => {
       const known = remembered(checkId);
-      if (known !== undefined) return known;
+      if (known !== undefined) return known.checkType;
       const name = await onStore(redis, () => readCheckType(redis, checkId));
       if (name === undefined || !Object.hasOwn(checkTypes, name)) return undefined;
       const checkType = checkTypes[name]!;
-      remember(checkId, checkType);
+      note(checkId, { checkType, isOwn: false });
       return checkType;
     },
   };
+}
+
+interface Remembered {
+  readonly checkType: AnyCheckType;
+  readonly isOwn: boolean;
 }

@@ -50,12 +50,13 @@ interface Drain {
   claimIdleMs: number | undefined;
 }
 
-/** Reads the probes' result streams into the checks. Whose result it is follows from the stream it is in, from nothing else. */
+/** Reads the probes' result streams into the checks. Whose result it is follows from the stream or the channel it came by. */
 export function createIngest(dependencies: IngestDependencies): Ingest {
   const drains = new Map<string, Drain>();
   const done = createAcknowledgements(dependencies.redis);
   const ahead = createResultsAhead(dependencies);
   const soon = new Map<string, NodeJS.Timeout>();
+  let closed = false;
 
   const run = async (probe: string, drain: Drain): Promise<void> => {
     try {
@@ -84,7 +85,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   };
 
   const drainIn = (probe: string, milliseconds: number): void => {
-    if (soon.has(probe)) return;
+    if (closed || soon.has(probe)) return;
     const timer = setTimeout(() => {
       soon.delete(probe);
       void drain(probe);
@@ -95,7 +96,8 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   return {
     drain,
     takeAhead: (probe, note) => {
-      const checkType = dependencies.types.remembered(note.check);
+      if (closed) return;
+      const checkType = dependencies.types.ofOwn(note.check);
       if (checkType === undefined) return drainIn(probe, ELSEWHERE_MS);
       if (dependencies.preparePlace !== undefined) {
         // Its place may have to be asked for first.
@@ -105,9 +107,12 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       ahead.show(probe, note, checkType);
       drainIn(probe, SHOWN_MS);
     },
-    close: () => {
+    close: async () => {
+      closed = true;
       for (const timer of soon.values()) clearTimeout(timer);
-      return done.close();
+      // What was shown ahead is acknowledged.
+      await Promise.all([...soon.keys()].map((probe) => drain(probe)));
+      await done.close();
     },
   };
 }
@@ -154,7 +159,7 @@ async function takeIn(
     entries.map(async ({ check }) => (check === undefined ? undefined : types.ofCheck(redis, check))),
   );
   await prepareAll(dependencies, entries, checkTypes);
-  // The scripts of a batch leave in the order of the stream, in one go.
+  // The scripts of a batch leave in the order of the stream, in one go, but for what was to be shown ahead and was not.
   const outcomes = await Promise.allSettled(
     entries.map((entry, index) => takeInOne(dependencies, ahead, probe, entry, checkTypes[index])),
   );

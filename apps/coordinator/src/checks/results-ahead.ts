@@ -13,7 +13,10 @@ export interface ResultsAheadDependencies extends AcceptDependencies, ShowFinalD
 
 /** Final results that came with the hint of their entry: they are shown a round trip before the stream could be read. */
 export interface ResultsAhead {
-  /** Shows a valid result that is in time. Whatever else it is, its entry decides. Never rejects. */
+  /**
+   * Shows a valid result that is in time. Whatever else it is, its entry decides, and so where too many of the probe are being
+   * shown at once. Never rejects.
+   */
   readonly show: (probe: string, note: ResultNote, checkType: AnyCheckType) => void;
   /** For the entry of a final result: whether it was shown already, once that is known; asked once. Never rejects. */
   readonly wasShown: (probe: string, check: string) => Promise<boolean> | undefined;
@@ -21,16 +24,26 @@ export interface ResultsAhead {
 
 /** The entry of one never comes where another coordinator takes it. */
 const REMEMBERED = 1_000;
+/** Of one probe: a hint is not bounded by the store as an entry is. */
+const AT_ONCE = 8;
 
 export function createResultsAhead(dependencies: ResultsAheadDependencies): ResultsAhead {
   const shown = new Map<string, Promise<boolean>>();
+  const underWay = new Map<string, number>();
+  const count = (probe: string, change: number): void => {
+    const now = (underWay.get(probe) ?? 0) + change;
+    if (now === 0) underWay.delete(probe);
+    else underWay.set(probe, now);
+  };
   return {
     show: (probe, note, checkType) => {
       const key = keyOf(probe, note.check);
-      if (shown.has(key)) return;
+      if (shown.has(key) || (underWay.get(probe) ?? 0) >= AT_ONCE) return;
       const [oldest] = shown.size < REMEMBERED ? [] : shown.keys();
       if (oldest !== undefined) shown.delete(oldest);
-      shown.set(key, showAhead(dependencies, probe, note, checkType));
+      count(probe, 1);
+      const showing = showAhead(dependencies, probe, note, checkType).finally(() => count(probe, -1));
+      shown.set(key, showing);
     },
     wasShown: (probe, check) => {
       const key = keyOf(probe, check);

@@ -163,6 +163,8 @@ export function readCheck({ checks, retentionSeconds, stopping, limitRead }: Che
     // Counted and read in one round trip, where both go well.
     limit: (request, response) =>
       limitRead(request, response, [], () => {
+        // Other methods are refused.
+        if (request.method !== 'GET' && request.method !== 'HEAD') return;
         const reading = read(request, response);
         reading.catch(() => undefined);
         begun.set(request, reading);
