@@ -5,7 +5,7 @@ import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 import { parseRedisUrl, type RedisAddress } from './address.ts';
 import { clusterConnector } from './cluster-connector.ts';
 import { logOutages, type ConnectionLog } from './log-outages.ts';
-import { makePatient } from './patient-timers.ts';
+import { watchReplies } from './reply-watch.ts';
 import { slotOf } from './slot.ts';
 import { TurnRedis } from './turn-redis.ts';
 
@@ -132,6 +132,17 @@ function openAny(options: Given & Pick<OpenOptions, 'url'>, policy: typeof failF
 function open(address: RedisAddress, policy: Options, given: Given, slot?: number): Redis {
   const tls = tlsOf(address, given.certificates);
   const options: Options = { ...policy, connectionName: given.name, ...(tls === undefined ? {} : { tls }) };
+  const redis = openOne(address, options, tls, slot);
+  watchReplies(redis);
+  return redis;
+}
+
+function openOne(
+  address: RedisAddress,
+  options: Options,
+  tls: TlsOptions | undefined,
+  slot: number | undefined,
+): Redis {
   if (address.kind === 'single') return new TurnRedis(address.url, options);
   const login = loginOf(address);
   if (address.kind === 'cluster') {
@@ -174,7 +185,7 @@ function openCluster(
   );
   // It is connected before a command needs it: one that finds no connection yet is tried again a tenth of a second later.
   cluster.on('+node', (node: Redis) => {
-    makePatient(node);
+    watchReplies(node);
     if (node.status === 'wait') node.connect().catch(ignore);
   });
   // It has the commands, the states and the events of a connection to one server, and whoever is given it uses no more.
