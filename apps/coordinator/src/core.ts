@@ -31,6 +31,7 @@ import { createReads } from './checks/read-check.ts';
 import { createResultValidators } from './checks/result-validators.ts';
 import { screenshotScripts } from './checks/screenshot-scripts.ts';
 import { createScreenshots } from './checks/screenshots.ts';
+import { createStartCheck, startScript, type StartCheck } from './checks/start-check.ts';
 import { sweepDeadlines } from './checks/sweep.ts';
 import { keepWorkerScripts } from './checks/worker-scripts.ts';
 import { createFloodGuard } from './probes/flood-guard.ts';
@@ -93,6 +94,8 @@ export interface CoreOptions {
   readonly screenshotBudgetMs?: number | undefined;
   /** Wraps the queues that jobs are added to. */
   readonly wrapQueues?: ((queues: JobQueues) => JobQueues) | undefined;
+  /** Wraps what starts a check, jobs included. */
+  readonly wrapStart?: ((start: StartCheck) => StartCheck) | undefined;
   /** Told of each final result that has been shown, and how long after it was written, milliseconds. */
   readonly onFinal?: ((final: FinalResult, lagMs: number) => void) | undefined;
   /** The check types there are; without it those of the registry. */
@@ -132,8 +135,10 @@ export function createCore(options: CoreOptions): Core {
   const validators = createProbeValidators();
   const types = createCheckTypes(options.checkTypes ?? checkTypes);
   const directory = createProbeDirectory({ redis: requests, clock, validators });
-  const { onFinal, wrapQueues = (queues: JobQueues) => queues } = options;
-  const queues = wrapQueues(createJobQueues(requests, log));
+  const { onFinal, wrapQueues = same, wrapStart = same } = options;
+  const plainQueues = createJobQueues(requests, log);
+  const queues = wrapQueues(plainQueues);
+  const startCheck = wrapStart(createStartCheck(requests, plainQueues, retentionMs));
   const isGrace = createOutageGrace(background);
   const validatorsOf = createResultValidators();
   const deadlines = createDeadlines(background);
@@ -196,6 +201,7 @@ export function createCore(options: CoreOptions): Core {
     void drainAll();
     loadScripts(background, [
       ...checkScripts,
+      startScript,
       changesScript,
       replaceScript,
       ...screenshotScripts,
@@ -238,7 +244,7 @@ export function createCore(options: CoreOptions): Core {
   return {
     checks: {
       create: createChecks({
-        ...{ redis: requests, clock, directory, queues, load, replicas, screenshots, types },
+        ...{ redis: requests, clock, directory, startCheck, queues, load, replicas, screenshots, types },
         screenshotBudgetMs: options.screenshotBudgetMs ?? SCREENSHOT_BUDGET_MS,
         ...shared,
       }),
@@ -271,6 +277,10 @@ export function createCore(options: CoreOptions): Core {
       await closeAll([requests, background, channels.connection, ...(replicaConnection ? [replicaConnection] : [])]);
     },
   };
+}
+
+function same<T>(value: T): T {
+  return value;
 }
 
 /**

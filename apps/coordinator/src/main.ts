@@ -38,9 +38,10 @@ async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
   const preparePlace = config.rdapBaseUrl === undefined ? undefined : geo.prepare;
   const version = readVersion();
   const telemetry = await openTelemetry(config, version, log);
-  const { wrapQueues, onFinal } = telemetry;
+  const { wrapQueues, wrapStart, onFinal } = telemetry;
   const core = createCore({
     wrapQueues,
+    wrapStart,
     onFinal,
     redisUrl,
     redisCertificates: config.redisCertificates,

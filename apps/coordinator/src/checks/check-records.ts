@@ -1,7 +1,7 @@
 import { noScreenshot, redisKeys, type Screenshot, type ScreenshotParams } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-import { runScript, runWholeScript } from '../redis/scripts.ts';
+import { runScript } from '../redis/scripts.ts';
 import { createScript, partialScript, readScript, settleScript } from './check-scripts.ts';
 import type { Deadlines } from './deadlines.ts';
 
@@ -37,25 +37,19 @@ export type NewScreenshot =
 export type Settlement = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown';
 
 /**
- * Writes the deadline and the record with all results pending. Both commands are sent before it returns, in this order:
- * what is sent behind them on the same connection finds them. (On a Redis Cluster it would have to wait for the answer.)
+ * Writes the deadline and the record with all results pending.
  *
- * @returns rejects, once both are answered, where one is refused; then the other may be there
+ * @throws once all is answered, where a part is refused; then another may be there
  */
 export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: number): Promise<void> {
-  const { id, type, host, createdAt, deadlineAt, probes, screenshot } = check;
-  const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
+  const { id, createdAt, deadlineAt, probes, screenshot } = check;
   const written = await Promise.allSettled([
     redis.zadd(redisKeys.deadlines, deadlineAt, id),
-    runWholeScript(
+    runScript(
       redis,
       createScript,
       [redisKeys.check(id), redisKeys.checkResults(id)],
-      [
-        ...[deadlineAt - createdAt + retentionMs, probes.length, ...probes],
-        ...['type', type, 'host', host, 'createdAt', createdAt, 'deadlineAt', deadlineAt, 'probes', probes.join(',')],
-        ...['pending', pending, ...fieldsOf(screenshot)],
-      ],
+      [deadlineAt - createdAt + retentionMs, probes.length, ...probes, ...recordFields(check)],
     ),
     ...(screenshot?.state === 'pending' ? [watchScreenshot(redis, id, screenshot.probe, deadlineAt)] : []),
   ]);
@@ -63,9 +57,28 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
   if (refused !== undefined) throw refused.reason;
 }
 
+/** The record of a new check as it is stored but for its version: field, value, and so on. */
+export function recordFields(check: NewCheck): readonly (string | number)[] {
+  const { type, host, createdAt, deadlineAt, probes, screenshot } = check;
+  const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
+  return [
+    ...['type', type, 'host', host, 'createdAt', createdAt, 'deadlineAt', deadlineAt, 'probes', probes.join(',')],
+    ...['pending', pending, ...fieldsOf(screenshot)],
+  ];
+}
+
 /** Notes that a probe is at the screenshot of a check, for those who watch whether it still is there. */
 export async function watchScreenshot(redis: Redis, id: string, probe: string, deadlineAt: number): Promise<void> {
-  await redis.zadd(redisKeys.screenshots, deadlineAt, `${id} ${probe}`);
+  await redis.zadd(redisKeys.screenshots, deadlineAt, screenshotMember(id, probe));
+}
+
+/** The same note of a new check, as a member of the sorted set. */
+export function watchedScreenshot({ id, screenshot }: NewCheck): string | undefined {
+  return screenshot?.state === 'pending' ? screenshotMember(id, screenshot.probe) : undefined;
+}
+
+export function screenshotMember(id: string, probe: string): string {
+  return `${id} ${probe}`;
 }
 
 function fieldsOf(screenshot: NewScreenshot | undefined): readonly string[] {

@@ -17,7 +17,8 @@ import { createCounters } from './counters.ts';
 import { createChecks } from './create-check.ts';
 import { createDeadlines } from './deadlines.ts';
 import { createProbeLoad } from './probe-load.ts';
-import { createJobQueues } from './job-queues.ts';
+import { createJobQueues, type JobQueues } from './job-queues.ts';
+import { createStartCheck, startApart, type StartCheck } from './start-check.ts';
 
 let bed: CoreBed;
 
@@ -187,7 +188,30 @@ describe('the creation of a check', () => {
     monitor.destroy();
   });
 
-  it('takes everything back when one queue cannot be reached after the record was written', async () => {
+  it.each([
+    [
+      'one queue cannot be reached after the record was written',
+      (redis: Redis, queues: JobQueues): StartCheck =>
+        startApart(
+          redis,
+          {
+            add: async (probe, job, id) => {
+              if (probe === 'nyc-1') throw new Error('Command timed out');
+              await queues.add(probe, job, id);
+            },
+          },
+          60_000,
+        ),
+    ],
+    [
+      'nobody hears that all of it is written',
+      (redis: Redis, queues: JobQueues): StartCheck =>
+        async (...given) => {
+          await createStartCheck(redis, queues, 60_000)(...given);
+          throw new Error('Command timed out');
+        },
+    ],
+  ])('takes everything back when %s', async (_reason, startOf) => {
     const keysBefore = await allKeys();
     const queues = createJobQueues(bed.core.rateLimitRedis, quiet);
     const clock = createRedisClock();
@@ -200,13 +224,7 @@ describe('the creation of a check', () => {
       ...{ screenshots: noScreenshots, screenshotBudgetMs: 0 },
       load: createProbeLoad({ listen: () => () => undefined, longestWaitMs: 60_000 }),
       replicas: { look: async () => undefined, settled: async () => undefined },
-      queues: {
-        ...queues,
-        add: async (probe, job) => {
-          if (probe === 'nyc-1') throw new Error('Command timed out');
-          await queues.add(probe, job);
-        },
-      },
+      ...{ queues, startCheck: startOf(bed.core.rateLimitRedis, queues) },
     });
     const request = {
       checkType: echo,
@@ -227,7 +245,6 @@ const noScreenshots = {
   plan: (): never => {
     throw new Error('This check wants none.');
   },
-  enqueue: async () => undefined,
   passOn: async () => undefined,
 };
 

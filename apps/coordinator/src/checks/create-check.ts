@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 
 import { redisKeys, screenshotJobId, type Job } from '@vantage/contract';
-import { isCluster } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import type { ProbeDirectory } from '../probes/probe-directory.ts';
@@ -12,25 +11,27 @@ import { within } from '../redis/connections.ts';
 import type { ReplicaWait } from '../redis/replica-wait.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
 import type { CheckTypes } from './check-types.ts';
-import { removeCheck, settle, writeCheck, type NewScreenshot } from './check-records.ts';
+import { removeCheck, settle, type NewScreenshot } from './check-records.ts';
 import { QueuesFull, StoreUnavailable, type AcceptedRequest, type Checks } from './checks.ts';
 import { dispatchFailure, errorResult } from './coordinator-results.ts';
 import type { Counters } from './counters.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { JobQueues } from './job-queues.ts';
 import type { ProbeLoad } from './probe-load.ts';
-import type { Screenshots } from './screenshots.ts';
+import { screenshotJob, type Screenshots } from './screenshots.ts';
+import type { NewJob, StartCheck } from './start-check.ts';
 
 export interface CreateCheckDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
   readonly directory: ProbeDirectory;
-  readonly queues: JobQueues;
+  readonly startCheck: StartCheck;
+  readonly queues: Pick<JobQueues, 'removeWaiting'>;
   readonly types: CheckTypes;
   readonly deadlines: Deadlines;
   readonly load: ProbeLoad;
   readonly replicas: ReplicaWait;
-  readonly screenshots: Pick<Screenshots, 'plan' | 'enqueue' | 'passOn'>;
+  readonly screenshots: Pick<Screenshots, 'plan' | 'passOn'>;
   readonly retentionMs: number;
   /** What a check lasts longer for its screenshot. */
   readonly screenshotBudgetMs: number;
@@ -42,11 +43,7 @@ const TAKE_BACK_MS = 200;
 
 const BROKEN_QUEUE = 'The queue of the probe is broken.';
 
-/**
- * Starts checks. The order is what the terminal guarantee rests on: deadline and record first, then the jobs. Whatever dies
- * in between, the sweep ends the check. All of it is sent at once, on one connection, on which Redis keeps the order; it is
- * promised when all of it is answered.
- */
+/** Starts checks. Each is promised when all of it is answered. */
 export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
   const { redis, clock, directory, types, counters } = dependencies;
   return (request, admit) =>
@@ -61,7 +58,7 @@ export function createChecks(dependencies: CreateCheckDependencies): Checks['cre
       if (admit !== undefined && !(await admit(selection.probes.length))) {
         return { created: false, reason: 'not-admitted' };
       }
-      const id = randomBytes(16).toString('base64url');
+      const id = drawId();
       const createdAt = await clock.now(redis);
       types.remember(id, request.checkType);
       const wanted = request.checkType.screenshot?.(request.params);
@@ -83,17 +80,18 @@ function selectWithRoom(
   known: readonly KnownProbe[],
   { checkType: { type }, limit, probes, locations }: AcceptedRequest,
 ): Selection {
+  // The order among equals differs from check to check, so that idle probes take turns.
   const select = (from: readonly KnownProbe[]): Selection =>
-    selectProbes(from, { type, limit, probes, locations, tieBreak: randomTieBreak() });
+    selectProbes(from, { type, limit, probes, locations, tieBreak: Math.random });
   const selection = select(known);
   if (!selection.selected) return selection;
-  const full = new Set(
-    known
-      .filter(({ record }) => selection.probes.includes(record.id) && !selection.offline.has(record.id))
-      .filter((probe) => !load.hasRoom(probe, type))
-      .map(({ record }) => record.id),
+  const isFull = known.some(
+    (probe) =>
+      selection.probes.includes(probe.record.id) &&
+      !selection.offline.has(probe.record.id) &&
+      !load.hasRoom(probe, type),
   );
-  if (full.size === 0) return selection;
+  if (!isFull) return selection;
   const others =
     probes === undefined ? select(known.filter((probe) => load.hasRoom(probe, type))) : ({ selected: false } as const);
   if (others.selected) return others;
@@ -115,44 +113,41 @@ async function start(
   { checkType, submittedHost, params }: AcceptedRequest,
   { probes, offline, screenshot }: Chosen,
 ): Promise<void> {
-  const { redis, queues, deadlines, load, replicas, screenshots, retentionMs, screenshotBudgetMs, counters } =
-    dependencies;
+  const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters } = dependencies;
+  const { retentionMs, screenshotBudgetMs } = dependencies;
   const type = checkType.type;
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
   // The results have no longer for it: only the check waits for its screenshot.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
   const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot };
-  const written = writeCheck(redis, record, retentionMs);
-  // On a cluster they go to several servers, which keep no order among them.
-  if (isCluster(redis)) await Promise.allSettled([written]);
   const job: Job = { v: 1, checkId: id, type, params, deadlineAt: ofResults };
   const online = probes.filter((probe) => !offline.has(probe));
   load.added(id, online, type, deadlineAt - createdAt);
-  const adding = online.map((probe) => queues.add(probe, job));
-  // Behind the results' own jobs in the queue of its probe.
-  const photographing =
-    screenshot?.state === 'pending'
-      ? screenshots.enqueue(id, screenshot.probe, screenshot.params, deadlineAt)
-      : Promise.resolve();
-  const [recorded, photographed, ...added] = await Promise.allSettled([written, photographing, ...adding]);
-  const refusals = added.flatMap((outcome, index) =>
-    outcome.status === 'rejected' ? [{ probe: online[index]!, error: outcome.reason as unknown }] : [],
-  );
+  const jobs: readonly NewJob[] = [
+    ...online.map((probe) => ({ probe, id, job })),
+    // Behind the results' own jobs in the queue of its probe.
+    ...(screenshot?.state === 'pending'
+      ? [{ ...screenshot, id: screenshotJobId(id), job: screenshotJob(id, screenshot.params, deadlineAt) }]
+      : []),
+  ];
   try {
-    if (recorded.status === 'rejected') throw recorded.reason;
+    const added = await startCheck(record, jobs);
+    const refusals = added.flatMap((outcome, index) =>
+      outcome.status === 'rejected' ? [{ ...jobs[index]!, error: outcome.reason as unknown }] : [],
+    );
     const fault = refusals.find(({ error }) => isStoreFault(error));
     if (fault !== undefined) throw fault.error;
-    const refusal = photographed.status === 'rejected' ? (photographed.reason as unknown) : undefined;
-    if (isStoreFault(refusal)) throw refusal;
     // What is left are probes whose own keys are broken, which their agents can write: it is their share alone that ends.
-    const failed = refusals.map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
+    const failed = refusals
+      .filter((refusal) => refusal.job === job)
+      .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
     const absent = [...offline].map(([probe, why]) => without(probe, 'probe_offline', why, createdAt));
     if (failed.length + absent.length > 0) {
       await settle(redis, id, [...failed, ...absent], { retentionMs, deadlines });
     }
     counters.probesOffline += absent.length;
     await replicas.settled([redisKeys.deadlines, redisKeys.check(id)]);
-    if (refusal !== undefined && screenshot?.state === 'pending') {
+    if (screenshot?.state === 'pending' && refusals.some((refusal) => refusal.job !== job)) {
       await screenshots.passOn(id, screenshot.probe, dispatchFailure('internal_error', BROKEN_QUEUE));
     }
   } catch (error) {
@@ -172,10 +167,25 @@ function without(
   return [probe, JSON.stringify(errorResult(code, why, atMs))];
 }
 
+const ID_BYTES = 16;
+/** Drawn for many checks at once: each draw is a call to the system's own generator. */
+const drawn = Buffer.alloc(64 * ID_BYTES);
+let usedTo = drawn.length;
+
+function drawId(): string {
+  if (usedTo === drawn.length) {
+    randomFillSync(drawn);
+    usedTo = 0;
+  }
+  const from = usedTo;
+  usedTo += ID_BYTES;
+  return drawn.toString('base64url', from, usedTo);
+}
+
 /** Removes what a refused check left. Where Redis does not take that either, the sweep does it at the deadline. */
 async function takeBack(
   redis: Redis,
-  queues: JobQueues,
+  queues: Pick<JobQueues, 'removeWaiting'>,
   id: string,
   probes: readonly string[],
   photographers: readonly string[],
@@ -185,14 +195,4 @@ async function takeBack(
     ...photographers.map((probe) => queues.removeWaiting(redis, probe, screenshotJobId(id))),
     removeCheck(redis, id),
   ]);
-}
-
-/** An order among equals that differs from check to check, so that idle probes take turns. */
-function randomTieBreak(): (probe: string) => number {
-  const drawn = new Map<string, number>();
-  return (probe) => {
-    const value = drawn.get(probe) ?? Math.random();
-    drawn.set(probe, value);
-    return value;
-  };
 }

@@ -8,7 +8,7 @@ import { runScript } from '../redis/scripts.ts';
 import { removeWaitingJobScript } from './check-scripts.ts';
 
 /** Nobody reads BullMQ's events of a queue; its default keeps ten thousand of them. */
-const MAX_EVENTS = 10;
+export const MAX_EVENTS = 10;
 
 /** Close of a BullMQ queue may never return. */
 const CLOSE_WITHIN_MS = 500;

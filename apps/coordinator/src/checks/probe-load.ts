@@ -109,11 +109,13 @@ export function createProbeLoad({
       forgetOld();
       const capacity = heartbeat?.load.capacity ?? CAPACITY;
       const lane = laneOf(record.id, type);
-      const all = [...(lanes.get(record.id)?.values() ?? [])];
-      const total = all.reduce((sum, one) => sum + share(one, capacity), 0);
+      let [total, slowest] = [0, 1];
+      for (const one of lanes.get(record.id)!.values()) {
+        total += share(one, capacity);
+        if (one.jobs > 0) slowest = Math.max(slowest, one.tookMs);
+      }
       if (total >= 1 || share(lane, capacity) >= SHARE_OF_TYPE) return false;
       // What other coordinators gave it is seen in its queue, as last looked at.
-      const slowest = Math.max(...all.filter(({ jobs }) => jobs > 0).map(({ tookMs }) => tookMs), 1);
       return waiting === 0 || (waiting / capacity) * slowest < longestWaitMs;
     },
     added: (checkId, probes, type, lastsMs) => {

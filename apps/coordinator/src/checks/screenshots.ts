@@ -13,7 +13,7 @@ import type { RedisClock } from '../redis/clock.ts';
 import type { Log } from '../redis/log.ts';
 import { isStoreFault, onStore, replyCode } from '../redis/store.ts';
 import type { AcceptScreenshot } from './accept-screenshot.ts';
-import { watchScreenshot, type NewScreenshot, type WaitingReaders } from './check-records.ts';
+import { screenshotMember, watchScreenshot, type NewScreenshot, type WaitingReaders } from './check-records.ts';
 import { dispatchFailure } from './coordinator-results.ts';
 import type { Counters } from './counters.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -49,8 +49,6 @@ export interface Screenshots {
     known: readonly KnownProbe[],
     probes: readonly string[],
   ) => NonNullable<NewScreenshot>;
-  /** Gives the job to the probe. Rejects as the queue does. */
-  readonly enqueue: (id: string, probe: string, params: ScreenshotParams, deadlineAt: number) => Promise<void>;
   /** The probe that is at it cannot take it: another one shall, or it is given up. */
   readonly passOn: (id: string, from: string, reason: Failure, writtenAt?: number) => Promise<void>;
   /**
@@ -87,6 +85,10 @@ const SETTLED_AFTER_MS = 4_000;
 
 const UNCOUNTED = 'a picture could not be counted';
 
+export function screenshotJob(checkId: string, params: ScreenshotParams, deadlineAt: number): Job {
+  return { v: 1, checkId, type: SCREENSHOT_JOB, params, deadlineAt };
+}
+
 export function createScreenshots(dependencies: ScreenshotsDependencies): Screenshots {
   const { redis, queueRedis, queues, clock, deadlines, readers, retentionMs, counters, log } = dependencies;
   const { nowMs = () => performance.now() } = dependencies;
@@ -109,14 +111,9 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
     return { state: 'given_up', probe: null, reason };
   };
 
-  const enqueue: Screenshots['enqueue'] = async (checkId, probe, params, deadlineAt) => {
-    const job: Job = { v: 1, checkId, type: SCREENSHOT_JOB, params, deadlineAt };
-    await queues.add(probe, job, screenshotJobId(checkId));
-  };
-
   /** Nobody needs to look at this probe for this check any more. Never rejects: it would end by itself. */
   const forget = async (id: string, probe: string): Promise<void> => {
-    await redis.zrem(redisKeys.screenshots, `${id} ${probe}`).catch(() => undefined);
+    await redis.zrem(redisKeys.screenshots, screenshotMember(id, probe)).catch(() => undefined);
   };
 
   /** Its agent drops it at the deadline in any case. Never rejects. */
@@ -139,7 +136,8 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
   const give = async (id: string, probe: string, params: ScreenshotParams, deadlineAt: number): Promise<void> => {
     await onStore(redis, () => watchScreenshot(redis, id, probe, deadlineAt));
     try {
-      await onStore(queueRedis, () => enqueue(id, probe, params, deadlineAt));
+      const job = screenshotJob(id, params, deadlineAt);
+      await onStore(queueRedis, () => queues.add(probe, job, screenshotJobId(id)));
     } catch (error) {
       if (isStoreFault(error)) throw error;
       await passOn(id, probe, dispatchFailure('internal_error', 'The queue of the probe is broken.'));
@@ -242,7 +240,7 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
     );
   };
 
-  return { plan, enqueue, passOn, takeIn, watch, end };
+  return { plan, passOn, takeIn, watch, end };
 }
 
 interface WatchNote {

@@ -118,34 +118,30 @@ function toCandidate(
   return { id, asNumber, countryCode, places, degraded, load: running / capacity, tie: tieBreak(id) };
 }
 
-/** The first of those that rank lowest; they come in the order of their load. */
+/** The first of those that rank lowest; they come in the order of their load. Asked for each check: it allocates nothing. */
 function least(candidates: Iterable<Candidate>, uses: ReadonlyMap<string | number, number>): Candidate {
   const usesOf = (of: string | number): number => uses.get(of) ?? 0;
   let best: Candidate | undefined;
-  let bestRank: readonly number[] = [];
+  let [bestPlace, bestNetwork, bestCountry] = [0, 0, 0];
   for (const candidate of candidates) {
+    // Each place that the request names gets its share.
+    const place = candidate.places.length === 0 ? 0 : Math.min(...candidate.places.map(usesOf));
     const network = usesOf(candidate.asNumber);
     const country = usesOf(candidate.countryCode);
-    const rank = [
-      // Each place that the request names gets its share.
-      candidate.places.length === 0 ? 0 : Math.min(...candidate.places.map(usesOf)),
-      candidate.degraded,
-      Math.min(network, 1) + Math.min(country, 1),
-      network + country,
-      network,
-    ];
-    if (best !== undefined && compare(rank, bestRank) >= 0) continue;
+    const isLess =
+      best === undefined ||
+      (place - bestPlace ||
+        candidate.degraded - best.degraded ||
+        Math.min(network, 1) + Math.min(country, 1) - Math.min(bestNetwork, 1) - Math.min(bestCountry, 1) ||
+        network + country - bestNetwork - bestCountry ||
+        network - bestNetwork) < 0;
+    if (!isLess) continue;
     best = candidate;
-    bestRank = rank;
+    bestPlace = place;
+    bestNetwork = network;
+    bestCountry = country;
   }
   return best!;
-}
-
-function compare(a: readonly number[], b: readonly number[]): number {
-  for (let index = 0; index < a.length; index += 1) {
-    if (a[index] !== b[index]) return a[index]! - b[index]!;
-  }
-  return 0;
 }
 
 function whyNone(

@@ -21,19 +21,6 @@ export async function loadScripts(redis: Redis, scripts: readonly Script[]): Pro
   await Promise.all(scripts.map((script) => redis.script('LOAD', script.lua)));
 }
 
-/**
- * Runs a script that is sent whole each time, for commands right behind it which must not run before it: `runScript` would
- * send a script that the server does not know a second time, after them.
- */
-export async function runWholeScript(
-  redis: Redis,
-  script: Script,
-  keys: readonly string[],
-  values: readonly (string | number)[],
-): Promise<unknown> {
-  return redis.eval(script.lua, keys.length, ...keys, ...values);
-}
-
 /** Runs a script whose answer holds bytes: every string of it is a Buffer. */
 export async function runScriptForBytes(
   redis: Redis,

@@ -12,11 +12,12 @@ import type { Logger } from 'pino';
 import type { Checks } from '../checks/checks.ts';
 import type { FinalResult } from '../checks/final-result.ts';
 import type { JobQueues } from '../checks/job-queues.ts';
+import type { StartCheck } from '../checks/start-check.ts';
 import type { Core } from '../core.ts';
 import { coordinatorMetrics } from './declared.ts';
 import { countCreation, countFinal, countRequest, watchCore, type CoordinatorMetrics } from './observe-core.ts';
 import { observeRequests } from './observe-requests.ts';
-import { traceCreation, traceFinal, traceQueues, traceRequests } from './trace-checks.ts';
+import { traceCreation, traceFinal, traceQueues, traceRequests, traceStart } from './trace-checks.ts';
 
 /** What the parts of the coordinator are wrapped in. Where nothing is counted or traced, all of it is absent. */
 export interface Telemetry {
@@ -24,6 +25,7 @@ export interface Telemetry {
   readonly handlers: readonly RequestHandler[];
   readonly wrapCreation: (create: Checks['create']) => Checks['create'];
   readonly wrapQueues: (queues: JobQueues) => JobQueues;
+  readonly wrapStart: (start: StartCheck) => StartCheck;
   readonly onFinal: ((final: FinalResult, lagMs: number) => void) | undefined;
   /** Serves the metrics, once there is something to look at. */
   readonly watch: (core: Core) => Promise<void>;
@@ -51,6 +53,7 @@ export async function openTelemetry(config: TelemetryConfig, version: string, lo
       return tracing === undefined ? counted : traceCreation(counted, tracing);
     },
     wrapQueues: (queues) => (tracing === undefined ? queues : traceQueues(queues, tracing)),
+    wrapStart: (start) => (tracing === undefined ? start : traceStart(start, tracing)),
     onFinal: onFinal(metrics, tracing),
     watch: async (core) => {
       if (metrics === undefined) return;

@@ -1,8 +1,10 @@
-import type { Tracing } from '@vantage/telemetry';
+import type { Job } from '@vantage/contract';
+import type { SpanOptions, Tracing } from '@vantage/telemetry';
 import type { RequestHandler } from 'express';
 
 import type { Checks } from '../checks/checks.ts';
 import type { JobQueues } from '../checks/job-queues.ts';
+import type { StartCheck } from '../checks/start-check.ts';
 import type { FinalResult } from '../checks/final-result.ts';
 import { routeOf } from './observe-requests.ts';
 
@@ -39,13 +41,37 @@ export function traceCreation(create: Checks['create'], tracing: Tracing): Check
 export function traceQueues(queues: JobQueues, tracing: Tracing): JobQueues {
   return {
     ...queues,
-    add: (probe, job, ...rest) => {
-      const attributes = { 'vantage.probe': probe, 'vantage.check.id': job.checkId, 'vantage.check.type': job.type };
-      return tracing.around(`enqueue ${job.type}`, { kind: 'producer', attributes }, ({ traceparent }) =>
-        queues.add(probe, { ...job, traceparent }, ...rest),
-      );
-    },
+    add: (probe, job, ...rest) =>
+      tracing.around(...spanOf(probe, job), ({ traceparent }) => queues.add(probe, { ...job, traceparent }, ...rest)),
   };
+}
+
+/** As `traceQueues`, for the jobs that go out with their check. */
+export function traceStart(start: StartCheck, tracing: Tracing): StartCheck {
+  return async (check, jobs) => {
+    const spans = jobs.map(({ probe, job }) => tracing.start(...spanOf(probe, job)));
+    const fail = (index: number, error: unknown): void =>
+      spans[index]!.fail(Error.isError(error) ? error.name : 'unknown');
+    try {
+      const placed = jobs.map((job, index) => ({
+        ...job,
+        job: { ...job.job, traceparent: spans[index]!.traceparent },
+      }));
+      const outcomes = await start(check, placed);
+      for (const [index, outcome] of outcomes.entries()) if (outcome.status === 'rejected') fail(index, outcome.reason);
+      return outcomes;
+    } catch (error) {
+      for (const index of spans.keys()) fail(index, error);
+      throw error;
+    } finally {
+      for (const span of spans) span.end();
+    }
+  };
+}
+
+function spanOf(probe: string, { checkId, type }: Job): readonly [name: string, options: SpanOptions] {
+  const attributes = { 'vantage.probe': probe, 'vantage.check.id': checkId, 'vantage.check.type': type };
+  return [`enqueue ${type}`, { kind: 'producer', attributes }];
 }
 
 /** The end of the way: the result is where callers see it. */
