@@ -6,15 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figure } from '../goals.ts';
 import { generate, judge } from './generate.ts';
 import { highestRate } from './highest-rate.ts';
-import { postFor } from './post.ts';
-import { countCpu, end, startWorker } from './processes.ts';
+import { posts } from './posts.ts';
+import { countCpu } from './processes.ts';
 import { redisInfo } from './redis-info.ts';
-import { onStage, PER_CHECK, type Lengths, PROBES } from './stage.ts';
+import { onStage, PER_CHECK, type Lengths } from './stage.ts';
 import { openStreams } from './streams.ts';
 
 const IDLE_PROBES = 1_000;
 const STREAMS = 1_000;
-const BARE = new URL('bare-post-worker.ts', import.meta.url);
 
 const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, postSeconds: 9, idleSeconds: 20 };
 const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, postSeconds: 4, idleSeconds: 5 };
@@ -67,33 +66,6 @@ async function realAgents({ trySeconds, warmUpSeconds }: Lengths): Promise<reado
     target.closeAllConnections();
     target.close();
   }
-}
-
-async function posts({ postSeconds }: Lengths): Promise<readonly Figure[]> {
-  // Nobody takes the jobs, of the coordinator as of the floor: nothing but the POST is in it.
-  return onStage({ probes: PROBES, agents: 'none' }, async ({ redisPort, urls, pids }) => {
-    const bare = await startWorker(BARE, [String(redisPort)]);
-    const bareUrl = `http://127.0.0.1:${String(bare.said)}`;
-    const [pid = 0] = pids.coordinators;
-    // Each once before, so that it is compiled. The floor first: no check of the coordinator ends while either is measured.
-    await postFor(bareUrl, bare.child.pid!, postSeconds / 3);
-    const floor = await postFor(bareUrl, bare.child.pid!, postSeconds);
-    await postFor(urls[0]!, pid, postSeconds / 3);
-    const ours = await postFor(urls[0]!, pid, postSeconds);
-    await end(bare.child);
-    const beside = (value: number): string => `bare: ${value.toFixed(2)}`;
-    return [
-      { name: 'POST p50', value: ours.p50, unit: 'ms', beside: beside(floor.p50) },
-      { name: 'POST p99', value: ours.p99, unit: 'ms', beside: beside(floor.p99) },
-      {
-        name: 'POST a second of a core',
-        value: ours.perSecondOfCore,
-        unit: '1/s',
-        beside: beside(floor.perSecondOfCore),
-      },
-      { name: 'POST beside bare', value: ours.perSecondOfCore / floor.perSecondOfCore, unit: 'of it', atLeast: 0.75 },
-    ];
-  });
 }
 
 async function idleProbes({ idleSeconds }: Lengths): Promise<readonly Figure[]> {

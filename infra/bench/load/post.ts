@@ -3,6 +3,14 @@ import { Agent, request } from 'node:http';
 import { quantile } from '../goals.ts';
 import { countCpu } from './processes.ts';
 
+/** What came of posting for a while. */
+export interface Posted {
+  /** How long each POST that was accepted took, ms. */
+  readonly times: readonly number[];
+  /** CPU time of the server meanwhile, ms. */
+  readonly cpuMs: number;
+}
+
 export interface PostFigures {
   readonly perSecondOfCore: number;
   readonly p50: number;
@@ -13,8 +21,8 @@ const AT_ONCE = 16;
 /** Of a type with 15 s to its deadline: that no check ends meanwhile leaves the POST alone. */
 const BODY = JSON.stringify({ type: 'http', host: 'http://127.0.0.1/', limit: 5 });
 
-/** Posts one check after another on some kept connections for a while; requests a second of the server's own CPU time. */
-export async function postFor(url: string, pid: number, seconds: number): Promise<PostFigures> {
+/** Posts one check after another on some kept connections for a while. */
+export async function postFor(url: string, pid: number, seconds: number): Promise<Posted> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const times: number[] = [];
   const refused = new Map<number, number>();
@@ -33,11 +41,14 @@ export async function postFor(url: string, pid: number, seconds: number): Promis
   agent.destroy();
   if (times.length === 0) throw new Error(`No POST was accepted: ${JSON.stringify([...refused])}`);
   if (refused.size > 0) process.stderr.write(`POSTs refused: ${JSON.stringify([...refused])}\n`);
-  return {
-    perSecondOfCore: times.length / (server / 1_000),
-    p50: quantile(times, 0.5),
-    p99: quantile(times, 0.99),
-  };
+  return { times, cpuMs: server };
+}
+
+/** Of several whiles together. */
+export function postFigures(posted: readonly Posted[]): PostFigures {
+  const times = posted.flatMap((one) => one.times);
+  const cpuMs = posted.reduce((sum, one) => sum + one.cpuMs, 0);
+  return { perSecondOfCore: times.length / (cpuMs / 1_000), p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
 function post(url: string, agent: Agent): Promise<number> {
