@@ -7,7 +7,7 @@ import { Queue } from 'bullmq';
 import express from 'express';
 import { Redis } from 'ioredis';
 
-/** The floor of `POST /check` on five probes: Express, JSON, ajv, and the same five BullMQ adds, with nothing around it. */
+/** What `POST /check` on five probes is compared with: Express, JSON, ajv, and the five BullMQ adds, with nothing around it. */
 const port = Number(process.argv[2]);
 // One for all, as the coordinator has it.
 const connection = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: null });

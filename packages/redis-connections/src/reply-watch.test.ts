@@ -18,27 +18,37 @@ function standStill(milliseconds: number): void {
   jest.advanceTimersToNextTimer();
 }
 
+class Waiting {
+  readonly items: { command: Sent }[] = [];
+
+  get length(): number {
+    return this.items.length;
+  }
+
+  peekAt(index: number): { command: Sent } | undefined {
+    return this.items[index];
+  }
+}
+
 /** What ioredis keeps of a connection, and Redis behind it that answers when it is told to. */
 function openFake(options: { readonly commandTimeout?: number; readonly socketTimeout: number }) {
-  const queue: { command: Sent }[] = [];
   const rejected: string[] = [];
+  const newStream = () => ({
+    bytesRead: 0,
+    destroy: (error: Error) => {
+      redis.destroyed ??= error.message;
+    },
+  });
   const redis = {
     options,
+    status: 'ready',
     destroyed: undefined as string | undefined,
-    stream: {
-      bytesRead: 0,
-      destroy: (error: Error) => {
-        redis.destroyed ??= error.message;
-      },
-    },
-    commandQueue: {
-      get length() {
-        return queue.length;
-      },
-      peekAt: (index: number) => queue[index],
-    },
+    stream: newStream(),
+    commandQueue: new Waiting(),
+    offlineQueue: new Waiting(),
     sendCommand: (command: Sent) => {
-      queue.push({ command });
+      const queue = redis.status === 'ready' ? redis.commandQueue : redis.offlineQueue;
+      queue.items.push({ command });
     },
     setSocketTimeout: (): void => {
       throw new Error('The timer of ioredis itself was set.');
@@ -48,8 +58,13 @@ function openFake(options: { readonly commandTimeout?: number; readonly socketTi
   return {
     redis,
     rejected,
-    send: (name: string): void => {
-      const command = {
+    /** The connection is lost, and another one is being made. */
+    reconnect: (): void => {
+      redis.status = 'connecting';
+      redis.stream = newStream();
+    },
+    send: (name: string): Sent => {
+      const command: Sent = {
         name,
         isSettled: false,
         reject: (error: Error) => {
@@ -59,9 +74,10 @@ function openFake(options: { readonly commandTimeout?: number; readonly socketTi
       };
       redis.sendCommand(command);
       redis.setSocketTimeout();
+      return command;
     },
     answer: (): void => {
-      queue.shift()!.command.isSettled = true;
+      redis.commandQueue.items.shift()!.command.isSettled = true;
       redis.stream.bytesRead += 5;
     },
   };
@@ -137,6 +153,52 @@ describe('what a connection is owed', () => {
     expect(before).toBeUndefined();
     expect(redis.destroyed).toContain('no data within 5000 ms');
     expect(rejected).toEqual([]);
+  });
+
+  it('does not end a connection that is being made for what the last one left unanswered', () => {
+    const { redis, send, reconnect } = openFake({ socketTimeout: 5_000 });
+    send('first');
+    jest.advanceTimersByTime(1_000);
+    reconnect();
+    jest.advanceTimersByTime(60_000);
+    const meanwhile = redis.destroyed;
+    redis.commandQueue.items.length = 0;
+    redis.status = 'ready';
+    send('first, again');
+    jest.advanceTimersByTime(4_900);
+    const before = redis.destroyed;
+    jest.advanceTimersByTime(600);
+
+    expect([meanwhile, before]).toEqual([undefined, undefined]);
+    expect(redis.destroyed).toContain('no data within 5000 ms');
+  });
+
+  it('is counted from when it was asked for first, wherever it is sent again', () => {
+    const { redis, send, answer, rejected } = openFake(limits);
+    const command = send('moved');
+    for (let index = 0; index < 3; index += 1) {
+      jest.advanceTimersByTime(400);
+      answer();
+      command.isSettled = false;
+      redis.sendCommand(command);
+    }
+    const before = [...rejected];
+    jest.advanceTimersByTime(400);
+
+    expect(before).toEqual([]);
+    expect(rejected).toEqual(['moved: Command timed out']);
+  });
+
+  it('is not waited for any longer where it still waits for a connection', () => {
+    const { send, rejected, reconnect } = openFake(limits);
+    reconnect();
+    send('first');
+    jest.advanceTimersByTime(1_499);
+    const before = [...rejected];
+    jest.advanceTimersByTime(101);
+
+    expect(before).toEqual([]);
+    expect(rejected).toEqual(['first: Command timed out']);
   });
 
   it('may be late by the time in which the process stood still, and a while', () => {

@@ -9,23 +9,30 @@ const RESPITE_MS = 500;
 /** Looks in the time after which a connection that hears nothing is dead. */
 const LOOKS = 20;
 
+/** Times are monotonic. */
 interface OwedCommand {
-  /** Monotonic. */
+  /** For the first time: on a cluster it may be sent again, to another server. */
+  givenAt?: number;
   sentAt?: number;
   setTimeout: (milliseconds: number) => void;
   readonly isSettled: boolean;
   readonly reject: (error: Error) => void;
 }
 
+interface CommandQueue {
+  readonly length: number;
+  readonly peekAt: (index: number) => { readonly command: OwedCommand } | undefined;
+}
+
 /** The parts of a connection that tell what it is owed. */
 interface Connection {
+  readonly status: Redis['status'];
   readonly stream: Redis['stream'];
   readonly options: Pick<Redis['options'], 'commandTimeout' | 'socketTimeout'>;
-  /** Oldest first. */
-  readonly commandQueue: {
-    readonly length: number;
-    readonly peekAt: (index: number) => { readonly command: OwedCommand } | undefined;
-  };
+  /** What was sent and is not answered, in this order. Without a connection it may be what the last one left. */
+  readonly commandQueue: CommandQueue;
+  /** What waits for a connection. */
+  readonly offlineQueue: CommandQueue;
   sendCommand: Redis['sendCommand'];
   setSocketTimeout: () => void;
 }
@@ -36,6 +43,13 @@ interface Stall {
   readonly milliseconds: number;
 }
 
+/** When something came last, as far as looks tell. */
+interface Heard {
+  readonly stream: Redis['stream'] | undefined;
+  readonly bytes: number;
+  readonly at: number;
+}
+
 /**
  * Does what ioredis does for `commandTimeout` and `socketTimeout`, for a machine that may stand still: its own timers fire
  * before what lies in the socket is read. And with one timer a connection, which looks at what is owed while something is;
@@ -43,24 +57,25 @@ interface Stall {
  */
 export function watchReplies(redis: Redis): void {
   const connection = redis as unknown as Connection;
-  const { commandTimeout = Number.POSITIVE_INFINITY, socketTimeout } = connection.options;
+  const { commandTimeout, socketTimeout } = connection.options;
   // Then ioredis does what there is to do.
   if (socketTimeout === undefined) return;
   const lookEveryMs = socketTimeout / LOOKS;
   let isWatching = false;
   let dueAt = 0;
   let stalls: Stall[] = [];
-  let heard = { bytes: 0, at: 0 };
+  let heard: Heard = { stream: undefined, bytes: 0, at: 0 };
 
   const lookIn = (milliseconds: number, isAgain = false): void => {
     isWatching = true;
     dueAt = performance.now() + milliseconds;
-    setTimeout(() => look(isAgain), milliseconds);
+    // While it matters the connection keeps the process alive.
+    setTimeout(() => look(isAgain), milliseconds).unref();
   };
 
   const look = (isAgain: boolean): void => {
     isWatching = false;
-    if (connection.commandQueue.length === 0) {
+    if (connection.commandQueue.length === 0 && connection.offlineQueue.length === 0) {
       stalls = [];
       return;
     }
@@ -71,9 +86,8 @@ export function watchReplies(redis: Redis): void {
       // What came meanwhile is read first.
       if (!isAgain) return lookIn(1, true);
     }
-    const bytes = connection.stream.bytesRead;
-    if (bytes !== heard.bytes) heard = { bytes, at: now };
-    rejectOverdue(now);
+    if (commandTimeout !== undefined) rejectOverdue(commandTimeout, now);
+    if (connection.status === 'connect' || connection.status === 'ready') endSilent(connection.stream, now);
     lookIn(lookEveryMs);
   };
 
@@ -83,17 +97,23 @@ export function watchReplies(redis: Redis): void {
     return now - since >= limit + (heldUp === 0 ? 0 : Math.min(heldUp, MAX_HELD_UP_MS) + RESPITE_MS);
   };
 
-  const rejectOverdue = (now: number): void => {
-    const { commandQueue, stream } = connection;
-    const oldest = commandQueue.peekAt(0)?.command.sentAt ?? now;
-    for (let index = 0; index < commandQueue.length; index += 1) {
-      const { command } = commandQueue.peekAt(index)!;
-      if (!isOver(command.sentAt ?? now, commandTimeout, now)) break;
-      if (!command.isSettled) command.reject(new Error('Command timed out'));
+  const rejectOverdue = (limit: number, now: number): void => {
+    for (const queue of [connection.commandQueue, connection.offlineQueue]) {
+      for (let index = 0; index < queue.length; index += 1) {
+        const { command } = queue.peekAt(index)!;
+        if (command.isSettled || !isOver(command.givenAt ?? now, limit, now)) continue;
+        command.reject(new Error('Command timed out'));
+      }
     }
-    if (isOver(Math.max(oldest, heard.at), socketTimeout, now)) {
-      stream.destroy(new Error(`Socket timeout: no data within ${socketTimeout} ms, though a reply is owed.`));
-    }
+  };
+
+  const endSilent = (stream: Redis['stream'], now: number): void => {
+    const bytes = stream.bytesRead;
+    if (stream !== heard.stream) heard = { stream, bytes: 0, at: 0 };
+    if (bytes !== heard.bytes) heard = { stream, bytes, at: now };
+    const oldest = connection.commandQueue.peekAt(0)?.command.sentAt;
+    if (oldest === undefined || !isOver(Math.max(oldest, heard.at), socketTimeout, now)) return;
+    stream.destroy(new Error(`Socket timeout: no data within ${socketTimeout} ms, though a reply is owed.`));
   };
 
   const send = connection.sendCommand.bind(redis);
@@ -102,6 +122,7 @@ export function watchReplies(redis: Redis): void {
     const command = sent as unknown as OwedCommand;
     command.setTimeout = isDoneHere;
     command.sentAt = performance.now();
+    command.givenAt ??= command.sentAt;
     if (!isWatching) lookIn(lookEveryMs);
     return send(sent, stream);
   };

@@ -119,15 +119,15 @@ describe('the jobs of a check that is started in one script', () => {
     await queues.close();
   });
 
-  it('keep few events of their queue, and what somebody has set there', async () => {
-    await redis.hset(queueKey('nyc-1', 'meta'), 'opts.maxLenEvents', '3');
+  it('keep few events of their queue, also where a worker has set more', async () => {
+    await redis.hset(queueKey('nyc-1', 'meta'), 'opts.maxLenEvents', '10000');
 
     await createStartCheck(redis, noQueues, RETENTION_MS)(checkOn('fra-1', 'nyc-1'), jobsFor('fra-1', 'nyc-1'));
 
     const lengths = await Promise.all(
       ['fra-1', 'nyc-1'].map((probe) => redis.hget(queueKey(probe, 'meta'), 'opts.maxLenEvents')),
     );
-    expect(lengths).toEqual(['10', '3']);
+    expect(lengths).toEqual(['10', '10']);
   });
 });
 

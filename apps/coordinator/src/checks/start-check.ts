@@ -75,7 +75,7 @@ local parts = { 'wait', 'paused', 'meta', 'id', 'completed', 'delayed', 'active'
 local function add(queue, job, name, now, data, opts)
   local keys = {}
   for i, part in ipairs(parts) do keys[i] = queue .. part end
-  redis.call('HSETNX', queue .. 'meta', 'opts.maxLenEvents', ${MAX_EVENTS})
+  redis.call('HSET', queue .. 'meta', 'opts.maxLenEvents', ${MAX_EVENTS})
   addStandardJob(keys, { cmsgpack.pack({ queue, job, name, now }), data, opts })
 end
 local said, now = {}, tonumber(take())

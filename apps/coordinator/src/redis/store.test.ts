@@ -38,6 +38,16 @@ describe('errors of Redis', () => {
     expect([replyCode(scripted), isStoreFault(scripted)]).toEqual(['OOM', true]);
   });
 
+  it('are the fault of the store where the login lacks a right, in a script as outside of it', async () => {
+    await bed.redis.acl('SETUSER', 'limited', 'on', '>pw', '~*', '+@all', '-set');
+    const limited = bed.redis.duplicate({ username: 'limited', password: 'pw' });
+    const error = await failureOf(limited.set('more', 'x'));
+    const scripted = await failureOf(limited.eval("return redis.call('SET', KEYS[1], 'x')", 1, 'more'));
+    limited.disconnect();
+
+    expect([error, scripted].map(isStoreFault)).toEqual([true, true]);
+  });
+
   it('are the fault of the store where nothing was answered', () => {
     expect(isStoreFault(new Error('Command timed out'))).toBe(true);
   });

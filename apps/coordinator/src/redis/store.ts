@@ -11,6 +11,9 @@ const serverStates = new Set([
   ...['NOAUTH', 'NOPERM', 'WRONGPASS', 'UNKILLABLE'],
 ]);
 
+/** How Redis 7 says NOPERM of a command inside a script. */
+const NOT_PERMITTED_IN_SCRIPT = "ERR The user executing the script can't run";
+
 /**
  * Runs commands on a connection that is ready.
  *
@@ -31,7 +34,7 @@ export async function onStore<T>(connection: Redis, run: (redis: Redis) => Promi
 export function isStoreFault(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   if (error.name !== 'ReplyError') return true;
-  return serverStates.has(replyCode(error));
+  return serverStates.has(replyCode(error)) || error.message.startsWith(NOT_PERMITTED_IN_SCRIPT);
 }
 
 /** The first word of an error reply: `WRONGTYPE`, `NOGROUP`, `NOSCRIPT`, `ERR` … */
