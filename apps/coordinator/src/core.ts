@@ -38,7 +38,7 @@ import { createFloodGuard } from './probes/flood-guard.ts';
 import { createProbeDirectory, heartbeatScript } from './probes/probe-directory.ts';
 import { createProbeList } from './probes/probe-list.ts';
 import { createProbeRecords, type ProbeRecords } from './probes/probe-records.ts';
-import { statusOf, type KnownProbe } from './probes/probe-status.ts';
+import { isHealthy, type KnownProbe } from './probes/probe-status.ts';
 import { createProbeValidators } from './probes/probe-validators.ts';
 import type { ProbeList } from './probes/probes.ts';
 import { openChannels } from './redis/channels.ts';
@@ -262,7 +262,7 @@ export function createCore(options: CoreOptions): Core {
     ready: async () => {
       try {
         const known = await directory.probes();
-        const healthyProbes = known.filter((probe) => statusOf(probe).status === 'healthy').length;
+        const healthyProbes = known.filter(isHealthy).length;
         return { redis: requests.status === 'ready', healthyProbes };
       } catch {
         return { redis: false, healthyProbes: 0 };

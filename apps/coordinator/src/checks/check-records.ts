@@ -62,7 +62,19 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
   const { type, host, createdAt, deadlineAt, probes, screenshot } = check;
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
-    ...['type', type, 'host', host, 'createdAt', createdAt, 'deadlineAt', deadlineAt, 'probes', probes.join(',')],
+    // Redis keeps UTF-8, and its JSON reads nothing else.
+    ...[
+      'type',
+      type,
+      'host',
+      host.toWellFormed(),
+      'createdAt',
+      createdAt,
+      'deadlineAt',
+      deadlineAt,
+      'probes',
+      probes.join(','),
+    ],
     ...['pending', pending, ...fieldsOf(screenshot)],
   ];
 }

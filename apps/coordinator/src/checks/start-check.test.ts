@@ -58,6 +58,16 @@ describe.each([
     expect(await redis.exists(redisKeys.screenshots)).toBe(0);
   });
 
+  it('keeps the target as the caller wrote it, as far as that is text', async () => {
+    const host = 'http://é.example/“\\”\u0001?\ud800';
+
+    await startOf()({ ...checkOn('fra-1'), host }, [{ probe: 'fra-1', id: ID, job: { ...job, params: { host } } }]);
+
+    expect((await readCheck(redis, ID))!.host).toBe('http://é.example/“\\”\u0001?\ufffd');
+    const data = await redis.hget(queueKey('fra-1', ID), 'data');
+    expect((JSON.parse(data!) as Job).params).toEqual({ host });
+  });
+
   it('has its screenshot watched, and the job for it in the queue behind the others', async () => {
     const params = { url: 'http://a.example/' };
     const screenshot = { state: 'pending', probe: 'nyc-1', params } as unknown as NonNullable<NewCheck['screenshot']>;

@@ -32,15 +32,37 @@ export function createStartCheck(redis: Redis, queues: Pick<JobQueues, 'add'>, r
   return isCluster(redis) ? startApart(redis, queues, retentionMs) : startTogether(redis, retentionMs);
 }
 
+/** What the script is told. Times are milliseconds since the epoch. */
+interface Start {
+  readonly id: string;
+  readonly deadline: number;
+  /** How long the record lives, milliseconds. */
+  readonly ttl: number;
+  /** Member of `screenshots`. */
+  readonly watched: string | undefined;
+  /** Field, value, and so on. */
+  readonly fields: readonly (string | number)[];
+  readonly probes: readonly string[];
+  /** When the jobs were made. */
+  readonly now: number;
+  readonly jobs: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** JSON. */
+    readonly data: string;
+    /** What the keys of each queue begin with. */
+    readonly queues: readonly string[];
+  }[];
+}
+
 /**
  * One script does all of it, at a tenth of what so many commands cost the process that sends them. It adds the jobs by
  * BullMQ's own Lua, as `Queue.add` does; a test holds the two equal. What an agent broke is its own queue's error alone.
  *
  * The keys of the queues are not declared, so it is for one server.
  *
- * KEYS deadlines, check, results, screenshots. ARGV id, deadline, time to live of the record (ms), member of `screenshots` or
- * '', how many values the record has, then these, how many probes, then these, time for the jobs (ms), and for each job: id,
- * name, data, on how many queues, then what the keys of each begin with. Returns '' or an error for each queue.
+ * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`: many arguments would cost more to send than one to read.
+ * Returns '' or an error for each queue of each job.
  */
 export const startScript = defineScript(
   '',
@@ -48,42 +70,31 @@ export const startScript = defineScript(
 local function addStandardJob(KEYS, ARGV)
 ${addStandardJob.content}
 end
-local at = 0
-local function take()
-  at = at + 1
-  return ARGV[at]
-end
-local function takeList()
-  local list = {}
-  for i = 1, tonumber(take()) do list[i] = take() end
-  return list
-end
-local id, deadline, ttl, watched = take(), take(), take(), take()
-redis.call('ZADD', KEYS[1], deadline, id)
-redis.call('HSET', KEYS[2], 'v', 0, unpack(takeList()))
+local start = cjson.decode(ARGV[1])
+redis.call('ZADD', KEYS[1], start.deadline, start.id)
+redis.call('HSET', KEYS[2], 'v', 0, unpack(start.fields))
 local results = {}
-for _, probe in ipairs(takeList()) do
+for _, probe in ipairs(start.probes) do
   results[#results + 1] = probe
   results[#results + 1] = ''
 end
 redis.call('HSET', KEYS[3], unpack(results))
-redis.call('PEXPIRE', KEYS[2], ttl)
-redis.call('PEXPIRE', KEYS[3], ttl)
-if watched ~= '' then redis.call('ZADD', KEYS[4], deadline, watched) end
+redis.call('PEXPIRE', KEYS[2], start.ttl)
+redis.call('PEXPIRE', KEYS[3], start.ttl)
+if start.watched then redis.call('ZADD', KEYS[4], start.deadline, start.watched) end
 
 local parts = { 'wait', 'paused', 'meta', 'id', 'completed', 'delayed', 'active', 'events', 'marker' }
-local function add(queue, job, name, now, data, opts)
+local function add(queue, job, opts)
   local keys = {}
   for i, part in ipairs(parts) do keys[i] = queue .. part end
   redis.call('HSET', queue .. 'meta', 'opts.maxLenEvents', ${MAX_EVENTS})
-  addStandardJob(keys, { cmsgpack.pack({ queue, job, name, now }), data, opts })
+  addStandardJob(keys, { cmsgpack.pack({ queue, job.id, job.name, start.now }), job.data, opts })
 end
-local said, now = {}, tonumber(take())
-while at < #ARGV do
-  local job, name, data = take(), take(), take()
-  local opts = cmsgpack.pack({ attempts = 1, removeOnComplete = true, removeOnFail = true, jobId = job })
-  for _, queue in ipairs(takeList()) do
-    local isAdded, why = pcall(add, queue, job, name, now, data, opts)
+local said = {}
+for _, job in ipairs(start.jobs) do
+  local opts = cmsgpack.pack({ attempts = 1, removeOnComplete = true, removeOnFail = true, jobId = job.id })
+  for _, queue in ipairs(job.queues) do
+    local isAdded, why = pcall(add, queue, job, opts)
     said[#said + 1] = isAdded and '' or (type(why) == 'table' and why.err or tostring(why))
   end
 end
@@ -95,11 +106,11 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
   return async (check, jobs) => {
     const { id, createdAt, deadlineAt, probes } = check;
     const keys = [redisKeys.deadlines, redisKeys.check(id), redisKeys.checkResults(id), redisKeys.screenshots];
-    const fields = recordFields(check);
-    const said = (await runScript(redis, startScript, keys, [
-      ...[id, deadlineAt, deadlineAt - createdAt + retentionMs, watchedScreenshot(check) ?? ''],
-      ...[fields.length, ...fields, probes.length, ...probes, createdAt, ...jobValues(jobs)],
-    ])) as readonly string[];
+    const start: Start = {
+      ...{ id, deadline: deadlineAt, ttl: deadlineAt - createdAt + retentionMs, watched: watchedScreenshot(check) },
+      ...{ fields: recordFields(check), probes, now: createdAt, jobs: gather(jobs) },
+    };
+    const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as readonly string[];
     return said.map((error) =>
       error === ''
         ? { status: 'fulfilled', value: undefined }
@@ -109,17 +120,15 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
 }
 
 /** What is the same for one probe and the next is sent once. */
-function jobValues(jobs: readonly NewJob[]): readonly (string | number)[] {
-  const groups: { readonly first: NewJob; readonly queues: string[] }[] = [];
+function gather(jobs: readonly NewJob[]): Start['jobs'] {
+  const gathered: { readonly first: NewJob; readonly queues: string[] }[] = [];
   for (const one of jobs) {
     const queue = `${redisKeys.queuePrefix(one.probe)}:${JOB_QUEUE}:`;
-    const last = groups.at(-1);
+    const last = gathered.at(-1);
     if (last?.first.job === one.job && last.first.id === one.id) last.queues.push(queue);
-    else groups.push({ first: one, queues: [queue] });
+    else gathered.push({ first: one, queues: [queue] });
   }
-  return groups.flatMap(({ first: { id, job }, queues }) => [
-    ...[id, job.type, JSON.stringify(job), queues.length, ...queues],
-  ]);
+  return gathered.map(({ first: { id, job }, queues }) => ({ id, name: job.type, data: JSON.stringify(job), queues }));
 }
 
 /** On a Redis Cluster they go to several servers, which keep no order among them: the record has to be answered first. */

@@ -27,6 +27,7 @@ export function isListed({ alive, lastSeenMs, switchedOff }: KnownProbe, nowMs: 
 
 /** Whether a probe can take work, and why it is not at its best. */
 export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
+  if (isHealthy(probe)) return { status: 'healthy', reason: null };
   const { alive, heartbeat, lastSeenMs, switchedOff } = probe;
   if (switchedOff !== undefined) return { status: 'offline', reason: switchedOff };
   if (!alive) {
@@ -39,8 +40,13 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   const back = probe.justBack === true ? ['It was offline and has come back a moment ago.'] : [];
   const reasons = heartbeat.draining ? ['It is shutting down and takes no new work.'] : [];
   reasons.push(...back, ...heartbeat.degraded);
-  if (reasons.length === 0) return { status: 'healthy', reason: null };
   return { status: 'degraded', reason: reasons.join(' ').slice(0, 1_024) };
+}
+
+/** Whether a probe's status is `healthy`. */
+export function isHealthy({ alive, heartbeat, switchedOff, justBack }: KnownProbe): boolean {
+  if (!alive || switchedOff !== undefined || heartbeat === undefined) return false;
+  return !heartbeat.draining && justBack !== true && heartbeat.degraded.length === 0;
 }
 
 /** Why a probe cannot be given a job at all, or undefined where it can. */

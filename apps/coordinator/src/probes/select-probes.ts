@@ -1,7 +1,7 @@
 import { escapeText, type InputError } from '@vantage/contract';
 
 import { readLocations, type Location } from './locations.ts';
-import { absenceOf, statusOf, type KnownProbe } from './probe-status.ts';
+import { absenceOf, isHealthy, type KnownProbe } from './probe-status.ts';
 
 export interface SelectionRequest {
   /** Name of the check type. */
@@ -87,16 +87,12 @@ function spread(
   locations: readonly Location[],
   { limit, tieBreak = () => 0 }: SelectionRequest,
 ): readonly string[] {
-  const left = new Set(
-    capable
-      .map((probe) => toCandidate(probe, locations, tieBreak))
-      .toSorted((a, b) => a.load - b.load || a.tie - b.tie || (a.id < b.id ? -1 : 1)),
-  );
+  const left = capable.map((probe) => toCandidate(probe, locations, tieBreak));
   const taken: string[] = [];
   const uses = new Map<string | number, number>();
-  while (taken.length < limit && left.size > 0) {
+  while (taken.length < limit && left.length > 0) {
     const next = least(left, uses);
-    left.delete(next);
+    left.splice(left.indexOf(next), 1);
     taken.push(next.id);
     for (const use of [next.asNumber, next.countryCode, ...next.places]) uses.set(use, (uses.get(use) ?? 0) + 1);
   }
@@ -114,12 +110,12 @@ function toCandidate(
     locations.length === 0
       ? NOWHERE
       : locations.flatMap((terms, index) => (terms.every((holds) => holds(probe.record)) ? [index] : []));
-  const degraded = statusOf(probe).status === 'healthy' ? 0 : 1;
+  const degraded = isHealthy(probe) ? 0 : 1;
   return { id, asNumber, countryCode, places, degraded, load: running / capacity, tie: tieBreak(id) };
 }
 
-/** The first of those that rank lowest; they come in the order of their load. Asked for each check: it allocates nothing. */
-function least(candidates: Iterable<Candidate>, uses: ReadonlyMap<string | number, number>): Candidate {
+/** The one that ranks lowest. Asked for each check: it allocates nothing. */
+function least(candidates: readonly Candidate[], uses: ReadonlyMap<string | number, number>): Candidate {
   const usesOf = (of: string | number): number => uses.get(of) ?? 0;
   let best: Candidate | undefined;
   let [bestPlace, bestNetwork, bestCountry] = [0, 0, 0];
@@ -134,7 +130,10 @@ function least(candidates: Iterable<Candidate>, uses: ReadonlyMap<string | numbe
         candidate.degraded - best.degraded ||
         Math.min(network, 1) + Math.min(country, 1) - Math.min(bestNetwork, 1) - Math.min(bestCountry, 1) ||
         network + country - bestNetwork - bestCountry ||
-        network - bestNetwork) < 0;
+        network - bestNetwork ||
+        candidate.load - best.load ||
+        candidate.tie - best.tie ||
+        (candidate.id < best.id ? -1 : 1)) < 0;
     if (!isLess) continue;
     best = candidate;
     bestPlace = place;
