@@ -35,6 +35,7 @@ function openFake(options: { readonly commandTimeout?: number; readonly socketTi
   const rejected: string[] = [];
   const newStream = () => ({
     bytesRead: 0,
+    writableEnded: false,
     destroy: (error: Error) => {
       redis.destroyed ??= error.message;
     },
@@ -171,6 +172,18 @@ describe('what a connection is owed', () => {
 
     expect([meanwhile, before]).toEqual([undefined, undefined]);
     expect(redis.destroyed).toContain('no data within 5000 ms');
+  });
+
+  it('ends a connection that is being closed with replies owed as soon as any other', () => {
+    const { redis, send } = openFake(limits);
+    send('first');
+    jest.advanceTimersByTime(1_600);
+    // As where a login was not answered in time: all that was asked is given up first.
+    redis.commandQueue.items.length = 0;
+    redis.stream.writableEnded = true;
+    jest.advanceTimersByTime(500);
+
+    expect(redis.destroyed).toContain('no data within 2000 ms');
   });
 
   it('is counted from when it was asked for first, wherever it is sent again', () => {

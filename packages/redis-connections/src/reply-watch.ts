@@ -4,8 +4,10 @@ import type { Redis } from 'ioredis';
 const HELD_UP_MS = 50;
 /** Time in which the process stood still does not count, up to this. */
 const MAX_HELD_UP_MS = 2_000;
-/** What has come meanwhile, or comes as slowly, is given this long on top of it. */
+/** What has come meanwhile, or comes as slowly, is given this long after it. */
 const RESPITE_MS = 500;
+/** States in which what is owed is owed by the stream that there is. */
+const connected: ReadonlySet<string> = new Set(['connect', 'ready']);
 /** Looks in the time after which a connection that hears nothing is dead. */
 const LOOKS = 20;
 
@@ -63,6 +65,7 @@ export function watchReplies(redis: Redis): void {
   const lookEveryMs = socketTimeout / LOOKS;
   let isWatching = false;
   let dueAt = 0;
+  let owedSince: number | undefined;
   let stalls: Stall[] = [];
   let heard: Heard = { stream: undefined, bytes: 0, at: 0 };
 
@@ -75,7 +78,12 @@ export function watchReplies(redis: Redis): void {
 
   const look = (isAgain: boolean): void => {
     isWatching = false;
-    if (connection.commandQueue.length === 0 && connection.offlineQueue.length === 0) {
+    const { commandQueue, offlineQueue, stream } = connection;
+    const isConnected = connected.has(connection.status);
+    // A stream that is ended with its replies owed may be as dead as any, and holds up the next one.
+    const isEnding = isConnected && stream.writableEnded;
+    owedSince = commandQueue.peekAt(0)?.command.sentAt ?? (isEnding ? owedSince : undefined);
+    if (owedSince === undefined && offlineQueue.length === 0) {
       stalls = [];
       return;
     }
@@ -87,14 +95,16 @@ export function watchReplies(redis: Redis): void {
       if (!isAgain) return lookIn(1, true);
     }
     if (commandTimeout !== undefined) rejectOverdue(commandTimeout, now);
-    if (connection.status === 'connect' || connection.status === 'ready') endSilent(connection.stream, now);
+    if (owedSince !== undefined && isConnected) endSilent(stream, owedSince, now);
     lookIn(lookEveryMs);
   };
 
   const isOver = (since: number, limit: number, now: number): boolean => {
     if (now - since < limit) return false;
     const heldUp = stalls.reduce((sum, { endedAt, milliseconds }) => sum + (endedAt > since ? milliseconds : 0), 0);
-    return now - since >= limit + (heldUp === 0 ? 0 : Math.min(heldUp, MAX_HELD_UP_MS) + RESPITE_MS);
+    if (now - since < limit + Math.min(heldUp, MAX_HELD_UP_MS)) return false;
+    const lastStallEndedAt = stalls.at(-1)?.endedAt ?? Number.NEGATIVE_INFINITY;
+    return now - lastStallEndedAt >= RESPITE_MS || now - since >= limit + MAX_HELD_UP_MS + RESPITE_MS;
   };
 
   const rejectOverdue = (limit: number, now: number): void => {
@@ -107,12 +117,11 @@ export function watchReplies(redis: Redis): void {
     }
   };
 
-  const endSilent = (stream: Redis['stream'], now: number): void => {
+  const endSilent = (stream: Redis['stream'], since: number, now: number): void => {
     const bytes = stream.bytesRead;
     if (stream !== heard.stream) heard = { stream, bytes: 0, at: 0 };
     if (bytes !== heard.bytes) heard = { stream, bytes, at: now };
-    const oldest = connection.commandQueue.peekAt(0)?.command.sentAt;
-    if (oldest === undefined || !isOver(Math.max(oldest, heard.at), socketTimeout, now)) return;
+    if (!isOver(Math.max(since, heard.at), socketTimeout, now)) return;
     stream.destroy(new Error(`Socket timeout: no data within ${socketTimeout} ms, though a reply is owed.`));
   };
 
