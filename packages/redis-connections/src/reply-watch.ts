@@ -9,7 +9,7 @@ const RESPITE_MS = 500;
 /** States in which what is owed is owed by the stream that there is. */
 const connected: ReadonlySet<string> = new Set(['connect', 'ready']);
 /** Looks in the time after which a connection that hears nothing is dead. */
-const LOOKS = 20;
+const LOOKS = 40;
 
 /** Times are monotonic. */
 interface OwedCommand {
@@ -55,7 +55,7 @@ interface Heard {
 /**
  * Does what ioredis does for `commandTimeout` and `socketTimeout`, for a machine that may stand still: its own timers fire
  * before what lies in the socket is read. And with one timer a connection, which looks at what is owed while something is;
- * one for each command costs as much as the rest of it. A look is a twentieth of `socketTimeout` apart from the next.
+ * one for each command costs as much as the rest of it. A look is a fortieth of `socketTimeout` apart from the next, or less where a time is up before.
  */
 export function watchReplies(redis: Redis): void {
   const connection = redis as unknown as Connection;
@@ -96,7 +96,14 @@ export function watchReplies(redis: Redis): void {
     }
     if (commandTimeout !== undefined) rejectOverdue(commandTimeout, now);
     if (owedSince !== undefined && isConnected) endSilent(stream, owedSince, now);
-    lookIn(lookEveryMs);
+    const oldest = commandQueue.peekAt(0)?.command.givenAt;
+    lookIn(
+      Math.min(
+        lookEveryMs,
+        leftOf(oldest, commandTimeout, now),
+        leftOf(owedSince && Math.max(owedSince, heard.at), socketTimeout, now),
+      ),
+    );
   };
 
   const isOver = (since: number, limit: number, now: number): boolean => {
@@ -135,6 +142,12 @@ export function watchReplies(redis: Redis): void {
     if (!isWatching) lookIn(lookEveryMs);
     return send(sent, stream);
   };
+}
+
+/** Milliseconds until a time is up; endless where it is up already, which is not all that there is to it. */
+function leftOf(since: number | undefined, limit: number | undefined, now: number): number {
+  if (since === undefined || limit === undefined || since + limit <= now) return Number.POSITIVE_INFINITY;
+  return Math.max(1, since + limit - now);
 }
 
 function isDoneHere(): void {
