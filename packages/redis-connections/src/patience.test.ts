@@ -1,31 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
+import { useStallingClock, type StallingClock } from '../test/stalling-clock.ts';
 import { afterPatience } from './patience.ts';
 
 let ran: number;
-/** How long the process has stood still in all, milliseconds. */
-let stoodStill: number;
+let clock: StallingClock;
 const run = (): void => {
   ran += 1;
 };
 
-/** The process stands still until after the next timer is due, which then fires late. */
-function standStill(milliseconds: number): void {
-  stoodStill += milliseconds;
-  jest.advanceTimersToNextTimer();
-}
-
 describe('a patience', () => {
   beforeEach(() => {
-    [ran, stoodStill] = [0, 0];
-    jest.useFakeTimers();
-    const now = performance.now.bind(performance);
-    jest.spyOn(performance, 'now').mockImplementation(() => now() + stoodStill);
+    ran = 0;
+    clock = useStallingClock();
   });
 
   afterEach(() => {
-    jest.restoreAllMocks();
-    jest.useRealTimers();
+    clock.restore();
   });
 
   it('ends when its time is up, once', () => {
@@ -48,7 +39,7 @@ describe('a patience', () => {
 
   it('loses no more than a slice to a time in which the process stood still', () => {
     afterPatience(1_000, run);
-    standStill(1_200);
+    clock.standStill(1_200);
     jest.advanceTimersByTime(749);
     const before = ran;
     jest.advanceTimersByTime(1);
@@ -58,7 +49,7 @@ describe('a patience', () => {
 
   it('is given some time again where its end was held up', () => {
     afterPatience(100, run);
-    standStill(1_000);
+    clock.standStill(1_000);
     jest.advanceTimersByTime(499);
     const before = ran;
     jest.advanceTimersByTime(1);
@@ -68,7 +59,7 @@ describe('a patience', () => {
 
   it('lets what came be read first where the process stood still until after its end', () => {
     afterPatience(100, run);
-    standStill(60_000);
+    clock.standStill(60_000);
     const before = ran;
     jest.advanceTimersByTime(1);
 
@@ -78,7 +69,7 @@ describe('a patience', () => {
   it('is given no more than two seconds again, however often it is held up', () => {
     const startedAt = performance.now();
     afterPatience(100, run);
-    while (ran === 0) standStill(60);
+    while (ran === 0) clock.standStill(60);
 
     expect(performance.now() - startedAt).toBeGreaterThan(1_500);
     expect(performance.now() - startedAt).toBeLessThan(3_000);

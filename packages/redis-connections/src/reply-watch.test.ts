@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
 
+import { useStallingClock, type StallingClock } from '../test/stalling-clock.ts';
 import { watchReplies } from './reply-watch.ts';
 
 interface Sent {
@@ -9,14 +10,7 @@ interface Sent {
   readonly reject: (error: Error) => void;
 }
 
-/** How long the process has stood still in all, milliseconds. */
-let stoodStill: number;
-
-/** The process stands still until after the next look is due, which then comes late. */
-function standStill(milliseconds: number): void {
-  stoodStill += milliseconds;
-  jest.advanceTimersToNextTimer();
-}
+let clock: StallingClock;
 
 class Waiting {
   readonly items: { command: Sent }[] = [];
@@ -88,15 +82,11 @@ const limits = { commandTimeout: 1_500, socketTimeout: 2_000 };
 
 describe('what a connection is owed', () => {
   beforeEach(() => {
-    stoodStill = 0;
-    jest.useFakeTimers();
-    const now = performance.now.bind(performance);
-    jest.spyOn(performance, 'now').mockImplementation(() => now() + stoodStill);
+    clock = useStallingClock();
   });
 
   afterEach(() => {
-    jest.restoreAllMocks();
-    jest.useRealTimers();
+    clock.restore();
   });
 
   it('is waited for no longer than a command may take, each by itself', () => {
@@ -218,7 +208,7 @@ describe('what a connection is owed', () => {
     const { redis, send, answer, rejected } = openFake(limits);
     send('first');
     jest.advanceTimersByTime(1_450);
-    standStill(1_900);
+    clock.standStill(1_900);
     jest.advanceTimersByTime(450);
     const before = [...rejected, redis.destroyed];
     answer();
@@ -231,7 +221,7 @@ describe('what a connection is owed', () => {
   it('is read first where it came while the process stood still for however long', () => {
     const { redis, send, answer, rejected } = openFake(limits);
     send('first');
-    standStill(60_000);
+    clock.standStill(60_000);
     const before = [...rejected, redis.destroyed];
     answer();
     jest.advanceTimersByTime(100);
@@ -244,7 +234,7 @@ describe('what a connection is owed', () => {
     const { send, rejected } = openFake(limits);
     const startedAt = performance.now();
     send('first');
-    while (rejected.length === 0) standStill(60);
+    while (rejected.length === 0) clock.standStill(60);
 
     expect(performance.now() - startedAt).toBeGreaterThan(3_000);
     expect(performance.now() - startedAt).toBeLessThan(4_500);

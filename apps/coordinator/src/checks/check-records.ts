@@ -63,18 +63,8 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
     // Redis keeps UTF-8, and its JSON reads nothing else.
-    ...[
-      'type',
-      type,
-      'host',
-      host.toWellFormed(),
-      'createdAt',
-      createdAt,
-      'deadlineAt',
-      deadlineAt,
-      'probes',
-      probes.join(','),
-    ],
+    ...['type', type, 'host', host.toWellFormed(), 'probes', probes.join(',')],
+    ...['createdAt', createdAt, 'deadlineAt', deadlineAt],
     ...['pending', pending, ...fieldsOf(screenshot)],
   ];
 }

@@ -7,6 +7,21 @@ import { defineScript } from '../redis/scripts.ts';
  * in them are of Redis' own clock.
  */
 
+/** Lua that writes the record of a new check, with all its results pending. */
+export const recordLua = `
+local function writeRecord(check, results, ttl, probes, fields)
+  local pending = {}
+  for _, probe in ipairs(probes) do
+    pending[#pending + 1] = probe
+    pending[#pending + 1] = ''
+  end
+  redis.call('HSET', check, 'v', 0, unpack(fields))
+  redis.call('HSET', results, unpack(pending))
+  redis.call('PEXPIRE', check, ttl)
+  redis.call('PEXPIRE', results, ttl)
+end
+`;
+
 /**
  * KEYS check, results. ARGV time to live (ms), number of probes, then the probes, then field and value pairs of the record:
  * `pending` is among them, how many results and screenshots are to come.
@@ -14,16 +29,9 @@ import { defineScript } from '../redis/scripts.ts';
 export const createScript = defineScript(
   '',
   `
-local count = tonumber(ARGV[2])
-local probes = {}
-for i = 1, count do
-  probes[#probes + 1] = ARGV[2 + i]
-  probes[#probes + 1] = ''
-end
-redis.call('HSET', KEYS[1], 'v', 0, unpack(ARGV, 3 + count))
-redis.call('HSET', KEYS[2], unpack(probes))
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
-redis.call('PEXPIRE', KEYS[2], ARGV[1])
+${recordLua}
+local last = 2 + tonumber(ARGV[2])
+writeRecord(KEYS[1], KEYS[2], ARGV[1], { unpack(ARGV, 3, last) }, { unpack(ARGV, last + 1) })
 return 'OK'
 `,
 );

@@ -69,8 +69,8 @@ describe.each([
   });
 
   it('has its screenshot watched, and the job for it in the queue behind the others', async () => {
-    const params = { url: 'http://a.example/' };
-    const screenshot = { state: 'pending', probe: 'nyc-1', params } as unknown as NonNullable<NewCheck['screenshot']>;
+    const params = { url: 'http://a.example/', insecureSSL: false };
+    const screenshot = { state: 'pending', probe: 'nyc-1', params } as const;
     const picture: Job = { ...job, type: 'screenshot', params };
 
     await startOf()({ ...checkOn('nyc-1'), screenshot }, [

@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../redis/scripts.ts';
 import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from './check-records.ts';
+import { recordLua } from './check-scripts.ts';
 import { MAX_EVENTS, type JobQueues } from './job-queues.ts';
 
 /** What one probe is to do of a new check. */
@@ -56,12 +57,11 @@ interface Start {
 }
 
 /**
- * One script does all of it, at a tenth of what so many commands cost the process that sends them. It adds the jobs by
- * BullMQ's own Lua, as `Queue.add` does; a test holds the two equal. What an agent broke is its own queue's error alone.
+ * One script does all of it: sending so many commands was more than half of what a POST cost. It adds the jobs by BullMQ's own Lua, as `Queue.add` does; a test holds the two equal. What an agent broke is its own queue's error alone.
  *
  * The keys of the queues are not declared, so it is for one server.
  *
- * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`: many arguments would cost more to send than one to read.
+ * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`.
  * Returns '' or an error for each queue of each job.
  */
 export const startScript = defineScript(
@@ -70,17 +70,10 @@ export const startScript = defineScript(
 local function addStandardJob(KEYS, ARGV)
 ${addStandardJob.content}
 end
+${recordLua}
 local start = cjson.decode(ARGV[1])
 redis.call('ZADD', KEYS[1], start.deadline, start.id)
-redis.call('HSET', KEYS[2], 'v', 0, unpack(start.fields))
-local results = {}
-for _, probe in ipairs(start.probes) do
-  results[#results + 1] = probe
-  results[#results + 1] = ''
-end
-redis.call('HSET', KEYS[3], unpack(results))
-redis.call('PEXPIRE', KEYS[2], start.ttl)
-redis.call('PEXPIRE', KEYS[3], start.ttl)
+writeRecord(KEYS[2], KEYS[3], start.ttl, start.probes, start.fields)
 if start.watched then redis.call('ZADD', KEYS[4], start.deadline, start.watched) end
 
 local parts = { 'wait', 'paused', 'meta', 'id', 'completed', 'delayed', 'active', 'events', 'marker' }
