@@ -208,6 +208,23 @@ describe('HTTP/2 with prior knowledge', () => {
     expect(outcome).toMatchObject({ result: 'success', statusCode: 200, httpVersion: '2', bodyBytes: 1 });
   });
 
+  it('gets a body of one mebibyte without waiting for the flow control of the probe', async () => {
+    const port = await startRaw((socket: Socket) => {
+      const received: Buffer[] = [];
+      socket.on('data', (bytes: Buffer) => received.push(bytes));
+      void socketsRead().then(() => {
+        const allowed = windowOf(Buffer.concat(received));
+        const pieces = Math.min(64, Math.floor(allowed / 16_384));
+        const data = Array.from({ length: pieces }, () => frame(0, 0, 1, 'a'.repeat(16_384))).join('');
+        socket.end(Buffer.from(settings + head + data + (pieces === 64 ? frame(0, 1, 1, '') : ''), 'latin1'));
+      });
+    });
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { httpVersion: '2' } });
+
+    expect(outcome).toMatchObject({ result: 'success', bodyBytes: 1024 * 1024, truncated: false });
+  });
+
   const settings = frame(4, 0, 0, '');
   // HPACK: 0x88 is `:status: 200`, 0x89 is 204 (RFC 7541 appendix A).
   const head = frame(1, 4, 1, '\u0088');
@@ -244,6 +261,23 @@ describe('HTTP/2 with prior knowledge', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 });
+
+/** Bytes that a server may send on the first stream after what a client has sent (RFC 9113 sections 6.5.2 and 6.9). */
+function windowOf(sent: Buffer): number {
+  let [stream, connection] = [65_535, 65_535];
+  for (let at = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'.length; at < sent.length;) {
+    const [length, type, streamId] = [sent.readUIntBE(at, 3), sent[at + 3], sent.readUInt32BE(at + 5)];
+    const payload = sent.subarray(at + 9, at + 9 + length);
+    if (type === 4) {
+      for (let row = 0; row < length; row += 6)
+        if (payload.readUInt16BE(row) === 4) stream = payload.readUInt32BE(row + 2);
+    }
+    if (type === 8 && streamId === 0) connection += payload.readUInt32BE(0);
+    if (type === 8 && streamId === 1) stream += payload.readUInt32BE(0);
+    at += 9 + length;
+  }
+  return Math.min(stream, connection);
+}
 
 /** One frame (RFC 9113 section 4.1), one character per byte. */
 function frame(type: number, flags: number, stream: number, payload: string): string {

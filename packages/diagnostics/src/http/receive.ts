@@ -10,7 +10,7 @@ export const MAX_HEAD_BYTES = 16 * 1024;
  * Bytes that may come in for one request, counted from the connection on: a body of one-byte chunks, or frames and records
  * that carry nothing, never come to the bounds of head and body.
  */
-const MAX_RECEIVED_BYTES = 8 * 1024 * 1024;
+export const MAX_RECEIVED_BYTES = 8 * 1024 * 1024;
 const LOOK_AT_RECEIVED_EVERY_MS = 50;
 /** Interim (1xx) answers before which a target has to come to the point. */
 const MAX_INTERIM = 16;
