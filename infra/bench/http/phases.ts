@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-import { createTrustStore } from '../../../packages/diagnostics/src/http/trust-store.ts';
+import { createTrustStore } from '../../../packages/diagnostics/src/tls/trust-store.ts';
 import { median, type Figure } from '../goals.ts';
 import { checkHttp } from './check.ts';
 import type { Target } from './target.ts';

@@ -1,6 +1,6 @@
 import type { Admit, AnyCheckType, CommonResult, NameLookup, ParamsOf, ResultFieldsOf } from '@vantage/contract';
 
-import type { TrustStore } from './http/trust-store.ts';
+import type { TrustStore } from './tls/trust-store.ts';
 import type { PacketSockets } from './sockets/packet-socket.ts';
 
 /** What a diagnostic is lent. It has no other way to a name, a raw socket or the caller. */

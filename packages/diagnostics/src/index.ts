@@ -9,7 +9,7 @@ export {
 } from './browser/screenshots.ts';
 export { classifyError } from './classify.ts';
 export type { Diagnostic, DiagnosticContext, Outcome } from './diagnostic.ts';
-export { createTrustStore, type TrustStore } from './http/trust-store.ts';
+export { createTrustStore, type TrustStore } from './tls/trust-store.ts';
 export { loadDiagnostic } from './load.ts';
 export type { PacketSocket, PacketSocketOptions, PacketSockets, ReceivedPacket } from './sockets/packet-socket.ts';
 export type { PacketProcessOptions } from './sockets/packet-child.ts';

@@ -1,4 +1,4 @@
-import { boundText } from './bounded-text.ts';
+import { boundText } from '../bounded-text.ts';
 import { headerOf, type Head } from './head.ts';
 import { MAX_ALTERNATIVES } from './contract.ts';
 import type { HttpFields } from './measured.ts';

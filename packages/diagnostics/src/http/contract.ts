@@ -2,7 +2,7 @@ import { defineCheckType, durationSchema, familySchema, nullable, addressSchema 
 import { Type } from 'typebox';
 
 import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
-import { certificateFields, tlsSchema } from './tls-contract.ts';
+import { certificateFields, tlsSchema } from '../tls/schema.ts';
 
 /** Bytes of a body that are read, and that are decoded. */
 export const MAX_BODY_BYTES = 1024 * 1024;

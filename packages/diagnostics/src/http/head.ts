@@ -1,4 +1,4 @@
-import { boundText, jsonBytes } from './bounded-text.ts';
+import { boundText, jsonBytes } from '../bounded-text.ts';
 import { MAX_KEPT_HEADER_BYTES, MAX_KEPT_HEADERS } from './contract.ts';
 
 /** The head of an answer as HTTP/1.1 and HTTP/2 give it. */

@@ -1,7 +1,7 @@
 import { roundMs, type Failure } from '@vantage/contract';
 
 import { altSvcOf } from './alt-svc.ts';
-import { boundText } from './bounded-text.ts';
+import { boundText } from '../bounded-text.ts';
 import { headFields, type Head } from './head.ts';
 import type { PartialFields } from '../diagnostic.ts';
 import type { Http, HttpFields } from './measured.ts';

@@ -2,7 +2,7 @@ import type { Failure, ParamsOf } from '@vantage/contract';
 
 import { outcomeOf } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
-import { boundText } from './bounded-text.ts';
+import { boundText } from '../bounded-text.ts';
 import type { Http, HttpFields } from './measured.ts';
 import type { Step, StepProgress } from './record.ts';
 import { isRedirect, keyOf, no, redirected, requestHeaders, type Request } from './request.ts';

@@ -11,8 +11,8 @@ import type { Http } from './measured.ts';
 import { receive } from './receive.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './record.ts';
 import type { Request } from './request.ts';
-import { secure } from './secure.ts';
-import { createTrustStore } from './trust-store.ts';
+import { tlsHandshake } from '../tls/handshake.ts';
+import { createTrustStore } from '../tls/trust-store.ts';
 
 export interface StepOptions {
   readonly insecureSSL: boolean;
@@ -94,7 +94,7 @@ async function open(
 
   const securing = performance.now();
   const alpn = { auto: ['h2', 'http/1.1'], '1.1': ['http/1.1'], '2': ['h2'] }[httpVersion];
-  const secured = await secure(connected.socket, { host: target.host, alpn, trust }, signal);
+  const secured = await tlsHandshake(connected.socket, { host: target.host, alpn, trust }, signal);
   if (secured.socket === null) {
     connected.socket.destroy();
     if (secured.fields !== null) record.add({ ...secured.fields });

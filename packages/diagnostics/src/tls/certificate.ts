@@ -1,28 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { checkServerIdentity, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 
-import { boundText, jsonBytes } from './bounded-text.ts';
-import { MAX_ALT_NAMES, MAX_CHAIN } from './tls-contract.ts';
+import { boundText, jsonBytes } from '../bounded-text.ts';
+import { MAX_ALT_NAMES, MAX_CHAIN, type Tls, type TlsFields } from './schema.ts';
 
-export interface CertificateFields {
-  sslSubject: string | null;
-  sslIssuer: string | null;
-  sslValidFrom: string | null;
-  sslValidUntil: string | null;
-}
-
-export interface ChainCertificate {
-  subject: string;
-  issuer: string;
-  validFrom: string | null;
-  validUntil: string | null;
-  serialNumber: string;
-  fingerprint256: string;
-  subjectAltNames: string[];
-  subjectAltNameCount: number;
-  keyType: string | null;
-  keyBits: number | null;
-}
+export type CertificateFields = Omit<TlsFields, 'sslVersion' | 'tls'>;
+type ChainCertificate = Tls['chain'][number];
 
 /** One certificate of a chain. */
 export interface Certificate {

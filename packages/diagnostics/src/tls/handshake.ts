@@ -15,18 +15,18 @@ import {
   pointsToIssuer,
   type Certificate,
 } from './certificate.ts';
-import type { TlsFields } from './measured.ts';
 import { describeStaple, isRevoked, type Ocsp } from './ocsp.ts';
+import type { TlsFields } from './schema.ts';
 import type { TrustStore } from './trust-store.ts';
 
-export interface SecureOptions {
+export interface HandshakeOptions {
   /** Canonical host: a name is sent as SNI, a literal is not (RFC 6066 section 3); the certificate is held against it. */
   readonly host: string;
   readonly alpn: readonly string[];
   readonly trust: TrustStore;
 }
 
-export type Secured =
+export type Handshake =
   | {
       readonly socket: TLSSocket;
       readonly ms: number;
@@ -46,7 +46,7 @@ export type Secured =
  * A TLS handshake over a connected socket. Trusted or not, it comes to its end, so that the certificate can be shown;
  * the verdict is for the caller to heed.
  */
-export function secure(socket: Socket, options: SecureOptions, signal: AbortSignal): Promise<Secured> {
+export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: AbortSignal): Promise<Handshake> {
   return new Promise((resolve, reject) => {
     const { host, alpn, trust } = options;
     // The first use reads the trusted certificates, which takes some milliseconds: not time of the handshake.
@@ -61,7 +61,7 @@ export function secure(socket: Socket, options: SecureOptions, signal: AbortSign
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
     });
-    const settle = (outcome: () => Secured): void => {
+    const settle = (outcome: () => Handshake): void => {
       signal.removeEventListener('abort', giveUp);
       tlsSocket
         .off('error', failed)
@@ -105,7 +105,7 @@ function shownBefore(socket: TLSSocket): Omit<TlsFields, 'tls'> | null {
   return { ...certificateFieldsOf(certificateOf(peer.raw)), sslVersion: socket.getProtocol() ?? 'unknown' };
 }
 
-function describe(socket: TLSSocket, host: string, staple: Buffer | null, ms: number): Secured {
+function describe(socket: TLSSocket, host: string, staple: Buffer | null, ms: number): Handshake {
   const chain = chainOf(socket.getPeerCertificate(true));
   const [leaf] = chain;
   if (leaf === undefined) {

@@ -1,5 +1,5 @@
 import { failureCodes, nullable, timestampSchema, type FailureCode } from '@vantage/contract';
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 /** Certificates of a chain that are kept, and names of one certificate. */
 export const MAX_CHAIN = 8;
@@ -78,3 +78,16 @@ export const certificateFields = {
   sslValidUntil: nullable(timestampSchema),
   sslVersion: text(16, 'Version of TLS, such as TLSv1.3.'),
 };
+
+/** The field `tls` of a result. */
+export type Tls = Static<typeof tlsSchema>;
+
+/** What a result says of a TLS connection. */
+export interface TlsFields {
+  sslSubject: string | null;
+  sslIssuer: string | null;
+  sslValidFrom: string | null;
+  sslValidUntil: string | null;
+  sslVersion: string;
+  tls: Tls;
+}

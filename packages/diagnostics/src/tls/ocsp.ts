@@ -1,8 +1,8 @@
 import { createHash, verify, X509Certificate, type KeyObject } from 'node:crypto';
 
 import { contextTag, onlyValue, tags, valuesOf, DerError } from './der.ts';
-import type { Tls } from './measured.ts';
 import { bitsOf, readOcspResponse, type OcspAnswer, type OcspResponse } from './ocsp-response.ts';
+import type { Tls } from './schema.ts';
 
 /** The field `tls.ocsp` of a result. */
 export type Ocsp = NonNullable<Tls['ocsp']> | null;
