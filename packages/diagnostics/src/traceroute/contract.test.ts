@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Place } from '@vantage/contract';
 
-import { traceroute, type Hop } from './contract.ts';
+import { traceroute } from './contract.ts';
+import type { Hop } from './result-fields.ts';
 
 const options = { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1 } as const;
 const who = { private: false, hostname: null, hostnameVerified: null, asn: null, asName: null };

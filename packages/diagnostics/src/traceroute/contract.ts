@@ -1,85 +1,13 @@
-import {
-  addressSchema,
-  asnSchema,
-  defineCheckType,
-  durationSchema,
-  familySchema,
-  nullable,
-  type InputError,
-  type LookUpPlace,
-} from '@vantage/contract';
-import { Type, type Static } from 'typebox';
+import { defineCheckType, familySchema, nullable, type InputError, type LookUpPlace } from '@vantage/contract';
+import { Type } from 'typebox';
 
+import { flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema, type Hop } from './result-fields.ts';
 import { takesTrace } from './udp-ports.ts';
 
 /** Packets that one check may send. */
 export const MAX_PACKETS = 640;
 
-/** Responders of one hop that are listed; more would take many flows and as many paths. */
-export const MAX_RESPONDERS = 16;
-
 const DEFAULT_PORTS = { icmp: 0, udp: 33_434, tcp: 80 } as const;
-
-const rtts = Type.Array(nullable(durationSchema), {
-  maxItems: 160,
-  description: 'Round-trip times in the order sent; null for a packet that nothing answered.',
-});
-
-const whoFields = {
-  ip: nullable(addressSchema),
-  private: Type.Boolean({
-    description: 'True for an address that is not public; unless the operator shows those, `ip` is then null.',
-  }),
-  hostname: nullable(Type.String({ maxLength: 256, description: 'PTR name of the address, escaped.' })),
-  hostnameVerified: nullable(
-    Type.Boolean({
-      description:
-        'True where `hostname` has `ip` among its own addresses; null without a name, or where time was short.',
-    }),
-  ),
-  asn: nullable(asnSchema),
-  asName: nullable(Type.String({ maxLength: 256, description: 'Name of the autonomous system.' })),
-};
-
-const mplsEntry = Type.Object(
-  {
-    label: Type.Integer({ minimum: 0, maximum: 1_048_575 }),
-    trafficClass: Type.Integer({ minimum: 0, maximum: 7 }),
-    bottomOfStack: Type.Boolean(),
-    ttl: Type.Integer({ minimum: 0, maximum: 255 }),
-  },
-  { additionalProperties: false },
-);
-
-const hopSchema = Type.Object(
-  {
-    hop: Type.Integer({ minimum: 1, maximum: 64, description: 'TTL or hop limit of the packets.' }),
-    ...whoFields,
-    latency: nullable(durationSchema),
-    rtts,
-    responders: Type.Array(Type.Object({ ...whoFields, rtts }, { additionalProperties: false }), {
-      maxItems: MAX_RESPONDERS,
-      description: 'Every router that answered for this hop; `ip` of the hop is the one that answered most.',
-    }),
-    mpls: Type.Array(mplsEntry, {
-      maxItems: 16,
-      description: 'Label stack with which the packet reached the router (RFC 4950), outermost first.',
-    }),
-    icmp: nullable(
-      Type.Object(
-        {
-          type: Type.Integer({ minimum: 0, maximum: 255 }),
-          code: Type.Integer({ minimum: 0, maximum: 255 }),
-          mark: Type.String({ maxLength: 16, description: 'As traceroute prints it: !H, !N, !X, …' }),
-        },
-        { additionalProperties: false, description: 'The ICMP error that ended the path here.' },
-      ),
-    ),
-  },
-  { additionalProperties: false, title: 'Hop' },
-);
-
-export type Hop = Static<typeof hopSchema>;
 
 export const traceroute = defineCheckType({
   type: 'traceroute',
@@ -112,7 +40,15 @@ export const traceroute = defineCheckType({
   },
   result: {
     hops: Type.Array(hopSchema, { maxItems: 64 }),
-    reached: Type.Boolean({ description: 'Whether the target itself answered.' }),
+    reached: Type.Boolean({
+      description: 'Whether the target itself answered, be it to a packet whose TTL is not limited (`fullTtl`).',
+    }),
+    stopReason: nullable(stopReasonSchema),
+    flows: Type.Array(flowPathSchema, {
+      maxItems: 16,
+      description: 'The path of each flow: which router answered which packet. Links of a path are within one flow.',
+    }),
+    fullTtl: nullable(fullTtlSchema),
     protocol: Type.Enum(['icmp', 'udp', 'tcp'], { description: 'What was sent.' }),
     pathMtu: nullable(
       Type.Integer({

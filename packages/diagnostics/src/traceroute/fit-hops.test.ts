@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MAX_RESULT_BYTES } from '@vantage/contract';
 
-import type { Hop } from './contract.ts';
+import type { Hop } from './result-fields.ts';
 import { fitHops } from './fit-hops.ts';
 
 const entry = { label: 1_048_575, trafficClass: 7, bottomOfStack: false, ttl: 255 };

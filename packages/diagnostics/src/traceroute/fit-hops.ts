@@ -1,6 +1,6 @@
 import { MAX_RESULT_BYTES } from '@vantage/contract';
 
-import type { Hop } from './contract.ts';
+import type { Hop } from './result-fields.ts';
 import { NAMELESS } from './hop-names.ts';
 
 /** Room for the other fields, and for the networks that the coordinator adds. */

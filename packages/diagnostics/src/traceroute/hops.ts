@@ -1,14 +1,16 @@
 import { roundMs, type Family } from '@vantage/contract';
 
 import { icmpMark } from '../sockets/icmp-failure.ts';
-import { MAX_RESPONDERS, type Hop } from './contract.ts';
+import { MAX_RESPONDERS, type FlowPath, type Hop } from './result-fields.ts';
 import { NAMELESS, type HopName } from './hop-names.ts';
 import type { Trace } from './pursue.ts';
-import { rttOf, type TracePacket } from './trace.ts';
+import { stopReasonOf } from './stop-reason.ts';
+import { rttOf, type TraceAnswer, type TracePacket } from './trace.ts';
 
 export interface HopDress {
   readonly family: Family;
   readonly queries: number;
+  readonly maxHops: number;
   /** The address as it may be shown; null where it may not. */
   readonly shown: (address: string) => string | null;
   readonly isPrivate: (address: string) => boolean;
@@ -16,22 +18,58 @@ export interface HopDress {
   readonly name: (address: string) => HopName;
 }
 
+/** What a result shows of the packets: the hops, and of each flow which responder answered which packet. */
+export interface ShownPath {
+  readonly hops: Hop[];
+  readonly flows: FlowPath[];
+}
+
 /** The hops of a trace as a result shows them: silent ones keep their place, none is renumbered. */
-export function hopsOf({ packets, views }: Trace, dress: HopDress): Hop[] {
-  const last = Math.max(0, ...views.map(({ horizon }) => horizon));
-  const byHop = new Map<number, TracePacket[]>();
-  for (const [flow, { end, horizon }] of views.entries()) {
-    for (let ttl = 1; ttl <= horizon; ttl += 1) {
-      const own = packets.filter((packet) => packet.flow === flow && packet.ttl === ttl);
-      const kept = ttl === end ? atEnd(packets, flow, end, own, dress.queries) : own;
-      byHop.set(ttl, [...(byHop.get(ttl) ?? []), ...kept]);
-    }
-  }
-  const hops = Array.from({ length: last }, (_, index) => hopOf(index + 1, byHop.get(index + 1) ?? [], dress));
-  const firstUnsent = hops.findIndex(({ hop }) => (byHop.get(hop) ?? []).length === 0);
-  const sent = firstUnsent === -1 ? hops : hops.slice(0, firstUnsent);
+export function shownPath(trace: Trace, dress: HopDress): ShownPath {
+  const kept = keptPackets(trace, dress.queries);
+  const firstUnsent = kept.findIndex((packets) => packets.length === 0);
+  const sent = firstUnsent === -1 ? kept : kept.slice(0, firstUnsent);
   // One that is still awaited keeps its place before others, but is not known to be on the path after all of them.
-  return sent.slice(0, sent.findLastIndex(({ rtts }) => rtts.length > 0) + 1);
+  const settled = sent.map((packets) => packets.filter(({ answer, isGivenUp }) => answer !== null || isGivenUp));
+  const shown = settled.slice(0, settled.findLastIndex((packets) => packets.length > 0) + 1);
+  const ranked = shown.map(respondersOf);
+  return {
+    hops: shown.map((packets, index) => hopOf(index + 1, packets, ranked[index]!, dress)),
+    flows: trace.views.map((view, flow) => ({
+      reached: view.reached,
+      stopReason: stopReasonOf(view, trace, dress.maxHops),
+      hops: shown.map((packets, index) =>
+        packets.filter((packet) => packet.flow === flow).map(({ answer }) => rankOf(answer, ranked[index]!)),
+      ),
+    })),
+  };
+}
+
+/** For each TTL from 1 on the packets that its hop shows, in the order sent. */
+function keptPackets({ packets, views }: Trace, queries: number): TracePacket[][] {
+  const last = Math.max(0, ...views.map(({ horizon }) => horizon));
+  return Array.from({ length: last }, (_, index) => {
+    const ttl = index + 1;
+    const kept = views.flatMap(({ end, horizon }, flow) => {
+      const own = packets.filter((packet) => packet.flow === flow && packet.ttl === ttl);
+      if (ttl > horizon) return [];
+      return ttl === end ? atEnd(packets, flow, end, own, queries) : own;
+    });
+    return kept.toSorted((a, b) => packets.indexOf(a) - packets.indexOf(b));
+  });
+}
+
+type Ranked = readonly (readonly [address: string, packets: readonly TracePacket[]])[];
+
+/** Whoever answered most comes first. */
+function respondersOf(packets: readonly TracePacket[]): Ranked {
+  const answered = packets.filter(({ answer }) => answer !== null);
+  const byAddress = Map.groupBy(answered, ({ answer }) => answer!.from);
+  return [...byAddress].toSorted(([, a], [, b]) => b.length - a.length);
+}
+
+function rankOf(answer: TracePacket['answer'], ranked: Ranked): number | null {
+  return answer === null ? null : ranked.findIndex(([address]) => address === answer.from);
 }
 
 /** What went further by its TTL and came to the same end stands in for what was not sent or not answered at the end. */
@@ -48,28 +86,29 @@ function atEnd(
   return [...answered, ...silent].slice(0, queries);
 }
 
-function hopOf(hop: number, packets: readonly TracePacket[], dress: HopDress): Hop {
-  const settled = packets.filter(({ answer, isGivenUp }) => answer !== null || isGivenUp);
-  const byAddress = Map.groupBy(
-    settled.filter(({ answer }) => answer !== null),
-    ({ answer }) => answer!.from,
-  );
-  const ranked = [...byAddress].toSorted(([, a], [, b]) => b.length - a.length).slice(0, MAX_RESPONDERS);
-  const responders = ranked.map(([address, answers]) => ({ ...who(address, dress), rtts: rttsOf(answers) }));
+function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dress: HopDress): Hop {
+  const listed = ranked.slice(0, MAX_RESPONDERS);
+  const responders = listed.map(([address, answers]) => ({ ...who(address, dress), rtts: rttsOf(answers) }));
   const first = ranked[0]?.[0];
-  const answers = settled.flatMap(({ answer }) => (answer === null ? [] : [answer]));
-  const end = answers.find(({ kind, error }) => kind !== 'expired' && error !== null);
-  const ended = end?.error;
-  const mark = ended === undefined || ended === null ? null : icmpMark(dress.family, ended, end?.kind === 'target');
+  const answers = packets.flatMap(({ answer }) => (answer === null ? [] : [answer]));
   return {
     hop,
     ...(first === undefined ? nobody : who(first, dress)),
-    latency: median(settled.flatMap((packet) => rttOf(packet) ?? [])),
-    rtts: rttsOf(settled),
+    latency: median(packets.flatMap((packet) => rttOf(packet) ?? [])),
+    rtts: rttsOf(packets),
     responders,
     mpls: answers.find(({ error }) => error !== null && error.mpls.length > 0)?.error?.mpls.slice() ?? [],
-    icmp: mark === null ? null : { type: ended!.type, code: ended!.code, mark },
+    icmp: icmpOf(answers, dress),
   };
+}
+
+/** The first error among them that is more than a TTL that ran out. */
+function icmpOf(answers: readonly TraceAnswer[], { family, shown }: HopDress): Hop['icmp'] {
+  const end = answers.find(({ kind, error }) => kind !== 'expired' && error !== null);
+  if (end === undefined || end.error === null) return null;
+  const { type, code } = end.error;
+  const mark = icmpMark(family, end.error, end.kind === 'target');
+  return mark === null ? null : { type, code, mark, from: shown(end.from) };
 }
 
 const nobody = { ip: null, private: false, ...NAMELESS, asn: null, asName: null };

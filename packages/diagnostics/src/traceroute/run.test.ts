@@ -357,6 +357,33 @@ describe('traceroute', () => {
     expect(outcome.hops?.[0]?.responders).toHaveLength(1);
   });
 
+  it('says of each flow which router answered which of its packets', async () => {
+    const branchOf = (sent: FakeSent): number => sent.identifier % 2;
+    const { outcome } = await traceOver(
+      path(4, (sent) => {
+        if (sent.ttl !== 2 && sent.ttl !== 3) return undefined;
+        return [expired(sent, router(sent.ttl * 10 + branchOf(sent)))];
+      }),
+      { flows: 4, queries: 2 },
+    );
+    const named = outcome.flows?.map(({ hops }) =>
+      hops.map((indices, at) => [
+        ...new Set(indices.map((index) => (index === null ? null : outcome.hops?.[at]?.responders[index]?.ip))),
+      ]),
+    );
+
+    expect(outcome).toMatchObject({ stopReason: 'completed', fullTtl: null });
+    expect(outcome.flows?.map(({ reached, stopReason }) => [reached, stopReason])).toEqual(
+      Array.from({ length: 4 }, () => [true, 'completed']),
+    );
+    expect(outcome.flows?.[0]?.hops.map(({ length }) => length)).toEqual([2, 2, 2, 2]);
+    for (const [index, hops] of named?.entries() ?? []) {
+      // The identifiers of the fake follow one another.
+      const branch = (40_001 + index + 1) % 2;
+      expect([[router(20 + branch)], [router(30 + branch)]]).toEqual(hops.slice(1, 3));
+    }
+  });
+
   it('keeps private hops to itself, but not their times', async () => {
     const asked: string[] = [];
     const { outcome, partials } = await traceOver(

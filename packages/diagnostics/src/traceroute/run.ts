@@ -9,10 +9,11 @@ import { addressBytes, addressText } from '../sockets/wire/address.ts';
 import { portOf, refusedPort, type traceroute } from './contract.ts';
 import { fitHops } from './fit-hops.ts';
 import { hopNames, type HopNames } from './hop-names.ts';
-import { hopsOf, type HopDress } from './hops.ts';
+import { shownPath, type HopDress } from './hops.ts';
 import { mtuSearch } from './mtu-search.ts';
 import { openFlows } from './open-flows.ts';
 import { pursue, type Trace } from './pursue.ts';
+import { furthest } from './stop-reason.ts';
 import { isReached, rtOf } from './target-answers.ts';
 
 type Traceroute = typeof traceroute;
@@ -45,6 +46,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
   const dress: HopDress = {
     family: target.family,
     queries: params.options.queries,
+    maxHops: params.options.maxHops,
     shown: (address) => shownAddress(address, target, context),
     isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),
     name: names.known,
@@ -52,10 +54,10 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
   try {
     const showPartial = (trace: Trace): void => {
       askNames(trace, names, dress);
-      const hops = fitHops(hopsOf(trace, dress));
+      const { hops } = shownPath(trace, dress);
       context.emitPartial({
         resolvedIp: target.address,
-        hops,
+        hops: fitHops(hops),
         protocol,
         reached: isReached(trace),
         clock: clockOf(trace),
@@ -86,11 +88,14 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       mtu.result(trace),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
-    const hops = fitHops(hopsOf(trace, dress));
+    const { hops, flows } = shownPath(trace, dress);
     return {
       resolvedIp: target.address,
       protocol,
-      hops,
+      hops: fitHops(hops),
+      flows,
+      stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
+      fullTtl: null,
       pathMtu,
       clock: clockOf(trace),
       ...verdict(trace, target, dress),
@@ -121,8 +126,9 @@ function refusedByPolicy(message: string): Failure {
 }
 
 function notStarted(error: Failure, target: Target | null, protocol: 'icmp' | 'udp' | 'tcp'): Outcome<Traceroute> {
-  const nothing = { rt: null, hops: [], reached: false, pathMtu: null, loop: null, clock: null };
-  return { result: outcomeOf(error), error, resolvedIp: target?.address ?? null, protocol, ...nothing };
+  const nothing = { rt: null, hops: [], flows: [], reached: false, stopReason: null, fullTtl: null };
+  const unknown = { pathMtu: null, loop: null, clock: null };
+  return { result: outcomeOf(error), error, resolvedIp: target?.address ?? null, protocol, ...nothing, ...unknown };
 }
 
 function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {

@@ -41,6 +41,8 @@ export interface FlowView {
   readonly end: number | null;
   /** Whether it was the target that answered at the end. */
   readonly reached: boolean;
+  /** Highest TTL that was answered; 0 without any. */
+  readonly lastAnswered: number;
   readonly loop: Loop | null;
   /** Highest TTL that is worth sending by what is known now. */
   readonly horizon: number;
@@ -72,7 +74,7 @@ export function viewFlow(packets: readonly TracePacket[], flow: number, limits: 
   const loop = end === null ? findLoop(path.slice(0, lastAnswered)) : null;
   const horizon = end ?? Math.min(maxHops, lastAnswered + GAP_LIMIT, loop?.provedAt ?? maxHops);
   const reached = own.some(({ answer }) => answer?.kind === 'target');
-  return { end, reached, loop, horizon, sentAt, isComplete: answersAtEnd >= queries };
+  return { end, reached, lastAnswered, loop, horizon, sentAt, isComplete: answersAtEnd >= queries };
 }
 
 /** The next packet to send: every hop once before any hop twice; null when none is wanted now. */

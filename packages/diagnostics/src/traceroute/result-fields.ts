@@ -1,0 +1,117 @@
+import { addressSchema, asnSchema, durationSchema, nullable } from '@vantage/contract';
+import { Type, type Static } from 'typebox';
+
+/** Responders of one hop that are listed; more would take many flows and as many paths. */
+export const MAX_RESPONDERS = 16;
+
+/** TTL of packets that no router is meant to expire: the greatest there is. */
+export const FULL_TTL = 255;
+
+const rtts = Type.Array(nullable(durationSchema), {
+  maxItems: 160,
+  description: 'Round-trip times in the order sent; null for a packet that nothing answered.',
+});
+
+const whoFields = {
+  ip: nullable(addressSchema),
+  private: Type.Boolean({
+    description: 'True for an address that is not public; unless the operator shows those, `ip` is then null.',
+  }),
+  hostname: nullable(Type.String({ maxLength: 256, description: 'PTR name of the address, escaped.' })),
+  hostnameVerified: nullable(
+    Type.Boolean({
+      description:
+        'True where `hostname` has `ip` among its own addresses; null without a name, or where time was short.',
+    }),
+  ),
+  asn: nullable(asnSchema),
+  asName: nullable(Type.String({ maxLength: 256, description: 'Name of the autonomous system.' })),
+};
+
+const mplsEntry = Type.Object(
+  {
+    label: Type.Integer({ minimum: 0, maximum: 1_048_575 }),
+    trafficClass: Type.Integer({ minimum: 0, maximum: 7 }),
+    bottomOfStack: Type.Boolean(),
+    ttl: Type.Integer({ minimum: 0, maximum: 255 }),
+  },
+  { additionalProperties: false },
+);
+
+const icmpFields = {
+  type: Type.Integer({ minimum: 0, maximum: 255 }),
+  code: Type.Integer({ minimum: 0, maximum: 255 }),
+  mark: Type.String({ maxLength: 16, description: 'As traceroute prints it: !H, !N, !X, …' }),
+  // Who sent it; null for a private address that is not shown. Absent in results of older probes.
+  from: Type.Optional(nullable(addressSchema)),
+};
+
+export const hopSchema = Type.Object(
+  {
+    hop: Type.Integer({ minimum: 1, maximum: 64, description: 'TTL or hop limit of the packets.' }),
+    ...whoFields,
+    latency: nullable(durationSchema),
+    rtts,
+    responders: Type.Array(Type.Object({ ...whoFields, rtts }, { additionalProperties: false }), {
+      maxItems: MAX_RESPONDERS,
+      description: 'Every router that answered for this hop; `ip` of the hop is the one that answered most.',
+    }),
+    mpls: Type.Array(mplsEntry, {
+      maxItems: 16,
+      description: 'Label stack with which the packet reached the router (RFC 4950), outermost first.',
+    }),
+    icmp: nullable(
+      Type.Object(icmpFields, {
+        additionalProperties: false,
+        description:
+          'An ICMP error other than time exceeded in answer to a packet of this TTL, and who sent it (null where that is not shown); the path ends here unless hops beyond answered.',
+      }),
+    ),
+  },
+  { additionalProperties: false, title: 'Hop' },
+);
+
+export type Hop = Static<typeof hopSchema>;
+
+const stopReasons = ['completed', 'hop_limit', 'gap_limit', 'unreachable', 'loop', 'deadline'] as const;
+
+export type StopReason = (typeof stopReasons)[number];
+
+export const stopReasonSchema = Type.Enum(stopReasons, {
+  description:
+    'Why no further hop was asked: `completed`, the target answered at the last hop; `hop_limit`, `maxHops` was reached; `gap_limit`, five or more hops in a row were silent to the end; `unreachable`, an ICMP error ended the path; `loop`; `deadline`, time ran out or the probe was interrupted. Null without a trace.',
+});
+
+export const flowPathSchema = Type.Object(
+  {
+    reached: Type.Boolean({ description: 'Whether the target answered any packet of the flow.' }),
+    stopReason: stopReasonSchema,
+    hops: Type.Array(Type.Array(nullable(Type.Integer({ minimum: 0, maximum: 639 })), { maxItems: 640 }), {
+      maxItems: 64,
+      description:
+        'For each hop from 1 on, for each packet of the flow in the order sent: the index in `responders` of the hop of the one that answered it, null where nothing did. An index beyond the list is a responder for which there was no room.',
+    }),
+  },
+  { additionalProperties: false, title: 'FlowPath' },
+);
+
+export type FlowPath = Static<typeof flowPathSchema>;
+
+export const fullTtlSchema = Type.Object(
+  {
+    rtts: Type.Array(nullable(durationSchema), {
+      maxItems: 160,
+      description: 'Round-trip times to the target in the order sent; null for a packet that it did not answer.',
+    }),
+    icmp: nullable(
+      Type.Object(icmpFields, {
+        additionalProperties: false,
+        description: 'The ICMP error that came in answer to one of them.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: `Packets with the full TTL (${FULL_TTL}), sent where hops are silent or \`maxHops\` ends the trace before the target; null where none were needed.`,
+  },
+);
