@@ -3,7 +3,7 @@
 
 FROM node:24-bookworm-slim AS build
 RUN apt-get update -qq \
- && apt-get install -y -qq --no-install-recommends python3 make g++ \
+ && apt-get install -y -qq --no-install-recommends g++ \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /vantage
 COPY . .
@@ -16,10 +16,9 @@ RUN node infra/setup/pnpm.mjs --filter @vantage/coordinator deploy --prod --offl
  && node infra/setup/pnpm.mjs --filter @vantage/probe-agent deploy --prod --offline /out/probe-agent \
  && test -s "$(find /out/coordinator -name asn.mmdb)" \
  && test -s "$(find /out/coordinator -path '*/dist/page/index.html')" \
- && test -s "$(find /out/probe-agent -path '*/build/Release/raw.node')" \
+ && node infra/setup/native-module.mjs /out/probe-agent \
  && cp LICENSE NOTICE /out/coordinator/ && cp LICENSE NOTICE /out/probe-agent/ \
- && find /out -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' \
-    -o -path '*/build/Release/obj.target/*' \) -delete
+ && find /out -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.tsbuildinfo' \) -delete
 
 # Debian with Node alone: no npm, no headers. The user has the number that files for it are given to.
 FROM debian:bookworm-slim AS runtime

@@ -154,9 +154,11 @@ describe('the Dockerfiles', () => {
   });
 
   it('fail where the web page, the table of networks or the raw socket module is missing', () => {
-    for (const piece of ['dist/page/index.html', 'asn.mmdb', 'raw.node']) {
+    for (const piece of ['dist/page/index.html', 'asn.mmdb']) {
       expect(shared(coordinator)).toMatch(new RegExp(`test -s "\\$\\(find [^)]*${piece}`));
     }
+    // Loads the module, and fails if that does.
+    expect(shared(coordinator)).toContain('&& node infra/setup/native-module.mjs /out/probe-agent');
   });
 
   it.each([

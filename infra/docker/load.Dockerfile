@@ -3,7 +3,7 @@
 
 FROM node:24-bookworm-slim AS build
 RUN apt-get update -qq \
- && apt-get install -y -qq --no-install-recommends python3 make g++ \
+ && apt-get install -y -qq --no-install-recommends g++ \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /vantage
 COPY . .

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { findNode24 } from './node24.mjs';
 import { repository } from './repository.mjs';
 import { execute, step } from './step.mjs';
 
@@ -11,40 +10,20 @@ export const PNPM = 'pnpm@12.21.0';
 
 const stamp = join(repository, 'node_modules', '.vantage-setup');
 
-/** True when all that the lockfile says is there, the native module compiled. */
-export function isInstalled() {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint();
-}
-
 /**
- * Installs what the lockfile says, in two passes: first everything without install scripts, which brings Node 24 too;
- * then the scripts, run by Node 24. In one pass the native module would be compiled for the Node that started us.
+ * Installs what the lockfile says, Node 24 among it. No install script runs: one would run with the Node that started
+ * us. The only one that is needed is `compileNativeModule`.
  */
 export function installDependencies() {
-  if (isInstalled()) return;
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint()) return;
   const wanted = fingerprint();
   rmSync(stamp, { force: true });
-
-  step('Installing the dependencies', () =>
-    pnpm(['install', '--frozen-lockfile', '--ignore-scripts'], process.env.PATH),
-  );
-  const node = findNode24();
-  try {
-    step('Compiling the raw socket module', () =>
-      pnpm(['rebuild', '--pending'], node.path, node.headers === undefined ? {} : { npm_config_nodedir: node.headers }),
-    );
-  } catch (error) {
-    console.error(
-      `  It needs python3, make and g++. Without it the probes cannot ping or trace routes; all else works.\n  ${error.message.split('\n').at(-1)}`,
-    );
-    return; // No stamp: the next start tries again.
-  }
+  step('Installing the dependencies', () => pnpm(['install', '--frozen-lockfile', '--ignore-scripts']));
   writeFileSync(stamp, wanted);
 }
 
-function pnpm(args, path, more = {}) {
-  // Found beside the Node that started us: the one brought in has no npm of its own.
-  execute('npx', ['--yes', PNPM, ...args], { env: { ...plainEnvironment(), PATH: path, ...more } });
+function pnpm(args) {
+  execute('npx', ['--yes', PNPM, ...args], { env: plainEnvironment() });
 }
 
 /**

@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 import { buildGeoData } from './geo-data.mjs';
-import { installDependencies, isInstalled } from './dependencies.mjs';
+import { installDependencies } from './dependencies.mjs';
+import { compileNativeModule, loadsNativeModule } from './native-module.mjs';
 import { findNode24 } from './node24.mjs';
 import { repository } from './repository.mjs';
 import { installSystemPackages } from './system-packages.mjs';
@@ -27,8 +28,9 @@ if (!Object.hasOwn(targets, target)) {
 }
 
 try {
-  if (!given.includes(SKIP_SYSTEM_PACKAGES)) installSystemPackages(target, { toCompile: !isInstalled() });
+  if (!given.includes(SKIP_SYSTEM_PACKAGES)) installSystemPackages(target, { toCompile: !loadsNativeModule() });
   installDependencies();
+  provideNativeModule();
   buildGeoData();
   buildWebPage();
 } catch (error) {
@@ -36,6 +38,15 @@ try {
   process.exit(1);
 }
 if (targets[target] !== undefined) run(targets[target]);
+
+/** All but ping and traceroute works without it, and the next start tries again. */
+function provideNativeModule() {
+  try {
+    compileNativeModule();
+  } catch (error) {
+    console.error(`  ${error.message}\n  Without it the probes cannot ping or trace routes; everything else works.`);
+  }
+}
 
 /** Hands over to the program: its output, its signals and its exit status are ours. */
 function run(command) {

@@ -17,12 +17,9 @@ const toStart = [
     optional: true,
   },
 ];
-const toCompile = [
-  { programs: ['python3'], package: 'python3', for: 'compiling the raw socket module' },
-  { programs: ['make'], package: 'make', for: 'compiling the raw socket module' },
-  { programs: ['g++'], package: 'g++', for: 'compiling the raw socket module' },
-];
+const toCompile = [{ programs: ['g++'], package: 'g++', for: 'compiling the raw socket module' }];
 const toTest = [
+  { programs: ['python3'], package: 'python3', for: 'test networks behind a TUN device' },
   { programs: ['ip'], package: 'iproute2', for: 'test networks in namespaces' },
   { programs: ['ping'], package: 'iputils-ping', for: 'a second opinion' },
   { programs: ['traceroute'], package: 'traceroute', for: 'a second opinion' },

@@ -65,7 +65,10 @@ export async function openParts(config: Config, log: Logger): Promise<AgentParts
     haveIpv4: () => connectivity().ipv4,
     haveIpv6: () => connectivity().ipv6,
   });
-  const packets = createPacketSockets({ execPath: config.packetProcessNode });
+  const packets = createPacketSockets({
+    execPath: config.packetProcessNode,
+    onFailure: logPacketFailures(log),
+  });
   const privilege = await watchPrivilege(packets);
   // A picture's connections, to one network or many, are those of one run or two.
   const admitPicture = limitNetworks(admit, createNetworkLimit(config.networkLimit), PICTURE_MS);
@@ -95,6 +98,15 @@ export async function openParts(config: Config, log: Logger): Promise<AgentParts
       privilege.stop();
       await Promise.all([packets.close(), screenshots.close()]);
     },
+  };
+}
+
+/** It is started again every half a minute: the same failure is logged once. */
+function logPacketFailures(log: Logger): (error: Error) => void {
+  let last = '';
+  return ({ message, cause }) => {
+    if (message !== last) log.warn({ reason: message, detail: cause }, 'packet process failed');
+    last = message;
   };
 }
 

@@ -3,7 +3,7 @@ import type { Failure, Target } from '@vantage/contract';
 import { classifyError } from '../classify.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
 import type { Clock, PacketSocket, PacketSocketOptions, PacketSockets } from './packet-socket.ts';
-import { isPrivilegeError } from './privilege.ts';
+import { isPrivilegeError, privilegeText } from './privilege.ts';
 
 /**
  * Opens a packet socket, or says in a failure why this probe cannot.
@@ -27,8 +27,9 @@ export async function openPackets(
     const message = 'The packet process did not answer before the end of the check.';
     return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
   } catch (error) {
-    const reason = Error.isError(error) ? error.message : 'unknown';
-    return { failure: isPrivilegeError(error) ? capabilityMissing(reason) : classifyError(error, 'exec') };
+    return {
+      failure: isPrivilegeError(error) ? capabilityMissing(privilegeText(error)) : classifyError(error, 'exec'),
+    };
   }
 }
 

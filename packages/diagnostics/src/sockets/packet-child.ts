@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { escapeText } from '@vantage/contract';
 
 import { awakeTimer } from './awake-clock.ts';
-import { errnoError } from './errno.ts';
+import { errnoError, errnoOf } from './errno.ts';
 import { frame, frameReader } from './frames.ts';
 import { decodeAnswer, encodeRequest, type Answer, type Request } from './messages.ts';
 
@@ -17,6 +17,8 @@ export interface PacketProcessOptions {
   readonly commandPrefix?: readonly string[] | undefined;
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
+  /** Hears each failure: a public sentence, and in `cause` the details for the operator's log. */
+  readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
 export interface PacketChild {
@@ -41,7 +43,8 @@ const KEPT_STDERR_CHARACTERS = 2_000;
 /**
  * Starts a packet process and waits until it is ready.
  *
- * @throws `NodeJS.ErrnoException` with code ECHILD and the reason when it cannot start or raw-socket cannot be loaded
+ * @throws `NodeJS.ErrnoException` with code ECHILD when it cannot start or raw-socket cannot be loaded: the reason as a
+ *   public sentence, and in `cause` what the operator needs besides
  */
 export function startPacketChild(options: PacketProcessOptions, listeners: PacketChildListeners): Promise<PacketChild> {
   return new Promise((resolve, reject) => {
@@ -54,7 +57,7 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
       child.once('exit', () => done());
       child.once('error', () => done());
     });
-    const end = (reason: string): void => {
+    const end = (reason: string, detail = ''): void => {
       if (state === 'over') return;
       const wasReady = state === 'ready';
       state = 'over';
@@ -62,7 +65,9 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
       pipe.destroy();
       child.stderr?.destroy();
       child.kill('SIGKILL');
-      const error = errnoError('ECHILD', escapeText(`The packet process ${reason}. ${lastWords}`.trim(), 512));
+      const error = errnoError('ECHILD', escapeText(`The packet process ${reason}.`, 256));
+      // Paths and stack traces are for the operator; the message is public.
+      error.cause = [detail, lastWords].filter((text) => text !== '').join('\n');
       if (wasReady) listeners.onLost(error);
       else reject(error);
     };
@@ -76,7 +81,7 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
     };
     const receive = (answer: Answer): void => {
       if (answer.op !== 'ready') return state === 'ready' ? listeners.onAnswer(answer) : undefined;
-      if (answer.errno !== '') return end(`cannot load raw-socket: ${answer.reason}`);
+      if (answer.errno !== '') return end(loadFailure(answer.errno, answer.reason), answer.reason);
       stopTimer();
       state = 'ready';
       const send = (request: Request): void => void pipe.write(frame(encodeRequest(request)));
@@ -84,14 +89,24 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
     };
 
     const stopTimer = awakeTimer(() => end('did not start in time'), START_TIMEOUT_MS);
-    child.once('error', (error) => end(`cannot be started: ${error.message}`));
-    child.once('exit', (code, signal) => end(`ended with ${signal ?? `status ${code}`}`));
+    child.once('error', (error) => end(`cannot be started: ${errnoOf(error)}`, error.message));
+    // Not `exit`: what it wrote to stderr may not have been read by then.
+    child.once('close', (code, signal) => end(`ended with ${signal ?? `status ${code}`}`));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       lastWords = (lastWords + text).slice(-KEPT_STDERR_CHARACTERS);
     });
-    pipe.on('error', (error) => end(`broke its pipe: ${error.message}`));
+    pipe.on('error', (error) => end(`broke its pipe: ${errnoOf(error)}`));
     pipe.on('data', frameListener(receive, end));
   });
+}
+
+/** Node has a code for each, and tells a module of another Node version by its text alone. */
+function loadFailure(code: string, reason: string): string {
+  if (reason.includes('NODE_MODULE_VERSION')) {
+    return 'has a raw socket module that was compiled for another version of Node.js; `npm run setup` compiles it';
+  }
+  if (/^(ERR_)?MODULE_NOT_FOUND$/.test(code)) return 'has no compiled raw socket module; `npm run setup` compiles it';
+  return `cannot load the raw socket module (${code}); the log of the agent has the reason`;
 }
 
 function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid }: PacketProcessOptions): ChildProcess {

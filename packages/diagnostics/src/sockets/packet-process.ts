@@ -137,7 +137,7 @@ async function main(): Promise<void> {
     answer({ op: 'ready', errno: '', reason: '' });
     serve(library, await findLibc(), pipe, answer);
   } catch (error) {
-    answer({ op: 'ready', errno: 'ENOSYS', reason: Error.isError(error) ? error.message : String(error) });
+    answer({ op: 'ready', errno: errnoOf(error), reason: Error.isError(error) ? error.message : String(error) });
     pipe.end();
   }
 }

@@ -96,6 +96,7 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
     crashes += isClosed ? 0 : 1;
     failuresInRow += 1;
     failedAtMs = performance.now();
+    if (!isClosed) options.onFailure?.(error);
     listen(false);
     const [waiting, open] = [[...waiters.values()], [...sockets.values()]];
     waiters.clear();

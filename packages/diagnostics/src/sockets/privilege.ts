@@ -4,14 +4,14 @@ export function isPrivilegeError(error: unknown): boolean {
   return code === 'EPERM' || code === 'EACCES' || code === 'ECHILD';
 }
 
-/** Why a raw socket could not be opened, for the operator of the agent. */
+/** Why a raw socket could not be opened, in a sentence that anyone may read: `GET /probes` shows it. */
 export function privilegeText(error: unknown): string {
   const code = codeOf(error);
   if (code === 'EPERM' || code === 'EACCES') {
     return 'The packet process lacks the privilege to open raw sockets (CAP_NET_RAW).';
   }
   if (code === 'EAFNOSUPPORT') return 'The machine does not have this address family.';
-  return Error.isError(error) ? error.message : String(error);
+  return Error.isError(error) ? error.message.replace(/^ECHILD: /, '') : String(error);
 }
 
 function codeOf(error: unknown): unknown {
