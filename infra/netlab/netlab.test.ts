@@ -37,7 +37,7 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
     }
   });
 
-  itInNetlab('ping fails at once with who refused it, and why', async () => {
+  itInNetlab('ping fails with who refused it, and why, once every packet was sent', async () => {
     const prohibited = await lab!.ping(address(networks.prohibited, 1));
     const unreachable = await lab!.ping(address(networks.unreachable, 1));
     const expired = await lab!.ping(target, { ttl: 2 });
@@ -45,8 +45,9 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
     expect(prohibited).toMatchObject({
       result: 'failure',
       error: { code: 'administratively_prohibited' },
-      pingCount: 1,
+      pingCount: 4,
     });
+    expect(prohibited.packets?.[0]?.icmp).toMatchObject({ from: path[1] });
     expect(prohibited.error?.message).toContain(path[1]);
     expect(unreachable.error?.code).toBe(family === 4 ? 'host_unreachable' : 'network_unreachable');
     expect(unreachable.error?.message).toContain(path[2]);
@@ -63,6 +64,17 @@ describe.each(families)('in a network whose truth is known, over IPv$family', ({
     expect(tooBig).toMatchObject({ result: 'failure', error: { code: 'packet_too_big', source: 'network' } });
     expect(tooBig.error?.message).toContain(path[2]);
     expect(tooBig.error?.message).toContain(String(SMALL_MTU));
+  });
+
+  itInNetlab('ping sends nothing that its own link does not carry, and blames nobody else', async () => {
+    const outcome = await lab!.ping(target, { size: 1472, count: 1 });
+
+    // 1,500 bytes with the headers of IPv4, which the probe's link carries and link 4 does not; 1,520 with those of IPv6.
+    const expected =
+      family === 4
+        ? { result: 'failure', error: { code: 'packet_too_big', source: 'network' }, pingCount: 1 }
+        : { result: 'error', error: { code: 'packet_too_big', source: 'probe' }, pingCount: 0 };
+    expect(outcome).toMatchObject(expected);
   });
 
   for (const protocol of ['icmp', 'udp', 'tcp'] as const) {

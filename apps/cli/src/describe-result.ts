@@ -66,6 +66,13 @@ export function resultDetails<Name extends CheckTypeName>(
 }
 
 const details: Details = {
+  ping: ({ packets = [] }) =>
+    packets.flatMap(({ seq, icmp }) =>
+      listed(
+        icmp,
+        ({ type, code, from }) => `packet ${seq}: ICMP type ${type} code ${code} from ${from ?? 'a private address'}`,
+      ),
+    ),
   traceroute: ({ hops = [] }) =>
     hops.map(({ hop, ip, hostname, asn, asName, latency, private: isPrivate, icmp }) => {
       const who = ip ?? (isPrivate ? '(private)' : '*');

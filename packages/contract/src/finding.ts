@@ -72,6 +72,8 @@ export const findingCodes = {
   path_mtu_small: 'The path carries packets of less than 1,500 bytes only.',
   // Probes that do not count.
   target_refused: 'The policy of these probes refuses the target.',
+  packets_unfit:
+    'Packets of the TTL or the size that was asked for ended on the way, so that the target was not asked.',
   probes_incapable: 'These probes lack what the check needs.',
   probes_offline: 'These probes were offline.',
   probes_unanswered: 'These probes did not answer in time, were too busy, or were interrupted.',

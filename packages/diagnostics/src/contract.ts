@@ -2,6 +2,7 @@ import type { AnyCheckType } from '@vantage/contract';
 
 import { checkTypes } from './registry.ts';
 
+export type { IcmpNotice } from './icmp-contract.ts';
 export { checkTypes } from './registry.ts';
 
 export type CheckTypeName = keyof typeof checkTypes;

@@ -10,6 +10,9 @@ import type { Sides } from './sides.ts';
 import { hasRecords } from './types/dns.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique } from './words.ts';
 
+/** As ping(8) sends them; every path carries these. */
+const ORDINARY_PAYLOAD_BYTES = 56;
+
 interface Told {
   readonly check: Check;
   readonly reports: readonly Report[];
@@ -98,7 +101,7 @@ function negative(check: Check, reports: readonly Report[], down: readonly Repor
   if (isNameless && check.type !== 'dns') return `The name of ${host} does not resolve`;
   switch (check.type) {
     case 'ping':
-      return `${host} does not answer pings`;
+      return `${host} does not answer pings${sizeOf(down)}`;
     case 'http':
       return `${host} does not work`;
     case 'tcp':
@@ -128,6 +131,12 @@ function lower(text: string): string {
 function portOf(reports: readonly Report[]): string {
   const port = ofType<'tcp'>(reports).find(({ result }) => result.port !== undefined)?.result.port;
   return port === undefined ? '' : String(port);
+}
+
+/** Ordinary sizes go without saying; a path may lose larger packets alone. */
+function sizeOf(down: readonly Report[]): string {
+  const size = Math.max(0, ...ofType<'ping'>(down).map(({ result }) => result.size ?? 0));
+  return size > ORDINARY_PAYLOAD_BYTES ? ` of ${size} bytes of payload` : '';
 }
 
 /** The status, where all have the same, and a good one. */

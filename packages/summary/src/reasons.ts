@@ -66,12 +66,18 @@ export function phraseOf(code: FailureCode): string {
 
 /** Why one probe has no answer; what is known is said: the HTTP status, the rcode. */
 export function reasonOf(report: Report): string {
-  const { error, statusCode, rcode } = report.result as ResultOf<'http'> & Pick<ResultOf<'dns'>, 'rcode'>;
+  const { error, statusCode, rcode, ttl, size } = report.result as ResultOf<'http'> &
+    Pick<ResultOf<'dns'>, 'rcode'> &
+    Pick<ResultOf<'ping'>, 'ttl' | 'size'>;
   const code = error?.code;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
   if (code === 'dns_error' && rcode !== undefined)
     return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;
+  if (code === 'time_exceeded' && ttl !== undefined)
+    return `the TTL of ${ttl} that was asked for was used up on the way`;
+  if (code === 'packet_too_big' && size !== undefined)
+    return `packets with ${size} bytes of payload are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
   return phrases[code];
 }
 

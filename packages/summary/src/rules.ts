@@ -79,7 +79,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['info'],
     'udp: the state `open|filtered`. It counts as no answer where another probe found the port open; else it does not count, and alone it gives the verdict `unknown`.',
   ),
-  icmp_refused: rule(['info'], 'udp: an ICMP error came in answer; one finding for each message and sender.'),
+  icmp_refused: rule(
+    ['info'],
+    'ping, tcp, udp: an ICMP error came in answer; one finding for each message and sender.',
+  ),
   handshakes_lost: degrading(
     ['warning', 'info'],
     `tcp: the state is \`open\` and an attempt failed. Warning from ${t.lostPackets} failed attempts on, of all probes together.`,
@@ -171,6 +174,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   target_refused: rule(
     ['warning', 'info'],
     '`target_refused_by_policy`. Does not count; info where any probe counts. So are the next ones.',
+  ),
+  packets_unfit: rule(
+    ['warning', 'info'],
+    'ping: `packet_too_big`, and `time_exceeded` where the request asked for a TTL below 64: no answer of the target’s.',
   ),
   probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),

@@ -54,9 +54,19 @@ function sideOf(type: string, report: Report): Side {
   const { outcome, result } = report;
   if (outcome === 'pending') return 'pending';
   if (outcome === 'error' || result.error?.source === 'probe') return 'notMeasured';
+  if (type === 'ping' && outcome === 'failure' && isUnfit(report.result)) return 'notMeasured';
   if (type === 'http') return httpSide(outcome, report.result);
   if (outcome === 'success') return 'up';
   return type === 'udp' && outcome === 'timeout' ? 'silent' : 'down';
+}
+
+/** The TTL that packets get without a wish: what it does not reach is not reached by any ordinary packet. */
+const ORDINARY_TTL = 64;
+
+/** True if the TTL or the size that the request gave the packets ended them on the way: the target was not asked. */
+function isUnfit({ error, ttl }: ResultOf<'ping'>): boolean {
+  if (error?.code === 'packet_too_big') return true;
+  return error?.code === 'time_exceeded' && ttl !== undefined && ttl < ORDINARY_TTL;
 }
 
 /** What is said about redirects and the browser is not that the target has no answer. */

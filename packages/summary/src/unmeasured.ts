@@ -1,7 +1,7 @@
 import { failureCodes, type FailureCode, type FindingCode, type Screenshot } from '@vantage/contract';
 
 import { found, type Found } from './finding.ts';
-import { phraseOf } from './reasons.ts';
+import { phraseOf, reasonOf } from './reasons.ts';
 import { groupBy, type Report } from './report.ts';
 import { shown, listed, naming, tally, unique } from './words.ts';
 
@@ -10,6 +10,8 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   target_rate_limited: 'probes_unanswered',
   family_unavailable: 'probes_incapable',
   capability_missing: 'probes_incapable',
+  time_exceeded: 'packets_unfit',
+  packet_too_big: 'packets_unfit',
   probe_offline: 'probes_offline',
   probe_busy: 'probes_unanswered',
   probe_interrupted: 'probes_unanswered',
@@ -27,7 +29,7 @@ export function findUnmeasured(reports: readonly Report[], counted: number): rea
 
 function whyOf(code: string, reports: readonly Report[]): string {
   if (code === 'probes_offline') return `Offline: ${naming(reports)}`;
-  if (code !== 'target_refused') return `Not measured: ${tally(reports, (report) => phraseOf(codeOf(report)))}`;
+  if (code !== 'target_refused') return `Not measured: ${tally(reports, reasonOf)}`;
   // Which of its rules refuses the target is in the message alone.
   const messages = unique(reports.map(({ result }) => shown(result.error?.message ?? '', 160).replace(/\.$/, '')));
   const rules = listed(

@@ -63,7 +63,7 @@ function Strip(props: { readonly packets: readonly Packet[]; readonly expected: 
   const slowest = Math.max(...first.map(({ rtt }) => rtt ?? 0));
   return (
     <svg class="strip" aria-hidden="true" width="100%" height="28">
-      {first.map(({ seq, rtt }) => {
+      {first.map(({ seq, rtt, icmp }) => {
         const width = 100 / count;
         const height = rtt === null || slowest === 0 ? 100 : Math.max(8, (rtt / slowest) * 100);
         return (
@@ -76,12 +76,17 @@ function Strip(props: { readonly packets: readonly Packet[]; readonly expected: 
             height={`${height}%`}
             rx="1.5"
           >
-            <title>{rtt === null ? `Packet ${seq}: lost` : `Packet ${seq}: ${duration(rtt)}`}</title>
+            <title>{`Packet ${seq}: ${rtt === null ? lossText(icmp) : duration(rtt)}`}</title>
           </rect>
         );
       })}
     </svg>
   );
+}
+
+function lossText(icmp: Packet['icmp']): string {
+  if (icmp === undefined) return 'lost';
+  return `ICMP type ${icmp.type} code ${icmp.code} from ${icmp.from ?? 'a private address'}`;
 }
 
 function Distribution(props: {

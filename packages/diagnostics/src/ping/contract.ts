@@ -1,6 +1,8 @@
 import { addressSchema, defineCheckType, durationSchema, familySchema, nullable } from '@vantage/contract';
 import { Type } from 'typebox';
 
+import { icmpErrorSchema } from '../icmp-contract.ts';
+
 /** A reply that takes longer is late: its packet counts as lost. */
 export const REPLY_TIMEOUT_MS = 4_000;
 
@@ -16,8 +18,9 @@ const packetRow = Type.Object(
     ttl: nullable(
       Type.Integer({ minimum: 0, maximum: 255, description: 'TTL or hop limit at arrival; null where not known.' }),
     ),
-    from: nullable(addressSchema),
+    from: nullable({ ...addressSchema, description: 'Who sent the reply, or else the ICMP error.' }),
     duplicate: Type.Boolean({ description: 'True for a second reply to a packet that was answered already.' }),
+    icmp: Type.Optional(icmpErrorSchema('The first ICMP error that came about the packet; absent if none did.')),
   },
   { additionalProperties: false },
 );
@@ -61,6 +64,12 @@ export const ping = defineCheckType({
         description: 'Mean of the absolute differences of neighbouring replies, milliseconds; null below two replies.',
       }),
     ),
+    size: Type.Integer({ minimum: 0, maximum: 1472, description: 'Bytes of payload of each packet.' }),
+    ttl: Type.Integer({
+      minimum: 1,
+      maximum: 255,
+      description: 'TTL or hop limit of the packets; absent if not asked for.',
+    }),
     pingCount: count('Packets sent.'),
     pingCompleted: count('Packets that were answered in time.'),
     loss: nullable(

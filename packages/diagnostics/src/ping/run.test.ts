@@ -14,7 +14,7 @@ import {
   type FakeSent,
 } from '../../test/fake-packets.ts';
 import { ipv6Missing, itNeeding } from '../../test/needs.ts';
-import { echoReplyTo, icmpError, ipPacket } from '../../test/raw-packets.ts';
+import { echoReplyTo, icmpError, ipPacket, withChecksum } from '../../test/raw-packets.ts';
 import { standStill } from '../../test/stand-still.ts';
 import { inVirtualTime, skip } from '../../test/virtual-time.ts';
 import { ping } from './contract.ts';
@@ -212,15 +212,100 @@ describe('ping', () => {
     ['too few hops', 11, 0, 'time_exceeded'],
     ['a small link', 3, 4, 'packet_too_big'],
     ['a bad header', 12, 0, 'icmp_error'],
-  ] as const)('fails at once when a router says: %s', async (_reason, type, code, failure) => {
+  ] as const)('fails when a router says of every packet: %s', async (_reason, type, code, failure) => {
     const { outcome, fake } = await pingOver((sent) => [
       refusal(sent, type, code, '203.0.113.9', code === 4 ? 1_280 : 0),
     ]);
 
     expect(outcome).toMatchObject({ result: 'failure', error: { code: failure, source: 'network' }, pingCompleted: 0 });
     expect(outcome.error?.message).toContain('203.0.113.9');
-    expect(outcome.packets?.[0]).toMatchObject({ rtt: null, from: '203.0.113.9' });
-    expect(fake.sent).toHaveLength(1);
+    expect(outcome).toMatchObject({ pingCount: 3, loss: 1 });
+    expect(outcome.packets?.map(({ rtt, from, icmp }) => [rtt, from, icmp])).toEqual(
+      Array.from({ length: 3 }, () => [null, '203.0.113.9', { type, code, from: '203.0.113.9' }]),
+    );
+    expect(fake.sent).toHaveLength(3);
+  });
+
+  it.each([
+    ['the first packet', [1]],
+    ['the second packet', [2]],
+    ['all packets but the last', [1, 2, 3]],
+    ['all packets but the first', [2, 3, 4]],
+  ])('sends every packet and counts what is answered when an ICMP error comes about %s', async (_reason, refused) => {
+    const { outcome, fake } = await pingOver(
+      (sent, number) => (refused.includes(number) ? [refusal(sent, 3, 1, '203.0.113.9')] : [reply(sent, 5)]),
+      { count: 4 },
+    );
+
+    expect(outcome).toMatchObject({
+      result: 'success',
+      error: null,
+      pingCount: 4,
+      pingCompleted: 4 - refused.length,
+      loss: refused.length / 4,
+    });
+    expect(outcome.packets?.filter(({ icmp }) => icmp?.type === 3).map(({ seq }) => seq)).toEqual(refused);
+    expect(fake.sent).toHaveLength(4);
+  });
+
+  it('awaits the replies under way when an ICMP error about a later packet comes first', async () => {
+    const kept: FakeAnswer[] = [];
+    const { outcome } = await pingOver((sent, number) => {
+      if (number === 1) kept.push(reply(sent, 300));
+      if (number === 2) return [refusal(sent, 3, 1, '203.0.113.9')];
+      return number === 3 ? [...kept, reply(sent, 5)] : [];
+    });
+
+    expect(outcome).toMatchObject({ result: 'success', pingCompleted: 2, loss: 0.333 });
+  });
+
+  it('says the same whichever comes first, the reply to a packet or an ICMP error about it', async () => {
+    const answers = (sent: FakeSent): FakeAnswer[] => [reply(sent, 5), refusal(sent, 3, 1, '203.0.113.9')];
+    const replyFirst = await pingOver((sent) => answers(sent), { count: 1 });
+    const errorFirst = await pingOver((sent) => answers(sent).toReversed(), { count: 1 });
+
+    expect(replyFirst.outcome).toMatchObject({ result: 'success', loss: 0 });
+    expect(errorFirst.outcome).toMatchObject({ result: 'success', loss: 0 });
+  });
+
+  it('tells what most ICMP errors say, and keeps each with its packet', async () => {
+    const { outcome } = await pingOver((sent, number) => [
+      number === 1 ? refusal(sent, 3, 0, '203.0.113.8') : refusal(sent, 3, 13, '203.0.113.9'),
+    ]);
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'administratively_prohibited' } });
+    expect(outcome.packets?.map(({ icmp }) => icmp)).toEqual([
+      { type: 3, code: 0, from: '203.0.113.8' },
+      { type: 3, code: 13, from: '203.0.113.9' },
+      { type: 3, code: 13, from: '203.0.113.9' },
+    ]);
+  });
+
+  it('fails with the ICMP error when the other packets are lost in silence', async () => {
+    const { outcome } = await pingOver((sent, number) => (number === 2 ? [refusal(sent, 3, 1, '203.0.113.9')] : []));
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'host_unreachable' }, pingCount: 3, loss: 1 });
+  });
+
+  it('counts an echo reply whose code is not zero', async () => {
+    const { outcome } = await pingOver((sent) => {
+      const answer = reply(sent, 5, (packet) => void (packet[1] = 3));
+      return [{ ...answer, data: withChecksum(4, Uint8Array.from(answer.data)) }];
+    });
+
+    expect(outcome).toMatchObject({ result: 'success', pingCompleted: 3, anomalies: { corrupted: 0 } });
+  });
+
+  it('takes a packet that its own link does not carry for no answer of the network', async () => {
+    const { outcome } = await pingOver(() => {
+      throw Object.assign(new Error('no'), { code: 'EMSGSIZE' });
+    });
+
+    expect(outcome).toMatchObject({
+      result: 'error',
+      error: { code: 'packet_too_big', phase: 'request', source: 'probe' },
+      pingCount: 0,
+    });
   });
 
   it('names the MTU of the link that is too small', async () => {
@@ -233,6 +318,7 @@ describe('ping', () => {
     const { outcome } = await pingOver((sent) => [refusal(sent, 3, 1, ROUTER)], { hide: true });
 
     expect(outcome).toMatchObject({ result: 'failure', error: { code: 'host_unreachable' } });
+    expect(outcome.packets?.[0]?.icmp).toEqual({ type: 3, code: 1, from: null, private: true });
     expect(JSON.stringify(outcome)).not.toContain(ROUTER);
     expect(outcome.error?.message).toContain('A router with a private address');
   });

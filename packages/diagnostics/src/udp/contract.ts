@@ -1,13 +1,7 @@
-import {
-  addressSchema,
-  defineCheckType,
-  durationSchema,
-  failureSchema,
-  familySchema,
-  nullable,
-} from '@vantage/contract';
+import { defineCheckType, durationSchema, failureSchema, familySchema, nullable } from '@vantage/contract';
 import { Type } from 'typebox';
 
+import { icmpErrorSchema } from '../icmp-contract.ts';
 import { takesPayload } from './reflectors.ts';
 
 /** Time to wait for an answer to one datagram before the next is sent. */
@@ -64,21 +58,9 @@ export const udp = defineCheckType({
       description: `The first ${MAX_RESPONSE_BYTES} bytes of the answer, base64.`,
     }),
     icmp: nullable(
-      Type.Object(
-        {
-          type: Type.Integer({ minimum: 0, maximum: 255, description: 'ICMP or ICMPv6 type.' }),
-          code: Type.Integer({ minimum: 0, maximum: 255 }),
-          from: nullable(addressSchema),
-          private: Type.Optional(
-            Type.Boolean({ description: 'The sender has a private address, which is not shown.' }),
-          ),
-        },
-        {
-          additionalProperties: false,
-          description:
-            'The ICMP error that came in answer, null where none came or its type is not known. The sender is null where ' +
-            'the probe has no raw sockets to learn it.',
-        },
+      icmpErrorSchema(
+        'The ICMP error that came in answer, null if none came or its type is not known. The sender is null if the probe ' +
+          'has no raw sockets to learn it.',
       ),
     ),
     attempts: Type.Array(

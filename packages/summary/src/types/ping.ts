@@ -2,12 +2,13 @@ import { found, severityByShare, type Found } from '../finding.ts';
 import type { Report, ResultOf } from '../report.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, ms, percent } from '../words.ts';
+import { findIcmp } from './icmp.ts';
 
 type PingReport = Report<ResultOf<'ping'>>;
 
 export function findPing(reports: readonly PingReport[]): readonly Found[] {
   const answered = reports.filter(({ result }) => (result.pingCompleted ?? 0) > 0);
-  return [...loss(answered), ...jitter(answered), ...oddities(answered)];
+  return [...loss(answered), ...jitter(answered), ...oddities(answered), ...findIcmp(reports)];
 }
 
 function loss(answered: readonly PingReport[]): readonly Found[] {

@@ -2,9 +2,10 @@ import type { SummaryGroup } from '@vantage/contract';
 
 import { found, type Found } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
-import { groupBy, type Report, type ResultOf } from '../report.ts';
+import type { Report, ResultOf } from '../report.ts';
 import { thresholds } from '../thresholds.ts';
-import { listed, naming, shown, tally } from '../words.ts';
+import { listed, naming, tally } from '../words.ts';
+import { findIcmp } from './icmp.ts';
 
 type TcpReport = Report<ResultOf<'tcp'>>;
 type UdpReport = Report<ResultOf<'udp'>>;
@@ -17,11 +18,11 @@ export function groupStates(reports: readonly PortReport[]): readonly SummaryGro
 }
 
 export function findTcp(reports: readonly TcpReport[]): readonly Found[] {
-  return [...states(reports), ...handshakes(reports)];
+  return [...states(reports), ...handshakes(reports), ...findIcmp(reports)];
 }
 
 export function findUdp(reports: readonly UdpReport[]): readonly Found[] {
-  return [...states(reports), ...silence(reports), ...icmp(reports)];
+  return [...states(reports), ...silence(reports), ...findIcmp(reports)];
 }
 
 function states(reports: readonly PortReport[]): readonly Found[] {
@@ -74,45 +75,4 @@ function silence(reports: readonly UdpReport[]): readonly Found[] {
     `Nothing came back to ${naming(silent)}: the port is filtered, or what listens there does not answer this question. ` +
     'With UDP the two look the same.';
   return [found('udp_no_answer', 'info', silent, text)];
-}
-
-function icmp(reports: readonly UdpReport[]): readonly Found[] {
-  const told = reports.filter(({ result }) => result.icmp !== undefined && result.icmp !== null);
-  return groupBy(told, ({ result }) => `${messageName(result)} ${senderOf(result)}`).map(([what, own]) =>
-    found('icmp_refused', 'info', own, `${naming(own)} got ${what}.`),
-  );
-}
-
-function senderOf({ icmp, resolvedIp }: ResultOf<'udp'>): string {
-  if (icmp?.private === true) return 'from a private address';
-  if (icmp?.from === null || icmp?.from === undefined) return 'from a sender that the probe could not see';
-  return icmp.from === resolvedIp
-    ? `from the target itself (${shown(icmp.from)})`
-    : `from ${shown(icmp.from)}, which is not the target`;
-}
-
-/** RFC 792 and RFC 1812 section 5.2.7.1; RFC 4443 section 3.1. */
-const names: Readonly<Record<string, string>> = {
-  '4:3/0': 'network unreachable',
-  '4:3/1': 'host unreachable',
-  '4:3/2': 'protocol unreachable',
-  '4:3/3': 'port unreachable',
-  '4:3/4': 'fragmentation needed',
-  '4:3/9': 'administratively prohibited',
-  '4:3/10': 'administratively prohibited',
-  '4:3/13': 'administratively prohibited',
-  '4:11/0': 'time exceeded',
-  '6:1/0': 'no route',
-  '6:1/1': 'administratively prohibited',
-  '6:1/3': 'address unreachable',
-  '6:1/4': 'port unreachable',
-  '6:2/0': 'packet too big',
-  '6:3/0': 'hop limit exceeded',
-};
-
-function messageName({ icmp, resolvedIp }: ResultOf<'udp'>): string {
-  const { type = 0, code = 0 } = icmp ?? {};
-  const family = resolvedIp?.includes(':') === true ? 6 : 4;
-  const name = names[`${family}:${type}/${code}`];
-  return name === undefined ? `ICMP type ${type} code ${code}` : `“${name}” (ICMP ${type}/${code})`;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Summary } from '@vantage/contract';
+import type { FailureCode, Summary } from '@vantage/contract';
 
 import { bad, each, lines, summaryOf, textOf } from '../../test/cases.ts';
 import { dns, http, info, ping, refused, tcp, tls, udp } from '../../test/results.ts';
+import type { ResultOf } from '../report.ts';
 
 /** The findings that are not of who is affected, which have tests of their own. */
 function own(summary: Summary): readonly string[] {
@@ -46,6 +47,54 @@ describe('a ping check', () => {
   it('says how many packets were lost', () => {
     expect(textOf(summaryOf('ping', { 'fra-1': ping([9, null, 9, null]) }), 'packet_loss')).toBe(
       'Packets were lost: fra-1 50 % (2 of 4).',
+    );
+  });
+});
+
+describe('pings that met an ICMP error', () => {
+  const hostUnreachable = { type: 3, code: 1, from: '192.0.2.9' };
+  const refusedRow = { seq: 1, rtt: null, ttl: null, from: '192.0.2.9', duplicate: false, icmp: hostUnreachable };
+  const onTheWay = (code: FailureCode, fields: ResultOf<'ping'>) =>
+    bad(code, { pingCount: 1, pingCompleted: 0, loss: 1, ...fields }, { source: 'network', phase: 'response' });
+
+  it('are named with the sender, once for all packets that met it', () => {
+    const summary = summaryOf('ping', {
+      'fra-1': ping([null, null, 9, 9], { packets: [refusedRow, { ...refusedRow, seq: 2 }] }),
+    });
+
+    expect(own(summary)).toEqual(['packet_loss warning: fra-1', 'icmp_refused info: fra-1']);
+    expect(textOf(summary, 'icmp_refused')).toBe(
+      'fra-1 got “host unreachable” (ICMP 3/1) from 192.0.2.9, which is not the target.',
+    );
+  });
+
+  it.each([
+    ['a TTL that was asked for and is used up', onTheWay('time_exceeded', { ttl: 2 })],
+    ['a size that the path does not carry', onTheWay('packet_too_big', { size: 1472 })],
+    [
+      'a size that the probe’s own link does not carry',
+      bad('packet_too_big', { size: 1472 }, { result: 'error' as const, source: 'probe', phase: 'request' }),
+    ],
+  ])('say nothing of the target with %s', (_reason, result) => {
+    const summary = summaryOf('ping', { 'fra-1': result });
+    const beside = summaryOf('ping', { 'fra-1': result, 'ber-1': ping([9, 9]) });
+
+    expect(summary).toMatchObject({ verdict: 'unknown', counts: { down: 0, notMeasured: 1 } });
+    expect(lines(summary)).toEqual(['packets_unfit warning: fra-1']);
+    expect(beside).toMatchObject({ verdict: 'up', agree: { n: 1, of: 1 } });
+    expect(lines(beside)).toEqual(['packets_unfit info: fra-1']);
+  });
+
+  it.each([
+    ['nobody asked for a TTL', {}],
+    ['the TTL asked for is what any packet has', { ttl: 64 }],
+  ])('are an outage where packets run out of hops and %s', (_reason, fields) => {
+    expect(summaryOf('ping', { 'fra-1': onTheWay('time_exceeded', fields) }).verdict).toBe('down');
+  });
+
+  it('say of large packets that nothing came back to that these were large', () => {
+    expect(summaryOf('ping', { 'fra-1': ping([null, null], { size: 1472 }) }).headline).toContain(
+      'does not answer pings of 1472 bytes of payload from',
     );
   });
 });

@@ -56,7 +56,7 @@ export function parseIcmp(family: Family, message: Uint8Array): IcmpMessage | un
   if (message.length < 8) return undefined;
   const intact = family === 6 || onesComplementSum(message) === 0xffff;
   if (message[0] === ICMP_TYPES[family].echoReply) {
-    if (message[1] !== 0) return undefined;
+    // Whatever its code, which RFC 792 has as zero: ping(8) does not look at it either.
     const identifier = readU16(message, 4);
     return { kind: 'echo-reply', identifier, sequence: readU16(message, 6), payload: message.subarray(8), intact };
   }

@@ -1,0 +1,18 @@
+import { addressSchema, nullable } from '@vantage/contract';
+import { Type, type Static } from 'typebox';
+
+/** An ICMP error about a packet of the check, as results show it. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- TypeBox infers it
+export const icmpErrorSchema = (description: string) =>
+  Type.Object(
+    {
+      type: Type.Integer({ minimum: 0, maximum: 255, description: 'ICMP or ICMPv6 type.' }),
+      code: Type.Integer({ minimum: 0, maximum: 255 }),
+      from: nullable(addressSchema),
+      private: Type.Optional(Type.Boolean({ description: 'The sender has a private address, which is not shown.' })),
+    },
+    { additionalProperties: false, description },
+  );
+
+/** `from` is `null` if only the kernel's errno is known, and for a sender whose address is masked. */
+export type IcmpNotice = Readonly<Static<ReturnType<typeof icmpErrorSchema>>>;

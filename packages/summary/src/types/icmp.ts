@@ -1,0 +1,57 @@
+import type { IcmpNotice } from '@vantage/diagnostics/contract';
+
+import { found, type Found } from '../finding.ts';
+import { groupBy, type Report, type ResultOf } from '../report.ts';
+import { naming, shown } from '../words.ts';
+
+type IcmpReport = Report<ResultOf<'ping'> | ResultOf<'tcp'> | ResultOf<'udp'>>;
+
+/** Which ICMP errors came, and who sent them: one finding for each message and sender. */
+export function findIcmp(reports: readonly IcmpReport[]): readonly Found[] {
+  const received = reports.flatMap((report) => icmpOf(report.result).map((icmp) => ({ ...report, icmp })));
+  const groups = groupBy(received, ({ icmp, result }) => {
+    const address = result.resolvedIp ?? '';
+    return `${messageName(icmp, address)} ${senderOf(icmp, address)}`;
+  });
+  return groups.map(([what, rows]) => {
+    const own = reports.filter(({ probe }) => rows.some((row) => row.probe === probe));
+    return found('icmp_refused', 'info', own, `${naming(own)} got ${what}.`);
+  });
+}
+
+function icmpOf(result: IcmpReport['result']): readonly IcmpNotice[] {
+  if ('packets' in result) return (result.packets ?? []).flatMap(({ icmp }) => icmp ?? []);
+  return 'icmp' in result ? [result.icmp ?? []].flat() : [];
+}
+
+function senderOf(icmp: IcmpNotice, target: string): string {
+  if (icmp.private === true) return 'from a private address';
+  if (icmp.from === null) return 'from a sender that the probe could not see';
+  return icmp.from === target
+    ? `from the target itself (${shown(icmp.from)})`
+    : `from ${shown(icmp.from)}, which is not the target`;
+}
+
+/** RFC 792 and RFC 1812 section 5.2.7.1; RFC 4443 section 3.1. */
+const names: Readonly<Record<string, string>> = {
+  '4:3/0': 'network unreachable',
+  '4:3/1': 'host unreachable',
+  '4:3/2': 'protocol unreachable',
+  '4:3/3': 'port unreachable',
+  '4:3/4': 'fragmentation needed',
+  '4:3/9': 'administratively prohibited',
+  '4:3/10': 'administratively prohibited',
+  '4:3/13': 'administratively prohibited',
+  '4:11/0': 'time exceeded',
+  '6:1/0': 'no route',
+  '6:1/1': 'administratively prohibited',
+  '6:1/3': 'address unreachable',
+  '6:1/4': 'port unreachable',
+  '6:2/0': 'packet too big',
+  '6:3/0': 'hop limit exceeded',
+};
+
+function messageName({ type, code }: IcmpNotice, target: string): string {
+  const name = names[`${target.includes(':') ? 6 : 4}:${type}/${code}`];
+  return name === undefined ? `ICMP type ${type} code ${code}` : `“${name}” (ICMP ${type}/${code})`;
+}
