@@ -210,6 +210,45 @@ describe('a job', () => {
     expect(finals).toMatchObject([{ result: 'error', error: { code: 'probe_interrupted' } }]);
   });
 
+  it.each<[string, FakeRun]>([
+    ['must stop', hangs],
+    ['fails by a fault of its own', () => Promise.reject(new Error('no'))],
+  ])('keeps what was measured when the agent %s', async (_reason, end) => {
+    const stop = new AbortController();
+    const attempts = [{ rt: 1, error: null }];
+    const handled = handle(
+      async (params, context) => {
+        context.emitPartial({ resolvedIp: '192.0.2.1', port: params.port, attempts } as object);
+        if (end === hangs) setImmediate(() => stop.abort());
+        return end(params, context);
+      },
+      {},
+      {},
+      stop.signal,
+    );
+
+    const { finals } = await handled;
+
+    expect(finals).toMatchObject([{ result: 'error', rt: null, resolvedIp: '192.0.2.1', port: 80, attempts }]);
+    expect(finals[0]!.startedAt).not.toBeNull();
+  });
+
+  it('says why it was cut short even if its newest state breaks the schema', async () => {
+    const stop = new AbortController();
+    const { finals } = await handle(
+      (_params, context) => {
+        context.emitPartial({ attempts: 'many' } as object);
+        stop.abort();
+        return new Promise(() => undefined);
+      },
+      {},
+      {},
+      stop.signal,
+    );
+
+    expect(finals).toMatchObject([{ result: 'error', error: { code: 'probe_interrupted' } }]);
+  });
+
   it('whose code cannot be loaded is a fault of the probe', async () => {
     const { finals } = await handle(
       passes,

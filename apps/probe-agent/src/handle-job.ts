@@ -47,7 +47,10 @@ const MARGIN_MS = 250;
 /** A diagnostic that has not ended this long after its abort is no longer waited for. */
 const CUT_OFF_MS = 125;
 
-type Ending = { readonly outcome: Outcome<AnyCheckType> } | { readonly failure: Failure; readonly result?: 'timeout' };
+type Ending =
+  | { readonly outcome: Outcome<AnyCheckType> }
+  /** `measured` is the newest state of a diagnostic that did not come to its end. */
+  | { readonly failure: Failure; readonly result?: 'timeout'; readonly measured?: Fields };
 
 export function createJobHandler(parts: JobHandlerParts): HandleJob {
   const { clock, schemas, outlet, log } = parts;
@@ -56,8 +59,12 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
   const timestamp = (): string => new Date(clock.now()).toISOString();
 
   const settle = (job: Job & { readonly type: CheckTypeName }, startedAt: string | null, ending: Ending): void => {
-    const result = { ...common(ending), startedAt, finishedAt: timestamp() };
-    const written = schemas.writeResult(job.type, result);
+    const times = { startedAt, finishedAt: timestamp() };
+    const whole = schemas.writeResult(job.type, { ...fieldsOf(ending), ...times });
+    const isPartialAtFault = whole.fault !== undefined && 'failure' in ending && ending.measured !== undefined;
+    const written = isPartialAtFault
+      ? schemas.writeResult(job.type, { ...fieldsOf({ ...ending, measured: {} }), ...times })
+      : whole;
     if (written.fault !== undefined) {
       log.error({ check: job.checkId, type: job.type, fault: written.fault }, 'a diagnostic returned no valid result');
     } else if (written.left.length > 0) {
@@ -65,7 +72,7 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
     }
     const json = written.json ?? failureResult(probeFailure('invalid_result'), startedAt, timestamp());
     void outlet.final(job.checkId, json, job.deadlineAt);
-    parts.onResult?.(job.type, written.json === undefined ? 'error' : (common(ending)['result'] as OutcomeWord));
+    parts.onResult?.(job.type, written.json === undefined ? 'error' : (fieldsOf(ending)['result'] as OutcomeWord));
   };
 
   return async (id, data, interrupted) => {
@@ -108,14 +115,20 @@ async function run(
     else outlet.partial(job.checkId, json, job.deadlineAt);
   });
 
-  const measured = async (): Promise<Ending> => {
+  let measured: Fields = {};
+  const emitPartial = (fields: ResultFieldsOf<AnyCheckType>): void => {
+    measured = fields;
+    shown.offer(fields);
+  };
+
+  const runDiagnostic = async (): Promise<Ending> => {
     try {
       const diagnostic = await loadDiagnostic(job.type);
       const outcome = await diagnostic.run(job.params as never, {
         ...surroundings(),
         signal: abort.signal,
         remainingMs: () => Math.max(0, deadlineMs - performance.now()),
-        emitPartial: shown.offer,
+        emitPartial,
       });
       return { outcome };
     } catch (error) {
@@ -149,7 +162,8 @@ async function run(
   interrupted.addEventListener('abort', stop);
   if (interrupted.aborted) stop();
   try {
-    return await Promise.race([cutOff, measured()]);
+    const ending = await Promise.race([cutOff, runDiagnostic()]);
+    return 'failure' in ending ? { ...ending, measured } : ending;
   } finally {
     clearTimeout(timeUp);
     clearTimeout(patienceUp);
@@ -158,9 +172,13 @@ async function run(
   }
 }
 
-function common(ending: Ending): Fields {
+function fieldsOf(ending: Ending): Fields {
   if ('outcome' in ending) return ending.outcome;
-  return { result: ending.result ?? 'error', rt: null, resolvedIp: null, error: ending.failure };
+  return {
+    ...{ rt: null, resolvedIp: null },
+    ...ending.measured,
+    ...{ result: ending.result ?? 'error', error: ending.failure },
+  };
 }
 
 /** The target is refused before anything is sent. */

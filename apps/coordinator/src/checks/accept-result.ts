@@ -10,14 +10,21 @@ import {
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 import type { Log } from '../redis/log.ts';
-import { errorResult } from './coordinator-results.ts';
+import { errorResult, isCutShort } from './coordinator-results.ts';
 import type { ResultValidators } from './result-validators.ts';
+
+interface FinalAccepted {
+  readonly kind: 'final';
+  readonly json: string;
+  /** True if the probe’s partial results may know more than this one. */
+  readonly isCutShort: boolean;
+}
 
 /** What an entry of a result stream comes to. A partial result that cannot be used comes to nothing. */
 export type Accepted =
-  | { readonly kind: 'final'; readonly valid: true; readonly json: string; readonly result: OutcomeWord }
+  | (FinalAccepted & { readonly valid: true; readonly result: OutcomeWord })
   | { readonly kind: 'partial'; readonly valid: true; readonly json: string }
-  | { readonly kind: 'final'; readonly valid: false; readonly json: string }
+  | (FinalAccepted & { readonly valid: false })
   | { readonly kind: 'partial'; readonly valid: false };
 
 export interface AcceptDependencies {
@@ -41,7 +48,8 @@ export function acceptResult(
   const validate = validatorsOf(checkType)[kind];
   const refuse = (why: string): Accepted => {
     if (kind === 'partial') return { kind, valid: false };
-    return { kind, valid: false, json: JSON.stringify(errorResult('invalid_result', why, writtenAtMs)) };
+    const json = JSON.stringify(errorResult('invalid_result', why, writtenAtMs));
+    return { kind, valid: false, json, isCutShort: true };
   };
 
   if (Buffer.byteLength(data) > MAX_RESULT_BYTES) return refuse(`The result is larger than ${MAX_RESULT_BYTES} bytes.`);
@@ -50,7 +58,8 @@ export function acceptResult(
   if (!validate(result)) return refuse(`The result is not valid: ${describe(validate.errors?.[0])}.`);
   const json = JSON.stringify(annotate(checkType, result as CommonResult, lookUpPlace, log));
   if (kind === 'partial') return { kind, valid: true, json };
-  return { kind, valid: true, json, result: (result as CommonResult).result };
+  const final = result as CommonResult;
+  return { kind, valid: true, json, result: final.result, isCutShort: isCutShort(final) };
 }
 
 /** The address in what a probe wrote whose registration may be of use; nothing of it is checked yet. */

@@ -193,6 +193,12 @@ export async function keepPartial(
   return (await runScript(redis, partialScript, familyOf(id), [probe, entry.ms, entry.sequence, json])) as Settlement;
 }
 
+/** JSON of the newest partial result of a probe that is pending. */
+export async function readPartial(redis: Redis, id: string, probe: string): Promise<string | undefined> {
+  const kept = await redis.hget(redisKeys.checkPartials(id), probe);
+  return kept === null ? undefined : withoutVersion(kept);
+}
+
 /** The keys of a check that its scripts touch. */
 export function familyOf(id: string): readonly string[] {
   return [redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)];

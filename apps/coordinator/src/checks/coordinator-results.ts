@@ -1,4 +1,4 @@
-import type { CommonResult, Failure, FailureCode } from '@vantage/contract';
+import { MAX_RESULT_BYTES, type CommonResult, type Failure, type FailureCode } from '@vantage/contract';
 
 /** The final result that the coordinator writes for a probe that did not write one, or none that can be used. */
 export function errorResult(code: FailureCode, message: string, finishedAtMs: number): CommonResult {
@@ -14,15 +14,28 @@ export function errorResult(code: FailureCode, message: string, finishedAtMs: nu
 
 /** The final result of a probe that did not answer before the deadline; what it had measured until then stays in it. */
 export function timeoutResult(partial: Readonly<Record<string, unknown>>, finishedAtMs: number): CommonResult {
-  return {
-    rt: null,
-    resolvedIp: null,
-    startedAt: null,
-    ...partial,
-    result: 'timeout',
-    error: dispatchFailure('probe_timeout', 'The probe did not answer before the deadline of the check.'),
-    finishedAt: new Date(finishedAtMs).toISOString(),
-  };
+  const message = 'The probe did not answer before the deadline of the check.';
+  return withMeasured({ ...errorResult('probe_timeout', message, finishedAtMs), result: 'timeout' }, partial);
+}
+
+/** The codes of results for which the probe itself is the cause, wherever it was with the check. */
+const cutShort: ReadonlySet<FailureCode> = new Set([
+  'probe_interrupted',
+  'probe_timeout',
+  'invalid_result',
+  'internal_error',
+]);
+
+/** True for a result that may know less than the probe's partial results did, as one that a restarted agent writes. */
+export function isCutShort({ error }: Pick<CommonResult, 'error'>): boolean {
+  return error !== null && cutShort.has(error.code);
+}
+
+/** A final result and what the probe's newest partial result has beyond it. */
+export function withMeasured(final: CommonResult, partial: Readonly<Record<string, unknown>>): CommonResult {
+  const known = Object.fromEntries(Object.entries(final).filter(([, value]) => value !== null));
+  const whole = { ...final, ...partial, ...known } as CommonResult;
+  return Buffer.byteLength(JSON.stringify(whole)) > MAX_RESULT_BYTES ? final : whole;
 }
 
 /** A failure that is between the coordinator and the probe. */

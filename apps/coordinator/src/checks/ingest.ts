@@ -160,8 +160,9 @@ async function takeIn(
   );
   await prepareAll(dependencies, entries, checkTypes);
   // The scripts of a batch leave in the order of the stream, in one go, but for what was to be shown ahead and was not.
+  const underWay = new Map<string, Promise<unknown>>();
   const outcomes = await Promise.allSettled(
-    entries.map((entry, index) => takeInOne(dependencies, ahead, probe, entry, checkTypes[index])),
+    entries.map((entry, index) => takeInOne({ ...dependencies, underWay }, ahead, probe, entry, checkTypes[index])),
   );
   const done = entries.flatMap((entry, index) => (outcomes[index]?.status === 'fulfilled' ? [entry.id] : []));
   acknowledgements.add(probe, done);
@@ -183,20 +184,27 @@ async function prepareAll(
   await within(Promise.all(addresses.map((address) => preparePlace(address))), PREPARE_MS);
 }
 
+interface BatchDependencies extends IngestDependencies {
+  /** By check: a final result that needs a reading first. What the probe wrote after it waits. */
+  readonly underWay: Map<string, Promise<unknown>>;
+}
+
 /** Rejects only where the store did not take it: then the entry stays. */
 async function takeInOne(
-  dependencies: IngestDependencies,
+  dependencies: BatchDependencies,
   ahead: ResultsAhead,
   probe: string,
   { id, check, kind, data, png, traceparent }: StreamEntry,
   checkType: AnyCheckType | undefined,
 ): Promise<void> {
-  const { redis, counters, isGrace } = dependencies;
+  const { redis, counters, isGrace, underWay } = dependencies;
   const startedAt = performance.now();
   if (check === undefined) {
     counters.entriesMalformed += 1;
     return;
   }
+  const earlier = underWay.get(check);
+  if (earlier !== undefined) await earlier.catch(() => undefined);
   const [ms = 0, sequence = 0] = id.split('-').map(Number);
   const writtenAt = isGrace() ? 0 : ms;
   if (kind === 'screenshot') {
@@ -218,7 +226,9 @@ async function takeInOne(
     return;
   }
   const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: ms, traceparent };
-  count(counters, kind, await showFinal(dependencies, final, writtenAt));
+  const showing = showFinal(dependencies, final, writtenAt);
+  if (accepted.isCutShort) underWay.set(check, showing);
+  count(counters, kind, await showing);
 }
 
 const finalCounters = {

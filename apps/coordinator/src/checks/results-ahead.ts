@@ -70,6 +70,8 @@ async function showAhead(
     const now = await clock.now(redis);
     const accepted = acceptResult(dependencies, checkType, { kind: 'final', data, writtenAtMs: now });
     if (accepted.kind !== 'final' || !accepted.valid) return false;
+    // What the probe measured may still be in the stream, before the entry of this result.
+    if (accepted.isCutShort) return false;
     const place = isTraceparent(traceparent) ? traceparent : undefined;
     const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: now, traceparent: place };
     if ((await showFinal(dependencies, final, isGrace() ? 0 : now)) !== 'applied') return false;

@@ -1,9 +1,10 @@
-import type { AnyCheckType } from '@vantage/contract';
+import type { AnyCheckType, CommonResult } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { onStore } from '../redis/store.ts';
 import type { Accepted } from './accept-result.ts';
-import { settle, type Settlement, type WaitingReaders } from './check-records.ts';
+import { readPartial, settle, type Settlement, type WaitingReaders } from './check-records.ts';
+import { withMeasured } from './coordinator-results.ts';
 import type { Counters } from './counters.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { FinalResult } from './final-result.ts';
@@ -36,9 +37,10 @@ export async function showFinal(
   { probe, check, checkType, accepted, startedAt, writtenAtMs, traceparent }: AcceptedFinal,
   writtenAt: number,
 ): Promise<Settlement> {
-  const [said = 'unknown'] = await onStore(redis, () =>
-    settle(redis, check, [[probe, accepted.json]], { retentionMs, deadlines, readers, writtenAt }),
-  );
+  const [said = 'unknown'] = await onStore(redis, async () => {
+    const json = accepted.isCutShort ? await withPartial(redis, check, probe, accepted.json) : accepted.json;
+    return settle(redis, check, [[probe, json]], { retentionMs, deadlines, readers, writtenAt });
+  });
   if (said !== 'applied') return said;
   if (!accepted.valid) counters.resultsInvalid += 1;
   onFinal?.({
@@ -46,4 +48,13 @@ export async function showFinal(
     ...{ writtenAtMs, tookMs: performance.now() - startedAt, traceparent },
   });
   return said;
+}
+
+/** A probe that was cut short keeps what it had measured: its partial results came before its final one. */
+async function withPartial(redis: Redis, check: string, probe: string, final: string): Promise<string> {
+  const partial = await readPartial(redis, check, probe);
+  if (partial === undefined) return final;
+  return JSON.stringify(
+    withMeasured(JSON.parse(final) as CommonResult, JSON.parse(partial) as Record<string, unknown>),
+  );
 }
