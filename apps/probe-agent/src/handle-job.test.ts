@@ -218,7 +218,7 @@ describe('a job', () => {
     const attempts = [{ rt: 1, error: null }];
     const handled = handle(
       async (params, context) => {
-        context.emitPartial({ resolvedIp: '192.0.2.1', port: params.port, attempts } as object);
+        context.emitPartial({ resolvedIp: '192.0.2.1', port: params.port, attempts });
         if (end === hangs) setImmediate(() => stop.abort());
         return end(params, context);
       },
@@ -237,7 +237,7 @@ describe('a job', () => {
     const stop = new AbortController();
     const { finals } = await handle(
       (_params, context) => {
-        context.emitPartial({ attempts: 'many' } as object);
+        context.emitPartial({ attempts: 'many' });
         stop.abort();
         return new Promise(() => undefined);
       },

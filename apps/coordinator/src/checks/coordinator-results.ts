@@ -34,7 +34,7 @@ export function isCutShort({ error }: Pick<CommonResult, 'error'>): boolean {
 /** A final result and what the probe's newest partial result has beyond it. */
 export function withMeasured(final: CommonResult, partial: Readonly<Record<string, unknown>>): CommonResult {
   const known = Object.fromEntries(Object.entries(final).filter(([, value]) => value !== null));
-  const whole = { ...final, ...partial, ...known } as CommonResult;
+  const whole = { ...final, ...partial, ...known };
   return Buffer.byteLength(JSON.stringify(whole)) > MAX_RESULT_BYTES ? final : whole;
 }
 
