@@ -95,7 +95,7 @@ const details: Details = {
     ...listed(formatError, (breach) => `malformed: ${breach}`),
     ...listed(dnssec?.verdict, (verdict) => `DNSSEC: ${verdict}`),
   ],
-  http: ({ timings, location, sslSubject, sslIssuer, sslValidUntil, tls }) => [
+  http: ({ timings, location, deviations = [], sslSubject, sslIssuer, sslValidUntil, tls }) => [
     ...listed(timings, (phases) =>
       Object.entries(phases)
         .flatMap(([phase, value]) => (typeof value === 'number' ? [`${phase} ${ms(value)}`] : []))
@@ -104,6 +104,7 @@ const details: Details = {
     ...listed(location, (url) => `location: ${url}`),
     ...listed(sslSubject, (name) => `certificate: ${name}, by ${sslIssuer ?? '?'}, until ${sslValidUntil ?? '?'}`),
     ...listed(tls?.authorizationError, (reason) => `not trusted: ${reason}`),
+    ...deviations.map(({ text, clause }) => `not as HTTP has it: ${text} (${clause})`),
   ],
 };
 

@@ -15,7 +15,7 @@ const noCommonVersion = target('tls_protocol_unsupported', 'Server and probe hav
 const notTls = target('tls_handshake_failed', 'What the server sent is not TLS.');
 const alert = (message: string): Verdict => target('tls_handshake_failed', message);
 
-export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than 16 KiB.');
+export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than a check reads.');
 
 /** errno of sockets, and the codes that Node gives to connections and to HTTP in their place. */
 export const socketVerdicts: Table = {

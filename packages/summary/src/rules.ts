@@ -134,6 +134,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'http: the Location of a 3xx answer names another host; a leading `www.` makes no other one.',
   ),
   http_redirects_differ: rule(['info'], 'http: two or more places, absolute.'),
+  http_deviates: rule(
+    ['warning'],
+    'http: `deviations` of the answer, or of a redirect, is not empty. The text has the clause of each. It does not degrade: browsers show the page.',
+  ),
   http_server_slow: degrading(
     ['warning', 'info'],
     `http: \`timings.firstByte\` above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning where many probes see it.`,

@@ -70,7 +70,7 @@ function PingDetails({ result }: { readonly result: FieldsOf<'ping'> }): JSX.Ele
 }
 
 function HttpDetails({ result }: { readonly result: FieldsOf<'http'> }): JSX.Element {
-  const { timings, redirects = [], headers = [] } = result;
+  const { timings, redirects = [], headers = [], headerCount = headers.length, deviations = [] } = result;
   return (
     <>
       <Facts
@@ -106,9 +106,23 @@ function HttpDetails({ result }: { readonly result: FieldsOf<'http'> }): JSX.Ele
           ))}
         </ol>
       )}
+      {deviations.length === 0 ? null : (
+        <div>
+          <h3>Not as HTTP has it</h3>
+          <ul class="redirects">
+            {deviations.map(({ code, clause, text }) => (
+              <li key={code}>
+                {text} <span class="note">{clause}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       {headers.length === 0 ? null : (
         <details class="raw">
-          <summary>{headers.length} headers</summary>
+          <summary>
+            {headers.length} headers{headerCount > headers.length ? `, the first of ${headerCount}` : ''}
+          </summary>
           <pre tabIndex={0}>{headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
         </details>
       )}

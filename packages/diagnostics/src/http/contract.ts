@@ -1,6 +1,7 @@
 import { defineCheckType, durationSchema, familySchema, nullable, addressSchema } from '@vantage/contract';
 import { Type } from 'typebox';
 
+import { deviationCodes } from './deviations.ts';
 import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
 import { certificateFields, tlsSchema } from '../tls/schema.ts';
 
@@ -9,6 +10,10 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 /** Headers of an answer that are kept, and the bytes of their names and values together. */
 export const MAX_KEPT_HEADERS = 100;
 export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
+
+/** Deviations of an answer that are kept, and those of a redirect. */
+export const MAX_DEVIATIONS = 12;
+export const MAX_REDIRECT_DEVIATIONS = 3;
 
 /** Services of an Alt-Svc header that are kept. */
 export const MAX_ALTERNATIVES = 8;
@@ -47,6 +52,22 @@ const alternative = Type.Object(
   { additionalProperties: false },
 );
 
+const deviation = Type.Object(
+  {
+    code: Type.Enum(deviationCodes, { description: 'What is out of order, from a closed list.' }),
+    clause: Type.String({ maxLength: 32, description: 'The clause that it departs from.' }),
+    text: Type.String({ maxLength: 128, description: 'The same in a sentence.' }),
+  },
+  { additionalProperties: false },
+);
+const deviations = (maxItems: number) =>
+  Type.Array(deviation, {
+    maxItems,
+    description:
+      'Where the answer departs from HTTP although browsers take it: the answer was read as they read it. Absent: ' +
+      'nothing was seen. Strict programs, such as proxies and firewalls, may refuse such an answer.',
+  });
+
 const redirect = Type.Object(
   {
     url: { ...url, description: 'URL that was asked.' },
@@ -56,6 +77,7 @@ const redirect = Type.Object(
     resolvedIp: addressSchema,
     rt: durationSchema,
     timings,
+    deviations: Type.Optional(deviations(MAX_REDIRECT_DEVIATIONS)),
   },
   { additionalProperties: false },
 );
@@ -126,6 +148,7 @@ export const http = defineCheckType({
       maxItems: MAX_KEPT_HEADERS,
       description: 'Headers as pairs of name and value, in the order they came in; 8 KiB of them at most.',
     }),
+    headerCount: Type.Integer({ minimum: 0, description: 'How many headers came in all, those left out included.' }),
     altSvc: nullable(
       Type.Array(alternative, {
         maxItems: MAX_ALTERNATIVES,
@@ -152,6 +175,7 @@ export const http = defineCheckType({
     truncated: Type.Boolean({
       description: 'True where the body was not read, or not decoded, to its end: it is too large or was broken off.',
     }),
+    deviations: deviations(MAX_DEVIATIONS),
     ...certificateFields,
     tls: tlsSchema,
   },

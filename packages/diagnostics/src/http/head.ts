@@ -24,6 +24,7 @@ export function headFields(head: Head): {
   httpVersion: string;
   location: string | null;
   headers: string[][];
+  headerCount: number;
 } {
   const location = headerOf(head, 'location');
   return {
@@ -32,6 +33,7 @@ export function headFields(head: Head): {
     httpVersion: head.httpVersion,
     location: location === undefined ? null : boundText(fieldText(location), 2048),
     headers: keptHeaders(head.rawHeaders),
+    headerCount: head.rawHeaders.length / 2,
   };
 }
 

@@ -1,45 +1,43 @@
-import { request } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { classifyError, connectionClosed } from '../classify.ts';
-import { fault, MAX_HEAD_BYTES, type AnswerSink } from './receive.ts';
+import { classifyError, connectionClosed, headTooLarge } from '../classify.ts';
+import { fault, type AnswerSink, type Sending } from './receive.ts';
 import type { Request } from './request.ts';
+import { readResponse, type ResponseFault } from './response-reader.ts';
 
 /**
- * Sends a request by HTTP/1.1 over a connected socket, which it takes over.
- *
- * @returns what ends it and its socket
+ * Sends a request by HTTP/1.1 over a connected socket, which it takes over. Written and read here, since Node's parser
+ * ends at what every browser reads, and says nothing of it where it is told to be lenient.
  */
-export function sendHttp1(socket: Socket, { url, method, headers }: Request, sink: AnswerSink): () => void {
-  const outgoing = request({
-    // No `agent`, not even `false`: an agent would resolve the name and connect by itself.
-    createConnection: () => socket,
-    method,
-    path: `${url.pathname}${url.search}`,
-    headers: ['Host', url.host, ...headers.flat()],
-    maxHeaderSize: MAX_HEAD_BYTES,
-    insecureHTTPParser: false,
+export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink): Sending {
+  const reader = readResponse(request.method, {
+    interim: sink.interim,
+    head: sink.head,
+    body: sink.bytes,
+    end: sink.end,
+    fault: (found) => sink.fail(failureOf(found)),
+    deviation: sink.deviation,
   });
-  outgoing.on('socket', () => socket.prependOnceListener('data', sink.firstByte));
-  outgoing.on('information', sink.interim);
-  outgoing.on('upgrade', () => sink.fail(fault('http_malformed', 'The target switched protocols unasked.')));
-  outgoing.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
-  outgoing.on('close', () => sink.fail(connectionClosed));
-  outgoing.on('response', (response) => {
-    sink.head({
-      statusCode: response.statusCode ?? 0,
-      statusText: response.statusMessage ?? '',
-      httpVersion: response.httpVersion,
-      rawHeaders: response.rawHeaders,
-    });
-    response.on('data', sink.bytes);
-    response.on('end', sink.end);
-    // Node reports what broke an answer off on the request; here it says only that there is no more.
-    response.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
+  socket.on('data', (bytes: Buffer) => {
+    sink.firstByte();
+    reader.push(bytes);
   });
-  outgoing.end();
-  return () => {
-    outgoing.destroy();
-    socket.destroy();
-  };
+  socket.on('end', reader.close);
+  socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
+  socket.on('close', () => sink.fail(connectionClosed));
+  socket.write(textOf(request), 'latin1');
+  return { stop: () => void socket.destroy(), partialHead: reader.partialHead };
+}
+
+function textOf({ url, method, headers }: Request): string {
+  const lines = [['Host', url.host], ...headers, ['Connection', 'close']].map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return `${method} ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
+function failureOf(found: ResponseFault): Parameters<AnswerSink['fail']>[0] {
+  if (found.kind === 'closed') return connectionClosed;
+  if (found.kind === 'too large') return headTooLarge;
+  return fault('http_malformed', `The answer was not valid HTTP: ${found.reason}.`);
 }

@@ -2,16 +2,14 @@ import { connect } from 'node:http2';
 import type { Socket } from 'node:net';
 
 import { classifyError, classifyStreamError, connectionClosed, headTooLarge } from '../classify.ts';
-import { MAX_HEAD_BYTES, MAX_RECEIVED_BYTES, type AnswerSink } from './receive.ts';
+import { MAX_RECEIVED_BYTES, type AnswerSink, type Sending } from './receive.ts';
 import type { Request } from './request.ts';
 
 /**
  * Sends a request by HTTP/2 over a connected socket, which it takes over: after ALPN, or with prior knowledge where
  * the socket is a plain one (RFC 9113 section 3.3).
- *
- * @returns what ends it and its socket
  */
-export function sendHttp2(socket: Socket, { url, method, headers }: Request, sink: AnswerSink): () => void {
+export function sendHttp2(socket: Socket, { url, method, headers }: Request, sink: AnswerSink): Sending {
   // Windows as large as the bound on what is received: with the 64 KiB of RFC 9113 section 6.9.2 the download would take
   // a round trip for each 64 KiB, and its time would be that of the probe's own window.
   const session = connect(url.origin, {
@@ -59,13 +57,16 @@ export function sendHttp2(socket: Socket, { url, method, headers }: Request, sin
     else sink.fail((phase) => classifyStreamError(undefined, stream.rstCode, phase));
   });
   stream.end();
-  return () => {
+  const stop = (): void => {
     stream.destroy();
     session.destroy();
     socket.destroy();
   };
+  return { stop, partialHead: () => null };
 }
 
+/** Node gives up by itself a little above. */
+const MAX_HEAD_BYTES = 16 * 1024;
 /** As many as Node takes from HTTP/1.1; the bytes are what bounds them. */
 const MAX_HEADERS = 2_000;
 

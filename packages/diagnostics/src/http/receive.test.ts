@@ -14,36 +14,43 @@ afterEach(closeAll);
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const MEBIBYTE = 1024 * 1024;
+/** What a failure keeps of a head that did not begin, that broke off after its first header, and that was whole. */
+const NONE = { rt: null };
+const PART = {
+  rt: null,
+  statusCode: 200,
+  statusText: 'OK',
+  headers: expect.arrayContaining([[expect.any(String), expect.any(String)]]),
+};
+const HEAD = { rt: expect.any(Number), statusCode: 200 };
 
 describe('a hostile HTTP/1.1 answer', () => {
-  it.each<[string, string, string | Buffer]>([
-    ['http_malformed', 'no HTTP at all', '\u0000\u0001garbage\r\n\r\n'],
-    ['http_malformed', 'the greeting of another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
-    ['http_malformed', 'a body before any head', '<html>hello</html>'],
-    ['http_malformed', 'two lengths', `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
-    [
-      'http_malformed',
-      'a length beside chunks',
-      `${OK}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    ],
-    ['http_malformed', 'a header without a name', `${OK}: x\r\n\r\n`],
-    ['http_malformed', 'a status below 100', 'HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n'],
-    ['http_malformed', 'a switch of protocols', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
-    ['http_headers_too_large', 'one endless header', `${OK}X: ${'a'.repeat(20_000)}\r\n\r\n`],
-    ['http_headers_too_large', 'endless headers', `${OK}${'X-Flood: abcdefgh\r\n'.repeat(2_000)}\r\n`],
-    ['http_headers_too_large', 'an endless reason', `HTTP/1.1 200 ${'a'.repeat(20_000)}\r\n\r\n`],
-    ['http_too_many_interim', 'seventeen early hints', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(17)],
-    ['http_too_many_interim', 'interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(50_000)],
-    ['connection_closed', 'a head that breaks off', `${OK}Content-Le`],
-  ])('ends the check with %s: %s', async (code, _reason, bytes) => {
+  it.each<[string, string, string | Buffer, object]>([
+    ['http_malformed', 'no HTTP at all', '\u0000\u0001garbage\r\n\r\n', NONE],
+    ['http_malformed', 'the greeting of another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', NONE],
+    ['http_malformed', 'a body before any head', '<html>hello</html>', NONE],
+    ['http_malformed', 'two lengths', `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`, HEAD],
+    ['http_malformed', 'NUL in a header', `${OK}X-A: b\r\nX-Null: a\0b\r\n\r\n`, PART],
+    ['http_malformed', 'a status below 100', 'HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n', NONE],
+    ['http_malformed', 'a switch of protocols', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\n\r\n', { ...HEAD, statusCode: 101 }],
+    ['http_malformed', 'a switch without Upgrade', 'HTTP/1.1 101 Go\r\n\r\n', { ...HEAD, statusCode: 101 }],
+    ['http_headers_too_large', 'one endless header', `${OK}X-A: b\r\nX: ${'a'.repeat(300_000)}\r\n\r\n`, PART],
+    ['http_headers_too_large', 'endless headers', `${OK}${'X-Flood: abcdefgh\r\n'.repeat(20_000)}\r\n`, PART],
+    ['http_headers_too_large', 'an endless reason', `HTTP/1.1 200 ${'a'.repeat(300_000)}\r\n\r\n`, NONE],
+    ['http_too_many_interim', 'seventeen early hints', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(17), NONE],
+    ['http_too_many_interim', 'interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(50_000), NONE],
+    ['connection_closed', 'a head that breaks off', `${OK}X-A: b\r\nContent-Le`, PART],
+    ['connection_closed', 'a status line that breaks off', 'HTTP/1.1 20', NONE],
+    ['connection_closed', 'an end after an interim answer', 'HTTP/1.1 100 Continue\r\n\r\n', NONE],
+  ])('ends the check with %s and keeps what came of the head: %s', async (code, _reason, bytes, kept) => {
     const port = await answering((socket) => socket.end(bytes));
 
     const outcome = await checkOf(`http://127.0.0.1:${port}/`);
 
-    expect(outcome).toMatchObject({ result: 'failure', rt: null, resolvedIp: '127.0.0.1' });
+    expect(outcome).toMatchObject({ result: 'failure', resolvedIp: '127.0.0.1', ...kept });
     expect(outcome.error).toMatchObject({ code, phase: 'response', source: 'target' });
     expect(outcome.timings).toMatchObject({ dns: 0, connect: expect.any(Number), firstByte: expect.any(Number) });
-    expect(outcome.statusCode).toBeUndefined();
+    expect('statusCode' in outcome).toBe('statusCode' in kept);
     expect(problemsOf(outcome)).toEqual([]);
   });
 

@@ -1,11 +1,10 @@
 import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 
 import { connectionClosed, timedOut } from '../classify.ts';
+import type { DeviationCode } from './deviations.ts';
 import { readBody, type Body, type BodyReader } from './body.ts';
 import { headerOf, type Head } from './head.ts';
 
-/** Bytes that the head of an answer may have, each interim answer for itself. */
-export const MAX_HEAD_BYTES = 16 * 1024;
 /**
  * Bytes that may come in for one request, counted from the connection on: a body of one-byte chunks, or frames and records
  * that carry nothing, never come to the bounds of head and body.
@@ -24,6 +23,9 @@ export interface Answer {
   /** From the request to the end of it all, whichever it was. */
   readonly totalMs: number;
   readonly head: Head | null;
+  /** What had come of a head that did not come to its end. */
+  readonly partialHead: Head | null;
+  readonly deviations: readonly DeviationCode[];
   readonly body: Body | null;
   readonly failure: Failure | null;
 }
@@ -43,17 +45,26 @@ export interface AnswerSink {
   readonly bytes: (bytes: Uint8Array) => void;
   readonly end: () => void;
   readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
+  readonly deviation: (code: DeviationCode) => void;
+}
+
+/** A request that was sent. */
+export interface Sending {
+  /** Ends it and its connection. */
+  readonly stop: () => void;
+  /** What has come of a head that is not whole. */
+  readonly partialHead: () => Head | null;
 }
 
 /**
  * Sends one request and takes its answer under the bounds that hold for any version of HTTP.
  *
- * @param send sends the request and feeds the sink; gives back what ends it
+ * @param send sends the request and feeds the sink
  * @param receivedBytes bytes that came in over the connection so far
  * @param onHead is called once the head is there
  */
 export function receive(
-  send: (sink: AnswerSink) => () => void,
+  send: (sink: AnswerSink) => Sending,
   receivedBytes: () => number,
   signal: AbortSignal,
   onHead: (soFar: HeadSeen) => void,
@@ -66,17 +77,20 @@ export function receive(
     let reader: BodyReader | undefined;
     let interim = 0;
     let settled = false;
+    let sending: Sending = { stop: () => undefined, partialHead: () => null };
+    const deviations = new Set<DeviationCode>();
     const watch = setInterval(() => lookAtReceived(), LOOK_AT_RECEIVED_EVERY_MS);
 
     const answer = (ends: Pick<Answer, 'body' | 'failure' | 'downloadMs' | 'totalMs'>): Answer => {
-      return { firstByteMs, head, ...ends };
+      const partialHead = head === null ? sending.partialHead() : null;
+      return { firstByteMs, head, partialHead, deviations: [...deviations], ...ends };
     };
     const close = (): boolean => {
       if (settled) return false;
       settled = true;
       signal.removeEventListener('abort', giveUp);
       clearInterval(watch);
-      stop();
+      sending.stop();
       return true;
     };
     const fail = (fault: (phase: FailurePhase) => Failure): void => {
@@ -114,8 +128,6 @@ export function receive(
       },
       head: (received) => {
         if (settled) return;
-        // The grammar of HTTP/1.1 lets any three digits pass; RFC 9110 section 15 begins at 100.
-        if (received.statusCode < 100) return fail(fault('http_malformed', 'The status code is below 100.'));
         sink.firstByte();
         const headMs = since();
         head = received;
@@ -127,13 +139,12 @@ export function receive(
       },
       end: () => finish(true),
       fail,
+      deviation: (code) => void deviations.add(code),
     };
-    let stop = (): void => undefined;
     if (signal.aborted) return giveUp();
     signal.addEventListener('abort', giveUp);
-    const end = send(sink);
-    if (settled) end();
-    else stop = end;
+    sending = send(sink);
+    if (settled) sending.stop();
   });
 }
 

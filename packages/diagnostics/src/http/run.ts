@@ -3,6 +3,7 @@ import type { Failure, ParamsOf } from '@vantage/contract';
 import { outcomeOf } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { boundText } from '../bounded-text.ts';
+import { MAX_REDIRECT_DEVIATIONS } from './contract.ts';
 import type { Http, HttpFields } from './measured.ts';
 import type { Step, StepProgress } from './record.ts';
 import { isRedirect, keyOf, no, redirected, requestHeaders, type Request } from './request.ts';
@@ -73,7 +74,7 @@ function fromRedirect(failure: Failure, redirects: Redirects): Failure {
 
 /** A redirect as its row in the result: ten of them have to fit with the rest. */
 function redirectOf({ fields, resolvedIp, rt }: Step): Redirects[number] {
-  const { url, statusCode, httpVersion, location, timings } = fields;
+  const { url, statusCode, httpVersion, location, timings, deviations } = fields;
   return {
     url: boundText(url!, 1024),
     statusCode: statusCode!,
@@ -82,5 +83,6 @@ function redirectOf({ fields, resolvedIp, rt }: Step): Redirects[number] {
     resolvedIp: resolvedIp!,
     rt: rt!,
     timings: timings!,
+    ...(deviations === undefined ? {} : { deviations: deviations.slice(0, MAX_REDIRECT_DEVIATIONS) }),
   };
 }

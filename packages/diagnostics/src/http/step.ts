@@ -5,6 +5,9 @@ import type { Failure, Family, Target } from '@vantage/contract';
 import { timedOut } from '../classify.ts';
 import { connectPinned } from '../connect.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
+import { MAX_DEVIATIONS } from './contract.ts';
+import { describeDeviation } from './deviations.ts';
+import { headFields } from './head.ts';
 import { sendHttp1 } from './http1.ts';
 import { sendHttp2 } from './http2.ts';
 import type { Http } from './measured.ts';
@@ -119,7 +122,9 @@ async function exchange(
 ): Promise<Failure | null> {
   const send = http2 ? sendHttp2 : sendHttp1;
   const answer = await receive((sink) => send(socket, request, sink), receivedBytes, signal, record.headSeen);
-  const { firstByteMs, downloadMs, totalMs, head, body, failure } = answer;
+  const { firstByteMs, downloadMs, totalMs, head, partialHead, deviations, body, failure } = answer;
+  if (partialHead !== null) record.add(headFields(partialHead));
+  if (deviations.length > 0) record.add({ deviations: deviations.slice(0, MAX_DEVIATIONS).map(describeDeviation) });
   if (head === null && firstByteMs !== null) record.done('firstByte', firstByteMs);
   if (downloadMs === null) record.broken(totalMs - (firstByteMs ?? 0));
   else record.done('download', downloadMs);

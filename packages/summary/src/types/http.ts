@@ -19,7 +19,7 @@ export function groupHttp(reports: readonly HttpReport[]): readonly SummaryGroup
 }
 
 export function findHttp(reports: readonly HttpReport[]): readonly Found[] {
-  return [...statuses(reports), ...redirects(reports), ...slowness(reports)];
+  return [...statuses(reports), ...redirects(reports), ...deviations(reports), ...slowness(reports)];
 }
 
 function statuses(reports: readonly HttpReport[]): readonly Found[] {
@@ -100,6 +100,29 @@ function leadsElsewhere(result: ResultOf<'http'>): boolean {
   const [to, from] = [redirectUrl(result), URL.parse(result.url ?? '')];
   const plain = (url: URL): string => url.hostname.replace(/^www\./, '');
   return to !== undefined && from !== null && plain(to) !== plain(from);
+}
+
+function deviations(reports: readonly HttpReport[]): readonly Found[] {
+  const deviant = reports.filter((report) => deviationsOf(report).length > 0);
+  if (deviant.length === 0) return [];
+  const rules = unique(
+    deviant.flatMap((report) => deviationsOf(report).map(({ code, clause }) => `${ruleName(code)} (${clause})`)),
+  );
+  const text =
+    `The answer that ${naming(deviant)} got breaks the rules of HTTP, which browsers overlook and strict proxies may ` +
+    `refuse: ${listed(rules)}.`;
+  return [found('http_deviates', 'warning', deviant, text)];
+}
+
+type Deviations = NonNullable<ResultOf<'http'>['deviations']>;
+
+function deviationsOf({ result }: HttpReport): Deviations {
+  return [...(result.deviations ?? []), ...(result.redirects ?? []).flatMap((redirect) => redirect.deviations ?? [])];
+}
+
+/** `bare_lf` → `bare LF`: the codes are made to be read. */
+function ruleName(code: string): string {
+  return code.replaceAll('_', ' ').replace(/\b(lf|cr)\b/g, (word) => word.toUpperCase());
 }
 
 interface Slow {

@@ -103,6 +103,16 @@ describe('an http check', () => {
   const timings = { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85 };
   const moved = (location: string) => http(301, { location });
   const leaf = (print: string, issuer?: string) => http(200, { tls: tls(print, {}, issuer) });
+  const hop = {
+    url: 'http://example.com/',
+    statusCode: 301,
+    httpVersion: '1.1',
+    location: '/a',
+    resolvedIp: '192.0.2.1',
+    rt: 1,
+    timings,
+  };
+  const deviation = { code: 'bare_lf' as const, clause: 'RFC 9112 section 2.2', text: 'A line ends with LF.' };
   const selfSigned = http(200, { tls: tls('09', { authorized: false, authorizationError: 'tls_self_signed' }) });
 
   it.each([
@@ -134,6 +144,19 @@ describe('an http check', () => {
     ],
     ['a location of an answer that is no redirect', { 'fra-1': http(200, { location: 'https://other.example/' }) }, []],
     ['redirects in a circle', { 'fra-1': bad('redirect_loop', {}) }, ['http_redirect_failed warning: fra-1']],
+    [
+      'an answer that departs from HTTP',
+      { 'fra-1': http(200, { deviations: [deviation] }), 'ber-1': http(200) },
+      ['http_deviates warning: fra-1'],
+    ],
+    [
+      'a redirect that departs from HTTP',
+      {
+        'fra-1': http(200, { redirects: [{ ...hop, deviations: [deviation] }] }),
+        'ber-1': http(200, { deviations: [] }),
+      },
+      ['http_deviates warning: fra-1'],
+    ],
     [
       'a slow handshake for one',
       { 'fra-1': http(200, { timings: { ...timings, tls: 400 } }), 'ber-1': http(200) },

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+
+import { launch } from 'puppeteer';
+
+import type { RawAnswer } from './http-corpus.ts';
+
+/** What a program makes of an answer: `200 2` is a status and the bytes of the body; else why it refuses it. */
+export type Verdict = string;
+
+/** Serves one answer to whoever asks, for as long as `use` takes. */
+export async function servingRaw<T>(answer: RawAnswer, use: (url: string) => Promise<T>): Promise<T> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write(Buffer.from(answer.bytes, 'latin1'));
+      if (answer.staysOpen !== true) socket.end();
+    });
+  });
+  const sockets = new Set<{ destroy: () => void }>();
+  server.on('connection', (socket) => sockets.add(socket));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+}
+
+/** curl's verdict: its exit code where it is not 0. */
+export async function askCurl(url: string, method: RawAnswer['method']): Promise<Verdict> {
+  const format = '%{http_code} %{size_download} %{exitcode}';
+  const args = ['--silent', '--max-time', '30', '--output', '/dev/null', '--write-out', format];
+  const { stdout } = await run('curl', [...args, ...(method === 'HEAD' ? ['--head'] : []), url]).catch(
+    (error: unknown) => error as { readonly stdout: string },
+  );
+  const [status, bytes, exit] = stdout.split(' ');
+  return exit === '0' ? `${Number(status)} ${bytes}` : `exit ${exit}`;
+}
+
+/** The version of curl, such as `7.88`; null where there is none. */
+export async function curlVersion(): Promise<string | null> {
+  const { stdout } = await run('curl', ['--version']).catch(() => ({ stdout: '' }));
+  return /^curl (\d+\.\d+)/.exec(stdout)?.[1] ?? null;
+}
+
+/** A browser that is asked for its verdict, one answer after the other. */
+export interface Chromium {
+  readonly ask: (url: string) => Promise<Verdict>;
+  readonly close: () => Promise<void>;
+}
+
+/** Chromium without the proxy and the sandbox of the screenshots: it opens nothing but the answers of the test. */
+export async function startChromium(executablePath: string): Promise<Chromium> {
+  const browser = await launch({ executablePath, args: ['--no-sandbox'] });
+  const page = await browser.newPage();
+  const session = await page.createCDPSession();
+  await session.send('Network.enable');
+  const ask = async (url: string): Promise<Verdict> => {
+    const ended = Promise.withResolvers<string | null>();
+    let [status, id] = [0, ''];
+    session.on('Network.responseReceived', ({ response, requestId, type }) => {
+      if (type === 'Document') [status, id] = [response.status, requestId];
+    });
+    session.on('Network.loadingFinished', ({ requestId }) => {
+      if (requestId === id) ended.resolve(null);
+    });
+    session.on('Network.loadingFailed', ({ errorText, type }) => {
+      if (type === 'Document') ended.resolve(errorText);
+    });
+    const opened = page.goto(url, { timeout: 30_000 }).catch(() => undefined);
+    const failure = await ended.promise;
+    await opened;
+    session.removeAllListeners();
+    // It leaves the page as it is for a status without content.
+    if (failure === 'net::ERR_ABORTED' && [204, 205].includes(status)) return `${status} 0`;
+    if (failure !== null) return failure.replace('net::', '');
+    const { body, base64Encoded } = await session.send('Network.getResponseBody', { requestId: id });
+    return `${status} ${Buffer.from(body, base64Encoded ? 'base64' : 'utf8').length}`;
+  };
+  return { ask, close: () => browser.close() };
+}
+
+const run = promisify(execFile);
