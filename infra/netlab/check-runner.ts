@@ -14,7 +14,7 @@ export interface CheckRunner {
 /**
  * @param busyShare share of its time that the process of the checks spends on something else, 0 to 1
  */
-export function startCheckRunner(lab: Netlab, busyShare = 0): CheckRunner {
+export function startCheckRunner(lab: Pick<Netlab, 'start'>, busyShare = 0): CheckRunner {
   const program = fileURLToPath(new URL('run-check.ts', import.meta.url));
   const child = lab.start('probe', process.execPath, '--conditions=source', program, String(busyShare));
   const waiting = new Map<number, PromiseWithResolvers<Omit<CheckOutcome, 'id'>>>();

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
+export const IP = '/usr/sbin/ip';
+
 /** Names of the network namespaces of this machine, as `ip netns` keeps them. */
 export function namespaces(): readonly string[] {
   try {
@@ -13,10 +15,23 @@ export function namespaces(): readonly string[] {
 /** Deletes a namespace. Another test run may be faster with what a dead one left behind. */
 export function deleteNamespace(name: string): void {
   try {
-    execFileSync('/usr/sbin/ip', ['netns', 'delete', name], { stdio: 'pipe' });
+    execFileSync(IP, ['netns', 'delete', name], { stdio: 'pipe' });
   } catch (error) {
     if (namespaces().includes(name)) throw error;
   }
+}
+
+export function removeNamespaces(isTheirs: (name: string) => boolean): void {
+  for (const name of namespaces().filter(isTheirs)) deleteNamespace(name);
+}
+
+/** Removes the namespaces `prefix-PID-…` of processes that are gone. */
+export function removeOrphans(prefix: string): void {
+  const named = new RegExp(`^${prefix}-(\\d+)-`);
+  removeNamespaces((name) => {
+    const pid = named.exec(name)?.[1];
+    return pid !== undefined && !isAlive(Number(pid));
+  });
 }
 
 /** Whether a process is there, also one of another user: what a dead one left behind may be removed. */

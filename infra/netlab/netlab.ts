@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 
-import { deleteNamespace, isAlive, namespaces } from './namespaces.ts';
+import { IP, removeNamespaces, removeOrphans } from './namespaces.ts';
 import { stories } from './stories.ts';
 import { hosts, ipv4, ipv6, links, nodes, routes, USER_LINK, type NodeName } from './topology.ts';
 import { startUserLink } from './user-link.ts';
@@ -22,7 +22,6 @@ export interface Finished {
   readonly status: number;
 }
 
-const IP = '/usr/sbin/ip';
 const PREFIX = 'vantage';
 const RUN_TIMEOUT_MS = 60_000;
 
@@ -42,7 +41,7 @@ export function netlabMissing(): string | null {
 
 /** Makes the network of `topology.ts`. Labs of test runs that died are removed first. */
 export async function createNetlab(): Promise<Netlab> {
-  removeOrphans();
+  removeOrphans(PREFIX);
   const namespace = (node: NodeName): string => `${PREFIX}-${process.pid}-${node}`;
   const children = new Set<ChildProcess>();
   const remove = (): void => {
@@ -182,15 +181,4 @@ function ip(line: string): void {
     line.split(' ').filter((word) => word !== ''),
     { stdio: 'pipe' },
   );
-}
-
-function removeOrphans(): void {
-  removeNamespaces((name) => {
-    const pid = new RegExp(`^${PREFIX}-(\\d+)-`).exec(name)?.[1];
-    return pid !== undefined && !isAlive(Number(pid));
-  });
-}
-
-function removeNamespaces(isTheirs: (name: string) => boolean): void {
-  for (const name of namespaces().filter(isTheirs)) deleteNamespace(name);
 }

@@ -5,7 +5,7 @@ import type { AnyCheckType, NameLookup, ParamsOf } from '../../packages/contract
 import { checkTypes } from '../../packages/diagnostics/src/contract.ts';
 import type { DiagnosticContext } from '../../packages/diagnostics/src/diagnostic.ts';
 import { createPacketSockets, loadDiagnostic } from '../../packages/diagnostics/src/index.ts';
-import { createNameLookup, createNameResolver } from '../../packages/target-policy/src/index.ts';
+import { createNameLookup, createNameResolver, isPrivateAddress } from '../../packages/target-policy/src/index.ts';
 
 /** One line of standard input, JSON. */
 export interface CheckOrder {
@@ -15,6 +15,8 @@ export interface CheckOrder {
   readonly options: object;
   /** Masks every address but the target's. */
   readonly hide: boolean;
+  /** Only what is private by its range counts as such; without, every address but the target's does. */
+  readonly privateByRange?: boolean;
   /** Name server to ask for the names of hops; null asks for none. */
   readonly nameServer: string | null;
   /** Whether the states shown on the way are wanted. */
@@ -29,6 +31,8 @@ const INDULGENCE = 3;
 export interface CheckOutcome {
   readonly id: number;
   readonly outcome: object;
+  /** By CLOCK_MONOTONIC, which all processes of the machine share, milliseconds. */
+  readonly endedMs: number;
   /** The states shown on the way, where they are wanted, and when each of them was, milliseconds after the start. */
   readonly partials: readonly { readonly atMs: number; readonly fields: object }[];
 }
@@ -50,7 +54,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     if (order.partials) partials.push({ atMs: performance.now() - startedMs, fields: structuredClone(fields) });
   };
   const check = run(order, keep).then((outcome) => {
-    process.stdout.write(`${JSON.stringify({ id: order.id, outcome, partials } satisfies CheckOutcome)}\n`);
+    const endedMs = Number(process.hrtime.bigint()) / 1e6;
+    process.stdout.write(`${JSON.stringify({ id: order.id, outcome, endedMs, partials } satisfies CheckOutcome)}\n`);
   });
   running.add(check);
 }
@@ -58,7 +63,7 @@ await Promise.all(running);
 await packets.close();
 
 async function run(
-  { type, host, options, hide, nameServer }: CheckOrder,
+  { type, host, options, hide, privateByRange = false, nameServer }: CheckOrder,
   emitPartial: (fields: object) => void,
 ): Promise<object> {
   const checkType: AnyCheckType = checkTypes[type];
@@ -77,7 +82,7 @@ async function run(
     resolvers: [],
     packets,
     showPrivateAddresses: !hide,
-    isPrivateAddress: (address) => address !== host,
+    isPrivateAddress: (address) => (privateByRange ? isPrivateAddress(address) : address !== host),
     attribution: { userAgent: 'Vantage/0 (netlab)', payloadTag: 'vantage-netlab' },
     emitPartial,
   };

@@ -24,7 +24,7 @@ export async function startUserLink(
   start: (program: string, ...args: readonly string[]) => ChildProcess,
   plan: LinkPlan,
 ): Promise<ChildProcess> {
-  const child = start('python3', '-I', fileURLToPath(new URL('link.py', import.meta.url)), JSON.stringify(plan));
+  const child = start('python3', '-IB', fileURLToPath(new URL('link.py', import.meta.url)), JSON.stringify(plan));
   const isReady = once(child.stdout!, 'data').then(() => true);
   const hasEnded = once(child, 'exit').then(() => false);
   if (!(await Promise.race([isReady, hasEnded]))) throw new Error('The link in user space did not start.');

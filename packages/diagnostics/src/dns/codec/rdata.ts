@@ -26,8 +26,7 @@ export function presentData(typeCode: number, classCode: number, data: Reader): 
   return text;
 }
 
-/** The form of RFC 3597 section 5. */
-export function presentUnknown(data: Reader): string {
+function presentUnknown(data: Reader): string {
   const bytes = data.rest();
   return bytes.length === 0 ? '\\# 0' : `\\# ${bytes.length} ${hexGroups(bytes)}`;
 }

@@ -1,0 +1,49 @@
+import type { Family, Place } from '../../packages/contract/src/index.ts';
+
+/** Probes, each with an address and a first router of its own. */
+export const PROBES = ['fra-1', 'nyc-1', 'sgp-1', 'gru-1'] as const;
+
+/** First bytes of the routers' addresses, by the way of a balancer on which they are. */
+const WAYS = [62, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 193, 194, 195, 212];
+const FIRST_ROUTERS = [92, 93, 94, 95];
+const ELSEWHERE = 213;
+
+/**
+ * Addresses that tell where they are: case, way and hop. All look public; they are nobody's, since no packet leaves the
+ * namespaces.
+ */
+export const targetAddress = (family: Family, number: number): string =>
+  family === 4 ? `185.${number >> 8}.${number & 255}.9` : `2a03:0:${number}::9`;
+
+export const elsewhereAddress = (family: Family, number: number): string =>
+  family === 4 ? `${ELSEWHERE}.${number >> 8}.${number & 255}.9` : `2a03:1:${number}::9`;
+
+export const routerAddress = (family: Family, number: number, hop: number, way: number): string =>
+  family === 4 ? `${WAYS[way]}.${number >> 8}.${number & 255}.${hop}` : `2a01:${way}:${number}::${hop}`;
+
+/** The second address of a router. */
+export const otherAddress = (family: Family, number: number, hop: number, way: number): string =>
+  family === 4 ? `${WAYS[way]}.${number >> 8}.${number & 255}.${hop + 100}` : `2a01:${way}:${number}::1:${hop}`;
+
+export const privateAddress = (family: Family, number: number, hop: number): string =>
+  family === 4 ? `10.${number >> 8}.${number & 255}.${hop}` : `fd00:${number}::${hop}`;
+
+export const firstRouterAddress = (family: Family, number: number, probe: number): string =>
+  family === 4 ? `${FIRST_ROUTERS[probe]}.${number >> 8}.${number & 255}.1` : `2a02:${probe}:${number}::1`;
+
+export const probeAddress = (family: Family, probe: number): string =>
+  family === 4 ? `5.9.${probe}.10` : `2a04:${probe}::10`;
+
+const nowhere: Place = {
+  ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null, country: null },
+  ...{ countryCode: null, timezone: null, latitude: null, longitude: null, provider: null, dataDate: null },
+};
+
+/** Two routers in a row are in one network; the target has its own. */
+export function placeOf(address: string): Place {
+  if (/^(10\.|fd00:)/.test(address)) return nowhere;
+  if (/^(185\.|2a03:)/.test(address)) return { ...nowhere, asn: 'AS64999', asName: 'TARGET' };
+  const hop = Number((/[.:](\d+)$/.exec(address) ?? [])[1] ?? 0) % 100;
+  const number = 64_500 + Math.ceil(hop / 2);
+  return { ...nowhere, asn: `AS${number}`, asName: `TRANSIT-${number}` };
+}

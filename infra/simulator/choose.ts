@@ -1,0 +1,51 @@
+import type { Family } from '../../packages/contract/src/index.ts';
+import { caseOf, type Case } from './compile.ts';
+import type { CheckKind, Scenario } from './scenario.ts';
+
+const FAMILIES: readonly Family[] = [4, 6];
+const CHECKS: readonly CheckKind[] = ['icmp', 'udp', 'tcp', 'ping'];
+
+export interface Choice {
+  /** Parts of names, one of which a scenario has to have; `=name` for the whole of it. */
+  readonly only?: readonly string[];
+  readonly family?: number | undefined;
+  readonly check?: string | undefined;
+}
+
+/** Every case of the scenarios: family by family, check by check. */
+export function casesOf(scenarios: readonly Scenario[], { only = [], family, check }: Choice = {}): readonly Case[] {
+  const isWanted = ({ name }: Scenario): boolean =>
+    only.length === 0 || only.some((part) => (part.startsWith('=') ? part.slice(1) === name : name.includes(part)));
+  const chosen = scenarios.filter(isWanted).flatMap((scenario) =>
+    FAMILIES.filter((one) => one === (family ?? one) && (scenario.families ?? FAMILIES).includes(one)).flatMap((of) =>
+      CHECKS.filter((one) => one === (check ?? one) && (scenario.checks ?? CHECKS).includes(one)).map((kind) => ({
+        scenario,
+        family: of,
+        kind,
+      })),
+    ),
+  );
+  return chosen.map(({ scenario, family, kind }, number) => caseOf(scenario, number, family, kind));
+}
+
+/** Those that showed defects, of which the tests leave none out. */
+const shown: ReadonlySet<string> = new Set([
+  ...['coreloss40', 'coreloss40q10', 'sil5', 'sil8', 'sil5start', 'h31', 'h41', 'h63max64', 'max3', 'eq2f7', 'uneqf7'],
+  ...['half', 'eq2silf7', 'eq2labelf7', 'flaky', 'errfirst', 'erramid', 'errslow', 'r2100', 'r2900', 'sat1200'],
+  ...['slowhop900', 'slowhop1500', 'pm1400ne', 'pm5', 'pmbh1300', 'pmword0', 'natck8', 'udplimitf8', 'udpreplyfar'],
+  ...['loop1', 'echocode', 'targetrefuses13', 'copiesttl'],
+]);
+const EVERY = 3;
+
+/**
+ * A bounded share: those that showed defects and every third of the others, each in one case; families and protocols take
+ * turns.
+ */
+export function shareOf(scenarios: readonly Scenario[]): readonly Case[] {
+  const chosen = scenarios.filter(({ name }, index) => shown.has(name) || index % EVERY === 0);
+  return chosen.map((scenario, number) => {
+    const families = scenario.families ?? FAMILIES;
+    const checks = scenario.checks ?? CHECKS;
+    return caseOf(scenario, number, families[number % families.length]!, checks[(number >> 1) % checks.length]!);
+  });
+}

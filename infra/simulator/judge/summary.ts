@@ -1,0 +1,113 @@
+import type { FindingCode, Summary, Verdict } from '../../../packages/contract/src/index.ts';
+import { traceroute } from '../../../packages/diagnostics/src/traceroute/contract.ts';
+import { summarize, type ProbeFacts } from '../../../packages/summary/src/index.ts';
+import { placeOf, PROBES } from '../addresses.ts';
+import type { CaseRun } from '../run-cases.ts';
+import type { Claim } from '../scenario.ts';
+import type { Complaint } from './complaint.ts';
+import { judgeLinks } from './links.ts';
+import { isFromTarget, machineDelayMs, ownPassages, smallestMtu } from './truth.ts';
+
+/** Places are not told: round trips of the simulator do not follow from them. */
+const facts: ReadonlyMap<string, ProbeFacts> = new Map(
+  PROBES.map((probe, index) => [
+    probe,
+    {
+      countryCode: ['DE', 'US', 'SG', 'BR'][index]!,
+      asNumber: `AS${64_600 + index}`,
+      ...{ isp: 'PROBES', city: 'City', datacenter: 'Here', latitude: null, longitude: null },
+    },
+  ]),
+);
+
+/** On a machine that delays packets so much, round-trip times really vary, and replies overtake each other. */
+const STEADY_MS = 5;
+const ofSlowMachines: readonly Claim[] = [
+  { code: 'jitter_high' },
+  { code: 'latency_outlier' },
+  { code: 'replies_odd' },
+];
+
+export function summaryOf({ of, shares }: CaseRun): Summary {
+  const at = '2026-01-01T00:00:00.000Z';
+  const type = of.check === 'ping' ? 'ping' : 'traceroute';
+  const results = Object.fromEntries(
+    shares.map(({ probe, outcome }) => {
+      const annotated = type === 'ping' ? outcome : traceroute.annotate!(outcome, placeOf);
+      return [PROBES[probe]!, { ...annotated, startedAt: at, finishedAt: at }];
+    }),
+  );
+  const check = {
+    testId: 'qPUXvL1sQx2rGJm0Zf7N4w',
+    type,
+    host: of.address,
+    status: 'completed' as const,
+    createdAt: at,
+  };
+  return summarize({ ...check, completedAt: at, results }, facts, { placeOf });
+}
+
+export function judgeSummary(run: CaseRun): readonly Complaint[] {
+  const summary = summaryOf(run);
+  const { finds, may, verdicts } = truthOf(run);
+  if (run.shares.some((share) => machineDelayMs(run.of, share) > STEADY_MS)) may.push(...ofSlowMachines);
+  const wrong: Complaint[] = [];
+  for (const { code, text } of summary.findings) {
+    const claims = [...finds, ...may].filter((claim) => claim.code === code);
+    if (claims.length === 0) wrong.push({ kind: 'accusation', text: `${code}: ${text}` });
+    else if (!claims.some((claim) => namesPlace(run, claim, text))) {
+      const place = claims[0]!.hop === undefined ? listed(claims[0]!) : `hop ${claims[0]!.hop}`;
+      wrong.push({ kind: 'place', text: `${code} names another place than ${place}: ${text}` });
+    }
+  }
+  for (const { code } of finds) {
+    if (!summary.findings.some((finding) => finding.code === code)) wrong.push({ kind: 'missed', text: code });
+  }
+  const isSlow = may.some(({ code }) => code === 'jitter_high') && summary.verdict === 'degraded';
+  if (!verdicts.includes(summary.verdict) && !isSlow) {
+    wrong.push({ kind: 'verdict', text: `${summary.verdict}, in truth ${verdicts.join(' or ')}: ${summary.headline}` });
+  }
+  return [...wrong, ...(summary.paths === undefined ? [] : judgeLinks(run, summary.paths))];
+}
+
+function namesPlace({ of }: CaseRun, { hop, addresses }: Claim, text: string): boolean {
+  if (addresses !== undefined) return addresses.some((address) => hasAddress(text, address));
+  if (hop === undefined) return true;
+  return of.places.some((place) => place.hop === hop && place.addresses.some((address) => hasAddress(text, address)));
+}
+
+function listed({ addresses = [] }: Claim): string {
+  return addresses.length === 0 ? 'any router' : addresses.join(' or ');
+}
+
+function hasAddress(text: string, address: string): boolean {
+  return text.split(/[^0-9a-f.:]+/).some((word) => word.replace(/[.:]$/, '') === address);
+}
+
+interface Expected {
+  readonly finds: readonly Claim[];
+  readonly may: Claim[];
+  readonly verdicts: readonly Verdict[];
+}
+
+function truthOf(run: CaseRun): Expected {
+  const { of, shares } = run;
+  const truth = of.scenario.truth ?? {};
+  const claims = (list: readonly (FindingCode | Claim)[] = []): readonly Claim[] =>
+    list.map((one) => (typeof one === 'string' ? { code: one } : one));
+  if (of.check === 'ping') {
+    const { pingFinds = [], pingMay, pingVerdicts = ['up'] } = truth;
+    const errors = shares.flatMap((share) => ownPassages(of, share).flatMap(({ answers }) => answers));
+    const senders = errors.filter(({ what }) => what !== 'reply').map(({ from }) => from);
+    const refused: readonly Claim[] = [{ code: 'icmp_refused', addresses: senders }];
+    return { finds: pingFinds, may: [...claims(pingMay), ...refused], verdicts: pingVerdicts };
+  }
+  const isSmall = shares.some(({ passages }) => smallestMtu(of, passages) < 1_500);
+  const isAnswered = shares.some((share) => ownPassages(of, share).some((passage) => isFromTarget(of, passage)));
+  return {
+    finds: truth.finds ?? [],
+    may: [...claims(truth.may), ...(isSmall ? [{ code: 'path_mtu_small' as const }] : [])],
+    // Nobody asked the target, and nothing is wrong.
+    verdicts: truth.verdicts ?? (isAnswered ? ['up'] : ['unknown']),
+  };
+}

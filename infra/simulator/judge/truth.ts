@@ -1,0 +1,93 @@
+import type { Case } from '../compile.ts';
+import { protocolNumber } from '../compile.ts';
+import type { Answer, Passage } from '../log.ts';
+import type { Share } from '../run-cases.ts';
+
+/** Larger ones look for the path MTU. */
+const TRACE_BYTES = 300;
+/** An answer that leaves the simulator later than this before the end of the check need not count any more. */
+const GRACE_MS = 100;
+
+/** The packets of the trace or the ping itself. */
+export function ownPassages({ family, check }: Case, { passages }: Share): readonly Passage[] {
+  const protocol = protocolNumber(check === 'ping' ? 'icmp' : check, family);
+  if (check === 'ping') return passages.filter((one) => one.protocol === protocol);
+  return passages.filter((one) => one.protocol === protocol && one.bytes < TRACE_BYTES);
+}
+
+/** The first answer that somebody may take for one. */
+export function soundAnswer({ answers }: Passage): Answer | undefined {
+  return answers.find(({ isSound }) => isSound);
+}
+
+/** The same, where it came before the end of the check. */
+export function timelyAnswer(passage: Passage, { endedMs }: Share): Answer | undefined {
+  const answer = soundAnswer(passage);
+  return answer !== undefined && answer.atMs < endedMs - GRACE_MS ? answer : undefined;
+}
+
+/** Whether the packet came to the target, and the target answered it. */
+export function isFromTarget({ address, places }: Case, passage: Passage): boolean {
+  const answer = soundAnswer(passage);
+  if (answer === undefined || passage.fate === 'expired' || passage.fate === 'too big') return false;
+  return answer.what === 'reply' || answer.from === address || places.at(-1)!.addresses.includes(answer.from);
+}
+
+/** For each conversation, the lowest TTL to which the target answered or a router refused; Infinity without. */
+export function endsOf(of: Case, own: readonly Passage[]): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>();
+  for (const passage of own) {
+    const { conversation, ttl } = passage;
+    const known = ends.get(conversation) ?? Infinity;
+    const isEnd = soundAnswer(passage)?.what === 'refused' || isFromTarget(of, passage);
+    ends.set(conversation, isEnd ? Math.min(known, ttl) : known);
+  }
+  return ends;
+}
+
+/** Smallest MTU of the links that the packets of a probe used. */
+export function smallestMtu({ places }: Case, passages: readonly Passage[]): number {
+  const used = new Set(passages.flatMap(({ trail }) => trail));
+  const beyond = [...used].flatMap((node) => places[node]!.next);
+  const all = [...new Set([...used, ...beyond])].map((node) => places[node]!.mtu ?? 1_500);
+  return Math.min(1_500, ...all);
+}
+
+/** Round-trip times as the simulator made them, by sender, the shortest first. */
+export function trueRtts(passages: readonly Passage[]): ReadonlyMap<string, readonly number[]> {
+  const rtts = new Map<string, number[]>();
+  for (const { atMs, answers } of passages) {
+    const answer = answers.find(({ isSound }) => isSound);
+    if (answer === undefined) continue;
+    rtts.set(answer.from, [...(rtts.get(answer.from) ?? []), answer.atMs - atMs]);
+  }
+  for (const own of rtts.values()) own.sort((a, b) => a - b);
+  return rtts;
+}
+
+/** By how much the times of a check exceed those of the simulator at most: what the machine itself took. */
+export function machineDelayMs(of: Case, share: Share): number {
+  const own = ownPassages(of, share);
+  const { hops, packets } = share.outcome as { readonly hops?: readonly Rows[]; readonly packets?: readonly Rows[] };
+  const truth = own.flatMap((passage) => {
+    const answer = soundAnswer(passage);
+    return answer === undefined ? [] : [answer.atMs - passage.atMs];
+  });
+  const shown = [...(hops ?? []), ...(packets ?? [])].flatMap(({ rtts, rtt }) => [...(rtts ?? []), rtt ?? null]);
+  const longest = Math.max(0, ...shown.filter((rtt) => rtt !== null));
+  return longest - Math.max(0, ...truth);
+}
+
+interface Rows {
+  readonly rtts?: readonly (number | null)[];
+  readonly rtt?: number | null;
+}
+
+/** Binomial deviations beyond which two shares are no longer of one truth. */
+const DEVIATIONS = 3.5;
+
+/** Whether a share of `lost` out of `of` can be a sample of the true one. */
+export function isSample(lost: number, of: number, truth: number): boolean {
+  if (of === 0) return true;
+  return Math.abs(lost / of - truth) <= DEVIATIONS * Math.sqrt((truth * (1 - truth)) / of) + 1e-9;
+}

@@ -1,0 +1,45 @@
+/**
+ * Checks every scenario from four probes, and compares what they and their summaries say with what the simulator did.
+ * Run: `pnpm run simulate [--only TEXT,TEXT] [--family 4|6] [--protocol icmp|udp|tcp|ping] [--seed N] [--json FILE] [--dump FILE]`
+ */
+import { parseArgs } from 'node:util';
+
+import { report } from '../bench/goals.ts';
+import { writeFileSync } from 'node:fs';
+import { casesOf } from './choose.ts';
+import { figuresOf, type Judged } from './figures.ts';
+import { judge } from './judge/judge.ts';
+import { summaryOf } from './judge/summary.ts';
+import { lossCases, lossFigures } from './loss-goal.ts';
+import { runCases } from './run-cases.ts';
+import { scenarios } from './scenarios/index.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    family: { type: 'string' },
+    protocol: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'string' },
+    dump: { type: 'string' },
+  },
+});
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const seed = Number(values.seed);
+const family = values.family === undefined ? undefined : Number(values.family);
+const cases = casesOf(scenarios, { only: values.only?.split(',') ?? [], family, check: values.protocol });
+const startedMs = performance.now();
+const runs = await runCases(cases, seed);
+const judged: Judged[] = runs.map((run) => ({ run, complaints: judge(run) }));
+for (const { run, complaints } of judged) {
+  const { scenario, family, check } = run.of;
+  for (const { kind, text } of complaints) print(`${scenario.name} IPv${family} ${check}: ${kind}: ${text}`);
+}
+if (values.dump !== undefined) {
+  const shown = judged.map(({ run, complaints }) => ({ ...run, complaints, summary: summaryOf(run) }));
+  writeFileSync(values.dump, JSON.stringify(shown));
+}
+const lossRuns = values.only === undefined ? await runCases(lossCases(), seed) : [];
+const seconds = (performance.now() - startedMs) / 1_000;
+process.exitCode = report([...figuresOf(judged, seconds), ...lossFigures(lossRuns)], values.json);

@@ -1,0 +1,140 @@
+import type { Family, FindingCode, Verdict } from '../../packages/contract/src/index.ts';
+
+export type Protocol = 'icmp' | 'udp' | 'tcp';
+
+/** What befalls packets on the way into a place, and answers on their way out of it. */
+interface Link {
+  /** In each direction; 1 if absent. */
+  readonly delayMs?: number;
+  /** Added in each direction, at random up to this. */
+  readonly jitterMs?: number;
+  /** Probability that a packet is lost on the way in. */
+  readonly loss?: number;
+  /** Probability that an answer is lost on its way back. */
+  readonly lossBack?: number;
+  /** Largest packet that gets in; the place before answers for what does not. */
+  readonly mtu?: number;
+  /** What the place before says instead of the MTU. */
+  readonly mtuWord?: number;
+  /** Too large packets vanish without a word. */
+  readonly isBlackHole?: boolean;
+}
+
+/** How a place answers, where it does. */
+interface Answering {
+  /** Probability of an answer. */
+  readonly answers?: number;
+  /** Token bucket of ICMP errors, for each probe. */
+  readonly limit?: { readonly perSecond: number; readonly burst: number };
+  readonly answerDelayMs?: number;
+  /** By the number of the answer, from 1. */
+  readonly answerDelayOfMs?: Readonly<Record<number, number>>;
+  /** Further copies of each answer. */
+  readonly duplicates?: number;
+  /** Bytes of the packet that an error quotes, IP header included. */
+  readonly quote?: number;
+  readonly quoteChanged?: readonly ('source' | 'destination' | 'checksum' | 'length' | 'service')[];
+  /** Answers that are none: nobody may take them for one. */
+  readonly broken?: 'checksum' | 'empty' | 'foreign' | 'noise' | 'payload';
+  /** An ICMP error to all packets, or to those of these numbers, that come to the place. */
+  readonly refuse?: Refusal;
+}
+
+export interface Refusal {
+  /** Type and code of ICMP and of ICMPv6. */
+  readonly 4: readonly [type: number, code: number];
+  readonly 6: readonly [type: number, code: number];
+  /** Numbers from 1, of each protocol; all if absent. */
+  readonly packets?: readonly number[];
+  readonly protocols?: readonly Protocol[];
+}
+
+export interface Router extends Link, Answering {
+  readonly silent?: boolean;
+  /** Passes nothing on. */
+  readonly hole?: boolean;
+  /** Passes on what has a TTL of 1: the next one answers twice. */
+  readonly zeroTtl?: boolean;
+  /** Label stack with which packets come (RFC 4950). */
+  readonly labels?: readonly number[];
+  /** Answers from a private address, from two in turn, from the target's, or from that of the router before. */
+  readonly from?: 'private' | 'two' | 'target' | 'before';
+}
+
+export interface Target extends Link, Answering {
+  readonly echo?: 'reply' | 'none';
+  readonly udp?: 'unreachable' | 'reply' | 'none';
+  readonly tcp?: 'open' | 'closed' | 'none';
+  /** Initial TTL of its answers. */
+  readonly ttl?: number;
+  /** Answers with what is left of the TTL of the question. */
+  readonly copiesTtl?: boolean;
+  readonly echoCode?: number;
+  readonly from?: 'elsewhere';
+}
+
+/** Several ways from the router before to the place after. */
+export interface Split {
+  /** By what the router before balances: ports or checksum, IPv6 flow label, or packet by packet. */
+  readonly by: 'flow' | 'label' | 'packet';
+  readonly branches: readonly (readonly Stage[])[];
+}
+
+/** The last router sends everything so many routers back: 1 to itself. */
+export interface Circle {
+  readonly circle: number;
+}
+
+export type Stage = Router | Split | Circle;
+/** The first is a router of each probe's own, made after this pattern. */
+export type Path = readonly Stage[];
+
+export interface Claim {
+  readonly code: FindingCode;
+  /** Number of the hop that the text must name by its address. */
+  readonly hop?: number;
+  /** Addresses, one of which the text must name. */
+  readonly addresses?: readonly string[];
+}
+
+/** A network, and what is true of it. */
+export interface Scenario {
+  readonly name: string;
+  readonly path: Path;
+  readonly target?: Target;
+  /** Paths that take over after so many packets of a probe. */
+  readonly then?: readonly { readonly after: number; readonly path: Path }[];
+  readonly families?: readonly Family[];
+  readonly checks?: readonly CheckKind[];
+  /** Options of the traceroute. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  /** Options of the ping. */
+  readonly pingOptions?: Readonly<Record<string, unknown>>;
+  /** Addresses that are not public are not shown. */
+  readonly hide?: boolean;
+  readonly truth?: Truth;
+}
+
+export type CheckKind = Protocol | 'ping';
+
+/** What is wrong, as a summary has to say it; nothing is where it is absent. */
+export interface Truth {
+  /** Findings of a traceroute that have to be there. */
+  readonly finds?: readonly Claim[];
+  /** Those that may be there: chance or time decides. */
+  readonly may?: readonly (FindingCode | Claim)[];
+  /** Of a traceroute; by default `up` where the target answers, `down` where it does not. */
+  readonly verdicts?: readonly Verdict[];
+  readonly pingFinds?: readonly Claim[];
+  readonly pingMay?: readonly (FindingCode | Claim)[];
+  readonly pingVerdicts?: readonly Verdict[];
+  /** By default the smallest of the path; null where nobody can know it. */
+  readonly pathMtu?: number | null;
+  /** The path is another one for other packets of a flow: links cannot be told from a trace. */
+  readonly isUnsteady?: boolean;
+}
+
+export const router = (more: Router = {}): Router => more;
+export const routers = (count: number, more: Router = {}): readonly Router[] =>
+  Array.from({ length: count }, () => more);
+export const silent: Router = { silent: true };

@@ -1,0 +1,83 @@
+import { router, routers, type Scenario, type Truth } from '../scenario.ts';
+
+/** With so much loss a probe may hear nothing at all. */
+const heavy = ['down_some', 'down_one_probe', 'path_stops'] as const;
+
+function lossy(name: string, hop: number, more: Partial<Scenario> & Pick<Scenario, 'path'>): Scenario {
+  const truth: Truth = {
+    finds: [{ code: 'path_loss', hop }],
+    may: ['loss_at_target', 'rate_limited_hop', ...heavy],
+    verdicts: ['degraded', 'partial'],
+    pathMtu: null,
+    pingFinds: [{ code: 'packet_loss' }],
+    pingMay: [...heavy],
+    pingVerdicts: ['degraded', 'partial'],
+  };
+  return { name, truth, pingOptions: { count: 16 }, ...more };
+}
+
+const core = [0.2, 0.4, 0.7].flatMap((loss) => [
+  lossy(`coreloss${loss * 100}`, 3, { path: [...routers(2), router({ loss }), ...routers(3)] }),
+  lossy(`coreloss${loss * 100}q10`, 3, {
+    path: [...routers(2), router({ loss }), ...routers(3)],
+    options: { queries: 10 },
+  }),
+]);
+
+/** Which hop shows it depends on chance where few packets are lost. */
+const little: Truth = {
+  may: ['path_loss', 'loss_at_target', 'rate_limited_hop'],
+  verdicts: ['up', 'degraded'],
+  pathMtu: null,
+  pingMay: ['packet_loss'],
+  pingVerdicts: ['up', 'degraded'],
+};
+
+const atTarget: Truth = {
+  finds: [{ code: 'loss_at_target' }],
+  may: [...heavy],
+  verdicts: ['up', 'partial'],
+  pathMtu: null,
+  pingFinds: [{ code: 'packet_loss' }],
+  pingMay: [...heavy],
+  pingVerdicts: ['degraded', 'partial'],
+};
+
+export const loss: readonly Scenario[] = [
+  ...core,
+  { name: 'coreloss5', path: [...routers(2), router({ loss: 0.05 }), ...routers(3)], truth: little },
+  lossy('firstloss40', 2, { path: [...routers(1), router({ loss: 0.4 }), ...routers(3)], options: { queries: 10 } }),
+  lossy('backloss40q10', 3, {
+    path: [...routers(2), router({ lossBack: 0.4 }), ...routers(3)],
+    options: { queries: 10 },
+  }),
+  lossy('backloss40', 3, { path: [...routers(2), router({ lossBack: 0.4 }), ...routers(3)] }),
+  {
+    name: 'lastloss40q10',
+    path: routers(5),
+    target: { loss: 0.4 },
+    options: { queries: 10 },
+    pingOptions: { count: 16 },
+    truth: atTarget,
+  },
+  { name: 'lastloss40', path: routers(5), target: { loss: 0.4 }, pingOptions: { count: 16 }, truth: atTarget },
+  { name: 'lastloss5', path: routers(5), target: { loss: 0.05 }, truth: little },
+  {
+    name: 'shytarget50',
+    path: routers(5),
+    target: { answers: 0.5 },
+    options: { queries: 10 },
+    pingOptions: { count: 16 },
+    truth: atTarget,
+  },
+  lossy('lossandlimit', 4, {
+    path: [
+      ...routers(1),
+      router({ limit: { perSecond: 2, burst: 2 } }),
+      router(),
+      router({ loss: 0.4 }),
+      ...routers(3),
+    ],
+    options: { queries: 10 },
+  }),
+];

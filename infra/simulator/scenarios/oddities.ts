@@ -1,0 +1,95 @@
+import { router, routers, type Router, type Scenario } from '../scenario.ts';
+
+/** All routers but the first answer in this manner. */
+const all = (name: string, more: Router, rest: Partial<Scenario> = {}): Scenario => ({
+  name,
+  path: [router(), ...routers(4, more)],
+  ...rest,
+});
+
+const quotations: readonly Scenario[] = [
+  all('quote28', { quote: 28 }, { families: [4] }),
+  all('quote48', { quote: 48 }, { families: [6] }),
+  all('quote64', { quote: 64 }),
+  all('quote128', { quote: 128 }),
+  all('quote548', { quote: 548 }),
+  all('mpls1', { labels: [16_001] }),
+  all('mpls3', { labels: [16_001, 24_123, 3] }),
+  all('mpls8', { labels: [16, 17, 18, 19, 20, 21, 22, 23] }),
+  all('natsource', { quoteChanged: ['source'] }),
+  all('natsource8', { quoteChanged: ['source'], quote: 28 }, { families: [4] }),
+  all('natck', { quoteChanged: ['source', 'checksum'] }),
+  all('natck8', { quoteChanged: ['source', 'checksum'], quote: 28 }, { families: [4] }),
+  all('quotedlength', { quoteChanged: ['length'] }),
+  all('quotedservice', { quoteChanged: ['service'] }),
+];
+
+const addresses: readonly Scenario[] = [
+  all('private', { from: 'private' }),
+  all('privatehidden', { from: 'private' }, { hide: true }),
+  { name: 'privatemiddle', path: [...routers(2), ...routers(2, { from: 'private' }), ...routers(2)] },
+  { name: 'privatemiddlehidden', path: [...routers(2), ...routers(2, { from: 'private' }), ...routers(2)], hide: true },
+  {
+    name: 'privatestarthidden',
+    path: [router({ from: 'private' }), router({ from: 'private' }), ...routers(3)],
+    hide: true,
+  },
+  { name: 'twoaddresses', path: [...routers(2), router({ from: 'two' }), ...routers(3)] },
+  { name: 'twoaddressesall', path: [router(), ...routers(5, { from: 'two' })] },
+  { name: 'astarget', path: [...routers(4), router({ from: 'target' })] },
+  { name: 'astargetearly', path: [...routers(2), router({ from: 'target' }), ...routers(2)] },
+  { name: 'asbefore', path: [...routers(3), router({ from: 'before' }), ...routers(2)] },
+  { name: 'zerottl', path: [...routers(2), router({ zeroTtl: true }), ...routers(3)] },
+  { name: 'zerottllast', path: [...routers(4), router({ zeroTtl: true })] },
+  {
+    name: 'zerottltwice',
+    path: [...routers(2), router({ zeroTtl: true }), router(), router({ zeroTtl: true }), ...routers(2)],
+  },
+];
+
+const odd = { pingMay: ['replies_odd'] } as const;
+const copies: readonly Scenario[] = [
+  all('duplicates', { duplicates: 1 }),
+  all('duplicates4', { duplicates: 4 }),
+  { name: 'targetduplicates', path: routers(5), target: { duplicates: 1 }, truth: odd },
+  { name: 'targetduplicates5', path: routers(5), target: { duplicates: 5 }, truth: odd },
+  {
+    name: 'reorder',
+    path: routers(5),
+    target: { answerDelayOfMs: { 1: 500, 3: 700 } },
+    truth: { pingMay: ['replies_odd', 'jitter_high'], pingVerdicts: ['up', 'degraded'] },
+  },
+  {
+    name: 'late',
+    path: routers(5),
+    target: { answerDelayOfMs: { 2: 4_400 } },
+    pingOptions: { count: 8, interval: 700 },
+    checks: ['ping'],
+    truth: {
+      pingFinds: [{ code: 'packet_loss' }],
+      pingMay: ['replies_odd'],
+      pingVerdicts: ['degraded'],
+    },
+  },
+  {
+    name: 'routerlate',
+    path: [...routers(2), router({ answerDelayOfMs: { 1: 1_500 } }), ...routers(3)],
+    truth: { may: ['rate_limited_hop'] },
+  },
+];
+
+/** What nobody may take for an answer leaves the hop silent. */
+const garbage = (['checksum', 'empty', 'foreign', 'noise'] as const).flatMap((broken) => [
+  { name: `broken${broken}`, path: [...routers(2), router({ broken }), ...routers(3)] },
+  { name: `broken${broken}3`, path: [...routers(2), ...routers(3, { broken }), ...routers(2)] },
+]);
+const down = [{ code: 'down_everywhere' }] as const;
+const replies: readonly Scenario[] = (['checksum', 'payload'] as const).map((broken) => ({
+  name: `badreply${broken}`,
+  path: routers(4),
+  target: { broken },
+  checks: ['ping'],
+  truth: { pingFinds: down, pingMay: ['replies_odd'], pingVerdicts: ['down'] },
+}));
+
+export const oddities: readonly Scenario[] = [...quotations, ...addresses, ...copies, ...garbage, ...replies];

@@ -1,0 +1,62 @@
+import { router, routers, type Scenario } from '../scenario.ts';
+
+const small = [1_499, 1_492, 1_480, 1_400, 1_300, 1_280].map((mtu) => ({
+  name: `pm${mtu}`,
+  path: [...routers(3), router({ mtu }), ...routers(2)],
+}));
+const smallest = [1_000, 576].map((mtu) => ({
+  name: `pm${mtu}`,
+  path: [...routers(3), router({ mtu }), ...routers(2)],
+  families: [4] as const,
+}));
+
+export const sizes: readonly Scenario[] = [
+  ...small,
+  ...smallest,
+  { name: 'pm1400second', path: [router(), router({ mtu: 1_400 }), ...routers(3)] },
+  { name: 'pm1400last', path: routers(4), target: { mtu: 1_400 } },
+  { name: 'pm2', path: [...routers(2), router({ mtu: 1_460 }), router(), router({ mtu: 1_420 }), router()] },
+  {
+    name: 'pm5',
+    path: [router(), ...[1_492, 1_480, 1_460, 1_420, 1_400].map((mtu) => router({ mtu })), ...routers(2)],
+  },
+  {
+    name: 'pm1400ne',
+    path: [...routers(3), router({ mtu: 1_400 }), ...routers(2)],
+    target: { echo: 'none' },
+    checks: ['udp', 'tcp'],
+  },
+  { name: 'pm1400far', path: [...routers(2), router({ delayMs: 600 }), router({ mtu: 1_400 }), router()] },
+  { name: 'pm1500far', path: [...routers(2), router({ delayMs: 600 }), ...routers(2)] },
+  ...[1_300, 1_400, 1_480].map((mtu) => ({
+    name: `pmbh${mtu}`,
+    path: [...routers(3), router({ mtu, isBlackHole: true }), ...routers(2)],
+    truth: { pathMtu: null },
+  })),
+  {
+    name: 'pmsilent',
+    path: [...routers(2), { silent: true }, router({ mtu: 1_400 }), ...routers(2)],
+    truth: { pathMtu: null },
+  },
+  {
+    name: 'pmword0',
+    path: [...routers(3), router({ mtu: 1_400, mtuWord: 0 }), ...routers(2)],
+    truth: { pathMtu: null },
+    families: [4],
+  },
+  {
+    name: 'pmwordlarge',
+    path: [...routers(3), router({ mtu: 1_400, mtuWord: 9_000 }), ...routers(2)],
+    truth: { pathMtu: null },
+  },
+  {
+    name: 'pmwordsame',
+    path: [...routers(3), router({ mtu: 1_400, mtuWord: 1_500 }), ...routers(2)],
+    truth: { pathMtu: null },
+  },
+  {
+    name: 'pm1400quote8',
+    path: [...routers(2), router({ quote: 28 }), router({ mtu: 1_400 }), router()],
+    families: [4],
+  },
+];
