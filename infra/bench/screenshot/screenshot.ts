@@ -7,6 +7,7 @@ import { browserFolder, browserHere } from '../../../packages/diagnostics/test/b
 import { admitSite, startSite } from '../../../packages/diagnostics/test/browser-site.ts';
 import { median, quantile, type Figure } from '../goals.ts';
 import { bareScreenshots } from './bare-browser.ts';
+import { lateContent, lateContentPages } from './late-content.ts';
 import { ordinaryPage } from './ordinary-page.ts';
 import { watchMemory } from './watch-memory.ts';
 
@@ -18,13 +19,17 @@ const WATCHED = 10;
 const HOSTILE = 100;
 const HOSTILE_TIMEOUT_MS = 3_000;
 
-/** Pictures of an ordinary page one after the other, beside the browser alone; then of hostile ones. */
+/** As long as an agent gives a picture. */
+const AGENT_TIMEOUT_MS = 12_000;
+
+/** Pictures of an ordinary page one after the other, beside the browser alone; of pages whose content comes late; then of hostile ones. */
 export async function screenshot(): Promise<readonly Figure[]> {
   const { executablePath, missing } = browserHere(process.env['PATH']);
   if (missing !== null) throw new Error(missing);
   const folder = await browserFolder();
   const site = await startSite({
     ...ordinaryPage(),
+    ...lateContentPages,
     ...Object.fromEntries(hostilePages.map(({ serve }, index) => [`/hostile/${index}`, serve])),
   });
   const screenshots = createScreenshots({ executablePath, tempFolder: folder.path, admit: admitSite([site.port]) });
@@ -43,6 +48,7 @@ export async function screenshot(): Promise<readonly Figure[]> {
     const browserMemory = watchMemory(folder.processes);
     for (let count = 0; count < WATCHED; count += 1) await take('/');
     const peak = browserMemory.stop();
+    const late = await lateContent(executablePath, site, (path) => take(path, AGENT_TIMEOUT_MS));
     const ordinary = await takeOrdinary(() => take('/'));
     // The watch itself makes garbage, so it begins only when the agent's memory has been looked at.
     folder.watch();
@@ -51,6 +57,7 @@ export async function screenshot(): Promise<readonly Figure[]> {
     const besideBare = `the browser alone with --screenshot: ${Math.round(median(bare))} ms`;
     return [
       { name: 'a picture, median', value: median(ordinary.times), unit: 'ms', beside: besideBare, atMost: 1_000 },
+      ...late,
       { name: 'in a network namespace', value: Number(screenshots.status().namespace), unit: '(1: yes)' },
       { name: 'a picture, p95', value: quantile(ordinary.times, 0.95), unit: 'ms' },
       { name: 'memory of the browser at its peak', value: peak, unit: 'MiB', atMost: 400 },

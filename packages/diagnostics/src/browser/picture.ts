@@ -7,6 +7,7 @@ import { errorText } from './error-text.ts';
 import { browserFailed, navigationFailure, pageFailed, tooSlow } from './failures.ts';
 import { VIEWPORT } from './flags.ts';
 import { launchBrowser, type LaunchOptions, type RunningBrowser } from './launch.ts';
+import { loadPage, WARM_UP } from './load.ts';
 import { NAMESPACE_PROXY_PORT } from './namespace.ts';
 import { startProxy, type FilteringProxy, type OwnPages } from './proxy.ts';
 import type { ProxyLimits } from './proxy-ledger.ts';
@@ -37,15 +38,9 @@ export interface PictureOptions extends Omit<LaunchOptions, 'proxyPort' | 'userA
     | undefined;
 }
 
-const WARM_UP = 'http://warm-up.invalid/';
 const MAX_PNG_BYTES = 4 * 1024 * 1024;
-/** A page is complete when it has been without more than two requests for this long … */
-const QUIET_MS = 250;
-/** … or after this time beyond its load event, however much it still asks for. */
-const SETTLE_MS = 1_500;
 /** A page gets so much time to load, however long the browser took to start. */
 const LEAST_LOAD_MS = 3_000;
-const MAX_PAGE_REQUESTS = 2_000;
 
 /** One picture from a browser that lives for it alone, behind a proxy that does too. Nothing is left of either. */
 export async function takePicture(request: PictureRequest, options: PictureOptions): Promise<Picture> {
@@ -122,11 +117,11 @@ async function show(
     page.on('request', (made) => {
       if (made.isNavigationRequest() && made.frame() === page.mainFrame()) asked = URL.parse(made.url()) ?? asked;
     });
-    await load(page, request.url, loadLeftMs());
+    const loading = await loadPage(page, proxy, request.url, loadLeftMs());
     await inspect?.(running, proxy, request.signal);
     // A page that leads on to one that fails ends at a page of the browser's own.
     if (page.url().startsWith('chrome-error:')) throw new Error('net::ERR_FAILED');
-    return photograph(page);
+    return Promise.race([photograph(page), loading.neverDrawn()]);
   };
   const ended = running.ended.then((reason): Picture => {
     if (reason === OUT_OF_TIME) return { png: null, failure: tooSlow() };
@@ -163,29 +158,6 @@ async function openPage(running: RunningBrowser, proxy: FilteringProxy, request:
   page.on('popup', (popup) => void popup?.close().catch(() => undefined));
   page.on('error', () => running.end('the page crashed, as pages do that run out of memory'));
   return page;
-}
-
-/**
- * Resolves when there is something to show, complete or not.
- *
- * @param leftMs for the page to load
- */
-async function load(page: Page, url: URL, leftMs: number): Promise<void> {
-  let requests = 0;
-  const tooMany = new Promise<void>((resolve) => {
-    page.on('request', () => (++requests === MAX_PAGE_REQUESTS ? resolve() : undefined));
-  });
-  const loaded = page.goto(url.href, { waitUntil: 'load', timeout: leftMs }).then(() => undefined);
-  const complete = loaded
-    .catch((error: unknown) => {
-      const isShown = page.url() !== WARM_UP && page.url() !== 'about:blank';
-      if (!(isShown && Error.isError(error) && error.name === 'TimeoutError')) throw error;
-    })
-    .then(() =>
-      page.waitForNetworkIdle({ idleTime: QUIET_MS, concurrency: 2, timeout: SETTLE_MS }).catch(() => undefined),
-    );
-  await Promise.race([complete, tooMany]);
-  complete.catch(() => undefined);
 }
 
 async function photograph(page: Page): Promise<Picture> {

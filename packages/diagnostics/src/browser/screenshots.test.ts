@@ -1,4 +1,5 @@
 import { createServer as createSecureServer } from 'node:https';
+import { gzipSync } from 'node:zlib';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
@@ -57,6 +58,17 @@ beforeAll(async () => {
       const all = []; setInterval(() => all.push(new Uint8Array(8 << 20).fill(1)), 10);
     </script>`,
     '/never': () => undefined,
+    '/no-gzip': (_request, response) =>
+      void response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Encoding': 'gzip' }).end('<h1>plain</h1>'),
+    '/cut-gzip': (_request, response) => {
+      const whole = gzipSync(`<body style="background: lime">${'<p>text</p>'.repeat(10_000)}`);
+      response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Encoding': 'gzip' });
+      response.end(whole.subarray(0, whole.length - 20));
+    },
+    '/cut': (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Length': '100000' });
+      response.write(`<body style="background: lime">${'<p>text</p>'.repeat(100)}`, () => response.destroy());
+    },
     '/to-file': (_request, response) => void response.writeHead(302, { Location: 'file:///etc/passwd' }).end(),
     '/in-circles': (_request, response) => void response.writeHead(302, { Location: '/in-circles' }).end(),
   });
@@ -167,6 +179,17 @@ describe('a screenshot', () => {
     expect(await codeOf(`${site.origin}/to-file`)).toBe('redirect_refused');
     expect(await codeOf(`${site.origin}/in-circles`)).toBe('redirect_limit');
     await closed.close();
+  });
+
+  itWithBrowser('says that the body cannot be decoded', async () => {
+    const { failure } = await open().capture(request(`${site.origin}/no-gzip`));
+
+    expect(failure).toMatchObject({ code: 'http_decode_failed', phase: 'response', source: 'target' });
+  });
+
+  itWithBrowser('shows a page that breaks off as far as it came', async () => {
+    expect(await pixelOf(open(), '/cut-gzip')).toEqual([0, 255, 0]);
+    expect(await pixelOf(open(), '/cut')).toEqual([0, 255, 0]);
   });
 
   it.each([

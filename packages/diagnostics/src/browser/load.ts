@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Page } from 'puppeteer';
+
+import type { FilteringProxy } from './proxy.ts';
+import { watchRequests } from './request-watch.ts';
+import { settle } from './settle.ts';
+
+/** The page that a browser shows first. */
+export const WARM_UP = 'http://warm-up.invalid/';
+
+/** A page that has loaded late gets so much time to show its content. */
+const LEAST_SETTLE_MS = 1_500;
+/** A screenshot of what there is of an undecodable document takes less, or never ends. */
+const DRAWN_AFTER_MS = 2_000;
+const UNDECODABLE = 'net::ERR_CONTENT_DECODING_FAILED';
+
+export interface Loading {
+  /** To race with the screenshot: rejects when the document could not be decoded and is not drawn. */
+  readonly neverDrawn: () => Promise<never>;
+}
+
+/**
+ * Resolves when there is something to show, complete or not.
+ *
+ * @param leftMs for the page to load and to show its content
+ */
+export async function loadPage(page: Page, proxy: FilteringProxy, url: URL, leftMs: number): Promise<Loading> {
+  const startedMs = performance.now();
+  const neverDrawn = undrawn(page);
+  const requests = watchRequests(page, () => proxy.counts().bytes);
+  const complete = isLoaded(page, url, leftMs).then(async (loaded) => {
+    // A page that has not loaded has had its time.
+    if (loaded) await settle(page, requests, Math.max(LEAST_SETTLE_MS, startedMs + leftMs - performance.now()));
+  });
+  await Promise.race([complete, requests.tooMany]);
+  complete.catch(() => undefined);
+  return { neverDrawn };
+}
+
+/** A document that cannot be decoded from its first bytes on is never drawn, and a screenshot of it waits for ever. */
+function undrawn(page: Page): () => Promise<never> {
+  const isUndecodable = new Promise<void>((resolve) => {
+    page.on('requestfailed', (request) => {
+      const isDocument = request.isNavigationRequest() && request.frame() === page.mainFrame();
+      if (isDocument && request.failure()?.errorText === UNDECODABLE) resolve();
+    });
+  });
+  return async () => {
+    await isUndecodable;
+    await sleep(DRAWN_AFTER_MS);
+    throw new Error(UNDECODABLE);
+  };
+}
+
+/** False for a page that is there, but did not load within the time. */
+async function isLoaded(page: Page, url: URL, timeoutMs: number): Promise<boolean> {
+  try {
+    await page.goto(url.href, { waitUntil: 'load', timeout: timeoutMs });
+    return true;
+  } catch (error) {
+    const isShown = page.url() !== WARM_UP && page.url() !== 'about:blank';
+    if (isShown && Error.isError(error) && error.name === 'TimeoutError') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { CDPSession, Page } from 'puppeteer';
+
+/** The drawing of a page, observed from an isolated world: the scripts of the page cannot notice or change it. */
+export interface Rendering {
+  /** A number that differs after each change of the text or the elements of the page. */
+  readonly changes: () => Promise<number>;
+  /** Moves animations and transitions that have an end to it. Returns how many were running. */
+  readonly finishAnimations: () => Promise<number>;
+  /**
+   * Fires the timers of the next second at once. From then on the clock of the page stands still.
+   *
+   * @param isEnough ends it early; asked after each tenth of the second
+   */
+  readonly skipSecond: (isEnough: () => boolean) => Promise<void>;
+}
+
+const SLICES = 10;
+const SLICE_MS = 100;
+/** Time for the page to answer a command; its script may be running. */
+const ANSWER_MS = 2_000;
+
+/** Text and elements only: scripts that animate change attributes all the time. */
+const OBSERVE = `globalThis.changes = 0;
+new MutationObserver(() => { changes += 1; }).observe(document, { childList: true, subtree: true, characterData: true });`;
+
+const FINISH = `document.getAnimations().filter((animation) => {
+  if (animation.playState !== 'running' || !(animation.effect?.getComputedTiming().endTime < Infinity)) return false;
+  try { animation.finish(); return true; } catch { return false; }
+}).length`;
+
+/** @throws Error when the browser has ended */
+export async function openRendering(page: Page): Promise<Rendering> {
+  const session = await page.createCDPSession();
+  let isTimeStopped = false;
+  let lastChanges = 0;
+  let world: World | undefined;
+
+  const evaluate = async (expression: string): Promise<number | undefined> => {
+    world ??= await inTime(openWorld(session, lastChanges + 1));
+    const value = world === undefined ? undefined : await inTime(world.evaluate(expression));
+    if (value === undefined) world = undefined;
+    // A script that waits for the time to pass never ends while time stands still.
+    if (value === undefined && isTimeStopped) await inTime(session.send('Runtime.terminateExecution'));
+    return value;
+  };
+  const changes = async (): Promise<number> => {
+    const value = await evaluate('changes');
+    // No answer: another document, or a script that runs.
+    lastChanges = value === undefined || world === undefined ? lastChanges + 1 : world.changesBefore + value;
+    return lastChanges;
+  };
+  const skipSecond = async (isEnough: () => boolean): Promise<void> => {
+    isTimeStopped = true;
+    for (let slice = 0; slice < SLICES && !isEnough(); slice += 1) {
+      const skipped = new Promise<true>((resolve) => {
+        session.once('Emulation.virtualTimeBudgetExpired', () => resolve(true));
+      });
+      const sent = session.send('Emulation.setVirtualTimePolicy', { policy: 'advance', budget: SLICE_MS });
+      if ((await inTime(Promise.all([sent, skipped]))) === undefined) return;
+    }
+  };
+  return { changes, finishAnimations: async () => (await evaluate(FINISH)) ?? 0, skipSecond };
+}
+
+/** An isolated world of the document that the page shows now. */
+interface World {
+  /** The count of changes at its start. */
+  readonly changesBefore: number;
+  /** Rejects when the page has left the document. */
+  readonly evaluate: (expression: string) => Promise<number>;
+}
+
+async function openWorld(session: CDPSession, changesBefore: number): Promise<World> {
+  const { frameTree } = await session.send('Page.getFrameTree');
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
+    frameId: frameTree.frame.id,
+    worldName: 'rendering',
+  });
+  const evaluate = async (expression: string): Promise<number> => {
+    const { result } = await session.send('Runtime.evaluate', { expression, contextId, returnByValue: true });
+    return Number(result.value);
+  };
+  await evaluate(OBSERVE);
+  return { changesBefore, evaluate };
+}
+
+/** Undefined when the page gives an error or no answer in time. */
+async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
+  const over = new AbortController();
+  const late = sleep(ANSWER_MS, undefined, { signal: over.signal }).catch(() => undefined);
+  const result = await Promise.race([answer.catch(() => undefined), late]);
+  over.abort();
+  return result;
+}

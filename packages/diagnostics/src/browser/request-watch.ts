@@ -1,0 +1,65 @@
+import type { HTTPRequest, Page } from 'puppeteer';
+
+/** The requests of a page, its frames and its workers. */
+export interface RequestWatch {
+  /** Requests in flight that the content of the page can depend on. */
+  readonly inFlight: () => number;
+  /** All requests sent until now that the content can depend on. */
+  readonly sent: () => number;
+  /** Resolves when the page has sent more requests than any page needs. */
+  readonly tooMany: Promise<void>;
+}
+
+const MAX_PAGE_REQUESTS = 2_000;
+/** A request without its complete answer after this time is a long poll or a stream. */
+const LONG_POLL_MS = 4_000;
+/** An answer whose body has begun is not awaited when the page has received nothing for this time: some are never read. */
+const UNREAD_MS = 500;
+/** A script that has sent a request as often with the same URL and body is polling. */
+const MAX_EQUAL_REQUESTS = 10;
+
+/** Types of requests that never end or whose answer is never shown. */
+const notShown = new Set(['cspviolationreport', 'eventsource', 'media', 'ping', 'preflight', 'prefetch', 'websocket']);
+
+/** @param receivedBytes what the page and all of its connections have received until now */
+export function watchRequests(page: Page, receivedBytes: () => number): RequestWatch {
+  const inFlight = new Map<HTTPRequest, number>();
+  const answered = new WeakSet<HTTPRequest>();
+  const sentBefore = new Map<string, number>();
+  const tooMany = Promise.withResolvers<void>();
+  let [all, sent, bytes, bytesMs] = [0, 0, 0, 0];
+
+  page.on('request', (request) => {
+    all += 1;
+    if (all === MAX_PAGE_REQUESTS) tooMany.resolve();
+    if (notShown.has(request.resourceType()) || isPoll(request, sentBefore)) return;
+    sent += 1;
+    inFlight.set(request, performance.now());
+  });
+  page.on('response', (response) => {
+    const request = response.request();
+    answered.add(request);
+    if (response.headers()['content-type']?.startsWith('text/event-stream')) inFlight.delete(request);
+  });
+  page.on('requestfinished', (request) => inFlight.delete(request));
+  page.on('requestfailed', (request) => inFlight.delete(request));
+  return {
+    inFlight: () => {
+      const now = performance.now();
+      if (receivedBytes() !== bytes) [bytes, bytesMs] = [receivedBytes(), now];
+      const isUnread = (request: HTTPRequest): boolean => answered.has(request) && now - bytesMs > UNREAD_MS;
+      return [...inFlight].filter(([request, sentMs]) => now - sentMs < LONG_POLL_MS && !isUnread(request)).length;
+    },
+    sent: () => sent,
+    tooMany: tooMany.promise,
+  };
+}
+
+function isPoll(request: HTTPRequest, sentBefore: Map<string, number>): boolean {
+  const type = request.resourceType();
+  if (type !== 'fetch' && type !== 'xhr') return false;
+  const key = `${request.method()} ${request.url()} ${request.postData() ?? ''}`;
+  const before = sentBefore.get(key) ?? 0;
+  sentBefore.set(key, before + 1);
+  return before >= MAX_EQUAL_REQUESTS;
+}
