@@ -55,4 +55,14 @@ describe('the details of a result', () => {
 
     expect(resultDetails('dns', { answers })).toEqual(['example.com.  60  A  192.0.2.1']);
   });
+
+  it('are the name servers that a DNS server referred to', () => {
+    const authority = [{ name: 'com.', type: 'NS', ttl: 60, data: 'a.gtld-servers.net.' }];
+    const referred = { rcode: 'NOERROR', answerKind: 'referral', referral: 'com.', answers: [], authority } as const;
+
+    expect(resultDetails('dns', { ...referred, answers: [], authority })).toEqual([
+      'com.  60  NS  a.gtld-servers.net.',
+    ]);
+    expect(describeResult('dns', { ...referred, answers: [], authority })).toBe('NOERROR, referred to com., 0 answers');
+  });
 });

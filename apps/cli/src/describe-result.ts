@@ -36,8 +36,11 @@ const describe: Describe = {
     told(rt, ms),
     told(responseBytes, (bytes) => count(bytes, 'byte')),
   ],
-  dns: ({ rcode, answers, rt, resolver }) => [
+  dns: ({ rcode, answerKind, canonicalName, referral, answers, rt, resolver }) => [
     told(rcode),
+    plainKinds.has(answerKind) ? undefined : told(answerKind),
+    told(referral, (zone) => `referred to ${zone}`),
+    told(canonicalName, (name) => `alias of ${name}`),
     told(answers, ({ length }) => count(length, 'answer')),
     told(rt, ms),
     told(resolver, (name) => `from ${name}`),
@@ -54,6 +57,9 @@ const describe: Describe = {
     [told(city), told(country)].filter((part) => part !== undefined).join(', ') || undefined,
   ],
 };
+
+/** Those that the rcode or another part of the line tells. */
+const plainKinds: ReadonlySet<string | undefined> = new Set(['answer', 'referral', 'error', 'nxdomain']);
 
 type Details = { readonly [Name in CheckTypeName]?: (result: Partial<ResultOf<Name>>) => readonly string[] };
 
@@ -83,8 +89,10 @@ const details: Details = {
       ].filter((part) => part !== undefined);
       return [`${String(hop).padStart(2)}  ${told(latency, ms) ?? ''}`.padEnd(14), who, ...more].join('  ');
     }),
-  dns: ({ answers = [], dnssec }) => [
-    ...answers.map(({ name, ttl, type, data }) => `${name}  ${ttl}  ${type}  ${data}`),
+  dns: ({ answers = [], authority = [], answerKind, formatError, dnssec }) => [
+    ...answers.map(recordLine),
+    ...(answerKind === 'referral' ? authority : []).map(recordLine),
+    ...listed(formatError, (breach) => `malformed: ${breach}`),
     ...listed(dnssec?.verdict, (verdict) => `DNSSEC: ${verdict}`),
   ],
   http: ({ timings, location, deviations = [], sslSubject, sslIssuer, sslValidUntil, tls }) => [
@@ -99,6 +107,12 @@ const details: Details = {
     ...deviations.map(({ text, clause }) => `not as HTTP has it: ${text} (${clause})`),
   ],
 };
+
+type DnsRecord = NonNullable<ResultOf<'dns'>['answers']>[number];
+
+function recordLine({ name, ttl, type, data }: DnsRecord): string {
+  return `${name}  ${ttl}  ${type}  ${data}`;
+}
 
 function told<T>(value: T | null | undefined, text: (value: T) => string = String): string | undefined {
   return value === null || value === undefined ? undefined : text(value);

@@ -14,7 +14,10 @@ export const failureCodes = {
   dns_not_implemented: 'The resolver does not support this kind of question (rcode NOTIMP).',
   dns_error: 'The resolver answered with another error rcode, which `rcode` names.',
   dns_bad_response: 'The answer was not a valid DNS message for the question that was sent.',
-  dns_resolver_unreachable: 'The resolver could not be reached.',
+  dns_no_answer:
+    'The server did not answer the question: it referred to another zone, or sent neither records nor a proof that there are none.',
+  dns_resolver_unreachable:
+    'The resolver could not be reached, or its address not be found; in a trace, the name servers of a zone.',
   // Connections and packets.
   connection_refused: 'The target refused the connection (TCP RST to a SYN).',
   connection_reset: 'The target reset the connection after it was established.',

@@ -9,7 +9,8 @@ export const verdicts = {
   degraded: 'Every probe that could measure had an answer, and a finding says that something is wrong with it.',
   partial: 'Some probes had an answer, others had none or a negative one.',
   down: 'No probe that could measure had an answer, or all had a negative one.',
-  unknown: 'No probe could measure, or silence proves nothing (UDP).',
+  unknown:
+    'No probe could measure, or what came back proves nothing: silence (UDP), a DNS server that did not answer the question.',
 } as const;
 
 export type Verdict = keyof typeof verdicts;
@@ -130,7 +131,9 @@ export const summarySchema = Type.Object(
       {
         up: count('Had an answer.'),
         down: count('Had none, or a negative one.'),
-        silent: count('Heard nothing that would prove either (UDP).'),
+        silent: count(
+          'Heard nothing that would prove either: UDP silence, a DNS server that did not answer the question.',
+        ),
         notMeasured: count('Could not run the check.'),
         pending: count('Have not answered yet.'),
       },

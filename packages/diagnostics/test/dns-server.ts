@@ -75,6 +75,8 @@ export async function startDnsOverTls(certificate: Certificate, answer: AnswerDn
 export interface HttpAnswer {
   readonly status?: number;
   readonly contentType?: string;
+  /** Value of the Age header. */
+  readonly age?: string;
 }
 
 /** A name server over HTTPS on loopback, with HTTP/2 and HTTP/1.1 or with the latter alone. */
@@ -85,6 +87,7 @@ export async function startDnsOverHttps(
     http2 = true,
     status = 200,
     contentType = 'application/dns-message',
+    age,
   }: HttpAnswer & { readonly http2?: boolean } = {},
 ): Promise<DnsServer> {
   const queries: { via: Via; query: WireQuery }[] = [];
@@ -95,7 +98,7 @@ export async function startDnsOverHttps(
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const fits = request.method === 'POST' && request.url === '/dns-query';
-      response.writeHead(fits ? status : 404, { 'content-type': contentType });
+      response.writeHead(fits ? status : 404, { 'content-type': contentType, ...(age === undefined ? {} : { age }) });
       response.end(Buffer.concat(fits ? answered(Buffer.concat(chunks), 'https') : []));
     });
   });

@@ -1,4 +1,5 @@
 import type { Check, Verdict } from '@vantage/contract';
+import type { AnswerKind } from '@vantage/diagnostics/contract';
 
 import type { Found } from './finding.ts';
 import { median } from './geography.ts';
@@ -7,7 +8,7 @@ import { reasonsOf } from './reasons.ts';
 import { ofType, type Report, type ResultOf } from './report.ts';
 import { findingRules } from './rules.ts';
 import type { Sides } from './sides.ts';
-import { hasRecords } from './types/dns.ts';
+import { isDelegated, readAnswer } from './types/dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique } from './words.ts';
 
 /** As ping(8) sends them; every path carries these. */
@@ -26,10 +27,14 @@ interface Told {
 export function headlineOf(told: Told): string {
   const { pending, silent } = told.sides.counts;
   const rest = [
-    ...(silent > 0 ? [`; ${countOf(silent, 'probe')} heard nothing back, which proves neither`] : []),
+    ...(silent > 0 ? [`; ${countOf(silent, 'probe')} ${silenceOf(told.check)}, which proves neither`] : []),
     ...(pending > 0 ? [`; ${countOf(pending, 'probe')} ${pending === 1 ? 'has' : 'have'} not answered yet`] : []),
   ];
   return `${answerOf(told)}${told.verdict === 'unknown' ? '' : rest.join('')}.`;
+}
+
+function silenceOf({ type }: Check): string {
+  return type === 'dns' ? 'got no answer to the question' : 'heard nothing back';
 }
 
 /** What sets the probes that count apart from the others. */
@@ -55,6 +60,9 @@ function answerOf(told: Told): string {
 function unknownOf({ check, reports, sides }: Told): string {
   const { counts, silent, notMeasured } = sides;
   const host = hostOf(check);
+  if (silent.length > 0 && check.type === 'dns') {
+    return `No probe got an answer for ${host} (${recordTypeOf(reports)}): ${reasonsOf(silent)}`;
+  }
   if (silent.length > 0) {
     return `No probe heard back from port ${portOf(reports)} of ${host}: with UDP that proves neither that it is open nor that it is closed`;
   }
@@ -152,11 +160,16 @@ function recordTypeOf(reports: readonly Report[]): string {
 }
 
 function resolved(host: string, type: string, up: readonly Report<ResultOf<'dns'>>[]): string {
-  if (up.some(({ result }) => hasRecords(result))) return `${host} resolves (${type})`;
-  const isAlias = up.some(({ result }) => (result.answers ?? []).length > 0);
-  return isAlias
-    ? `${host} is an alias, with no records of type ${type} in the answer, as seen`
-    : `${host} exists, without records of type ${type}, as seen`;
+  const read = up.map(({ result }) => readAnswer(result));
+  const has = (kind: AnswerKind): boolean => read.some((answer) => answer?.kind === kind);
+  if (has('answer')) return `${host} resolves (${type})`;
+  if (up.some(({ result }) => isDelegated(result))) return `${host} is delegated, by the zone above it, as seen`;
+  if (has('alias')) return `${host} is an alias, with no records of type ${type} in the answer, as seen`;
+  const aliases = unique(read.flatMap((answer) => answer?.canonicalName ?? []));
+  const [alias] = aliases;
+  if (alias === undefined) return `${host} exists, without records of type ${type}, as seen`;
+  const end = aliases.length === 1 ? `of ${shown(alias, 120)}, which` : 'of names that';
+  return `${host} is an alias ${end} ${aliases.length === 1 ? 'has' : 'have'} no records of type ${type}, as seen`;
 }
 
 /** The address, its network and its place. */

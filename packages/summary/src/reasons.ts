@@ -1,6 +1,7 @@
 import { failureCodes, type FailureCode } from '@vantage/contract';
 
 import type { Report, ResultOf } from './report.ts';
+import { dnsReason } from './types/dns-answer.ts';
 import { listed } from './words.ts';
 import { groupBy } from './report.ts';
 
@@ -14,6 +15,7 @@ const phrases: Readonly<Record<FailureCode, string>> = {
   dns_not_implemented: 'the resolver does not support the question (NOTIMP)',
   dns_error: 'the resolver answered with an error',
   dns_bad_response: 'the answer was no valid DNS message',
+  dns_no_answer: 'the server did not answer the question',
   dns_resolver_unreachable: 'the resolver could not be reached',
   connection_refused: 'the connection was refused',
   connection_reset: 'the connection was reset',
@@ -70,6 +72,8 @@ export function reasonOf(report: Report): string {
     Pick<ResultOf<'dns'>, 'rcode'> &
     Pick<ResultOf<'ping'>, 'ttl' | 'size'>;
   const code = error?.code;
+  const dns = dnsReason(report.result);
+  if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
   if (code === 'dns_error' && rcode !== undefined)

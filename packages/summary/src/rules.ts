@@ -58,12 +58,19 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'Not dns. Of one family, probes have different addresses: of an info check the whole set, else `resolvedIp`. The text says so where a country has two probes or more and those of one country always see the same.',
   ),
   families_differ: rule(['info'], 'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`.'),
-  dns_nxdomain_some: degrading(['warning'], 'NXDOMAIN for some, NOERROR for others.'),
-  dns_empty_some: degrading(['warning'], 'NOERROR without records of the type for some, with records for others.'),
+  dns_nxdomain_some: degrading(
+    ['warning'],
+    '`answerKind` is `nxdomain` for some, and `answer`, `nodata` or `alias` for others.',
+  ),
+  dns_empty_some: degrading(['warning'], '`answerKind` is `nodata` or `alias` for some, `answer` for others.'),
   dns_rcode_differs: degrading(['warning'], 'An rcode other than NOERROR and NXDOMAIN beside another rcode.'),
+  dns_unanswered: rule(
+    ['warning', 'info'],
+    '`answerKind` is `referral`, `lame` or `truncated` without a failure of TCP, or the address of the resolver, or those of the name servers in a trace, could not be found. Does not count; alone it gives the verdict `unknown`. Info where another probe has another result. A referral to the name itself answers the question for its NS records.',
+  ),
   dns_answers_differ: rule(
     ['warning', 'info'],
-    'Two or more different sets of answers: only records of the type that was asked for; order, TTL, signatures and the case of names are ignored, and answers that were cut. Info for A, AAAA, CNAME, HTTPS and SVCB, which go by place; else warning.',
+    'Two or more different sets of answers: only records of the type and the name that was asked for, or the name that its aliases lead to; order, TTL, signatures and the case of names are ignored, and answers that were cut. Info for A, AAAA, CNAME, HTTPS and SVCB, which go by place, and for RRSIG, NSEC and NSEC3, which may be made for each answer; else warning.',
   ),
   dnssec_failed: degrading(
     ['critical', 'warning'],

@@ -1,6 +1,7 @@
 import type { Summary } from '@vantage/contract';
 
 import type { Report, ResultOf } from './report.ts';
+import { isUnanswered, kindOf } from './types/dns-answer.ts';
 
 /**
  * What a probe says of the target. `impaired`: it answers, and not as it should. `silent`: nothing came back, which
@@ -23,7 +24,7 @@ export interface Sides {
 export function sidesOf(type: string, reports: readonly Report[]): Sides {
   const first = reports.map((report) => sideOf(type, report));
   // Where the port is known to be open, silence is what a filter or a loss on the way makes of it.
-  const isOpen = first.includes('up');
+  const isOpen = type === 'udp' && first.includes('up');
   const of = new Map(
     reports.map(({ probe }, index) => [probe, first[index] === 'silent' && isOpen ? 'down' : first[index]!]),
   );
@@ -56,6 +57,7 @@ function sideOf(type: string, report: Report): Side {
   if (outcome === 'error' || result.error?.source === 'probe') return 'notMeasured';
   if (type === 'ping' && outcome === 'failure' && isUnfit(report.result)) return 'notMeasured';
   if (type === 'http') return httpSide(outcome, report.result);
+  if (type === 'dns') return dnsSide(outcome, report.result);
   if (outcome === 'success') return 'up';
   return type === 'udp' && outcome === 'timeout' ? 'silent' : 'down';
 }
@@ -67,6 +69,13 @@ const ORDINARY_TTL = 64;
 function isUnfit({ error, ttl }: ResultOf<'ping'>): boolean {
   if (error?.code === 'packet_too_big') return true;
   return error?.code === 'time_exceeded' && ttl !== undefined && ttl < ORDINARY_TTL;
+}
+
+/** An answer that proves nothing is as silence; one that no resolver would take is none, whatever its rcode. */
+function dnsSide(outcome: 'success' | 'failure' | 'timeout', result: ResultOf<'dns'>): Side {
+  if (isUnanswered(result)) return 'silent';
+  const kind = kindOf(result);
+  return outcome === 'success' && kind !== 'foreign' && kind !== 'loop' ? 'up' : 'down';
 }
 
 /** What is said about redirects and the browser is not that the target has no answer. */

@@ -6,6 +6,26 @@ import { dns, http, info, lost, ping, refused, tcp, tls, trace, udp } from '../t
 
 const good = ping([20, 21, 22, 20]);
 
+const toCom = [{ name: 'com.', type: 'NS', ttl: 60, data: 'a.gtld-servers.net.' }];
+
+/** Asked of a server that does not resolve: as an agent of today tells it, and as one did that named no kinds. */
+const oldReferral = dns([], { flags: ['qr', 'rd'], authority: toCom });
+const referred = bad(
+  'dns_no_answer',
+  {
+    ...{ recordType: 'A', queryName: 'example.com.', rcode: 'NOERROR', answers: [], authority: toCom },
+    ...{ answerKind: 'referral' as const, canonicalName: null, referral: 'com.', resolvedIp: null },
+  },
+  { source: 'resolver', phase: 'response' },
+);
+const bare = dns([], { flags: ['qr', 'rd'] });
+const delegated = dns([], { recordType: 'NS', answerKind: 'referral', referral: 'Example.com.' });
+const noResolver = bad(
+  'dns_resolver_unreachable',
+  { recordType: 'A', queryName: 'example.com.', resolvedIp: null },
+  { source: 'resolver', phase: 'resolve' },
+);
+
 describe('the verdict', () => {
   it.each<[reason: string, verdict: Summary['verdict'], agree: string, summary: Summary]>([
     ['all answer', 'up', '3 of 3', summaryOf('ping', each('fra-1 ber-1 par-1', good))],
@@ -85,6 +105,28 @@ describe('the verdict', () => {
     ],
     ['a name that does not exist', 'down', '2 of 2', summaryOf('dns', each('fra-1 ber-1', dns('NXDOMAIN')))],
     ['a name without such records', 'up', '2 of 2', summaryOf('dns', each('fra-1 ber-1', dns([])))],
+    ['a referral says nothing of the name', 'unknown', '0 of 0', summaryOf('dns', each('fra-1 ber-1', referred))],
+    ['a referral of an agent that names no kind', 'unknown', '0 of 0', summaryOf('dns', { 'fra-1': oldReferral })],
+    [
+      'a referral beside an answer does not count',
+      'up',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': referred, 'ber-1': dns(['A 192.0.2.1']) }),
+    ],
+    ['a bare answer says nothing of the name', 'unknown', '0 of 0', summaryOf('dns', { 'fra-1': bare })],
+    ['a resolver without an address neither', 'unknown', '0 of 0', summaryOf('dns', { 'fra-1': noResolver })],
+    [
+      'a resolver that cannot be reached is an outage of its own',
+      'partial',
+      '1 of 2',
+      summaryOf('dns', {
+        'fra-1': bad('dns_resolver_unreachable', { recordType: 'A' }, { source: 'resolver', phase: 'request' }),
+        'ber-1': dns(['A 192.0.2.1']),
+      }),
+    ],
+    ['name servers of the zone that was asked for', 'up', '1 of 1', summaryOf('dns', { 'fra-1': delegated })],
+    ['records of a stranger', 'down', '1 of 1', summaryOf('dns', { 'fra-1': dns([], { answerKind: 'foreign' }) })],
+    ['aliases in a circle', 'down', '1 of 1', summaryOf('dns', { 'fra-1': dns([], { answerKind: 'loop' }) })],
     [
       'different answers',
       'up',
@@ -171,6 +213,48 @@ describe('the headline', () => {
     [
       '203.0.113.1 is AS64512 (Target Net), as seen from the one probe that could measure.',
       summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net' }) }, { host: '203.0.113.1' }),
+    ],
+    [
+      'No probe got an answer for example.com (A): referred to com., did not answer.',
+      summaryOf('dns', each('fra-1 ber-1', referred)),
+    ],
+    [
+      'No probe got an answer for example.com (A): referred to com., did not answer.',
+      summaryOf('dns', { 'fra-1': oldReferral }),
+    ],
+    [
+      'example.com resolves (A) from the one probe that got an answer; one probe got no answer to the question, which proves neither.',
+      summaryOf('dns', { 'fra-1': referred, 'ber-1': dns(['A 192.0.2.1']) }),
+    ],
+    [
+      'No probe got an answer for example.com (A): the server sent neither records nor a proof that there are none.',
+      summaryOf('dns', { 'fra-1': bare }),
+    ],
+    [
+      'No probe got an answer for example.com (A): the address of the resolver could not be found.',
+      summaryOf('dns', { 'fra-1': noResolver }),
+    ],
+    [
+      'No probe got an answer for example.com (A): no address of a name server of the zone could be found.',
+      summaryOf('dns', { 'fra-1': { ...noResolver, trace: [] } }),
+    ],
+    [
+      'example.com is delegated, by the zone above it, as seen from the one probe that could measure.',
+      summaryOf('dns', { 'fra-1': delegated }),
+    ],
+    [
+      'example.com does not resolve (A) from any of 2 probes: it is an alias of gone.example., which does not exist.',
+      summaryOf(
+        'dns',
+        each('fra-1 ber-1', dns('NXDOMAIN', { answerKind: 'nxdomain', canonicalName: 'gone.example.' })),
+      ),
+    ],
+    [
+      'example.com is an alias of a.example., which has no records of type A, as seen from both probes.',
+      summaryOf(
+        'dns',
+        each('fra-1 ber-1', dns(['CNAME a.example.'], { answerKind: 'nodata', canonicalName: 'a.example.' })),
+      ),
     ],
     [
       'example.com is an alias, with no records of type A in the answer, as seen from both probes.',

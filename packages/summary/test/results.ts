@@ -80,7 +80,8 @@ export function dns(records: readonly string[] | string, fields: ResultOf<'dns'>
   });
   const rcode = typeof records === 'string' ? records : 'NOERROR';
   const verdict = 'not_validated' as const;
-  const all = { recordType, rcode, answers, dnssec: { ad: false, verdict }, resolvedIp: null, ...fields };
+  const asked = { recordType, queryName: 'example.com.', flags: ['qr', 'rd', 'ra'] satisfies ResultOf<'dns'>['flags'] };
+  const all = { ...asked, rcode, answers, dnssec: { ad: false, verdict }, resolvedIp: null, ...fields };
   if (rcode === 'NOERROR') return ok(all);
   const code = rcode === 'NXDOMAIN' ? 'dns_nxdomain' : rcode === 'SERVFAIL' ? 'dns_servfail' : 'dns_error';
   return bad(code, all, { source: 'resolver', phase: 'resolve' });

@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 
 import type { ProbeDirectory } from '../probes/probe-directory.ts';
 import type { KnownProbe } from '../probes/probe-status.ts';
+import { placeNames } from '../probes/places/places.ts';
 import { selectProbes, type Selection } from '../probes/select-probes.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import { within } from '../redis/connections.ts';
@@ -46,6 +47,8 @@ const BROKEN_QUEUE = 'The queue of the probe is broken.';
 /** Starts checks. Each is promised when all of it is answered. */
 export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
   const { redis, clock, directory, types, counters } = dependencies;
+  // Before the first request, which would wait for it.
+  placeNames();
   return (request, admit) =>
     onStore(redis, async () => {
       const known = await directory.probes();

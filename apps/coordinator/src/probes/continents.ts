@@ -18,6 +18,8 @@ const countries = {
 
 export type Continent = keyof typeof countries;
 
+export const continentNames = Object.keys(countries) as readonly Continent[];
+
 /** Two-letter codes in common use, other than those that are a country's too (AF, AS, NA, SA): there the country is meant. */
 const codes: Readonly<Record<string, Continent>> = { an: 'antarctica', eu: 'europe', oc: 'oceania' };
 
@@ -29,6 +31,11 @@ const byCountry: ReadonlyMap<string, Continent> = new Map(
 
 export function isCountryCode(code: string): boolean {
   return byCountry.has(code.toUpperCase());
+}
+
+/** Alpha-2 codes of all of them. */
+export function countryCodes(): Iterable<string> {
+  return byCountry.keys();
 }
 
 export function continentOf(countryCode: string): Continent | undefined {

@@ -1,12 +1,21 @@
-import type { InputError, ProbeRecord } from '@vantage/contract';
+import { escapeText, type InputError, type ProbeRecord } from '@vantage/contract';
 
-import { continentNamed, continentOf, isCountryCode } from './continents.ts';
+import { continentNamed, continentNames, continentOf, isCountryCode } from './continents.ts';
+import { nearestName } from './places/nearest.ts';
+import { normalisePlace, placeKey } from './places/normalise.ts';
+import { placeNames, type Places } from './places/places.ts';
 
 /** A place as a caller names it: all of its terms must hold. */
-export type Location = readonly Term[];
+export type Location = readonly Condition[];
 
-/** One term, and whether a probe is there. */
-type Term = (probe: ProbeRecord) => boolean;
+/** Whether a probe is there. */
+type Condition = (probe: ProbeRecord) => boolean;
+
+interface Term {
+  readonly holds: Condition;
+  /** Whether it names something, even if no probe is there. */
+  readonly isKnown: boolean;
+}
 
 export type ReadLocations =
   | { readonly locations: readonly Location[] }
@@ -14,54 +23,88 @@ export type ReadLocations =
   | { readonly errors: readonly InputError[] };
 
 /**
- * Reads the `locations` of a request: country code or English name, city, continent, `AS<digits>`, name of network or
- * datacenter (or whole words of it), or tag; terms joined by `+`. Case, accents and punctuation do not matter.
+ * Reads the `locations` of a request: country code (of two or three letters) or name, city, continent, `AS<digits>`, name
+ * of network or datacenter (or whole words of it), or tag; terms joined by `+`. Case, accents and punctuation do not
+ * matter. A term that is neither a place nor found at any probe is an error that names the nearest one.
  */
-export function readLocations(texts: readonly string[]): ReadLocations {
+export function readLocations(texts: readonly string[], known: readonly ProbeRecord[]): ReadLocations {
   const errors: InputError[] = [];
   const locations = texts.map((text, index) => {
-    const terms = text.split('+').map(normalise);
-    if (terms.some((term) => term === '')) {
-      errors.push({ path: `/locations/${index}`, message: 'must be terms joined by +, none of them empty' });
+    const path = `/locations/${index}`;
+    const terms = text.split('+');
+    if (terms.some((term) => normalisePlace(term) === '')) {
+      errors.push({ path, message: 'must be terms joined by +, none of them empty' });
+      return [];
     }
-    return terms.map(readTerm);
+    return terms.map((written) => {
+      const term = readTerm(written, known);
+      // To look for the nearest name takes milliseconds: once for a request.
+      if (!term.isKnown) errors.push({ path, message: unknownTerm(written, errors.length === 0 ? known : undefined) });
+      return term.holds;
+    });
   });
   return errors.length > 0 ? { errors } : { locations };
 }
 
-const countryNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
+function readTerm(written: string, known: readonly ProbeRecord[]): Term {
+  const term = normalisePlace(written);
+  const place = readPlace(written, term, known);
+  if (place !== undefined) return { holds: (probe) => place(probe) || hasTag(probe, term), isKnown: true };
 
-/** What people write for countries beside their codes and names. */
-const aliases: Readonly<Record<string, string>> = { uk: 'GB', usa: 'US', uae: 'AE', 'great britain': 'GB' };
+  const { cities } = placeNames();
+  const isCity = cities.isNameOf(written);
+  const holds: Condition = (probe) => (probe.city !== null && isCity(probe.city)) || hasWordsOrTag(probe, term);
+  return { holds, isKnown: cities.isKnown(written) || known.some(holds) };
+}
 
-function readTerm(term: string): Term {
-  const isTagged: Term = ({ tags }) => tags.some((tag) => normalise(tag) === term);
-  if (/^as\d{1,10}$/.test(term)) return (probe) => probe.asNumber.toLowerCase() === term || isTagged(probe);
+/** A network number, country, part of the United Kingdom or continent: it means that and, beside it, only a tag. */
+function readPlace(written: string, term: string, known: readonly ProbeRecord[]): Condition | undefined {
+  const number = /^asn? ?(\d{1,10})$/.exec(term)?.[1];
+  if (number !== undefined) return ({ asNumber }) => asNumber === `AS${Number(number)}`;
 
-  // A code means a country and nothing else: `de` must not find the words of a network's name.
-  const country = isCountryCode(term) ? term.toUpperCase() : Object.hasOwn(aliases, term) ? aliases[term] : undefined;
-  if (country !== undefined) return (probe) => probe.countryCode === country || isTagged(probe);
-  const continent = continentNamed(term);
-  if (continent !== undefined) return (probe) => continentOf(probe.countryCode) === continent || isTagged(probe);
+  const { countries, cities } = placeNames();
+  // `de` must not find the words of a network's name.
+  const code = term.toUpperCase();
+  // Some probes have a code that is nobody's, such as QM.
+  const isCode = isCountryCode(term) || known.some((probe) => probe.countryCode === code);
+  const named = isCode ? [code] : countries.named(written);
+  if (named.length > 0) return ({ countryCode }) => named.includes(countryCode);
+  const inNation = cities.inNation(term);
+  if (inNation !== undefined) {
+    return ({ countryCode, city }) => countryCode === 'GB' && city !== null && inNation(city);
+  }
+  const continent = continentNamed(term.replace(/^the /, ''));
+  if (continent !== undefined) return ({ countryCode }) => continentOf(countryCode) === continent;
 
-  return (probe) =>
-    normalise(countryNames.of(probe.countryCode) ?? '') === term ||
-    (probe.city !== null && normalise(probe.city) === term) ||
-    hasWords(probe.isp, term) ||
-    hasWords(probe.datacenter, term) ||
-    isTagged(probe);
+  // FRA is France, and the airport that gives the datacenters of Frankfurt their names: those that exist come first.
+  const country = countries.ofAlpha3(code);
+  if (country === undefined || known.some((probe) => hasWordsOrTag(probe, term))) return undefined;
+  return ({ countryCode }) => countryCode === country;
+}
+
+function hasWordsOrTag(probe: ProbeRecord, term: string): boolean {
+  return hasWords(probe.isp, term) || hasWords(probe.datacenter, term) || hasTag(probe, term);
+}
+
+function hasTag({ tags }: ProbeRecord, term: string): boolean {
+  return tags.some((tag) => normalisePlace(tag) === term);
 }
 
 function hasWords(name: string, term: string): boolean {
-  return ` ${normalise(name)} `.includes(` ${term} `);
+  return ` ${normalisePlace(name)} `.includes(` ${term} `);
 }
 
-/** Lower case, no accents, words of letters and digits with one space between. */
-function normalise(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
+function unknownTerm(written: string, known: readonly ProbeRecord[] | undefined): string {
+  const message = `"${escapeText(written.trim(), 80)}" is neither a place nor the network, datacenter or tag of a probe`;
+  const nearest = known === undefined ? undefined : nearestName(written, candidates(known));
+  return nearest === undefined ? message : `${message}; the nearest known name is "${escapeText(nearest, 80)}"`;
+}
+
+/** Where the probes are first: of names that are equally near, one that finds something. */
+function* candidates(known: readonly ProbeRecord[]): Generator<readonly [key: string, name: string]> {
+  const { countries, cities }: Places = placeNames();
+  const own = known.flatMap(({ city, datacenter, isp, tags }) => [city ?? '', datacenter, isp, ...tags]);
+  for (const name of [...new Set(own), ...continentNames]) yield [placeKey(name), name];
+  yield* countries.names;
+  yield* cities.names;
 }

@@ -189,6 +189,34 @@ describe('selection by location', () => {
     expect(chosen(crowd, { locations: ['DE', 'JP'], limit: 2 })).toEqual(['d1', 'jp']);
   });
 
+  it.each([
+    ['a wide one first', ['Europe', 'de']],
+    ['a narrow one first', ['de', 'Europe']],
+  ])('gives each its share where some probes are in both: %s', (_reason, locations) => {
+    const crowd = [
+      ...['d1', 'd2', 'd3', 'd4'].map((id) => probe(id)),
+      ...['f1', 'f2', 'f3'].map((id) => probe(id, { countryCode: 'FR', running: 9 })),
+    ];
+    const taken = chosen(crowd, { locations, limit: 4 });
+
+    expect(taken.filter((id) => id.startsWith('d'))).toHaveLength(2);
+    expect(taken).toHaveLength(4);
+  });
+
+  it('fills what a place lacks from another', () => {
+    const crowd = [probe('d1'), probe('d2'), probe('d3'), probe('f1', { countryCode: 'FR' })];
+
+    expect(chosen(crowd, { locations: ['Europe', 'de'], limit: 4 }).toSorted()).toEqual(['d1', 'd2', 'd3', 'f1']);
+  });
+
+  it('tells a name that means nothing from a place without a probe', () => {
+    expect(select(known, { locations: ['Osaka'] })).toMatchObject({ selected: false, reason: 'no-probe' });
+    expect(select(known, { locations: ['Osakka'] })).toMatchObject({
+      ...{ selected: false, reason: 'invalid' },
+      errors: [{ path: '/locations/0', message: expect.stringContaining('the nearest known name is "Osaka"') }],
+    });
+  });
+
   it.each([[['']], [['de+']], [['+']], [['de', ' + x']], [['!!']]])('refuses %j as unreadable', (locations) => {
     const path = `/locations/${locations.length - 1}`;
 
@@ -237,7 +265,12 @@ describe('selection by name', () => {
 describe('a selection of nobody', () => {
   it.each<[string, readonly KnownProbe[], Partial<SelectionRequest>, string]>([
     ['none is registered', [], {}, 'No probe is registered yet.'],
-    ['none is there', [probe('a')], { locations: ['JP', 'x\u0007'] }, 'There is no probe at "JP" or "x\\u{7}".'],
+    [
+      'none is there',
+      [probe('a')],
+      { locations: ['JP', 'Osaka\u0007'] },
+      'There is no probe at "JP" or "Osaka\\u{7}".',
+    ],
     ['the only one is offline', [probe('a', { offline: true })], {}, 'The only probe is not online.'],
     [
       'all are offline',

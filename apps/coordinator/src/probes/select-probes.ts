@@ -31,7 +31,8 @@ export type Selection =
 export function selectProbes(known: readonly KnownProbe[], request: SelectionRequest): Selection {
   if (request.probes !== undefined) return selectNamed(known, request.probes);
 
-  const read = readLocations(request.locations ?? []);
+  const records = request.locations === undefined ? [] : known.map(({ record }) => record);
+  const read = readLocations(request.locations ?? [], records);
   if ('errors' in read) return { selected: false, reason: 'invalid', errors: read.errors };
   const candidates = known.filter((probe) => isIn(probe, read.locations));
   const capable = candidates.filter((probe) => canRun(probe, request.type));
@@ -71,7 +72,7 @@ interface Candidate {
   readonly id: string;
   readonly asNumber: string;
   readonly countryCode: string;
-  /** The places of the request, by index, that the probe is in. */
+  /** The places of the request, by index, that the probe is in; the one with the fewest probes first. */
   readonly places: readonly number[];
   readonly degraded: number;
   /** Share of its capacity that is in use. */
@@ -87,16 +88,38 @@ function spread(
   locations: readonly Location[],
   { limit, tieBreak = () => 0 }: SelectionRequest,
 ): readonly string[] {
-  const left = capable.map((probe) => toCandidate(probe, locations, tieBreak));
+  const left = narrowestFirst(capable.map((probe) => toCandidate(probe, locations, tieBreak)));
   const taken: string[] = [];
   const uses = new Map<string | number, number>();
   while (taken.length < limit && left.length > 0) {
     const next = least(left, uses);
     left.splice(left.indexOf(next), 1);
     taken.push(next.id);
-    for (const use of [next.asNumber, next.countryCode, ...next.places]) uses.set(use, (uses.get(use) ?? 0) + 1);
+    for (const use of [next.asNumber, next.countryCode, ...placeTaken(next, uses)]) {
+      uses.set(use, (uses.get(use) ?? 0) + 1);
+    }
   }
   return taken;
+}
+
+function narrowestFirst(candidates: readonly Candidate[]): Candidate[] {
+  const sizes = new Map<number, number>();
+  for (const { places } of candidates) for (const place of places) sizes.set(place, (sizes.get(place) ?? 0) + 1);
+  return candidates.map((candidate) =>
+    candidate.places.length < 2
+      ? candidate
+      : { ...candidate, places: candidate.places.toSorted((one, other) => sizes.get(one)! - sizes.get(other)!) },
+  );
+}
+
+/** A probe in several of the places counts for the emptiest of them, else wide places would get narrow ones' probes. */
+function placeTaken({ places }: Candidate, uses: ReadonlyMap<string | number, number>): readonly number[] {
+  const usesOf = (place: number): number => uses.get(place) ?? 0;
+  const emptiest = places.reduce<number | undefined>(
+    (best, place) => (best === undefined || usesOf(place) < usesOf(best) ? place : best),
+    undefined,
+  );
+  return emptiest === undefined ? NOWHERE : [emptiest];
 }
 
 function toCandidate(

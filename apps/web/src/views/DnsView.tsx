@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 
-import { codeWords } from '../check/columns.ts';
 import { ProbeChips } from '../check/Verdict.tsx';
 import { duration, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { Badge, toneOf } from '../parts/tone.tsx';
+import { answerKey, shownRecords, titleOf } from './dns-answer.ts';
 import { groupBy } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
@@ -27,7 +27,7 @@ export function DnsView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
               <Badge tone={toneOf(members[0]![1].result)}>{titleOf(members[0]![1])}</Badge>
               <span class="note">{plural(members.length, 'probe')}</span>
             </p>
-            <Records records={members[0]![1].answers ?? []} />
+            <Records records={shownRecords(members[0]![1])} />
             <p class="note">
               {fastest(members.map(([, result]) => result))}
               {members[0]![1].dnssec?.ad === true ? ' · validated by DNSSEC' : ''}
@@ -38,20 +38,6 @@ export function DnsView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
       </div>
     </Section>
   );
-}
-
-/** TTLs run down and records rotate: neither makes an answer another one. */
-export function answerKey(result: FieldsOf<'dns'>): string {
-  const answers = (result.answers ?? []).map(({ name, type, data }) => `${name} ${type} ${data}`).toSorted();
-  return JSON.stringify([result.rcode ?? null, result.error?.code ?? null, answers]);
-}
-
-function titleOf(result: FieldsOf<'dns'>): string {
-  if (result.rcode !== undefined) {
-    const isEmpty = result.rcode === 'NOERROR' && (result.answers ?? []).length === 0;
-    return isEmpty ? 'NOERROR, no records' : result.rcode;
-  }
-  return result.error === null || result.error === undefined ? 'No answer' : codeWords(result.error.code);
 }
 
 function fastest(results: readonly FieldsOf<'dns'>[]): string {

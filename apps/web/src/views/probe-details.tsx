@@ -141,7 +141,9 @@ function DnsDetails({ result }: { readonly result: FieldsOf<'dns'> }): JSX.Eleme
       <Facts
         facts={[
           ['Question', result.queryName === undefined ? null : `${result.queryName} ${result.recordType ?? ''}`],
+          ['Alias of', result.canonicalName],
           ['Flags', (result.flags ?? []).join(' ')],
+          ['Malformed', result.formatError],
           ['Resolver', result.resolver],
           ['Over', result.transport],
           ['Size', result.size === undefined ? null : byteCount(result.size)],

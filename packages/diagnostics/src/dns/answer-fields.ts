@@ -1,6 +1,7 @@
 import { escapeText, roundMs, type ResultFieldsOf } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../diagnostic.ts';
+import { classifyAnswer, type AnswerKind, type ClassifiedAnswer } from './answer-kind.ts';
 import type { Edns } from './codec/edns.ts';
 import type { Message } from './codec/message.ts';
 import type { dns, DnsTransport } from './contract.ts';
@@ -18,19 +19,50 @@ export const usualPorts: Readonly<Record<DnsTransport, number>> = { udp: 53, tcp
 const MAX_EXTENDED_ERRORS = 4;
 const MAX_NSID_BYTES = 256;
 
+/** A name has at most 255 octets, each at most four characters in presentation format. */
+const MAX_NAME_LENGTH = 1024;
+
+/**
+ * What an answer says about the question that it answers.
+ *
+ * @param zone that the server was asked for, where it is known
+ */
+export function classifyMessage(message: Message, { query }: PreparedQuery, zone?: string): ClassifiedAnswer {
+  const { recursionDesired, recordType } = query;
+  const { rcode, flags, answers, authority } = message;
+  const queryName = nameInQuestion(message, query);
+  const classified = classifyAnswer({
+    ...{ queryName, recordType: recordType.name, recursionDesired, rcode: rcodeName(rcode) },
+    ...{ flags, answers, authority, zone },
+  });
+  return message.formatError === null ? classified : { ...classified, kind: 'malformed' };
+}
+
+/** The name that was asked for, as the server repeated it: in the form in which names are read. */
+export function nameInQuestion({ questions }: Message, query: PreparedQuery['query']): string {
+  return questions[0]?.name ?? query.name;
+}
+
 /** What a result shows of an answer. */
 export function answerFields(
   answer: Answer,
+  { kind, canonicalName, referral }: ClassifiedAnswer,
   validationFailed: boolean,
   prepared: PreparedQuery,
   context: Pick<DiagnosticContext, 'isPrivateAddress' | 'showPrivateAddresses' | 'resolvers'>,
   budget: RecordBudget,
 ): AnswerFields {
   const { message, transport } = answer;
+  const sections = showSections(message, budget);
   return {
     rcode: rcodeName(message.rcode),
+    answerKind: kind,
+    canonicalName: canonicalName === null ? null : escapeText(canonicalName, MAX_NAME_LENGTH),
+    referral: referral === null ? null : escapeText(referral, MAX_NAME_LENGTH),
+    formatError: formatErrorOf(message),
     flags: [...message.flags],
-    ...showSections(message, budget),
+    ...sections,
+    truncated: sections.truncated || message.flags.includes('tc'),
     resolver: resolverField(answer, context),
     transport,
     size: answer.bytes,
@@ -40,7 +72,7 @@ export function answerFields(
       query: roundMs(answer.queryMs),
     },
     edns: message.edns === null ? null : ednsField(message.edns),
-    dnssec: { ad: message.flags.includes('ad'), verdict: verdictOf(message, validationFailed, prepared) },
+    dnssec: { ad: message.flags.includes('ad'), verdict: verdictOf(message, kind, validationFailed, prepared) },
   };
 }
 
@@ -73,14 +105,25 @@ function nsidField(nsid: Uint8Array): NonNullable<NonNullable<Fields['edns']>['n
   return { hex: octets.toString('hex'), text: escapeText(octets.toString('latin1')) };
 }
 
+function formatErrorOf({ formatError, trailingBytes }: Message): string | null {
+  if (formatError !== null) return formatError;
+  return trailingBytes === 0
+    ? null
+    : `${trailingBytes} ${trailingBytes === 1 ? 'octet' : 'octets'} after the last record`;
+}
+
+/** The kinds of answers that a resolver can have validated. */
+const validatable: ReadonlySet<AnswerKind> = new Set(['answer', 'alias', 'nodata', 'nxdomain']);
+
 function verdictOf(
-  { rcode, flags }: Message,
+  { flags }: Message,
+  kind: AnswerKind,
   validationFailed: boolean,
   { query }: PreparedQuery,
 ): NonNullable<Fields['dnssec']>['verdict'] {
   if (validationFailed) return 'validation_failed';
-  const answered = rcode === 0 || rcode === 3;
-  // Without recursion or with validation switched off nobody was asked for a verdict.
-  if (!answered || query.checkingDisabled || !query.recursionDesired) return 'unknown';
+  // Only a resolver (RA) that was asked to resolve, with validation not switched off, gives a verdict.
+  if (query.checkingDisabled || !query.recursionDesired || !flags.includes('ra')) return 'unknown';
+  if (!validatable.has(kind)) return 'unknown';
   return flags.includes('ad') ? 'validated' : 'not_validated';
 }

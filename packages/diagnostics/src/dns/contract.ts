@@ -1,6 +1,7 @@
 import { defineCheckType, durationSchema, failureSchema, nullable, type InputError } from '@vantage/contract';
 import { Type } from 'typebox';
 
+import { answerKinds, type AnswerKind } from './answer-kind.ts';
 import { parseRecordType } from './record-types.ts';
 import { looksLikeAddress, parseResolver } from './resolver.ts';
 
@@ -126,17 +127,46 @@ export const dns = defineCheckType({
       description: 'The name that was asked for, fully qualified: the reverse name of an address.',
     }),
     rcode: rcodeSchema,
+    answerKind: Type.Enum(Object.keys(answerKinds) as [AnswerKind, ...AnswerKind[]], {
+      description: `What the answer says about the question: ${Object.entries(answerKinds)
+        .map(([kind, meaning]) => `${kind}: ${meaning}`)
+        .join('; ')}.`,
+    }),
+    canonicalName: nullable(
+      Type.String({
+        maxLength: 1024,
+        description:
+          'The name at the end of the aliases (CNAME, DNAME) in the answer; null for a name that is no alias.',
+      }),
+    ),
+    referral: nullable(
+      Type.String({
+        maxLength: 1024,
+        description: 'The zone whose name servers the answer gives in place of records; null where it gives none.',
+      }),
+    ),
+    formatError: nullable(
+      Type.String({
+        maxLength: 256,
+        description:
+          'What is wrong with the format of the answer; null for a valid message. What could be read is shown, a record ' +
+          'that breaks the format of its type as `\\# <length> <hex>`. Octets after the last record are no failure.',
+      }),
+    ),
     flags: Type.Array(Type.Enum(['qr', 'aa', 'tc', 'rd', 'ra', 'ad', 'cd']), {
       maxItems: 7,
       description: 'The flags of the answer that are set, in the order of the header.',
     }),
     answers: section(
-      'The answer section. The first A or AAAA record in it is also `resolvedIp`, which is null otherwise.',
+      'The answer section. The first A or AAAA record of the name or of its canonical name is also `resolvedIp`, which ' +
+        'is null otherwise.',
     ),
     authority: section('The authority section.'),
     additional: section('The additional section, without the OPT record.'),
     truncated: Type.Boolean({
-      description: 'True where records were left out or cut: 50 records, 4 KiB each and 16 KiB in all are shown.',
+      description:
+        'True where records were left out or cut: 50 records, 4 KiB each and 16 KiB in all are shown. Also where the ' +
+        'answer itself is cut off (TC).',
     }),
     resolver: nullable(
       Type.String({
@@ -149,7 +179,11 @@ export const dns = defineCheckType({
     transport: Type.Enum([...dnsTransports], {
       description: 'What carried the answer; tcp after a truncated udp answer.',
     }),
-    size: Type.Integer({ minimum: 0, maximum: 65535, description: 'Size of the answer, bytes of the DNS message.' }),
+    size: Type.Integer({
+      minimum: 0,
+      maximum: 65535,
+      description: 'Size of the answer, bytes, with any after its end.',
+    }),
     timings: Type.Object(
       {
         connect: nullable(durationSchema),

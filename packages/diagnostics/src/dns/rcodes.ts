@@ -37,10 +37,17 @@ export function rcodeName(rcode: number): string {
   return rcodeNames[rcode] ?? `RCODE${rcode}`;
 }
 
-/** What an answer's rcode means for the check; `null` for NOERROR, with or without records. */
-export function rcodeFailure(rcode: number): Failure | null {
-  if (rcode === 0) return null;
-  const message = rcode === 3 ? 'The name does not exist (NXDOMAIN).' : `The resolver answered ${rcodeName(rcode)}.`;
+/**
+ * What an rcode other than NOERROR means for the check.
+ *
+ * @param alias the name that the aliases of the one asked for lead to: NXDOMAIN is about that one (RFC 6604)
+ */
+export function rcodeFailure(rcode: number, alias: string | null = null): Failure {
+  const missing =
+    alias === null
+      ? 'The name does not exist (NXDOMAIN).'
+      : `The name is an alias of ${alias}, which does not exist (NXDOMAIN).`;
+  const message = rcode === 3 ? missing : `The resolver answered ${rcodeName(rcode)}.`;
   return { code: codeByRcode[rcode] ?? 'dns_error', phase: 'response', source: 'resolver', message };
 }
 

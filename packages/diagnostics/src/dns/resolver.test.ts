@@ -23,6 +23,9 @@ describe('the text of a resolver', () => {
     ['white space', 'dns google'],
     ['half a bracket', '[2620:fe::fe'],
     ['a zone', 'fe80::1%eth0'],
+    ['brackets around IPv4', '[192.0.2.1]'],
+    ['brackets around IPv4 and a port', '[192.0.2.1]:53'],
+    ['brackets around a name', '[dead.beef]'],
     ['nothing', ''],
   ])('is refused: %s', (_reason, text) => {
     expect(parseResolver(text)).toBeUndefined();

@@ -6,15 +6,15 @@ export interface ResolverText {
 }
 
 /**
- * Reads `host`, `host:port`, `address`, `address:port`, `[address]` or `[address]:port`. An IPv6 address with a port
- * needs the brackets. What the host is, only the admission says.
+ * Reads `host`, `host:port`, `address`, `address:port`, `[IPv6]` or `[IPv6]:port`. An IPv6 address with a port needs the
+ * brackets, which no other host has (RFC 3986 section 3.2.2). What the host is, only the admission says.
  *
  * @returns `undefined` for another form
  */
 export function parseResolver(text: string): ResolverText | undefined {
   const bare = text.split(':').length > 2 && !text.startsWith('[');
   if (bare) return /^[0-9a-f:.]+$/i.test(text) ? { host: text, port: undefined } : undefined;
-  const parts = /^(?:\[([0-9a-f:.]+)\]|([^[\]:\s]+))(?::(\d{1,5}))?$/i.exec(text);
+  const parts = /^(?:\[([0-9a-f.]*:[0-9a-f:.]*)\]|([^[\]:\s]+))(?::(\d{1,5}))?$/i.exec(text);
   const host = parts?.[1] ?? parts?.[2];
   if (host === undefined) return undefined;
   const port = parts?.[3] === undefined ? undefined : Number(parts[3]);

@@ -38,11 +38,25 @@ async function admitted(
   const port = parsed.port ?? usualPorts[transport];
   try {
     const admission = await admit({ host: parsed.host, port, purpose: 'dns' }, signal);
-    return admission.admitted ? { servers: [{ target: admission.target, port }] } : { failure: admission.failure };
+    if (admission.admitted) return { servers: [{ target: admission.target, port }] };
+    return { failure: resolverNameFailure(admission.failure, 'resolver') };
   } catch (error) {
     if (!signal.aborted) throw error;
     return { failure: timedOut('resolve', 'The name of the resolver was not resolved in time.') };
   }
+}
+
+/**
+ * Why a resolver or a name server was not admitted, in its own words: the target of a dns check is the name that is asked
+ * for, of which nothing was learned. A refusal by the policy stays one.
+ */
+export function resolverNameFailure(failure: Failure, server: 'resolver' | 'name server'): Failure {
+  if (failure.code === 'target_refused_by_policy' || failure.code === 'timed_out') return failure;
+  if (failure.code === 'family_unavailable') {
+    return { ...failure, message: failure.message.replace('The target', `The ${server}`) };
+  }
+  const message = `The address of the ${server} could not be found: ${failure.message}`;
+  return { ...failure, code: 'dns_resolver_unreachable', source: 'resolver', message };
 }
 
 function own(transport: DnsTransport, { resolvers }: DiagnosticContext<typeof dns>): ChosenResolvers {

@@ -5,7 +5,17 @@ import { Value } from 'typebox/value';
 import { testContext } from '../../test/context.ts';
 import { closedPort } from '../../test/closed-port.ts';
 import { patientWaits, startDnsServer, type AnswerDns, type DnsServer } from '../../test/dns-server.ts';
-import { addressRecord, FLAGS, optRecord, respond, u16, wireName, wireText } from '../../test/dns-wire.ts';
+import {
+  addressRecord,
+  FLAGS,
+  optRecord,
+  respond,
+  u16,
+  wireName,
+  wireText,
+  type WireRecord,
+  type WireResponse,
+} from '../../test/dns-wire.ts';
 import { ipv6Missing, itNeeding } from '../../test/needs.ts';
 import { dns } from './contract.ts';
 import { runDns as run } from './run.ts';
@@ -209,7 +219,8 @@ describe('a dns check', () => {
       respond(query, { answers: records, authority: records, additional: [...records, optRecord(errors)] }),
     ]);
 
-    const outcome = await runDns(params({ transport: 'tcp' }), ownResolver(server));
+    const request = { ...params({ transport: 'tcp' }), host: name, recordType: 'TXT' };
+    const outcome = await runDns(request, ownResolver(server));
 
     expect(outcome).toMatchObject({ result: 'success', truncated: true });
     expect(Buffer.byteLength(JSON.stringify(outcome))).toBeLessThan(MAX_RESULT_BYTES);
@@ -226,7 +237,173 @@ describe('a dns check', () => {
   });
 });
 
+describe('an answer that says nothing about the name', () => {
+  const com: WireRecord = { name: 'com', type: 2, data: Uint8Array.from(wireName('a.gtld-servers.net')) };
+  const foreign = addressRecord('evil.example.net', '192.0.2.66');
+
+  it.each<[string, WireResponse, object]>([
+    [
+      'a referral',
+      { flags: FLAGS.rd, authority: [com] },
+      {
+        answerKind: 'referral',
+        referral: 'com.',
+        error: noAnswer('The server referred to com. and did not answer.'),
+      },
+    ],
+    ['the bare question', { flags: FLAGS.rd }, { answerKind: 'lame', error: noAnswer('NOERROR') }],
+    ['TC over TCP too', { flags: FLAGS.rd | FLAGS.ra | FLAGS.tc }, { answerKind: 'truncated', error: noAnswer('TC') }],
+    [
+      'an alias in a circle',
+      { answers: [{ name: 'www.example.com', type: 5, data: Uint8Array.from(wireName('www.example.com')) }] },
+      { answerKind: 'loop', error: noAnswer('www.example.com.') },
+    ],
+    [
+      'records of another name',
+      { answers: [foreign] },
+      { answerKind: 'foreign', error: { code: 'dns_bad_response', source: 'resolver' } },
+    ],
+  ])('is a failure that shows it: %s', async (_reason, response, expected) => {
+    const server = await listen((query) => [respond(query, response)]);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'failure', rcode: 'NOERROR', resolvedIp: null, ...expected });
+    expect(outcome.dnssec).toEqual({ ad: false, verdict: 'unknown' });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('is none where name servers were asked for and the referral names them', async () => {
+    const own = { ...com, name: 'example.com' };
+    const server = await listen((query) => [respond(query, { flags: FLAGS.rd, authority: [own] })]);
+
+    const outcome = await runDns({ ...params(), host: 'example.com', recordType: 'NS' }, ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'success', answerKind: 'referral', referral: 'example.com.', error: null });
+  });
+});
+
+describe('an answer', () => {
+  const alias: WireRecord = { name: 'www.example.com', type: 5, data: Uint8Array.from(wireName('gone.example.net')) };
+
+  it('that the end of an alias does not exist says so of that name', async () => {
+    const server = await listen((query) => [respond(query, { rcode: 3, answers: [alias] })]);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      answerKind: 'nxdomain',
+      canonicalName: 'gone.example.net.',
+      error: {
+        code: 'dns_nxdomain',
+        message: 'The name is an alias of gone.example.net., which does not exist (NXDOMAIN).',
+      },
+    });
+  });
+
+  it('gives the address of the name, not the one that comes first', async () => {
+    const answers = [addressRecord('evil.example.net', '192.0.2.66'), addressRecord('www.example.com', '192.0.2.1')];
+    const server = await listen((query) => [respond(query, { answers })]);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'success', answerKind: 'answer', resolvedIp: '192.0.2.1' });
+    expect(outcome.answers).toHaveLength(2);
+  });
+
+  it('of a server that does not resolve (no RA) is no verdict on validation', async () => {
+    const answers = [addressRecord('www.example.com', '192.0.2.1')];
+    const server = await listen((query) => [respond(query, { flags: FLAGS.aa | FLAGS.rd, answers })]);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome.dnssec).toEqual({ ad: false, verdict: 'unknown' });
+  });
+
+  it.each(['udp', 'tcp'] as const)('with octets after its end is one, and says so: over %s', async (transport) => {
+    const answers = [addressRecord('www.example.com', '192.0.2.1')];
+    const server = await listen((query) => [Buffer.concat([respond(query, { answers }), Buffer.alloc(8)])]);
+
+    const outcome = await runDns(params({ transport }), ownResolver(server));
+
+    expect(outcome).toMatchObject({
+      result: 'success',
+      resolvedIp: '192.0.2.1',
+      formatError: '8 octets after the last record',
+    });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it.each(['udp', 'tcp'] as const)('with one malformed record keeps all the rest: over %s', async (transport) => {
+    const short: WireRecord = { name: 'www.example.com', type: 1, data: Uint8Array.of(192, 0, 2) };
+    const good = addressRecord('www.example.com', '192.0.2.1');
+    const nameServer = { name: 'example.com', type: 2, data: Uint8Array.from(wireName('ns.example.com')) };
+    const server = await listen((query) => [respond(query, { answers: [short, good], authority: [nameServer] })]);
+
+    const outcome = await runDns(params({ transport }), ownResolver(server));
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      error: { code: 'dns_bad_response', source: 'resolver' },
+      rcode: 'NOERROR',
+      answerKind: 'malformed',
+      formatError: 'a field runs past its bound',
+      flags: ['qr', 'rd', 'ra'],
+      resolvedIp: null,
+      answers: [
+        { name: 'www.example.com.', type: 'A', data: '\\# 3 C00002' },
+        { name: 'www.example.com.', type: 'A', data: '192.0.2.1' },
+      ],
+      authority: [{ type: 'NS', data: 'ns.example.com.' }],
+    });
+    expect(outcome.size).toBeGreaterThan(60);
+    expect(outcome.rt).toBeGreaterThan(0);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('that was SERVFAIL once, and no more when it is asked for again, does not fail validation', async () => {
+    const server = await listen((query) => {
+      if (server.queries.length === 1) return [respond(query, { rcode: 2 })];
+      return [respond(query, { answers: [addressRecord('www.example.com', '192.0.2.1')] })];
+    });
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'failure', rcode: 'SERVFAIL', dnssec: { ad: false, verdict: 'unknown' } });
+    expect(server.queries.map(({ query }) => query.flags & FLAGS.cd)).toEqual([0, FLAGS.cd, 0]);
+  });
+});
+
 describe('the resolver', () => {
+  it('whose own name is not found is not the name that was asked for', async () => {
+    const outcome = await runDns(params({ resolver: 'nowhere.example' }), testContext());
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      resolvedIp: null,
+      error: { code: 'dns_resolver_unreachable', phase: 'resolve', source: 'resolver' },
+    });
+    expect(outcome.error?.message).toBe(
+      'The address of the resolver could not be found: The test knows no nowhere.example.',
+    );
+    expect(outcome.rcode).toBeUndefined();
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('of a family that the probe lacks is the one that has no other', async () => {
+    const message = 'The target has IPv4 addresses only, and this probe has no IPv4 connectivity.';
+    const failure = { code: 'family_unavailable', phase: 'resolve', source: 'probe', message } as const;
+    const admit = async () => ({ admitted: false, failure, addresses: [], resolveMs: 0 }) as const;
+
+    const outcome = await runDns(params({ resolver: '192.0.2.53' }), testContext({ admit }));
+
+    expect(outcome).toMatchObject({
+      result: 'error',
+      error: { message: 'The resolver has IPv4 addresses only, and this probe has no IPv4 connectivity.' },
+    });
+  });
+
   it('of the caller passes the policy first', async () => {
     const server = await listen((query) => [respond(query)]);
     const context = testContext({ hosts: { 'resolver.example': ['127.0.0.1'] }, resolvers: ['192.0.2.1'] });
@@ -317,6 +494,10 @@ describe('a job that no coordinator would send', () => {
     expect(server.queries).toEqual([]);
   });
 });
+
+function noAnswer(words: string): object {
+  return { code: 'dns_no_answer', source: 'resolver', message: expect.stringContaining(words) };
+}
 
 function params(options: Partial<DnsOptions> = {}): ParamsOf<typeof dns> {
   const defaults: DnsOptions = {

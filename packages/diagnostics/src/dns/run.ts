@@ -1,28 +1,26 @@
 import { isIP } from 'node:net';
 
-import { roundMs, type Failure, type ParamsOf } from '@vantage/contract';
+import type { Failure, ParamsOf } from '@vantage/contract';
 
-import { outcomeOf, timedOut } from '../classify.ts';
+import { timedOut } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
-import { answerFields } from './answer-fields.ts';
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';
 import { reverseName } from './codec/name.ts';
 import type { dns } from './contract.ts';
-import { rcodeFailure } from './rcodes.ts';
+import { concluded, ended, questionFields } from './outcome.ts';
 import { parseRecordType } from './record-types.ts';
 import { newRecordBudget } from './records.ts';
 import { chooseResolvers } from './resolvers.ts';
 import { rootHints } from './root-hints.ts';
 import { traceDns, type TraceStart } from './trace.ts';
 import { prepareQuery, type NameServer, type PreparedQuery } from './transport/exchange.ts';
+import { failsValidation } from './validation.ts';
 
 type Dns = typeof dns;
 type DnsParams = ParamsOf<Dns>;
 
 /** Kept back from the deadline, so that what is known is reported before it. */
 const REPORT_MARGIN_MS = 400;
-
-const SERVFAIL = 2;
 
 /** How long is waited, milliseconds. A list has one wait after each transmission over UDP. */
 export interface DnsWaits {
@@ -56,8 +54,7 @@ export async function runDns(
 ): Promise<Outcome<Dns>> {
   const prepared = prepare(params);
   if ('failure' in prepared) return ended(prepared.failure, {});
-  const { recordType, name } = prepared.query.query;
-  const fields = { recordType: recordType.name, queryName: name };
+  const fields = questionFields(prepared.query);
   context.emitPartial(fields);
   const leftMs = Math.max(0, Math.floor(context.remainingMs() - REPORT_MARGIN_MS));
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);
@@ -70,7 +67,7 @@ export async function runDns(
       signal,
     );
     const budget = newRecordBudget();
-    const outcome = concluded(traced, prepared.query, fields, context, budget);
+    const outcome = concluded(traced, prepared.query, context, budget);
     return { ...outcome, trace: traced.rows(budget) };
   }
 
@@ -84,7 +81,7 @@ export async function runDns(
   };
   const asked = await askInTurn(chosen.servers, prepared.query, options, signal);
   const validationFailed = await failsValidation(asked, prepared.query, options, waits.uncheckedMs, signal);
-  return concluded({ ...asked, validationFailed }, prepared.query, fields, context, newRecordBudget());
+  return concluded({ ...asked, validationFailed }, prepared.query, context, newRecordBudget());
 }
 
 function prepare(params: DnsParams): { readonly query: PreparedQuery } | { readonly failure: Failure } {
@@ -116,57 +113,10 @@ async function askInTurn(
   let last: AskedResolver = { answer: null, failure: timedOut('request') };
   for (const server of servers) {
     if (signal.aborted) break;
-    last = await ask(server, prepared, options, signal);
-    if (last.answer !== null) break;
+    const asked = await ask(server, prepared, options, signal);
+    // An answer that cannot be read is still more than none.
+    if (asked.answer !== null || last.answer === null) last = asked;
+    if (asked.answer?.message.formatError === null) break;
   }
   return last;
-}
-
-/**
- * True where a resolver that answers SERVFAIL has an answer once it is asked not to validate: the data is there, and its
- * signatures are what is wrong (RFC 4035 section 3.2.2).
- */
-async function failsValidation(
-  { answer }: AskedResolver,
-  prepared: PreparedQuery,
-  options: AskOptions,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (answer === null || answer.message.rcode !== SERVFAIL || prepared.query.checkingDisabled) return false;
-  const unchecked = prepareQuery({ ...prepared.query, checkingDisabled: true });
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const again = await ask(answer.server, unchecked, options, bounded);
-  const rcode = again.answer?.message.rcode;
-  return rcode === 0 || rcode === 3;
-}
-
-function concluded(
-  asked: AskedResolver & { readonly validationFailed: boolean },
-  prepared: PreparedQuery,
-  fields: Pick<Outcome<Dns>, 'recordType' | 'queryName'>,
-  context: DiagnosticContext<Dns>,
-  budget: ReturnType<typeof newRecordBudget>,
-): Outcome<Dns> {
-  const { answer, failure } = asked;
-  if (answer === null) return ended(failure ?? timedOut('response'), fields);
-  const shown = answerFields(answer, asked.validationFailed, prepared, context, budget);
-  const error = failure ?? rcodeFailure(answer.message.rcode);
-  const message = asked.validationFailed ? 'The answer fails DNSSEC validation (SERVFAIL).' : error?.message;
-  return {
-    result: error === null ? 'success' : outcomeOf(error),
-    rt: roundMs(answer.queryMs),
-    resolvedIp: firstAddress(shown.answers),
-    error: error === null ? null : { ...error, message: message ?? error.message },
-    ...fields,
-    ...shown,
-  };
-}
-
-function ended(failure: Failure, fields: Pick<Outcome<Dns>, 'recordType' | 'queryName'>): Outcome<Dns> {
-  return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, ...fields };
-}
-
-function firstAddress(answers: readonly { readonly data: string }[]): string | null {
-  return answers.find(({ data }) => isIP(data) !== 0)?.data ?? null;
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { MAX_RESULT_BYTES, resultSchema, type ParamsOf } from '@vantage/contract';
+import { MAX_RESULT_BYTES, resultSchema, type Failure, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
 import { testContext } from '../../test/context.ts';
@@ -95,14 +95,27 @@ describe('a trace', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it.each<[string, AnswerDns]>([
-    ['refuses', (query) => [respond(query, { rcode: 5 })]],
-    ['refers upwards', (query) => [refer(query, '.', [['a.root', ROOT]])]],
-    ['refers to its own zone', (query) => [refer(query, 'example', [['ns.nic.example', TLD]])]],
-    ['refers to another branch', (query) => [refer(query, 'other.example', [['ns.other.example', AUTHORITY]])]],
-    ['gives nothing at all', (query) => [respond(query, { flags: 0 })]],
-    ['sends nonsense', (query) => [respond(query, { answers: [addressRecord('x', '192.0.2.1')] }).subarray(0, -1)]],
-  ])('asks the next server of a zone where one %s', async (_reason, lame) => {
+  it.each<[string, AnswerDns, Failure['code']]>([
+    ['refuses', (query) => [respond(query, { rcode: 5 })], 'dns_refused'],
+    ['refers upwards', (query) => [refer(query, '.', [['a.root', ROOT]])], 'dns_no_answer'],
+    ['refers to its own zone', (query) => [refer(query, 'example', [['ns.nic.example', TLD]])], 'dns_no_answer'],
+    [
+      'refers to another branch',
+      (query) => [refer(query, 'other.example', [['ns.other.example', AUTHORITY]])],
+      'dns_no_answer',
+    ],
+    ['gives nothing at all', (query) => [respond(query, { flags: 0 })], 'dns_no_answer'],
+    [
+      'answers about another name',
+      (query) => [respond(query, { flags: FLAGS.aa, answers: [addressRecord('evil.example.net', '192.0.2.66')] })],
+      'dns_bad_response',
+    ],
+    [
+      'sends nonsense',
+      (query) => [respond(query, { answers: [addressRecord('x', '192.0.2.1')] }).subarray(0, -1)],
+      'dns_bad_response',
+    ],
+  ])('asks the next server of a zone where one %s', async (_reason, lame, code) => {
     const two: AnswerDns = (query) => {
       return [
         refer(query, 'example', [
@@ -117,7 +130,61 @@ describe('a trace', () => {
 
     expect(outcome.result).toBe('success');
     expect(outcome.trace?.map(({ address }) => address)).toEqual([ROOT, LAME, TLD, AUTHORITY]);
-    expect(outcome.trace?.[1]?.error?.code).toBe('dns_bad_response');
+    expect(outcome.trace?.[1]?.error?.code).toBe(code);
+  });
+
+  it('ends with the rcode of a zone whose servers refuse, whatever the others did', async () => {
+    const refused: AnswerDns = (query) => [respond(query, { rcode: 5 })];
+    const two: AnswerDns = (query) => {
+      return [
+        refer(query, 'example', [
+          ['lame.nic.example', LAME],
+          ['ns.nic.example', null],
+        ]),
+      ];
+    };
+    const { start } = await serve({ [ROOT]: two, [LAME]: refused });
+
+    const outcome = await runDns(params(), testContext<typeof dns>(), start);
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      rcode: 'REFUSED',
+      answerKind: 'error',
+      flags: ['qr', 'rd', 'ra'],
+      error: { code: 'dns_refused', source: 'resolver' },
+    });
+    expect(outcome.trace?.at(-1)).toMatchObject({ server: 'ns.nic.example.', address: null });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('tells name servers whose name is not found from the name asked for', async () => {
+    const glueless: AnswerDns = (query) => [refer(query, 'zone.example', [['ns.nowhere.example', null]])];
+    const { start } = await serve({ [ROOT]: root, [TLD]: glueless });
+
+    const outcome = await runDns(params(), testContext<typeof dns>(), start);
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      error: { code: 'dns_resolver_unreachable', phase: 'resolve', source: 'resolver' },
+    });
+    expect(outcome.error?.message).toContain('The address of the name server could not be found: ');
+    expect(outcome.error?.message).toContain('ns.nowhere.example');
+    expect(outcome.rcode).toBeUndefined();
+  });
+
+  it('takes the servers of the zone in an answer with authority for no referral', async () => {
+    const own: AnswerDns = (query) => [
+      respond(query, {
+        flags: FLAGS.aa,
+        authority: [{ name: 'zone.example', type: 2, data: Uint8Array.from(wireName('ns.zone.example')) }],
+      }),
+    ];
+    const { start } = await serve({ [ROOT]: root, [TLD]: tld, [AUTHORITY]: own });
+
+    const outcome = await runDns(params(), testContext<typeof dns>(), start);
+
+    expect(outcome).toMatchObject({ result: 'success', answerKind: 'nodata', referral: null, answers: [] });
   });
 
   it('ends with NXDOMAIN as a failure, and with a name without records as a success', async () => {

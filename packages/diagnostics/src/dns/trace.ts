@@ -2,12 +2,16 @@ import { escapeText, roundMs, type Failure, type ResultFieldsOf, type Target } f
 
 import { timedOut } from '../classify.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
+import { answerFailure } from './answer-failure.ts';
+import type { AnswerKind } from './answer-kind.ts';
+import { classifyMessage } from './answer-fields.ts';
 import { ask, type AskedResolver } from './ask.ts';
 import type { DnsRecord, Message } from './codec/message.ts';
-import { isWithin, sameName } from './codec/name.ts';
 import type { dns } from './contract.ts';
+import { sameName } from './names.ts';
 import { rcodeName } from './rcodes.ts';
 import { newRecordBudget, showRecords, type RecordBudget } from './records.ts';
+import { resolverNameFailure } from './resolvers.ts';
 import { badResponse, type Answer, type PreparedQuery } from './transport/exchange.ts';
 
 type Context = DiagnosticContext<typeof dns>;
@@ -34,6 +38,8 @@ export interface TracePath extends TraceStart {
 
 export interface Traced extends AskedResolver {
   readonly validationFailed: false;
+  /** The zone whose server was asked last. */
+  readonly zone: string;
   /** The row of each server asked, with as many records as the budget has left. */
   readonly rows: (budget: RecordBudget) => Row[];
 }
@@ -45,9 +51,6 @@ const MAX_ROWS = 20;
 
 /** Longer names of zones and servers are cut: with all its rows a result stays below its limit. */
 const MAX_NAME_LENGTH = 256;
-
-const NOERROR = 0;
-const NXDOMAIN = 3;
 
 /**
  * Asks from the root down, each zone's servers in turn, until one answers with authority. Each server passes the policy
@@ -61,13 +64,13 @@ export async function traceDns(
 ): Promise<Traced> {
   const steps: Step[] = [];
   const rows = (budget: RecordBudget): Row[] => steps.map((step) => rowOf(step, budget));
-  const end = (answer: Answer | null, failure: Failure | null): Traced => {
-    return { answer, failure, validationFailed: false, rows };
-  };
   let zone: Zone = { name: '.', servers: shuffled(path.servers) };
+  const end = (answer: Answer | null, failure: Failure | null): Traced => {
+    return { answer, failure, validationFailed: false, zone: zone.name, rows };
+  };
   for (let delegations = 0; delegations < MAX_DELEGATIONS; delegations++) {
     let next: Zone | undefined;
-    let lastFailure: Failure = timedOut('request', 'The trace took too long.');
+    const failed: FailedStep[] = [];
     for (const server of zone.servers.slice(0, MAX_SERVERS_PER_ZONE)) {
       if (signal.aborted || steps.length === MAX_ROWS) break;
       const step = await askServer(zone, server, path, prepared, context, signal);
@@ -78,12 +81,26 @@ export async function traceDns(
         next = step.to;
         break;
       }
-      lastFailure = step.failure;
+      failed.push(step);
     }
-    if (next === undefined) return end(null, lastFailure);
+    if (next === undefined) {
+      const { answer, failure } = mostTelling(failed) ?? { answer: null, failure: tookTooLong };
+      return end(answer, failure);
+    }
     zone = next;
   }
   return end(null, badResponse(`There are more than ${MAX_DELEGATIONS} delegations.`));
+}
+
+const tookTooLong = timedOut('request', 'The trace took too long.');
+
+/** Of the servers of a zone one that answered, else one that was asked, else one that could not be; the last of them. */
+function mostTelling(steps: readonly FailedStep[]): FailedStep | undefined {
+  return (
+    steps.findLast(({ answer }) => answer !== null) ??
+    steps.findLast(({ failure }) => failure.phase !== 'resolve') ??
+    steps.at(-1)
+  );
 }
 
 interface Zone {
@@ -97,12 +114,16 @@ interface Asking {
   readonly target: Target | null;
 }
 
-type Step = Asking &
-  (
-    | { readonly kind: 'answer'; readonly answer: Answer }
-    | { readonly kind: 'referral'; readonly answer: Answer; readonly to: Zone }
-    | { readonly kind: 'failure'; readonly answer: Answer | null; readonly failure: Failure }
-  );
+interface FailedStep extends Asking {
+  readonly kind: 'failure';
+  readonly answer: Answer | null;
+  readonly failure: Failure;
+}
+
+type Step =
+  | (Asking & { readonly kind: 'answer'; readonly answer: Answer })
+  | (Asking & { readonly kind: 'referral'; readonly answer: Answer; readonly to: Zone })
+  | FailedStep;
 
 async function askServer(
   zone: Zone,
@@ -125,7 +146,7 @@ async function askServer(
   const asking = { zone, server, target };
   if (answer === null) return { ...asking, kind: 'failure', answer, failure: failure ?? timedOut('response') };
   if (failure !== null) return { ...asking, kind: 'failure', answer, failure };
-  return judge(asking, answer, prepared);
+  return nextStep(asking, answer, prepared);
 }
 
 /** The first address of the glue that the policy admits; without glue the name itself. */
@@ -141,7 +162,7 @@ async function admitServer(
     for (const host of hosts.slice(0, 2)) {
       const admission = await admit({ host, port, purpose: 'dns' }, signal);
       if (admission.admitted) return { target: admission.target };
-      ({ failure } = admission);
+      failure = resolverNameFailure(admission.failure, 'name server');
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -149,29 +170,26 @@ async function admitServer(
   return { failure };
 }
 
-function judge(asking: Asking, answer: Answer, { query }: PreparedQuery): Step {
+function nextStep(asking: Asking, answer: Answer, prepared: PreparedQuery): Step {
   const { message } = answer;
-  const fail = (failure: Failure): Step => ({ ...asking, kind: 'failure', answer, failure });
-  if (message.rcode !== NOERROR && message.rcode !== NXDOMAIN) {
-    return fail(badResponse(`The server answered ${rcodeName(message.rcode)}.`));
+  const classified = classifyMessage(message, prepared, asking.zone.name);
+  const { kind, referral } = classified;
+  if (kind === 'referral' && referral !== null) {
+    return { ...asking, kind: 'referral', answer, to: zoneOf(referral, message) };
   }
-  const delegation = delegationOf(message, asking.zone.name, query.name);
-  const isAnswer = message.answers.length > 0 || message.rcode === NXDOMAIN || message.flags.includes('aa');
-  if (isAnswer || message.authority.some(({ type }) => type === 'SOA')) return { ...asking, kind: 'answer', answer };
-  if (delegation === undefined) return fail(badResponse('The server gave neither an answer nor a delegation.'));
-  return { ...asking, kind: 'referral', answer, to: delegation };
+  if (lastKinds.has(kind)) return { ...asking, kind: 'answer', answer };
+  const failure = answerFailure(classified, message.rcode, prepared.query);
+  return { ...asking, kind: 'failure', answer, failure: failure ?? badResponse('The answer is not valid.') };
 }
 
-/** The zone that the authority section delegates to: below the zone asked, on the way to the name (else it is a lame answer). */
-function delegationOf(message: Message, zone: string, name: string): Zone | undefined {
-  const nameServers = message.authority.filter(({ type }) => type === 'NS');
-  const owner = nameServers[0]?.name;
-  if (owner === undefined || sameName(owner, zone) || !isWithin(owner, zone) || !isWithin(name, owner))
-    return undefined;
-  const servers = nameServers
-    .filter((record) => sameName(record.name, owner))
+/** The kinds of answers that no other server of the zone needs to be asked for. */
+const lastKinds: ReadonlySet<AnswerKind> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop']);
+
+function zoneOf(name: string, message: Message): Zone {
+  const servers = message.authority
+    .filter((record) => record.type === 'NS' && sameName(record.name, name))
     .map(({ data }) => ({ name: data, addresses: glueOf(data, message.additional) }));
-  return { name: owner, servers: withGlueFirst(servers) };
+  return { name, servers: withGlueFirst(servers) };
 }
 
 /** IPv4 before IPv6: the more common of the two on probes. */

@@ -1,50 +1,43 @@
 import type { SummaryGroup } from '@vantage/contract';
+import type { AnswerKind } from '@vantage/diagnostics/contract';
 
 import { found, type Found } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { groupBy, type Report, type ResultOf } from '../report.ts';
-import { naming, shown, tally, unique } from '../words.ts';
+import { naming, shown, tally } from '../words.ts';
+import { dataOf, dnsReason, isUnanswered, kindOf, readAnswer } from './dns-answer.ts';
 
 type DnsReport = Report<ResultOf<'dns'>>;
 
 /** Types whose answers go by place as a matter of course. */
 const placedTypes: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'HTTPS', 'SVCB']);
 
-/** Types whose data is a name, in which case is of no account (RFC 4343). */
-const nameTypes: ReadonlySet<string> = new Set(['CNAME', 'DNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV']);
+/** Types that each name server may make for each answer: signatures, and what it signs on the fly. */
+const madeTypes: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3']);
 
-type Kind = 'answers' | 'empty' | 'nxdomain' | 'other';
+/** The answers that can be set side by side. */
+type Side = 'answers' | 'empty' | 'nxdomain' | 'other';
 
-/** What came back, whoever counts it a failure; undefined where nothing did. */
-function kindOf({ result }: DnsReport): Kind | undefined {
-  const { rcode } = result;
-  if (rcode === undefined) return result.error?.code === 'dns_nxdomain' ? 'nxdomain' : undefined;
-  if (rcode === 'NXDOMAIN') return 'nxdomain';
-  if (rcode !== 'NOERROR') return 'other';
-  return hasRecords(result) ? 'answers' : 'empty';
-}
+const sides: Readonly<Partial<Record<AnswerKind, Side>>> = {
+  answer: 'answers',
+  nodata: 'empty',
+  alias: 'empty',
+  nxdomain: 'nxdomain',
+  error: 'other',
+};
 
-/** Whether there are records of the type that was asked for: an alias alone (CNAME) leads to none. */
-export function hasRecords({ answers = [], recordType }: ResultOf<'dns'>): boolean {
-  return answers.some(({ type }) => type === recordType);
-}
-
-/** The set of the answers: without order, TTLs and signatures; what leads to them by an alias is left out. */
-function dataOf({ answers = [], recordType }: ResultOf<'dns'>): readonly string[] {
-  const records = answers.filter(({ type }) => type !== 'RRSIG' || recordType === 'RRSIG');
-  const asked = records.filter(({ type }) => type === recordType);
-  const lines = (asked.length > 0 ? asked : records).map(({ type, data }) => {
-    const text = nameTypes.has(type) ? data.toLowerCase() : data;
-    return type === recordType ? text : `${type} ${text}`;
-  });
-  return unique(lines);
+/** What came back, whether it counts as a failure or not; undefined where nothing came that says anything. */
+function sideOf({ result }: DnsReport): Side | undefined {
+  const kind = kindOf(result);
+  return kind === undefined ? undefined : sides[kind];
 }
 
 function answersOf(report: DnsReport): readonly string[] | undefined {
-  const kind = kindOf(report);
-  if (kind === undefined) return undefined;
-  if (kind === 'answers' || kind === 'empty') return dataOf(report.result);
-  return [kind === 'nxdomain' ? 'NXDOMAIN' : (report.result.rcode ?? '')];
+  const side = sideOf(report);
+  if (side === 'answers' || side === 'empty') return dataOf(report.result);
+  if (side === 'nxdomain') return ['NXDOMAIN'];
+  if (side === 'other') return [report.result.rcode ?? ''];
+  return kindOf(report.result) === undefined ? undefined : [dnsReason(report.result) ?? 'no valid answer'];
 }
 
 export function groupAnswers(reports: readonly DnsReport[]): readonly SummaryGroup[] {
@@ -52,15 +45,17 @@ export function groupAnswers(reports: readonly DnsReport[]): readonly SummaryGro
 }
 
 export function findDns(reports: readonly DnsReport[]): readonly Found[] {
-  return [...rcodes(reports), ...answers(reports), ...dnssec(reports)];
+  return [...rcodes(reports), ...unanswered(reports), ...answers(reports), ...dnssec(reports)];
 }
 
 function rcodes(reports: readonly DnsReport[]): readonly Found[] {
-  const of = (kind: Kind): readonly DnsReport[] => reports.filter((report) => kindOf(report) === kind);
+  const of = (side: Side): readonly DnsReport[] => reports.filter((report) => sideOf(report) === side);
   const [full, empty, missing, other] = [of('answers'), of('empty'), of('nxdomain'), of('other')];
   const all: Found[] = [];
   if (missing.length > 0 && full.length + empty.length > 0) {
-    const text = `The name does not exist (NXDOMAIN) for ${naming(missing)}, and exists for ${naming([...full, ...empty])}.`;
+    const isAlias = missing.every(({ result }) => readAnswer(result)?.canonicalName !== null);
+    const what = isAlias ? 'The name that its aliases lead to' : 'The name';
+    const text = `${what} does not exist (NXDOMAIN) for ${naming(missing)}, and exists for ${naming([...full, ...empty])}.`;
     all.push(found('dns_nxdomain_some', 'warning', missing, text, 'the name does not exist for all'));
   }
   if (empty.length > 0 && full.length > 0) {
@@ -71,26 +66,42 @@ function rcodes(reports: readonly DnsReport[]): readonly Found[] {
     new Set(other.map(({ result }) => result.rcode)).size > 1 ||
     (other.length > 0 && full.length + empty.length + missing.length > 0)
   ) {
-    const told = reports.filter((report) => kindOf(report) !== undefined);
-    const seen = tally(told, ({ result }) => shown(result.rcode ?? 'NXDOMAIN', 16));
+    const told = reports.filter((report) => sideOf(report) !== undefined);
+    const seen = tally(told, ({ result }) => shown(result.rcode ?? '', 16));
     all.push(found('dns_rcode_differs', 'warning', told, `The answers have different rcodes: ${seen}.`));
   }
   return all;
 }
 
+/** By why: a resolver that many probes share fails them for one reason. */
+function unanswered(reports: readonly DnsReport[]): readonly Found[] {
+  const own = reports.filter(({ result }) => isUnanswered(result));
+  const severity = own.length === reports.length ? 'warning' : 'info';
+  return groupBy(own, ({ result }) => dnsReason(result)).map(([reason, alike]) => {
+    const text = `Nothing was learned about the name by ${naming(alike)}: ${reason}.`;
+    return found('dns_unanswered', severity, alike, text);
+  });
+}
+
 function answers(reports: readonly DnsReport[]): readonly Found[] {
   // Of an answer that was cut the rest is not known.
-  const whole = reports.filter((report) => kindOf(report) === 'answers' && report.result.truncated !== true);
+  const whole = reports.filter((report) => sideOf(report) === 'answers' && report.result.truncated !== true);
   const groups = groupBy(whole, (report) => JSON.stringify(answersOf(report)));
   if (groups.length < 2) return [];
   const type = whole[0]!.result.recordType ?? '';
-  const isPlaced = placedTypes.has(type);
+  const isUsual = placedTypes.has(type) || madeTypes.has(type);
   const seen = tally(whole, (report) => shown(answersOf(report)!.join(' | '), 80));
-  const why = isPlaced
-    ? 'That is usual where answers go by place or take turns.'
-    : 'Records of this type should be the same everywhere: name servers may be out of step, or one of them is wrong.';
-  const text = `There are ${groups.length} different answers: ${seen}. ${why}`;
-  return [found('dns_answers_differ', isPlaced ? 'info' : 'warning', whole, text)];
+  const text = `There are ${groups.length} different answers: ${seen}. ${whyDifferent(type)}`;
+  return [found('dns_answers_differ', isUsual ? 'info' : 'warning', whole, text)];
+}
+
+function whyDifferent(type: string): string {
+  if (placedTypes.has(type)) return 'That is usual where answers go by place or take turns.';
+  if (madeTypes.has(type)) return 'That is usual where name servers sign their answers on the fly.';
+  return (
+    'Records of this type are the same everywhere as a rule, unless a server makes them up for whoever asks: name ' +
+    'servers may be out of step, or one of them may be wrong.'
+  );
 }
 
 function dnssec(reports: readonly DnsReport[]): readonly Found[] {
@@ -99,8 +110,12 @@ function dnssec(reports: readonly DnsReport[]): readonly Found[] {
   const all: Found[] = [];
   if (failed.length > 0) {
     const isAll = validated.length + unvalidated.length === 0;
-    const isAnswered = unvalidated.some((report) => ['answers', 'empty'].includes(kindOf(report) ?? ''));
-    const text = `The answer fails the validation of DNSSEC for the ${failed.length === 1 ? 'resolver' : 'resolvers'} of ${naming(failed)}: signatures, keys or times of the zone are wrong.${
+    const isAnswered = unvalidated.some((report) => ['answers', 'empty'].includes(sideOf(report) ?? ''));
+    const cause =
+      validated.length === 0
+        ? 'Signatures, keys or times of the zone are wrong, or those that it was given.'
+        : `The resolvers of ${naming(validated)} validated it: the resolver that fails, or the name server that it asked, may be wrong.`;
+    const text = `The answer fails the validation of DNSSEC for the ${failed.length === 1 ? 'resolver' : 'resolvers'} of ${naming(failed)}. ${cause}${
       isAnswered ? ' Resolvers that do not validate still answer.' : ''
     }`;
     all.push(found('dnssec_failed', isAll ? 'critical' : 'warning', failed, text, 'DNSSEC fails'));

@@ -393,6 +393,37 @@ describe('a dns check', () => {
       ['dns_rcode_differs warning: ber-1 fra-1'],
     ],
     ['two errors', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns('REFUSED') }, ['dns_rcode_differs warning: ber-1 fra-1']],
+    [
+      'signatures that each server makes',
+      {
+        'fra-1': dns(['RRSIG A 1'], { recordType: 'RRSIG' }),
+        'ber-1': dns(['RRSIG A 2'], { recordType: 'RRSIG' }),
+      },
+      ['dns_answers_differ info: ber-1 fra-1'],
+    ],
+    [
+      'an address of another name beside the same one',
+      {
+        'fra-1': dns(['A 192.0.2.1']),
+        'ber-1': dns(['A 192.0.2.1'], {
+          answers: [
+            { name: 'evil.example.', type: 'A', ttl: 60, data: '192.0.2.66' },
+            { name: 'example.com.', type: 'A', ttl: 60, data: '192.0.2.1' },
+          ],
+        }),
+      },
+      [],
+    ],
+    [
+      'a referral beside an answer',
+      { 'fra-1': dns([], { answerKind: 'referral', referral: 'com.' }), 'ber-1': dns(['A 192.0.2.1']) },
+      ['dns_unanswered info: fra-1'],
+    ],
+    [
+      'a referral and a bare answer',
+      { 'fra-1': dns([], { answerKind: 'referral', referral: 'com.' }), 'ber-1': dns([], { answerKind: 'lame' }) },
+      ['dns_unanswered warning: ber-1', 'dns_unanswered warning: fra-1'],
+    ],
     ['SERVFAIL for all', each('fra-1 ber-1', dns('SERVFAIL')), []],
     [
       'a resolver that could not be reached',
@@ -426,6 +457,28 @@ describe('a dns check', () => {
     const summary = summaryOf('dns', { 'fra-1': dns('SERVFAIL', dnssec('validation_failed')), 'ber-1': other });
 
     expect(textOf(summary, 'dnssec_failed').includes('still answer')).toBe(isSaid);
+  });
+
+  it('does not blame the zone where other resolvers validate it', () => {
+    const failed = dns('SERVFAIL', dnssec('validation_failed'));
+    const alone = summaryOf('dns', { 'fra-1': failed });
+    const beside = summaryOf('dns', { 'fra-1': failed, 'ber-1': dns(['A 192.0.2.1'], dnssec('validated')) });
+
+    expect(textOf(alone, 'dnssec_failed')).toContain('of the zone are wrong');
+    expect(textOf(beside, 'dnssec_failed')).not.toContain('of the zone are wrong');
+    expect(textOf(beside, 'dnssec_failed')).toContain('The resolvers of ber-1 validated it');
+  });
+
+  it('tells a name that does not exist from an alias of one', () => {
+    const good = dns(['A 192.0.2.1']);
+    const alias = dns('NXDOMAIN', { answerKind: 'nxdomain', canonicalName: 'gone.example.' });
+
+    const [own, other] = [dns('NXDOMAIN'), alias].map((missing) =>
+      textOf(summaryOf('dns', { 'fra-1': missing, 'ber-1': good }), 'dns_nxdomain_some'),
+    );
+
+    expect(own).toBe('The name does not exist (NXDOMAIN) for fra-1, and exists for ber-1.');
+    expect(other).toBe('The name that its aliases lead to does not exist (NXDOMAIN) for fra-1, and exists for ber-1.');
   });
 
   it('groups the probes by the set of answers', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { addressRecord, FLAGS, optRecord, readQuery, respond, u16, u32, wireName } from '../../../test/dns-wire.ts';
 import { MessageFormatError } from './format-error.ts';
-import { decodeMessage, encodeQuery, type Query } from './message.ts';
+import { decodeMessage, encodeQuery, readMessage, type Query } from './message.ts';
 
 const query: Query = {
   id: 0x1234,
@@ -95,6 +95,36 @@ function withAnswer(record: readonly number[], count = 1): Uint8Array {
 const tail = (type: number, data: readonly number[], length = data.length): number[] => {
   return [...u16(type), ...u16(1), ...u32(60), ...u16(length), ...data];
 };
+
+describe('what can be read of a malformed message', () => {
+  it('is all but the data that breaks its format, which is shown as octets', () => {
+    const bytes = withAnswer([...[0, ...tail(1, [1, 2, 3])], ...[0, ...tail(1, [1, 2, 3, 4])]], 2);
+
+    expect(readMessage(bytes)).toMatchObject({
+      formatError: 'a field runs past its bound',
+      flags: ['qr', 'rd', 'ra'],
+      answers: [{ data: '\\# 3 010203' }, { data: '1.2.3.4' }],
+      trailingBytes: 0,
+    });
+  });
+
+  it('ends where the next record cannot be found', () => {
+    const bytes = withAnswer([...[0, ...tail(1, [1, 2, 3, 4])], 0xc0, 0xff, ...tail(1, [1, 2, 3, 4])], 3);
+
+    expect(readMessage(bytes)).toMatchObject({
+      formatError: 'a compression pointer does not lead backwards',
+      answers: [{ data: '1.2.3.4' }],
+      authority: [],
+      trailingBytes: 0,
+    });
+  });
+
+  it('is every record, and how many octets follow the last', () => {
+    const bytes = Uint8Array.from([...withAnswer([0, ...tail(1, [1, 2, 3, 4])]), 9, 9, 9]);
+
+    expect(decodeMessage(bytes)).toMatchObject({ formatError: null, trailingBytes: 3, answers: [{ data: '1.2.3.4' }] });
+  });
+});
 
 describe('a malformed message is refused', () => {
   it.each<[string, Uint8Array]>([

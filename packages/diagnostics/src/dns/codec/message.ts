@@ -1,9 +1,9 @@
-import { recordTypeName, type RecordType } from '../record-types.ts';
-import { decodeEdns, type Edns } from './edns.ts';
+import type { RecordType } from '../record-types.ts';
+import type { Edns } from './edns.ts';
 import { MessageFormatError } from './format-error.ts';
 import { encodeName } from './name.ts';
-import { presentData } from './rdata.ts';
-import { createReader, type Reader } from './reader.ts';
+import { createReader } from './reader.ts';
+import { newSectionState, readQuestions, readSection } from './sections.ts';
 
 /** RFC 1035 section 4.1.1, RFC 4035 section 3. */
 const flagBits = { qr: 0x80_00, aa: 0x04_00, tc: 0x02_00, rd: 0x01_00, ra: 0x00_80, ad: 0x00_20, cd: 0x00_10 } as const;
@@ -15,9 +15,6 @@ export const dnsFlags = Object.keys(flagBits) as [DnsFlag, ...DnsFlag[]];
 
 const CLASS_IN = 1;
 const TYPE_OPT = 41;
-
-/** Records whose data is read; of what comes behind them only the bounds are checked. */
-const MAX_READ_RECORDS = 100;
 
 /** UDP payload that fits every path without fragments (DNS Flag Day 2020; RFC 9715 section 3). */
 export const EDNS_UDP_BYTES = 1232;
@@ -63,6 +60,10 @@ export interface Message {
   readonly edns: Edns | null;
   /** Records that were not read because there are too many. */
   readonly omitted: number;
+  /** What first broke the format; what stands before it was read, and the records behind it if they could be found. */
+  readonly formatError: string | null;
+  /** Octets behind the last record. */
+  readonly trailingBytes: number;
 }
 
 /**
@@ -83,12 +84,24 @@ export function encodeQuery(query: Query): Uint8Array {
  * @throws MessageFormatError and nothing else, whatever the bytes are
  */
 export function decodeMessage(bytes: Uint8Array): Message {
+  const message = readMessage(bytes);
+  if (message.formatError !== null) throw new MessageFormatError(message.formatError);
+  return message;
+}
+
+/**
+ * Reads as much of a message as can be read. A record whose data breaks the format of its type is there in the form of
+ * RFC 3597; a record whose bounds cannot be told ends the reading.
+ *
+ * @throws MessageFormatError where even the header is cut off
+ */
+export function readMessage(bytes: Uint8Array): Message {
   const reader = createReader(bytes);
   const id = reader.u16();
   const bits = reader.u16();
   const counts = [reader.u16(), reader.u16(), reader.u16(), reader.u16()] as const;
-  const questions = times(counts[0], () => ({ name: reader.name(), typeCode: reader.u16(), classCode: reader.u16() }));
-  const state: ReadState = { read: 0, omitted: 0, edns: null };
+  const state = newSectionState();
+  const questions = readQuestions(reader, counts[0], state);
   const answers = readSection(reader, counts[1], state);
   const authority = readSection(reader, counts[2], state);
   const additional = readSection(reader, counts[3], state);
@@ -103,35 +116,9 @@ export function decodeMessage(bytes: Uint8Array): Message {
     additional,
     edns: state.edns,
     omitted: state.omitted,
+    formatError: state.formatError,
+    trailingBytes: state.isCutOff ? 0 : reader.remaining(),
   };
-}
-
-interface ReadState {
-  read: number;
-  omitted: number;
-  edns: Edns | null;
-}
-
-function readSection(reader: Reader, count: number, state: ReadState): DnsRecord[] {
-  const records: DnsRecord[] = [];
-  for (let at = 0; at < count; at++) {
-    const name = reader.name();
-    const typeCode = reader.u16();
-    const classCode = reader.u16();
-    const ttl = reader.u32();
-    const data = reader.slice(reader.u16());
-    if (typeCode === TYPE_OPT) {
-      // RFC 6891 section 6.1.1: one at most, and its owner is the root.
-      if (state.edns !== null || name !== '.') throw new MessageFormatError('an OPT record is out of place');
-      state.edns = decodeEdns(classCode, ttl, data);
-    } else if (state.read >= MAX_READ_RECORDS) {
-      state.omitted++;
-    } else {
-      state.read++;
-      records.push({ name, type: recordTypeName(typeCode), ttl, data: presentData(typeCode, classCode, data) });
-    }
-  }
-  return records;
 }
 
 function optRecord(edns: { readonly dnssecOk: boolean; readonly nsid: boolean }): number[] {
@@ -148,12 +135,6 @@ function optRecord(edns: { readonly dnssecOk: boolean; readonly nsid: boolean })
     ...u16(options.length),
     ...options,
   ];
-}
-
-function times<T>(count: number, next: () => T): T[] {
-  const items: T[] = [];
-  while (items.length < count) items.push(next());
-  return items;
 }
 
 function u16(value: number): number[] {

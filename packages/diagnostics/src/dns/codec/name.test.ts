@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { decodeName, encodeName, isWithin, reverseName, sameName } from './name.ts';
+import { decodeName, encodeName, reverseName } from './name.ts';
 
 const read = (bytes: Uint8Array): string => decodeName(bytes, 0, bytes.length).text;
 
@@ -34,14 +34,5 @@ describe('a name', () => {
     ['IPv6', '2001:db8::567:89ab', 'b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.'],
   ])('of an address, backwards: %s', (_reason, address, expected) => {
     expect(reverseName(address)).toBe(expected);
-  });
-
-  it('is the same in any case, and within the zones above it alone', () => {
-    expect(sameName('WWW.example.com.', 'www.EXAMPLE.com.')).toBe(true);
-    expect(isWithin('www.Example.com.', 'example.com.')).toBe(true);
-    expect(isWithin('example.com.', 'example.com.')).toBe(true);
-    expect(isWithin('example.com.', '.')).toBe(true);
-    expect(isWithin('badexample.com.', 'example.com.')).toBe(false);
-    expect(isWithin('com.', 'example.com.')).toBe(false);
   });
 });

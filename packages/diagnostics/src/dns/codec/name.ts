@@ -75,17 +75,6 @@ export function reverseName(address: string): string {
   return `${bytes.map((byte) => `${(byte & 0x0f).toString(16)}.${(byte >> 4).toString(16)}`).join('.')}.ip6.arpa.`;
 }
 
-/** The same name whatever the case of its ASCII letters (RFC 4343). */
-export function sameName(left: string, right: string): boolean {
-  return left.toLowerCase() === right.toLowerCase();
-}
-
-/** True where `name` is `zone` or lies below it; both fully qualified. */
-export function isWithin(name: string, zone: string): boolean {
-  const [inner, outer] = [name.toLowerCase(), zone.toLowerCase()];
-  return outer === '.' || inner === outer || inner.endsWith(`.${outer}`);
-}
-
 /** As `dig` writes labels: the characters that mean something in a zone file get a backslash, unprintable ones `\DDD`. */
 function escapeLabel(label: Uint8Array): string {
   let text = '';

@@ -26,7 +26,8 @@ export function presentData(typeCode: number, classCode: number, data: Reader): 
   return text;
 }
 
-function presentUnknown(data: Reader): string {
+/** The form of RFC 3597 section 5. */
+export function presentUnknown(data: Reader): string {
   const bytes = data.rest();
   return bytes.length === 0 ? '\\# 0' : `\\# ${bytes.length} ${hexGroups(bytes)}`;
 }

@@ -16,6 +16,8 @@ export interface Reader {
   readonly name: () => string;
   /** A cursor over the next `length` bytes, which this one skips. */
   readonly slice: (length: number) => Reader;
+  /** Another cursor over the bytes that are left to this one. */
+  readonly again: () => Reader;
 }
 
 /**
@@ -58,5 +60,6 @@ export function createReader(message: Uint8Array, start = 0, end = message.lengt
       const at = advance(length);
       return createReader(message, at, at + length);
     },
+    again: () => createReader(message, offset, end),
   };
 }

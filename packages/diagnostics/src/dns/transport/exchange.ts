@@ -1,7 +1,7 @@
 import type { Failure, Target } from '@vantage/contract';
 
 import { MessageFormatError } from '../codec/format-error.ts';
-import { decodeMessage, encodeQuery, type Message, type Query } from '../codec/message.ts';
+import { encodeQuery, readMessage, type Message, type Query } from '../codec/message.ts';
 import { encodeName } from '../codec/name.ts';
 import type { DnsTransport } from '../contract.ts';
 
@@ -23,8 +23,9 @@ export interface Answer {
   readonly queryMs: number;
 }
 
+/** An answer, or why there is none; both for one that breaks the format, as far as it could be read. */
 export type Asked =
-  | { readonly answer: Answer; readonly failure: null }
+  | { readonly answer: Answer; readonly failure: Failure | null }
   | { readonly answer: null; readonly failure: Failure };
 
 /** A query in wire form but for its id, which each transmission gets anew. */
@@ -71,18 +72,20 @@ export function answers(bytes: Uint8Array, query: Uint8Array, nameBytes: number)
   return true;
 }
 
-export type Decoded =
-  | { readonly message: Message; readonly failure: null }
-  | { readonly message: null; readonly failure: Failure };
-
-/** Decodes an answer; a breach of the format is a failure of the resolver. */
-export function decodeAnswer(bytes: Uint8Array): Decoded {
+/** Decodes an answer; a breach of the format is a failure of the resolver, and what could be read is kept. */
+export function decodeAnswer(bytes: Uint8Array, common: Omit<Answer, 'message' | 'bytes'>): Asked {
   try {
-    return { message: decodeMessage(bytes), failure: null };
+    const message = readMessage(bytes);
+    const answer = { ...common, bytes: bytes.length, message };
+    return { answer, failure: message.formatError === null ? null : invalidMessage(message.formatError) };
   } catch (error) {
     if (!(error instanceof MessageFormatError)) throw error;
-    return { message: null, failure: badResponse(`The answer is not a valid DNS message: ${error.message}.`) };
+    return failed(invalidMessage(error.message));
   }
+}
+
+function invalidMessage(breach: string): Failure {
+  return badResponse(`The answer is not a valid DNS message: ${breach}.`);
 }
 
 /** The TC bit, which can be read even where the rest cannot. */

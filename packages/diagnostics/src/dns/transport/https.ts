@@ -7,6 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Failure } from '@vantage/contract';
 
 import { classifyError, timedOut } from '../../classify.ts';
+import type { DnsRecord, Message } from '../codec/message.ts';
 import {
   answers,
   badResponse,
@@ -48,11 +49,23 @@ export async function askHttps(
   if (!answers(response.body, query, prepared.nameBytes)) {
     return failed(badResponse('The message that came is no answer to the question.'));
   }
-  const decoded = decodeAnswer(response.body);
-  if (decoded.message === null) return failed(decoded.failure);
-  const { message } = decoded;
-  const bytes = response.body.length;
-  return { answer: { message, server, transport: 'https', bytes, connectMs, tlsMs, queryMs }, failure: null };
+  const asked = decodeAnswer(response.body, { server, transport: 'https', connectMs, tlsMs, queryMs });
+  if (asked.answer === null) return asked;
+  return { ...asked, answer: { ...asked.answer, message: aged(asked.answer.message, response.ageSeconds) } };
+}
+
+/** RFC 8484 section 5.1: what an HTTP cache on the way has held for so long lives so much shorter. */
+function aged(message: Message, seconds: number): Message {
+  const older = (records: readonly DnsRecord[]): DnsRecord[] =>
+    records.map((record) => ({ ...record, ttl: Math.max(0, record.ttl - seconds) }));
+  const { answers, authority, additional } = message;
+  return { ...message, answers: older(answers), authority: older(authority), additional: older(additional) };
+}
+
+/** The Age header (RFC 9111 section 5.1): seconds in a cache; a value that is none counts as nothing. */
+function ageOf(header: string | string[] | undefined): number {
+  const text = Array.isArray(header) ? header[0] : header;
+  return text !== undefined && /^\d{1,10}$/.test(text.trim()) ? Number(text) : 0;
 }
 
 interface Post {
@@ -63,7 +76,7 @@ interface Post {
   readonly signal: AbortSignal;
 }
 
-type Response = { readonly body: Uint8Array } | { readonly failure: Failure };
+type Response = { readonly body: Uint8Array; readonly ageSeconds: number } | { readonly failure: Failure };
 
 function postHttp2({ socket, authority, userAgent, query, signal }: Post): Promise<Response> {
   return new Promise((resolve) => {
@@ -99,7 +112,7 @@ function postHttp2({ socket, authority, userAgent, query, signal }: Post): Promi
     stream.on('error', fail);
     stream.on('response', (headers) => {
       const refusal = headFailure(Number(headers[':status']), headers['content-type']);
-      if (refusal === null) collect(stream, settle);
+      if (refusal === null) collect(stream, ageOf(headers['age']), settle);
       else settle({ failure: refusal });
     });
     stream.end(query);
@@ -135,7 +148,7 @@ function postHttp1({ socket, authority, userAgent, query, signal }: Post): Promi
     request.on('error', (error) => settle({ failure: classifyError(error, 'response') }));
     request.on('response', (response) => {
       const refusal = headFailure(response.statusCode ?? 0, response.headers['content-type']);
-      if (refusal === null) collect(response, settle);
+      if (refusal === null) collect(response, ageOf(response.headers.age), settle);
       else settle({ failure: refusal });
     });
     signal.addEventListener('abort', giveUp);
@@ -144,7 +157,7 @@ function postHttp1({ socket, authority, userAgent, query, signal }: Post): Promi
   });
 }
 
-function collect(body: Readable, settle: (response: Response) => void): void {
+function collect(body: Readable, ageSeconds: number, settle: (response: Response) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;
   body.on('data', (chunk: Buffer) => {
@@ -153,7 +166,7 @@ function collect(body: Readable, settle: (response: Response) => void): void {
     if (length > MAX_MESSAGE_BYTES) settle({ failure: badResponse('The answer is longer than a DNS message can be.') });
   });
   body.on('error', (error) => settle({ failure: classifyError(error, 'response') }));
-  body.on('end', () => settle({ body: Buffer.concat(chunks) }));
+  body.on('end', () => settle({ body: Buffer.concat(chunks), ageSeconds }));
 }
 
 /** RFC 8484 section 4.2.1: only a 2xx answer of the media type holds a DNS message. */

@@ -174,6 +174,20 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     expect(server.queries.map(({ query }) => query.id)).toEqual([0]);
   });
 
+  it.each<[string, string | undefined, number, boolean]>([
+    ['of 30 s', '30', 270, true],
+    ['of 30 s, over HTTP/1.1', '30', 270, false],
+    ['above the TTL', '301', 0, true],
+    ['that is no number', '-5', 300, true],
+    ['missing', undefined, 300, true],
+  ])('the time in an HTTP cache is taken off the TTL: %s', async (_reason, age, ttl, http2) => {
+    const server = opened(await startDnsOverHttps(leaf, right, { http2, ...(age === undefined ? {} : { age }) }));
+
+    const { answer } = await askHttps(at(server, NAME), prepared, trust, USER_AGENT, soon());
+
+    expect(answer?.message.answers).toMatchObject([{ ttl }]);
+  });
+
   it.each([true, false])('an HTTP status or media type of another kind is a failure (HTTP/2: %s)', async (http2) => {
     const missing = opened(await startDnsOverHttps(leaf, right, { http2, status: 404 }));
     const page = opened(await startDnsOverHttps(leaf, right, { http2, contentType: 'text/html' }));

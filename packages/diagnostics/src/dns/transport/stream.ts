@@ -68,7 +68,7 @@ function exchange(
       if (expected === undefined || received < expected) return;
       const queryMs = performance.now() - started;
       const bytes = Buffer.concat(chunks).subarray(2, expected);
-      settle(read(bytes, query, prepared, { ...common, queryMs, bytes: bytes.length }));
+      settle(read(bytes, query, prepared, { ...common, queryMs }));
     });
     signal.addEventListener('abort', giveUp);
     if (signal.aborted) return giveUp();
@@ -78,13 +78,16 @@ function exchange(
 }
 
 /** Over a connection to the pinned address nothing else can come: what does not fit the query is the server's fault. */
-function read(bytes: Uint8Array, query: Uint8Array, prepared: PreparedQuery, common: Omit<Answer, 'message'>): Asked {
+function read(
+  bytes: Uint8Array,
+  query: Uint8Array,
+  prepared: PreparedQuery,
+  common: Omit<Answer, 'message' | 'bytes'>,
+): Asked {
   if (!answers(bytes, query, prepared.nameBytes)) {
     return failed(badResponse('The message that came is no answer to the question.'));
   }
-  const decoded = decodeAnswer(bytes);
-  if (decoded.message === null) return failed(decoded.failure);
-  return { answer: { ...common, message: decoded.message }, failure: null };
+  return decodeAnswer(bytes, common);
 }
 
 function closedEarly(): ReturnType<typeof badResponse> {

@@ -67,11 +67,8 @@ export function askUdp(
         ignored++;
         return;
       }
-      const decoded = decodeAnswer(bytes);
-      if (decoded.message === null) return settle(failed(decoded.failure), isTruncated(bytes));
-      const queryMs = now - transmission.atMs;
-      const answer = { server, bytes: bytes.length, connectMs: null, tlsMs: null, queryMs, message: decoded.message };
-      settle({ answer: { ...answer, transport: 'udp' }, failure: null }, isTruncated(bytes));
+      const times = { connectMs: null, tlsMs: null, queryMs: now - transmission.atMs };
+      settle(decodeAnswer(bytes, { server, transport: 'udp', ...times }), isTruncated(bytes));
     });
     socket.once('connect', () => transmit(0));
     signal.addEventListener('abort', giveUp);

@@ -1,0 +1,207 @@
+import type { ProbeRecord } from '@vantage/contract';
+import { describe, expect, it } from '@jest/globals';
+
+import { readLocations } from './locations.ts';
+
+function probe(id: string, countryCode: string, city: string | null, more: Partial<ProbeRecord> = {}): ProbeRecord {
+  return {
+    ...{ id, name: id, datacenter: `${id} one`, countryCode, isp: 'Example Net', asNumber: 'AS64496' },
+    ...{ city, latitude: null, longitude: null, tags: [], ...more },
+  };
+}
+
+const records: readonly ProbeRecord[] = [
+  ...['TR', 'CZ', 'MM', 'BA', 'MO', 'CI', 'KR', 'VN', 'RU', 'NL', 'PS', 'US', 'FR', 'GE', 'JE', 'GN', 'GQ'].map(
+    (code) => probe(code, code, null),
+  ),
+  ...['NE', 'NG', 'CD', 'CG', 'TW', 'CN', 'DM', 'DO', 'AU', 'SA'].map((code) => probe(code, code, null)),
+  probe('hk-1', 'HK', 'Hong Kong'),
+  probe('hk-2', 'HK', 'Tsuen Wan'),
+  probe('lon', 'GB', 'London'),
+  probe('edi', 'GB', 'Edinburgh'),
+  probe('fra', 'DE', 'Frankfurt am Main', { datacenter: 'FRA 7', asNumber: 'AS3320' }),
+  probe('ffo', 'DE', 'Frankfurt (Oder)'),
+  probe('muc', 'DE', 'München', { tags: ['Jersey'] }),
+  probe('han', 'VN', 'Hà Nội'),
+  probe('waw', 'PL', 'Warszawa'),
+  probe('nyc', 'US', 'New York City'),
+  probe('jer', 'US', 'Jersey City', { isp: 'China Telecom' }),
+  probe('atl', 'US', 'Atlanta'),
+  probe('leb', 'US', 'Lebanon'),
+  probe('lod', 'PL', 'Łódź'),
+  probe('tlv', 'IL', 'Tel Aviv-Yafo'),
+  probe('stp', 'US', 'St. Paul'),
+  probe('sao', 'BR', 'São Paulo'),
+  probe('was', 'US', 'Washington, D.C.'),
+  probe('gdl', 'MX', 'Guadalajara'),
+];
+
+const found = (location: string): string => {
+  const read = readLocations([location], records);
+  if ('errors' in read) return read.errors.map(({ message }) => message).join(' ');
+  return records
+    .filter((record) => read.locations.some((terms) => terms.every((holds) => holds(record))))
+    .map(({ id }) => id)
+    .toSorted()
+    .join(' ');
+};
+
+describe('a country', () => {
+  it.each([
+    ['TR', 'Turkey|Türkiye|turkiye|TUR|Republic of Türkiye'],
+    ['CZ', 'Czech Republic|Czechia|Česko|CZE'],
+    ['MM', 'Myanmar|Burma|Myanmar (Burma)|MMR'],
+    ['BA', 'Bosnia and Herzegovina|Bosnia & Herzegovina|Bosnia-Herzegovina|Bosnia|BIH'],
+    ['MO', 'Macao|Macau|MAC'],
+    ['CI', "Ivory Coast|Côte d’Ivoire|Cote d'Ivoire|CIV"],
+    ['KR', 'South Korea|Republic of Korea|Korea, Republic of|Korea|KOR'],
+    ['RU', 'Russian Federation|Russia|Россия'],
+    ['NL', 'Netherlands|The Netherlands|Holland|Kingdom of the Netherlands|the netherlands'],
+    ['PS', 'Palestine|State of Palestine'],
+    ['FR', 'France|FRANCE|French Republic'],
+    ['TW', 'Taiwan|Republic of China'],
+    ['CN', 'China|People’s Republic of China|中国'],
+    ['hk-1 hk-2', 'Hong Kong|HK|HKG|hongkong|Hong Kong SAR China'],
+    ['edi lon', 'United Kingdom|UK|Great Britain|GBR'],
+    ['VN han', 'Viet Nam|Vietnam|Socialist Republic of Viet Nam'],
+    ['US atl jer leb nyc stp was', 'United States of America|U.S.A.|USA|u.s.|United States'],
+    ['ffo fra muc', 'Germany|Deutschland|Federal Republic of Germany|DEU'],
+    ['AU', 'Australia'],
+    ['SA', 'SA|Saudi Arabia|Kingdom of Saudi Arabia'],
+  ])('is %s by each of its names: %s', (expected, names) => {
+    const list = names.split('|');
+    expect(list.map((name) => [name, found(name)])).toEqual(list.map((name) => [name, expected]));
+  });
+
+  it.each([
+    ['is not the American state, and no city of it', 'Georgia', 'GE'],
+    ['is not the larger country whose name begins alike', 'Niger', 'NE'],
+    ['is not the smaller country whose name begins alike', 'Nigeria', 'NG'],
+    ['is not a country with a longer name', 'Guinea', 'GN'],
+    ['is not the one whose name is part of it', 'Equatorial Guinea', 'GQ'],
+    ['is not its neighbour of almost the same name', 'Dominica', 'DM'],
+    ['is not its neighbour of almost the same name', 'Dominican Republic', 'DO'],
+    ['is not a city that begins alike, but has its tag', 'Jersey', 'JE muc'],
+    ['is not a network’s word', 'China', 'CN'],
+    ['is both when the name is both’s', 'Congo', 'CD CG'],
+    ['is one of two when the name says which', 'Democratic Republic of the Congo', 'CD'],
+    ['is one of two when the name says which', 'Republic of the Congo', 'CG'],
+    ['is not a city of that name elsewhere', 'Lebanon', ''],
+  ])('%s: %s', (_reason, name, expected) => {
+    expect(found(name)).toBe(expected);
+  });
+
+  it('is a code for private use that a probe has', () => {
+    const demo = probe('demo-1', 'QM', null);
+
+    expect(readLocations(['qm'], [demo])).toHaveProperty('locations');
+    expect(readLocations(['qm'], records)).toHaveProperty('errors');
+  });
+
+  it('is not a code of three letters that a datacenter, a network or a tag has', () => {
+    expect(found('FRA')).toBe('fra');
+    const without = records.filter(({ id }) => id !== 'fra');
+    const read = readLocations(['FRA'], without) as {
+      readonly locations: readonly (readonly ((record: ProbeRecord) => boolean)[])[];
+    };
+    expect(without.filter((record) => read.locations[0]!.every((holds) => holds(record))).map(({ id }) => id)).toEqual([
+      'FR',
+    ]);
+  });
+});
+
+describe('a part of the United Kingdom', () => {
+  it.each([
+    ['England', 'lon'],
+    ['Scotland', 'edi'],
+    ['Wales', ''],
+    ['northern ireland', ''],
+  ])('has the cities that are in it: %s', (nation, expected) => {
+    expect(found(nation)).toBe(expected);
+  });
+});
+
+describe('a city', () => {
+  it.each([
+    ['Frankfurt', 'ffo fra'],
+    ['Frankfurt am Main', 'fra'],
+    ['Frankfurt (Oder)', 'ffo'],
+    ['Hanoi', 'han'],
+    ['Ha Noi', 'han'],
+    ['hà nội', 'han'],
+    ['Warsaw', 'waw'],
+    ['Warschau', 'waw'],
+    ['warszawa', 'waw'],
+    ['Munich', 'muc'],
+    ['Muenchen', 'muc'],
+    ['Munchen', 'muc'],
+    ['New York', 'nyc'],
+    ['NYC', 'nyc'],
+    ['Lodz', 'lod'],
+    ['Tel Aviv', 'tlv'],
+    ['Saint Paul', 'stp'],
+    ['SAO PAULO', 'sao'],
+    ['Washington', 'was'],
+    ['Washington DC', 'was'],
+  ])('is found as %s', (name, expected) => {
+    expect(found(name)).toBe(expected);
+  });
+
+  it.each([
+    ['York', 'New York is another'],
+    ['Paul', 'a word within a name is not the name'],
+    ['Osaka', 'no probe is there'],
+    ['Guadalajara Spain', 'no city is so named'],
+  ])('is not found as %s: %s', (name) => {
+    const read = readLocations([name], records);
+    const ids = 'errors' in read ? [] : records.filter((record) => read.locations[0]!.every((holds) => holds(record)));
+    expect(ids).toEqual([]);
+  });
+});
+
+describe('a network number', () => {
+  it.each(['AS3320', 'as 3320', 'AS-3320', 'ASN 3320', 'ASN3320', 'AS03320'])('is read from %s', (name) => {
+    expect(found(name)).toBe('fra');
+  });
+
+  it.each(['AS332', 'AS33200'])('is not found by another: %s', (name) => {
+    expect(found(name)).toBe('');
+  });
+});
+
+describe('a name that means nothing', () => {
+  it.each([
+    ['Turky', 'Turkey'],
+    ['Germny', 'Germany'],
+    ['Frankfrut', 'Frankfurt am Main'],
+    ['Untied Kingdom', 'United Kingdom'],
+    ['Osakka', 'Osaka'],
+    ['Exmaple Net', 'Example Net'],
+    ['Eurpoe', 'europe'],
+  ])('is told from a place without a probe, with the nearest name: %s', (name, nearest) => {
+    expect(found(name)).toContain(`; the nearest known name is "${nearest}"`);
+  });
+
+  it.each(['qzxwvk', 'Vodaphone', 'constructor', 'q', '💥 x'])('has none where none is near: %s', (name) => {
+    expect(found(name)).toBe(`"${name}" is neither a place nor the network, datacenter or tag of a probe`);
+  });
+
+  it('is named with its control characters visible, and each of them is', () => {
+    const read = readLocations(['Japan', 'de+xq\u202e', 'zq'], records);
+
+    expect(read).toEqual({
+      errors: [
+        { path: '/locations/1', message: expect.stringContaining('"xq\\u{202e}" is neither') },
+        { path: '/locations/2', message: expect.stringContaining('"zq" is neither') },
+      ],
+    });
+  });
+
+  it.each(['Japan', 'JP', 'JPN', 'Osaka', 'Oceania', 'Wales', 'AS64999', 'demo+Kyoto'])(
+    'is not %s, where only no probe is',
+    (name) => {
+      const demo = probe('x', 'DE', null, { tags: ['demo'] });
+      expect(readLocations([name], [demo])).toHaveProperty('locations');
+    },
+  );
+});

@@ -1,0 +1,100 @@
+import { placeKey } from './normalise.ts';
+import { CITIES, CITY_NAMES, UK_NATIONS } from './place-data.ts';
+
+/** Names that people write for cities whose own names are others. CLDR's have only cities that name a time zone. */
+const NAMES = `
+Aachen|Aix-la-Chapelle; Antwerp|Antwerpen|Anvers; Basel|Basle|Bâle; Bengaluru|Bangalore; Bern|Berne; Bolzano|Bozen
+Braunschweig|Brunswick; Bruges|Brugge; Chennai|Madras; Cologne|Köln; Florence|Firenze; Gdańsk|Danzig
+Geneva|Genève|Genf; Genoa|Genova; Ghent|Gent|Gand; Gothenburg|Göteborg; Guangzhou|Canton; Hanover|Hannover
+Ho Chi Minh City|Saigon; Kharkiv|Kharkov; Kraków|Cracow; Leuven|Louvain; Liège|Luik; Lviv|Lvov; Lyon|Lyons
+Marseille|Marseilles; Milan|Milano; Mumbai|Bombay; Munich|München; Naples|Napoli; Nuremberg|Nürnberg; Odesa|Odessa
+Padua|Padova; Pune|Poona; Saint Petersburg|Petersburg|Sankt Peterburg; Seville|Sevilla; Strasbourg|Straßburg
+The Hague|Den Haag|'s-Gravenhage; Turin|Torino; Venice|Venezia; Washington|Washington DC; Wrocław|Breslau
+New York|New York City|NYC; Bangkok|Krung Thep; Beijing|Peking; Mexico City|Ciudad de México|CDMX; Kyiv|Kiev
+Yangon|Rangoon; Kolkata|Calcutta; Luxembourg|Luxembourg City|Luxemburg; Los Angeles|LA; Rio de Janeiro|Rio
+`;
+
+/** What may follow the name proper: "Frankfurt am Main", "Newcastle upon Tyne", "Washington, D.C.", "Biel/Bienne". */
+const ADDITION =
+  /[,(/].*$| (?:am|an der|an|bei|im|in|ob|upon|on|under|sur|sous|de|del|di|do|da|du|nad|pod|na)[ -].*$|(?<= \S+) city$|(?<= \S+)-\S+$/i;
+
+export interface Cities {
+  /** Whether a name that a caller wrote is one of a city. */
+  readonly isNameOf: (term: string) => (city: string) => boolean;
+  /** Whether it is one of the larger cities of the world. */
+  readonly isKnown: (term: string) => boolean;
+  /** Whether a city is in England, Scotland, Wales or Northern Ireland; undefined for anything else. */
+  readonly inNation: (nation: string) => ((city: string) => boolean) | undefined;
+  /** Each of them and its key, the largest first. */
+  readonly names: readonly (readonly [key: string, name: string])[];
+}
+
+/** With what stands after a name proper, and without. */
+interface CityKeys {
+  readonly whole: readonly string[];
+  readonly all: readonly string[];
+}
+
+/** Cities of probes whose keys are kept: all of them, unless the records change for days. */
+const MAX_KEPT = 5_000;
+
+export function createCities(): Cities {
+  const kept = new Map<string, CityKeys>();
+  const keysOf = (city: string): CityKeys => {
+    const keys = kept.get(city) ?? { whole: spellings(city), all: cityKeys(city) };
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(city, keys);
+    return keys;
+  };
+  const groups = new Map<string, string[]>();
+  const lists = [...CITY_NAMES.split('\n'), ...NAMES.split(/[;\n]/)].map((line) => line.split('|').map(placeKey));
+  for (const list of lists) {
+    for (const key of list.filter((name) => name !== '')) groups.set(key, [...(groups.get(key) ?? []), ...list]);
+  }
+  const names = CITIES.split('\n').flatMap((line) => {
+    const [name, ...keys] = line.split('|') as [string, ...string[]];
+    return keys.map((key) => [key, name] as const);
+  });
+  const known = new Set([...names.map(([key]) => key), ...groups.keys()]);
+  const nations = new Map(Object.entries(UK_NATIONS).map(([nation, list]) => [nation, new Set(list.split('\n'))]));
+  return {
+    names,
+    isKnown: (term) => spellings(term).some((key) => known.has(key)),
+    isNameOf: (term) => {
+      const whole = new Set(spellings(term).flatMap((key) => [key, ...(groups.get(key) ?? [])]));
+      const short = spellings(withoutAddition(term));
+      // Both shortened would make one city of Frankfurt am Main and Frankfurt (Oder).
+      return (city) => {
+        const keys = keysOf(city);
+        return keys.all.some((key) => whole.has(key)) || keys.whole.some((key) => short.includes(key));
+      };
+    },
+    inNation: (nation) => {
+      const keys = nations.get(nation);
+      return keys === undefined ? undefined : (city) => keysOf(city).all.some((key) => keys.has(key));
+    },
+  };
+}
+
+/** The keys of a city's name, whole and without its addition. */
+export function cityKeys(name: string): readonly string[] {
+  return [...new Set([...spellings(name), ...spellings(withoutAddition(name))])];
+}
+
+function withoutAddition(name: string): string {
+  return name.replace(ADDITION, '');
+}
+
+/** With umlauts as one letter, and as two. */
+function spellings(name: string): readonly string[] {
+  return [...new Set([placeKey(name), placeKey(withoutUmlauts(name))])].filter((key) => key !== '');
+}
+
+const UMLAUTS: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
+
+function withoutUmlauts(text: string): string {
+  return text
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[äöüøå]/g, (letter) => UMLAUTS[letter]!);
+}

@@ -1,0 +1,121 @@
+import { countryCodes } from '../continents.ts';
+import { normalisePlace, placeKey } from './normalise.ts';
+import { COUNTRIES } from './place-data.ts';
+
+/** Names in use that neither CLDR nor ISO 3166-1 has. Of an ambiguous one, all that it may mean. */
+const ALIASES: Readonly<Record<string, string>> = {
+  AE: 'UAE|Emirates',
+  AR: 'Argentine Republic',
+  BA: 'Bosnia|Bosnia Herzegovina',
+  BN: 'Brunei',
+  CD: 'DRC|DR Congo|Congo|Democratic Republic of Congo|Zaire',
+  CG: 'Congo|Republic of Congo|Congo Republic',
+  CH: 'Swiss Confederation',
+  CN: 'Mainland China|PRC|Peoples Republic of China',
+  CV: 'Cabo Verde',
+  ER: 'State of Eritrea',
+  FK: 'Falklands|Malvinas',
+  FM: 'Federated States of Micronesia',
+  FR: 'French Republic',
+  GA: 'Gabonese Republic',
+  GB: 'UK|Britain|Great Britain|United Kingdom of Great Britain and Northern Ireland',
+  GR: 'Hellenic Republic',
+  HK: 'Hong Kong SAR|Hong Kong Special Administrative Region of the Peoples Republic of China',
+  IE: 'Eire',
+  IL: 'State of Israel',
+  IT: 'Italian Republic',
+  KG: 'Kyrgyz Republic|Kirghizia',
+  KP: 'Korea|DPRK|Democratic Peoples Republic of Korea',
+  KR: 'Korea',
+  KW: 'State of Kuwait',
+  KZ: 'Kasakhstan',
+  LB: 'Lebanese Republic',
+  LY: 'State of Libya',
+  MF: 'Saint Martin|St Martin French part',
+  MK: 'Macedonia|FYROM',
+  MM: 'Union of Myanmar|Republic of the Union of Myanmar',
+  MO: 'Macau|Macao SAR|Macau SAR|Macao Special Administrative Region of the Peoples Republic of China',
+  MX: 'United Mexican States',
+  NL: 'Holland',
+  PT: 'Portuguese Republic',
+  QA: 'State of Qatar',
+  SK: 'Slovak Republic',
+  SX: 'Saint Martin|St Maarten',
+  SZ: 'Swaziland',
+  TG: 'Togolese Republic',
+  TL: 'East Timor',
+  TN: 'Tunisian Republic',
+  TW: 'Republic of China|Chinese Taipei',
+  US: 'USA|US|United States of America',
+  VA: 'Vatican|Holy See',
+  VG: 'Virgin Islands|BVI',
+  VI: 'Virgin Islands|USVI|US Virgin Islands|United States Virgin Islands',
+  YE: 'Yemeni Republic',
+};
+
+/** "Federal Republic of Germany": what official names put before the short one. Looked for after all names as such. */
+const OFFICIAL =
+  /^(?:(?!of )[a-z]+ )*(?:republic|kingdom|commonwealth|principality|sultanate|federation|duchy|union|territory|bailiwick|(?:plurinational|independent) state) of (?:the )?(.+)$/;
+
+export interface Countries {
+  /** The countries (alpha-2) that a name in English, or in the country's own language, may mean. */
+  readonly named: (name: string) => readonly string[];
+  /** The country of an alpha-3 code, upper case. */
+  readonly ofAlpha3: (code: string) => string | undefined;
+  /** The English names and their keys. */
+  readonly names: readonly (readonly [key: string, name: string])[];
+}
+
+export function createCountries(): Countries {
+  const english = new Map<string, string[]>();
+  const own = new Map<string, string[]>();
+  const alpha3 = new Map<string, string>();
+  const names: (readonly [string, string])[] = [];
+  const short = new Intl.DisplayNames(['en'], { type: 'region', style: 'short', fallback: 'none' });
+  const long = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+
+  const iso = new Map(COUNTRIES.split('\n').map((line) => [line.slice(0, 2), line.split('|')]));
+  for (const code of countryCodes()) {
+    const [, code3, ...isoNames] = iso.get(code) ?? [];
+    if (code3 !== undefined) alpha3.set(code3, code);
+    const cldr = [short.of(code), long.of(code)].filter((name) => name !== undefined);
+    for (const name of [...cldr, ...isoNames, ...(ALIASES[code]?.split('|') ?? [])]) {
+      for (const form of formsOf(name)) {
+        note(english, form, code);
+        names.push([placeKey(form), form]);
+      }
+    }
+    for (const form of formsOf(ownName(code))) note(own, form, code);
+  }
+  const lookUp = (name: string): readonly string[] => english.get(placeKey(name)) ?? own.get(placeKey(name)) ?? [];
+  return {
+    names,
+    ofAlpha3: (code) => alpha3.get(code),
+    named: (name) => {
+      const exact = formsOf(name).flatMap(lookUp);
+      const rest = exact.length > 0 ? undefined : OFFICIAL.exec(normalisePlace(name))?.[1];
+      return [...new Set(rest === undefined ? exact : lookUp(rest))];
+    },
+  };
+}
+
+function note(names: Map<string, string[]>, name: string, code: string): void {
+  const codes = names.get(placeKey(name)) ?? [];
+  if (!codes.includes(code)) names.set(placeKey(name), [...codes, code]);
+}
+
+/** "Myanmar (Burma)" is both; "Korea, Republic of" is also "Republic of Korea"; "&" is "and". */
+function formsOf(name: string): readonly string[] {
+  const text = name.replaceAll('&', ' and ');
+  const [, before, inside] = /^(.+?) \((.+)\)$/.exec(text) ?? [];
+  const [, base, prefix] = /^([^,]+), (.+)$/.exec(text) ?? [];
+  return [text, before, inside, prefix === undefined ? undefined : `${prefix} ${base}`].filter(
+    (form) => form !== undefined && placeKey(form) !== '',
+  ) as string[];
+}
+
+/** The country's name in the language that most people there write. */
+function ownName(code: string): string {
+  const { language } = new Intl.Locale(`und-${code}`).maximize();
+  return new Intl.DisplayNames([language], { type: 'region', fallback: 'code' }).of(code) ?? code;
+}

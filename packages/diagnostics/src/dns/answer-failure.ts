@@ -1,0 +1,47 @@
+import { escapeText, type Failure } from '@vantage/contract';
+
+import type { ClassifiedAnswer } from './answer-kind.ts';
+import { sameName } from './names.ts';
+import { rcodeFailure } from './rcodes.ts';
+import { badResponse } from './transport/exchange.ts';
+
+const MAX_NAME_LENGTH = 300;
+
+/** Why an answer that could be read is no success; null for records, for aliases and for a proof that there are none. */
+export function answerFailure(
+  { kind, canonicalName, referral }: ClassifiedAnswer,
+  rcode: number,
+  question: { readonly name: string; readonly recordType: { readonly name: string } },
+): Failure | null {
+  const alias = canonicalName === null ? null : escapeText(canonicalName, MAX_NAME_LENGTH);
+  switch (kind) {
+    case 'nxdomain':
+    case 'error':
+      return rcodeFailure(rcode, alias);
+    case 'referral': {
+      const zone = referral ?? '.';
+      // Where a zone is delegated, its parent answers the question for its name servers by a referral.
+      if (question.recordType.name === 'NS' && sameName(zone, question.name)) return null;
+      return noAnswer(`The server referred to ${escapeText(zone, MAX_NAME_LENGTH)} and did not answer.`);
+    }
+    case 'lame':
+      return noAnswer('The server answered NOERROR with neither records nor anything that proves that there are none.');
+    case 'truncated':
+      return noAnswer('The answer is cut off (TC) before the first of the records.');
+    case 'loop':
+      return noAnswer(`The aliases lead in a circle, back to ${alias}.`);
+    case 'foreign':
+      return badResponse('The answer holds records of other names or types alone.');
+    case 'malformed':
+      return badResponse('The answer is not a valid DNS message.');
+    case 'answer':
+    case 'alias':
+    case 'nodata':
+    default:
+      return null;
+  }
+}
+
+function noAnswer(message: string): Failure {
+  return { code: 'dns_no_answer', phase: 'response', source: 'resolver', message };
+}

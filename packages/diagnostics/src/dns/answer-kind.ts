@@ -1,0 +1,126 @@
+import { isWithin, renamed, sameName } from './names.ts';
+
+/** Every kind of answer, with the sentence that documents it. The list is closed. */
+export const answerKinds = {
+  answer: 'records of the type asked for, at the name or where its aliases lead',
+  alias: 'aliases that lead to a name of which the answer says nothing',
+  nodata: 'the name, or the one its aliases lead to, exists without records of the type (RFC 2308 section 2.2)',
+  nxdomain: 'the name, or the one its aliases lead to (RFC 6604), does not exist',
+  referral: 'the name servers of another zone, and no answer',
+  lame: 'NOERROR with neither records nor anything that proves that there are none',
+  truncated: 'cut off (TC) before the first record of the type',
+  foreign: 'records that were not asked for, and none that were',
+  loop: 'aliases that lead in a circle',
+  error: 'another rcode',
+  malformed: 'not a valid DNS message',
+} as const;
+
+export type AnswerKind = keyof typeof answerKinds;
+
+export interface AnswerRecord {
+  /** Fully qualified, presentation form; so is `data` where it is a name. */
+  readonly name: string;
+  readonly type: string;
+  readonly data: string;
+}
+
+export interface AnswerToClassify {
+  /** The name that was asked for, fully qualified, in presentation form. */
+  readonly queryName: string;
+  readonly recordType: string;
+  /** True where the server was asked to resolve. */
+  readonly recursionDesired: boolean;
+  readonly rcode: string;
+  readonly flags: readonly string[];
+  readonly answers: readonly AnswerRecord[];
+  readonly authority: readonly AnswerRecord[];
+  /** The zone that the server was asked for, where it is known: a referral then leads below it. */
+  readonly zone?: string | undefined;
+}
+
+export interface ClassifiedAnswer {
+  readonly kind: AnswerKind;
+  /** The last name that the aliases lead to; null for a name that is no alias. */
+  readonly canonicalName: string | null;
+  /** The zone whose name servers the answer gives in place of records; null where it gives none. */
+  readonly referral: string | null;
+}
+
+/**
+ * What an answer says about the question. Only records of the name that was asked for and of the names that its aliases
+ * lead to count (RFC 2181 section 5.4.1, RFC 5452 section 6). NODATA is told from a referral by RFC 2308 section 2.2: an
+ * SOA record in the authority section, or no NS records there. An empty answer without SOA is NODATA if the server has
+ * authority (AA) or was asked to resolve and does so (RD and RA); else it proves nothing.
+ */
+export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
+  const { name, isAlias, isLoop } = followAliases(answer);
+  const referral = referralOf(answer, name);
+  const classified = (kind: AnswerKind): ClassifiedAnswer => ({
+    kind,
+    canonicalName: isAlias ? name : null,
+    referral: kind === 'referral' || kind === 'alias' ? referral : null,
+  });
+  if (answer.rcode === 'NXDOMAIN') return classified('nxdomain');
+  if (answer.rcode !== 'NOERROR') return classified('error');
+  if (isLoop) return classified('loop');
+  if (answer.answers.some((record) => record.type === answer.recordType && sameName(record.name, name)))
+    return classified('answer');
+  if (answer.flags.includes('tc')) return classified('truncated');
+  if (!isAlias && answer.answers.length > 0) return classified('foreign');
+  if (isNodata(answer, name, isAlias)) return classified('nodata');
+  if (isAlias) return classified('alias');
+  return classified(referral === null ? 'lame' : 'referral');
+}
+
+/** More aliases than these are followed by no resolver. */
+const MAX_ALIASES = 32;
+
+interface Followed {
+  readonly name: string;
+  readonly isAlias: boolean;
+  readonly isLoop: boolean;
+}
+
+function followAliases({ queryName, recordType, answers }: AnswerToClassify): Followed {
+  const seen = [queryName];
+  for (let name = queryName; seen.length <= MAX_ALIASES;) {
+    const target = answers.some((record) => record.type === recordType && sameName(record.name, name))
+      ? undefined
+      : aliasOf(name, answers);
+    if (target === undefined) return { name, isAlias: seen.length > 1, isLoop: false };
+    if (seen.some((earlier) => sameName(earlier, target))) return { name: target, isAlias: true, isLoop: true };
+    seen.push(target);
+    name = target;
+  }
+  return { name: seen.at(-1)!, isAlias: true, isLoop: true };
+}
+
+function aliasOf(name: string, answers: readonly AnswerRecord[]): string | undefined {
+  const cname = answers.find(({ name: owner, type }) => type === 'CNAME' && sameName(owner, name));
+  if (cname !== undefined) return cname.data;
+  for (const { name: owner, type, data } of answers) {
+    const target = type === 'DNAME' ? renamed(name, owner, data) : undefined;
+    if (target !== undefined) return target;
+  }
+  return undefined;
+}
+
+function isNodata(answer: AnswerToClassify, name: string, isAlias: boolean): boolean {
+  const { authority, flags, recursionDesired } = answer;
+  if (authority.some((record) => record.type === 'SOA' && isWithin(name, record.name))) return true;
+  const nameServers = authority.filter((record) => record.type === 'NS');
+  // With the zone known: its own servers in an answer with authority are no referral.
+  const isOwnZone = ({ name: owner }: AnswerRecord): boolean =>
+    answer.zone !== undefined && sameName(owner, answer.zone);
+  if (nameServers.length > 0 && !(flags.includes('aa') && nameServers.every(isOwnZone))) return false;
+  // Authority is about the name asked for (RFC 1035 section 4.1.1), and not every resolver follows an alias to its end.
+  return !isAlias && (flags.includes('aa') || (recursionDesired && flags.includes('ra')));
+}
+
+/** The zone of the NS records in the authority section: on the way to the name, and below the zone asked where it is known. */
+function referralOf({ authority, zone }: AnswerToClassify, name: string): string | null {
+  const owner = authority.find(({ type }) => type === 'NS')?.name;
+  if (owner === undefined || !isWithin(name, owner)) return null;
+  if (zone !== undefined && (sameName(owner, zone) || !isWithin(owner, zone))) return null;
+  return owner;
+}

@@ -1,0 +1,84 @@
+import { recordTypeName } from '../record-types.ts';
+import { decodeEdns, type Edns } from './edns.ts';
+import { MessageFormatError } from './format-error.ts';
+import type { DnsRecord, Question } from './message.ts';
+import { presentData, presentUnknown } from './rdata.ts';
+import type { Reader } from './reader.ts';
+
+const TYPE_OPT = 41;
+
+/** Records whose data is read; of what comes behind them only the bounds are checked. */
+const MAX_READ_RECORDS = 100;
+
+/** What the sections of one message have in common while they are read. */
+export interface SectionState {
+  read: number;
+  /** Records that were not read because there are too many. */
+  omitted: number;
+  edns: Edns | null;
+  /** The first breach of the format. */
+  formatError: string | null;
+  /** True where the next record cannot be found. */
+  isCutOff: boolean;
+}
+
+export function newSectionState(): SectionState {
+  return { read: 0, omitted: 0, edns: null, formatError: null, isCutOff: false };
+}
+
+export function readQuestions(reader: Reader, count: number, state: SectionState): Question[] {
+  const questions: Question[] = [];
+  readEach(count, state, () => {
+    questions.push({ name: reader.name(), typeCode: reader.u16(), classCode: reader.u16() });
+  });
+  return questions;
+}
+
+/** The records of a section; the OPT record goes into the state. */
+export function readSection(reader: Reader, count: number, state: SectionState): DnsRecord[] {
+  const records: DnsRecord[] = [];
+  readEach(count, state, () => {
+    const name = reader.name();
+    const typeCode = reader.u16();
+    const classCode = reader.u16();
+    const ttl = reader.u32();
+    const data = reader.slice(reader.u16());
+    if (typeCode === TYPE_OPT) {
+      unlessMalformed(state, () => {
+        // RFC 6891 section 6.1.1: one at most, and its owner is the root.
+        if (state.edns !== null || name !== '.') throw new MessageFormatError('an OPT record is out of place');
+        state.edns = decodeEdns(classCode, ttl, data);
+      });
+    } else if (state.read >= MAX_READ_RECORDS) {
+      state.omitted++;
+    } else {
+      state.read++;
+      const raw = data.again();
+      const text = unlessMalformed(state, () => presentData(typeCode, classCode, data));
+      records.push({ name, type: recordTypeName(typeCode), ttl, data: text ?? presentUnknown(raw) });
+    }
+  });
+  return records;
+}
+
+/** Reads so many items, or up to one whose end cannot be told. */
+function readEach(count: number, state: SectionState, next: () => void): void {
+  for (let at = 0; at < count && !state.isCutOff; at++) {
+    const isRead = unlessMalformed(state, () => {
+      next();
+      return true;
+    });
+    if (isRead === undefined) state.isCutOff = true;
+  }
+}
+
+/** @returns `undefined`, and the breach in the state, where the format was broken */
+function unlessMalformed<T>(state: SectionState, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof MessageFormatError)) throw error;
+    state.formatError ??= error.message;
+    return undefined;
+  }
+}

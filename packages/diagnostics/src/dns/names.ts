@@ -1,0 +1,36 @@
+/** Names in presentation form, fully qualified, as `codec/name.ts` writes them. */
+
+/** The same name whatever the case of its ASCII letters (RFC 4343). */
+export function sameName(left: string, right: string): boolean {
+  return lowerCase(left) === lowerCase(right);
+}
+
+/** True where `name` is `zone` or lies below it. */
+export function isWithin(name: string, zone: string): boolean {
+  const [inner, outer] = [lowerCase(name), lowerCase(zone)];
+  if (outer === '.' || inner === outer) return true;
+  return inner.endsWith(`.${outer}`) && !isEscaped(inner, inner.length - outer.length - 1);
+}
+
+/**
+ * The name that a DNAME record makes of one below its owner (RFC 6672 section 2.2).
+ *
+ * @returns `undefined` where the name does not lie below the owner
+ */
+export function renamed(name: string, owner: string, target: string): string | undefined {
+  if (sameName(name, owner) || !isWithin(name, owner)) return undefined;
+  if (owner === '.') return `${name.slice(0, -1)}.${target === '.' ? '' : target}`;
+  const prefix = name.slice(0, name.length - owner.length);
+  return target === '.' ? prefix : `${prefix}${target}`;
+}
+
+/** True for a dot that belongs to a label: an odd number of backslashes stands before it (RFC 1035 section 5.1). */
+function isEscaped(name: string, dot: number): boolean {
+  let first = dot;
+  while (name[first - 1] === '\\') first--;
+  return (dot - first) % 2 === 1;
+}
+
+function lowerCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}

@@ -1,0 +1,59 @@
+import { isIP } from 'node:net';
+
+import { roundMs, type Failure } from '@vantage/contract';
+
+import { outcomeOf, timedOut } from '../classify.ts';
+import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
+import { answerFailure } from './answer-failure.ts';
+import { answerFields, classifyMessage, nameInQuestion } from './answer-fields.ts';
+import type { AskedResolver } from './ask.ts';
+import type { DnsRecord } from './codec/message.ts';
+import type { dns } from './contract.ts';
+import { sameName } from './names.ts';
+import type { RecordBudget } from './records.ts';
+import type { PreparedQuery } from './transport/exchange.ts';
+
+type Fields = Pick<Outcome<typeof dns>, 'recordType' | 'queryName'>;
+
+export interface Concluding extends AskedResolver {
+  readonly validationFailed: boolean;
+  /** The zone that the server was asked for, where it is known. */
+  readonly zone?: string | undefined;
+}
+
+/** The result that an answer makes, or the lack of one. */
+export function concluded(
+  { answer, failure, validationFailed, zone }: Concluding,
+  prepared: PreparedQuery,
+  context: DiagnosticContext<typeof dns>,
+  budget: RecordBudget,
+): Outcome<typeof dns> {
+  const fields = questionFields(prepared);
+  if (answer === null) return ended(failure ?? timedOut('response'), fields);
+  const classified = classifyMessage(answer.message, prepared, zone);
+  const shown = answerFields(answer, classified, validationFailed, prepared, context, budget);
+  const error = failure ?? answerFailure(classified, answer.message.rcode, prepared.query);
+  const message = validationFailed ? 'The answer fails DNSSEC validation (SERVFAIL).' : error?.message;
+  const owner = classified.canonicalName ?? nameInQuestion(answer.message, prepared.query);
+  return {
+    result: error === null ? 'success' : outcomeOf(error),
+    rt: roundMs(answer.queryMs),
+    resolvedIp: classified.kind === 'answer' ? firstAddress(answer.message.answers, owner) : null,
+    error: error === null ? null : { ...error, message: message ?? error.message },
+    ...fields,
+    ...shown,
+  };
+}
+
+export function ended(failure: Failure, fields: Fields): Outcome<typeof dns> {
+  return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, ...fields };
+}
+
+export function questionFields({ query }: PreparedQuery): Fields {
+  return { recordType: query.recordType.name, queryName: query.name };
+}
+
+/** Records of other names are no addresses of this one (RFC 5452 section 6). */
+function firstAddress(answers: readonly DnsRecord[], owner: string): string | null {
+  return answers.find(({ name, data }) => sameName(name, owner) && isIP(data) !== 0)?.data ?? null;
+}
