@@ -7,6 +7,7 @@ import type { Checks } from './checks/checks.ts';
 import type { FirstAnswers } from './checks/first-answers.ts';
 import type { LiveChecks } from './checks/live.ts';
 import { answerNotFound, answerProblems } from './http/answer-problem.ts';
+import { dropForwardedPorts } from './http/client-address.ts';
 import { followCheck } from './http/endpoints/check-events.ts';
 import { createCheck, readCheck } from './http/endpoints/checks.ts';
 import { mount } from './http/endpoints/endpoint.ts';
@@ -48,8 +49,8 @@ export interface AppOptions {
   readonly readiness: Readiness;
   readonly judgeTarget: JudgeTarget;
   readonly lookUpPlace: LookUpPlace;
-  /** PTR names of a caller's address. */
-  readonly reverse: NameLookup['reverse'];
+  /** PTR names of a caller's address, and where they lead. */
+  readonly names: NameLookup;
   /** False for private, loopback and other special addresses. */
   readonly isPublicAddress: (address: string) => boolean;
   /** Counts the limits of all coordinators; without an offline queue and with a command timeout. Nothing: in memory. */
@@ -118,6 +119,7 @@ export function createApp(options: AppOptions): Express {
   // Express would answer 304 to `If-None-Match: *` where there is no tag; what has one is compared by `sendJson`.
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.set('trust proxy', trustProxy(options.trustedProxies));
+  if (options.trustedProxies !== undefined) app.use(dropForwardedPorts);
   for (const observer of options.observers ?? []) app.use(observer);
   app.use(openExchange(links, log));
   // Below the prefix of the base address, and without it for a proxy that strips it.

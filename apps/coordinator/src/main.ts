@@ -74,7 +74,7 @@ async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
       checkTypes: Object.values(checkTypes),
       judgeTarget: (target) => judgeTarget(target, policy),
       lookUpPlace: geo.lookUp,
-      reverse: createNameLookup({ resolver, showPrivateAddresses: false }).reverse,
+      names: createNameLookup({ resolver, showPrivateAddresses: false }),
       isPublicAddress: (address) => !isPrivateAddress(address),
       trustedProxies: config.trustedProxies,
       contacts: { probing: config.contact, security: config.securityContact ?? config.contact },

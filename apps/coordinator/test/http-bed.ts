@@ -77,7 +77,7 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
       readiness: async () => [],
       judgeTarget,
       lookUpPlace: () => nowhere,
-      reverse: async () => [],
+      names: { reverse: async () => [], forward: async () => [] },
       isPublicAddress: () => true,
       rateLimits: highLimits,
       targetLimits: highTargetLimits,

@@ -42,7 +42,8 @@ export interface ShowcaseOptions {
 }
 
 const me: Me = {
-  ...{ ip: '203.0.113.77', hostname: 'host-77.example.net', ipv4: '203.0.113.77', ipv6: null, city: 'Berlin' },
+  ...{ ip: '203.0.113.77', hostname: 'host-77.example.net', hostnameVerified: true },
+  ...{ ipv4: '203.0.113.77', ipv6: null, city: 'Berlin' },
   ...{ region: null, country: 'Germany', countryCode: 'DE', country_code: 'DE', timezone: 'Europe/Berlin' },
   ...{ isp: 'Example Access', asn: 'AS64496', as: 'AS64496', org: 'Example Access', provider: null },
 };

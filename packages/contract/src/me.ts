@@ -11,7 +11,13 @@ const countryCode = nullable(
 export const meSchema = Type.Object(
   {
     ip: addressSchema,
-    hostname: text('Host name of the address, by PTR.'),
+    hostname: text('Host name of the address, by PTR. Its owner may write any name: see `hostnameVerified`.'),
+    hostnameVerified: nullable(
+      Type.Boolean({
+        description:
+          'Whether the name leads back to the address; null where there is none or it was not answered in time.',
+      }),
+    ),
     ipv4: nullable(addressSchema),
     ipv6: nullable(addressSchema),
     city: text('City.'),

@@ -1,6 +1,6 @@
 import { SocketAddress, isIP } from 'node:net';
 
-import type { Request } from 'express';
+import type { Request, RequestHandler } from 'express';
 
 import { HttpProblem } from './problem.ts';
 
@@ -14,6 +14,25 @@ export function clientAddress(request: Request): string {
   const address = canonicalAddress(request.ip ?? '');
   if (address !== undefined) return address;
   throw new HttpProblem('invalid-http', 'The address of the caller in X-Forwarded-For is not an IP address.');
+}
+
+/**
+ * Some proxies add the port of the caller: `203.0.113.9:4711`, `[2001:db8::1]:4711`. Without ports the addresses are those
+ * that everything else compares: trusted proxies, limits, the log.
+ */
+export const dropForwardedPorts: RequestHandler = (request, _response, next) => {
+  const { 'x-forwarded-for': forwarded } = request.headers;
+  if (typeof forwarded === 'string') {
+    request.headers['x-forwarded-for'] = forwarded.split(',').map(withoutPort).join(',');
+  }
+  next();
+};
+
+function withoutPort(text: string): string {
+  const [, ipv4, ipv6, port] = /^\s*(?:([\d.]+)|\[([\da-f:.]+)\])(?::(\d{1,5}))?\s*$/i.exec(text) ?? [];
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return text;
+  const isAddress = isIP(ipv4 ?? '') === 4 || isIP(ipv6 ?? '') === 6;
+  return isAddress ? (ipv4 ?? ipv6)! : text;
 }
 
 /** Canonical text of an address (RFC 5952 for IPv6), or undefined for what is none. */

@@ -73,6 +73,7 @@ function You(props: { readonly me: Me | undefined; readonly isUnknown: boolean }
   const { me, isUnknown } = props;
   const network = [me?.asn, me?.isp ?? me?.org].filter((part) => typeof part === 'string' && part !== '').join(' ');
   const place = [me?.city, me?.country].filter((part) => typeof part === 'string' && part !== '').join(', ');
+  const name = me?.hostnameVerified === false ? `${me.hostname} (does not lead back)` : me?.hostname;
   return (
     <section class="card you" aria-labelledby="you-title">
       <h2 id="you-title">You</h2>
@@ -81,7 +82,9 @@ function You(props: { readonly me: Me | undefined; readonly isUnknown: boolean }
       ) : (
         <>
           <p class="address-text">{me.ip}</p>
-          <p class="note">{[me.hostname, network, place].filter((part) => part !== null && part !== '').join(' · ')}</p>
+          <p class="note">
+            {[name, network, place].filter((part) => typeof part === 'string' && part !== '').join(' · ')}
+          </p>
           <p>
             <Link to={`/?type=ping&host=${encodeURIComponent(me.ip)}`}>Ping yourself</Link> ·{' '}
             <Link to={`/?type=traceroute&host=${encodeURIComponent(me.ip)}`}>Trace the way to you</Link>

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import { escapeText, type LookUpPlace, type Me, type NameLookup } from '@vantage/contract';
 
-import { clientAddress } from '../client-address.ts';
+import { canonicalAddress, clientAddress } from '../client-address.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -11,7 +11,7 @@ const REVERSE_TIMEOUT_MS = 500;
 
 export interface MeOptions {
   readonly lookUpPlace: LookUpPlace;
-  readonly reverse: NameLookup['reverse'];
+  readonly names: NameLookup;
   /** False for private, loopback and other special addresses: nothing is looked up for them. */
   readonly isPublicAddress: (address: string) => boolean;
   readonly limit: Limit;
@@ -29,14 +29,15 @@ export function showCaller(options: MeOptions): Endpoint {
   };
 }
 
-async function describe(ip: string, { lookUpPlace, reverse, isPublicAddress }: MeOptions): Promise<Me> {
+async function describe(ip: string, { lookUpPlace, names, isPublicAddress }: MeOptions): Promise<Me> {
   const known = isPublicAddress(ip);
   const place = known ? lookUpPlace(ip) : undefined;
-  const hostname = known ? await nameOf(ip, reverse) : null;
+  const { hostname, hostnameVerified } = known ? await nameOf(ip, names) : NAMELESS;
   const family = isIP(ip);
   return {
     ip,
     hostname,
+    hostnameVerified,
     ipv4: family === 4 ? ip : null,
     ipv6: family === 6 ? ip : null,
     city: place?.city ?? null,
@@ -53,13 +54,28 @@ async function describe(ip: string, { lookUpPlace, reverse, isPublicAddress }: M
   };
 }
 
-/** The first PTR name, or null when there is none in time. A resolver that ignores the signal costs nothing more. */
-async function nameOf(ip: string, reverse: NameLookup['reverse']): Promise<string | null> {
+type CallerName = Pick<Me, 'hostname' | 'hostnameVerified'>;
+
+const NAMELESS: CallerName = { hostname: null, hostnameVerified: null };
+
+/**
+ * The PTR name that leads back to the address, else the first one: a PTR record is its owner's claim. What is not answered
+ * in time is null. A resolver that ignores the signal costs nothing more.
+ */
+async function nameOf(ip: string, { reverse, forward }: NameLookup): Promise<CallerName> {
   const signal = AbortSignal.timeout(REVERSE_TIMEOUT_MS);
-  const timeUp = new Promise<readonly string[]>((resolve) => {
-    signal.addEventListener('abort', () => resolve([]), { once: true });
+  const timeUp = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
-  const names = await Promise.race([reverse(ip, signal).catch(() => []), timeUp]);
-  const [name] = names;
-  return name === undefined ? null : escapeText(name, 253);
+  const inTime = (answer: Promise<readonly string[]>): Promise<readonly string[] | undefined> =>
+    // An aborted look-up is empty too, and proves nothing.
+    Promise.race([answer.then((list) => (signal.aborted ? undefined : list)).catch(() => undefined), timeUp]);
+
+  const names = (await inTime(reverse(ip, signal))) ?? [];
+  const [first] = names;
+  if (first === undefined) return NAMELESS;
+  const answers = await Promise.all(names.map((name) => inTime(forward(name, signal))));
+  const verified = answers.findIndex((addresses) => addresses?.some((address) => canonicalAddress(address) === ip));
+  const hostname = escapeText(names[verified] ?? first, 253);
+  return { hostname, hostnameVerified: verified >= 0 || (answers.includes(undefined) ? null : false) };
 }
