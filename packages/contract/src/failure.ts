@@ -35,12 +35,13 @@ export const failureCodes = {
   icmp_error: 'Another ICMP error came in answer; the message names its type and code.',
   timed_out: 'Nothing came back in time.',
   // TLS.
-  tls_expired: 'The certificate is past its end of validity.',
-  tls_not_yet_valid: 'The certificate is not valid yet.',
+  tls_expired: 'The certificate, or one above it, is past its end of validity.',
+  tls_not_yet_valid: 'The certificate, or one above it, is not valid yet.',
   tls_hostname_mismatch: 'The certificate is not for this host.',
   tls_self_signed: 'The certificate is self-signed and not trusted.',
   tls_unknown_issuer: 'The certificate chain ends at an issuer that is not trusted.',
-  tls_missing_intermediate: 'The server did not send the intermediate certificate that leads to a trusted issuer.',
+  tls_missing_intermediate:
+    'The chain ends below an issuer that the server did not send, that is no trusted root, and whose certificate can be had.',
   tls_revoked: 'The certificate is revoked, by the OCSP response that the server stapled.',
   tls_weak_key: 'A key or signature in the chain is too weak to be trusted.',
   tls_untrusted: 'The certificate is not trusted for another reason, which the message names.',

@@ -16,11 +16,17 @@ export interface CertificateRequest {
   /** Alternative names such as `DNS:example.org` or `IP:127.0.0.1`. */
   readonly names?: readonly string[];
   readonly ca?: boolean;
+  /** What basicConstraints says in place of that, such as `CA:TRUE, pathlen:0`. */
+  readonly constraints?: string;
+  /** True for a certificate without any extension, of version 1. */
+  readonly bare?: boolean;
   /** Days from now. */
   readonly from?: number;
   readonly until?: number;
   /** Arguments of `openssl req -newkey` and what belongs to it. */
   readonly key?: readonly string[];
+  /** Takes the key of another certificate in place of a new one. */
+  readonly keyOf?: Issued;
   readonly digest?: string;
   /** More extensions, as lines of an OpenSSL configuration. */
   readonly extensions?: readonly string[];
@@ -63,9 +69,12 @@ export function certificateMint(): CertificateMint {
   writeFileSync(path('ca.cnf'), configuration);
 
   const issue = ({ subject, names, ca = false, from = -1, until = 90, ...request }: CertificateRequest): Issued => {
-    const { key = EC_KEY, digest = 'sha256', issuer, extensions: more = [] } = request;
-    run('req', '-new', '-utf8', '-nodes', '-newkey', ...key, '-keyout', 'new.key', '-out', 'new.csr', '-subj', subject);
-    const extensions = [`basicConstraints = critical, CA:${ca ? 'TRUE' : 'FALSE'}`, ...more];
+    const { key = EC_KEY, keyOf, digest = 'sha256', issuer, extensions: more = [], bare = false } = request;
+    if (keyOf !== undefined) writeFileSync(path('new.key'), keyOf.key);
+    const keyArguments = keyOf === undefined ? ['-newkey', ...key, '-keyout', 'new.key'] : ['-key', 'new.key'];
+    run('req', '-new', '-utf8', '-nodes', ...keyArguments, '-out', 'new.csr', '-subj', subject);
+    const { constraints = `CA:${ca ? 'TRUE' : 'FALSE'}` } = request;
+    const extensions = [`basicConstraints = critical, ${constraints}`, ...more];
     if (names !== undefined) extensions.push('subjectAltName = @names', '[names]', ...names.map(numbered));
     writeFileSync(path('extensions.cnf'), `${extensions.join('\n')}\n`);
     if (issuer !== undefined) {
@@ -75,7 +84,7 @@ export function certificateMint(): CertificateMint {
     const signer =
       issuer === undefined ? ['-selfsign', '-keyfile', 'new.key'] : ['-cert', 'issuer.crt', '-keyfile', 'issuer.key'];
     const dates = ['-startdate', asn1Time(from), '-enddate', asn1Time(until)];
-    const files = ['-in', 'new.csr', '-out', 'new.crt', '-extfile', 'extensions.cnf'];
+    const files = ['-in', 'new.csr', '-out', 'new.crt', ...(bare ? [] : ['-extfile', 'extensions.cnf'])];
     run('ca', '-batch', '-notext', '-config', 'ca.cnf', '-md', digest, ...signer, ...dates, ...files);
     return { cert: readFileSync(path('new.crt'), 'utf8'), key: readFileSync(path('new.key'), 'utf8') };
   };
@@ -102,8 +111,19 @@ export function withUnreadableKey({ cert, key }: Issued): Issued {
   const der = Buffer.from(new X509Certificate(cert).raw);
   const keyType = Buffer.from('2a8648ce3d0201', 'hex');
   der[der.indexOf(keyType) + keyType.length - 1] = 0x7f;
+  return { cert: pemOf(der), key };
+}
+
+/** A certificate whose signature does not fit: its last bit is another. */
+export function withWrongSignature({ cert, key }: Issued): Issued {
+  const der = Buffer.from(new X509Certificate(cert).raw);
+  der[der.length - 1]! ^= 1;
+  return { cert: pemOf(der), key };
+}
+
+function pemOf(der: Buffer): string {
   const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
-  return { cert: ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n'), key };
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
 /** In a section of its own a name may have a comma. */

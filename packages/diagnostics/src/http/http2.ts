@@ -41,11 +41,14 @@ export function sendHttp2(socket: Socket, { url, method, headers }: Request, sin
       rawHeaders: withoutPseudoHeaders(rawHeaders),
     });
   });
-  stream.on('data', sink.bytes);
-  stream.on('end', () => {
-    // A stream that was reset ends too.
-    if (stream.rstCode === 0) sink.end();
-  });
+  stream.on('data', inOrder(sink.bytes));
+  stream.on(
+    'end',
+    inOrder(() => {
+      // A stream that was reset ends too.
+      if (stream.rstCode === 0) sink.end();
+    }),
+  );
   stream.on('error', (error) => sink.fail((phase) => classifyStreamError(error, stream.rstCode, phase)));
   let peerEnded = false;
   socket.once('end', () => {
@@ -67,6 +70,15 @@ export function sendHttp2(socket: Socket, { url, method, headers }: Request, sin
 
 /** Node gives up by itself a little above. */
 const MAX_HEAD_BYTES = 16 * 1024;
+
+/**
+ * Node announces a head in the next tick and data at once; above a TLS socket over a stream of JavaScript both come in one
+ * tick, and the body would be there before its head.
+ */
+function inOrder<Args extends readonly unknown[]>(listener: (...args: Args) => void): (...args: Args) => void {
+  return (...args) => process.nextTick(listener, ...args);
+}
+
 /** As many as Node takes from HTTP/1.1; the bytes are what bounds them. */
 const MAX_HEADERS = 2_000;
 

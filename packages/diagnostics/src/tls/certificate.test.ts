@@ -4,16 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../test/certificate-mint.ts';
 import { numbers } from '../../test/numbers.ts';
-import {
-  certificateFieldsOf,
-  certificateOf,
-  daysLeft,
-  describeChain,
-  hasWeakKey,
-  isFor,
-  pointsToIssuer,
-  type Certificate,
-} from './certificate.ts';
+import { certificateOf, issuerUrlOf, labelOf, type Certificate } from './certificate.ts';
+import { certificateFieldsOf, daysLeft, describeChain } from './describe-certificate.ts';
+import { hostMismatch } from './host-names.ts';
+import { linkFaults } from './link-faults.ts';
+import { keyWeakness, signatureWeakness } from './strength.ts';
 
 const openssl = opensslVersion();
 if (openssl === null && process.env['CI'] !== undefined) throw new Error('In CI these tests need openssl.');
@@ -40,7 +35,7 @@ describeWithOpenssl('a certificate (skipped without the openssl command)', () =>
     const chain = [certificateOf(derOf(mint.issue({ subject: '/CN=x', issuer: root, key })))];
 
     expect(describeChain(chain)).toMatchObject([{ keyType, keyBits }]);
-    expect(hasWeakKey(chain)).toBe(false);
+    expect([keyWeakness(chain[0]!), signatureWeakness(chain[0]!)]).toEqual([null, null]);
   });
 
   it.each<[string, readonly string[], string, boolean]>([
@@ -54,7 +49,7 @@ describeWithOpenssl('a certificate (skipped without the openssl command)', () =>
   ])('is held against a host: %s', (_reason, names, host, expected) => {
     const leaf = certificateOf(derOf(mint.issue({ subject: '/CN=common.test', names, issuer: root })));
 
-    expect(isFor(host, leaf)).toBe(expected);
+    expect(hostMismatch(host, leaf.serverNames) === null).toBe(expected);
   });
 
   it('throws nothing, whichever of its bytes are changed', () => {
@@ -72,10 +67,13 @@ describeWithOpenssl('a certificate (skipped without the openssl command)', () =>
       expect(() => [
         certificateFieldsOf(leaf),
         describeChain([leaf]),
-        hasWeakKey([leaf]),
+        keyWeakness(leaf),
+        signatureWeakness(leaf),
+        linkFaults({ certificates: [leaf, leaf], isAnchored: false, isSound: false }, Date.now()),
+        labelOf(leaf),
         daysLeft(leaf, Date.now()),
-        pointsToIssuer(leaf),
-        isFor('good.test', leaf),
+        issuerUrlOf(leaf),
+        hostMismatch('good.test', leaf.serverNames),
       ]).not.toThrow();
     }
     expect(readable).toBeGreaterThan(500);

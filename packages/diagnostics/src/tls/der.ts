@@ -11,6 +11,7 @@ export interface DerValue {
 }
 
 export const tags = {
+  boolean: 0x01,
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
@@ -76,6 +77,12 @@ export function timeOf({ tag, content }: DerValue): Date {
   const date = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   if (Number.isNaN(date.getTime())) throw new DerError('There is no such time.');
   return date;
+}
+
+/** The bytes of a BIT STRING that has no odd bits. */
+export function bitsOf(value: DerValue | undefined): Uint8Array {
+  if (value?.tag !== tags.bitString || value.content[0] !== 0) throw new DerError('The bits are no bytes.');
+  return value.content.subarray(1);
 }
 
 const MAX_OID_BYTES = 32;

@@ -1,23 +1,18 @@
 import { isIP, type Socket } from 'node:net';
-import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { connect, type EphemeralKeyInfo, type TLSSocket } from 'node:tls';
 
 import type { Failure } from '@vantage/contract';
 
-import { classifyCertificate, classifyError, connectionClosed, isAlert, timedOut } from '../classify.ts';
-import {
-  certificateFieldsOf,
-  certificateOf,
-  chainOf,
-  daysLeft,
-  describeChain,
-  hasWeakKey,
-  isFor,
-  pointsToIssuer,
-  type Certificate,
-} from './certificate.ts';
-import { describeStaple, isRevoked, type Ocsp } from './ocsp.ts';
-import type { TlsFields } from './schema.ts';
+import { classifyError, connectionClosed, isAlert, timedOut } from '../classify.ts';
+import { certificateOf, type Certificate } from './certificate.ts';
+import { certificateFieldsOf, daysLeft, describeChain } from './describe-certificate.ts';
+import { certificateFaults, distrustOf, type Verification } from './faults.ts';
+import { describeStaple } from './ocsp.ts';
+import { buildPath } from './path.ts';
+import type { Tls, TlsFields } from './schema.ts';
+import { handshakeSecretOf, readServerFlight, type ServerFlight } from './server-flight.ts';
 import type { TrustStore } from './trust-store.ts';
+import { tapSocket } from './wire-tap.ts';
 
 export interface HandshakeOptions {
   /** Canonical host: a name is sent as SNI, a literal is not (RFC 6066 section 3); the certificate is held against it. */
@@ -51,9 +46,10 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
     const { host, alpn, trust } = options;
     // The first use reads the trusted certificates, which takes some milliseconds: not time of the handshake.
     const secureContext = trust.secureContext();
+    const tap = tapSocket(socket);
     const started = performance.now();
     const tlsSocket = connect({
-      socket,
+      socket: tap.stream,
       secureContext,
       ...(isIP(host) === 0 ? { servername: host } : {}),
       ALPNProtocols: [...alpn],
@@ -61,6 +57,9 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
     });
+    let handshakeSecret: Buffer | null = null;
+    let staple: Buffer | null = null;
+    const flight = (): ServerFlight => readServerFlight(tap.received(), handshakeSecret);
     const settle = (outcome: () => Handshake): void => {
       signal.removeEventListener('abort', giveUp);
       tlsSocket
@@ -68,54 +67,86 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
         .off('close', closed)
         .on('error', () => undefined);
       try {
-        const secured = outcome();
-        if (secured.socket === null) tlsSocket.destroy();
-        resolve(secured);
+        const settled = outcome();
+        if (settled.socket === null) tlsSocket.destroy();
+        resolve(settled);
       } catch (error) {
         // What strangers write into certificates must not end the process.
         tlsSocket.destroy();
         reject(error);
+      } finally {
+        tap.stop();
       }
     };
-    const fail = (failure: Failure, fields: () => Omit<TlsFields, 'tls'> | null): void =>
-      settle(() => ({ socket: null, fields: fields(), failure }));
-    const shown = (): Omit<TlsFields, 'tls'> | null => shownBefore(tlsSocket);
-    const giveUp = (): void => fail(timedOut('tls', 'The TLS handshake did not come to its end in time.'), shown);
-    // Where the fault is found on this side it may be in the certificate, which then must not be asked for (`chainOf`).
-    const failed = (error: unknown): void => fail(classifyError(error, 'tls'), isAlert(error) ? shown : () => null);
-    const closed = (): void => fail(connectionClosed('tls'), () => null);
+    const fail = (failure: Failure, thrown?: unknown): void =>
+      settle(() => {
+        const seen = flight();
+        return { socket: null, fields: shownBefore(tlsSocket, seen), failure: explained(failure, thrown, seen, alpn) };
+      });
+    const giveUp = (): void => fail(timedOut('tls', 'The TLS handshake did not come to its end in time.'));
+    const failed = (error: unknown): void => fail(classifyError(error, 'tls'), error);
+    const closed = (): void => fail(connectionClosed('tls'));
     signal.addEventListener('abort', giveUp);
     tlsSocket.on('error', failed).on('close', closed);
-    let staple: Buffer | null = null;
+    tlsSocket.on('keylog', (line: Buffer) => {
+      handshakeSecret ??= handshakeSecretOf(line);
+    });
     tlsSocket.once('OCSPResponse', (response: Buffer | null) => {
       staple = response;
     });
     tlsSocket.once('secureConnect', () => {
       const ms = performance.now() - started;
-      settle(() => describe(tlsSocket, host, staple, ms));
+      settle(() => describe(tlsSocket, options, flight(), staple, ms));
     });
     if (signal.aborted) giveUp();
   });
 }
 
-/** A handshake of TLS 1.2 can still fail after the server's certificate, such as for want of one of the client. */
-function shownBefore(socket: TLSSocket): Omit<TlsFields, 'tls'> | null {
-  const peer: Partial<PeerCertificate> | null = socket.getPeerCertificate();
-  if (peer?.raw === undefined) return null;
-  return { ...certificateFieldsOf(certificateOf(peer.raw)), sslVersion: socket.getProtocol() ?? 'unknown' };
+/** A handshake can still fail after the server's certificate, such as for want of one of the client. */
+function shownBefore(socket: TLSSocket, { certificates }: ServerFlight): Omit<TlsFields, 'tls'> | null {
+  const [leaf] = readable(certificates.slice(0, 1));
+  return leaf === undefined ? null : { ...certificateFieldsOf(leaf), sslVersion: socket.getProtocol() ?? 'unknown' };
 }
 
-function describe(socket: TLSSocket, host: string, staple: Buffer | null, ms: number): Handshake {
-  const chain = chainOf(socket.getPeerCertificate(true));
-  const [leaf] = chain;
+/** RFC 5246 section 7.2.2: alerts by which servers refuse a client that has no certificate. */
+const CLIENT_CERTIFICATE_ALERT = /HANDSHAKE_FAILURE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED/;
+
+/** Says what the handshake so far tells about its failure. */
+function explained(failure: Failure, thrown: unknown, flight: ServerFlight, alpn: readonly string[]): Failure {
+  if (failure.code === 'protocol_unreachable') {
+    return {
+      ...failure,
+      message: `The server speaks none of the protocols that were offered by ALPN: ${alpn.join(', ')}.`,
+    };
+  }
+  if (!flight.asksForCertificate) return failure;
+  if (failure.code === 'connection_closed' || failure.code === 'connection_reset') {
+    return { ...failure, message: `${failure.message} Before that it asked for a certificate of the client.` };
+  }
+  const isRefusal = isAlert(thrown) && CLIENT_CERTIFICATE_ALERT.test(String((thrown as { code?: unknown }).code));
+  return isRefusal ? { ...failure, message: CLIENT_CERTIFICATE_REQUIRED } : failure;
+}
+
+const CLIENT_CERTIFICATE_REQUIRED = 'The server requires a certificate of the client.';
+
+function describe(
+  socket: TLSSocket,
+  { host, trust }: HandshakeOptions,
+  flight: ServerFlight,
+  staple: Buffer | null,
+  ms: number,
+): Handshake {
+  const sent = readable(flight.certificates);
+  const [leaf] = sent;
   if (leaf === undefined) {
     const message = 'The server sent no certificate.';
     const failure: Failure = { code: 'tls_handshake_failed', phase: 'tls', source: 'target', message };
     return { socket: null, fields: null, failure };
   }
-  const now = Date.now();
-  const ocsp = describeStaple(staple, leaf.parsed, chain[1]?.parsed, now);
-  const distrust = verdict(socket, host, chain, ocsp);
+  const nowMs = Date.now();
+  const path = buildPath(sent, trust.anchors(), nowMs);
+  const ocsp = describeStaple(staple, leaf.parsed, path.certificates[1]?.parsed, nowMs);
+  const faults = certificateFaults({ host, path, verification: verificationOf(socket), ocsp, nowMs });
   const protocol = socket.getProtocol() ?? 'unknown';
   const fields: TlsFields = {
     ...certificateFieldsOf(leaf),
@@ -124,33 +155,47 @@ function describe(socket: TLSSocket, host: string, staple: Buffer | null, ms: nu
       protocol,
       cipher: socket.getCipher().standardName,
       alpn: socket.alpnProtocol === false ? null : (socket.alpnProtocol ?? null),
-      authorized: distrust === null,
-      authorizationError: distrust?.code ?? null,
-      daysLeft: daysLeft(leaf, now),
+      authorized: faults.length === 0,
+      authorizationError: faults[0]?.code ?? null,
+      faults,
+      keyExchange: keyExchangeOf(socket),
+      clientCertificateRequested: flight.asksForCertificate,
+      mustStaple: leaf.mustStaple,
+      daysLeft: daysLeft(leaf, nowMs),
       ocsp,
-      chain: describeChain(chain),
+      chain: describeChain(path.certificates),
+      chainLength: path.certificates.length,
+      sentCertificates: flight.certificates.length,
     },
   };
-  return { socket, ms, fields, distrust, failure: null };
+  return { socket, ms, fields, distrust: distrustOf(faults), failure: null };
 }
 
-/** The first of what is wrong: the chain, then a revocation, then the name, then the strength of the keys. */
-function verdict(socket: TLSSocket, host: string, chain: readonly Certificate[], ocsp: Ocsp): Failure | null {
-  const [leaf] = chain as readonly [Certificate];
+/** What OpenSSL could not read either belongs to no path. */
+function readable(certificates: readonly Buffer[]): readonly Certificate[] {
+  return certificates.flatMap((der) => {
+    try {
+      return [certificateOf(der)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Node keeps the words of OpenSSL to itself, and `authorizationError` is `UNSPECIFIED` for most of its results. */
+interface WithVerification {
+  readonly _handle?: { readonly verifyError?: () => Error | null } | null;
+}
+
+function verificationOf(socket: TLSSocket): Verification | null {
+  if (socket.authorized) return null;
   // Typed as an Error, but Node puts the code of OpenSSL there.
-  const verifyCode = socket.authorizationError as string | Error | null | undefined;
-  if (typeof verifyCode === 'string') return classifyCertificate(knownIssuer(verifyCode, leaf));
-  if (!socket.authorized) return classifyCertificate('UNSPECIFIED');
-  if (isRevoked(ocsp)) return classifyCertificate('CERT_REVOKED');
-  if (!isFor(host, leaf)) return classifyCertificate('ERR_TLS_CERT_ALTNAME_INVALID');
-  return hasWeakKey(chain) ? classifyCertificate('WEAK_KEY') : null;
+  const code = String(socket.authorizationError ?? 'UNSPECIFIED');
+  const handle = (socket as unknown as WithVerification)._handle;
+  return { code, message: handle?.verifyError?.()?.message ?? code };
 }
 
-/**
- * OpenSSL has one code for a certificate that came alone, whether an intermediate is missing or a private root signed it,
- * which no server has to send. The certificate itself tells the two apart.
- */
-function knownIssuer(verifyCode: string, leaf: Certificate): string {
-  const isAlone = verifyCode === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
-  return isAlone && !pointsToIssuer(leaf) ? 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' : verifyCode;
+function keyExchangeOf(socket: TLSSocket): NonNullable<Tls['keyExchange']> | null {
+  const { type, name, size } = (socket.getEphemeralKeyInfo() ?? {}) as Partial<EphemeralKeyInfo>;
+  return type === undefined || size === undefined ? null : { group: name ?? type, bits: size };
 }

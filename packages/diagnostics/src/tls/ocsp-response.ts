@@ -1,4 +1,4 @@
-import { contextTag, DerError, oidOf, onlyValue, tags, timeOf, valuesOf, type DerValue } from './der.ts';
+import { bitsOf, contextTag, DerError, oidOf, onlyValue, tags, timeOf, valuesOf, type DerValue } from './der.ts';
 
 /** An OCSP response (RFC 6960 section 4.2.1): what a responder says about some certificates, and its signature. */
 export interface OcspResponse {
@@ -65,13 +65,6 @@ export function readOcspResponse(bytes: Uint8Array): OcspResponse | { readonly e
         ? []
         : fieldsOf(onlyValue(certificates.content, tags.sequence), MAX_CERTIFICATES).map(({ whole }) => whole),
   };
-}
-
-/** The bytes of a BIT STRING that has no odd bits. */
-export function bitsOf(value: DerValue | undefined): Uint8Array {
-  expect(value, tags.bitString);
-  if (value.content[0] !== 0) throw new DerError('The bits are no bytes.');
-  return value.content.subarray(1);
 }
 
 /** ResponseData: version and responder first, which have context-specific tags, then the time and the answers. */

@@ -1,7 +1,8 @@
 import { createHash, verify, X509Certificate, type KeyObject } from 'node:crypto';
 
-import { contextTag, onlyValue, tags, valuesOf, DerError } from './der.ts';
-import { bitsOf, readOcspResponse, type OcspAnswer, type OcspResponse } from './ocsp-response.ts';
+import { DerError } from './der.ts';
+import { readCertificateBody } from './certificate-body.ts';
+import { readOcspResponse, type OcspAnswer, type OcspResponse } from './ocsp-response.ts';
 import type { Tls } from './schema.ts';
 
 /** The field `tls.ocsp` of a result. */
@@ -78,13 +79,13 @@ const REASONS: Readonly<Record<number, string>> = {
 
 /** RFC 6960 section 4.1.1: a certificate is named by its serial number and by hashes of its issuer's name and key. */
 function concerns(answer: OcspAnswer, leaf: X509Certificate, issuer: X509Certificate | undefined): boolean {
-  const named = partsOf(leaf);
+  const named = readCertificateBody(leaf.raw);
   const digest = DIGESTS[answer.hashAlgorithm];
   if (!Buffer.from(answer.serialNumber).equals(named.serialNumber)) return false;
   if (digest === undefined) return false;
   const hash = (bytes: Uint8Array): Buffer => createHash(digest).update(bytes).digest();
   if (!hash(named.issuerName).equals(answer.issuerNameHash)) return false;
-  return issuer === undefined || hash(partsOf(issuer).publicKey).equals(answer.issuerKeyHash);
+  return issuer === undefined || hash(readCertificateBody(issuer.raw).publicKey).equals(answer.issuerKeyHash);
 }
 
 const DIGESTS: Readonly<Record<string, string>> = {
@@ -93,26 +94,6 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '2.16.840.1.101.3.4.2.2': 'sha384',
   '2.16.840.1.101.3.4.2.3': 'sha512',
 };
-
-/** The parts of a certificate that an answer names it by, as their bytes stand there (RFC 5280 section 4.1). */
-function partsOf({ raw }: X509Certificate): {
-  readonly serialNumber: Uint8Array;
-  readonly issuerName: Uint8Array;
-  readonly publicKey: Uint8Array;
-} {
-  const [body] = valuesOf(onlyValue(raw, tags.sequence).content, 3);
-  const fields = valuesOf(body?.content ?? raw, 10);
-  // A certificate of version 1 has no version.
-  const [serialNumber, , issuerName, , , keyInfo] = fields[0]?.tag === contextTag(0) ? fields.slice(1) : fields;
-  if (serialNumber === undefined || issuerName === undefined || keyInfo === undefined) {
-    throw new DerError('The certificate breaks off.');
-  }
-  return {
-    serialNumber: serialNumber.content,
-    issuerName: issuerName.whole,
-    publicKey: bitsOf(valuesOf(keyInfo.content, 2)[1]),
-  };
-}
 
 type Signature = NonNullable<Ocsp>['signature'];
 

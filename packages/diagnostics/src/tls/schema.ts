@@ -4,6 +4,8 @@ import { Type, type Static } from 'typebox';
 /** Certificates of a chain that are kept, and names of one certificate. */
 export const MAX_CHAIN = 8;
 export const MAX_ALT_NAMES = 50;
+/** Faults that are listed. */
+export const MAX_FAULTS = 12;
 
 const tlsCodes = Object.keys(failureCodes).filter((code) => code.startsWith('tls_')) as FailureCode[];
 
@@ -24,6 +26,9 @@ const certificate = Type.Object(
     subjectAltNameCount: Type.Integer({ minimum: 0, description: 'How many alternative names it has in all.' }),
     keyType: nullable(text(32, 'Kind of public key, such as rsa, ec, ed25519.')),
     keyBits: nullable(Type.Integer({ minimum: 0, description: 'Size of the public key in bits.' })),
+    signatureAlgorithm: Type.Optional(
+      nullable(text(64, 'Algorithm by which its issuer signed it, such as ecdsa-with-SHA256.')),
+    ),
   },
   { additionalProperties: false },
 );
@@ -49,6 +54,20 @@ const ocsp = Type.Object(
   { additionalProperties: false },
 );
 
+const fault = Type.Object(
+  {
+    code: Type.Enum(tlsCodes, { description: 'As a code of `error`.' }),
+    certificate: nullable(
+      Type.Integer({
+        minimum: 0,
+        description: 'Which certificate, by its position in `chain`; null where it is not known.',
+      }),
+    ),
+    reason: text(400, 'The same in a sentence.'),
+  },
+  { additionalProperties: false },
+);
+
 export const tlsSchema = Type.Object(
   {
     protocol: text(16, 'Version of TLS.'),
@@ -56,16 +75,59 @@ export const tlsSchema = Type.Object(
     alpn: nullable(text(32, 'Protocol chosen by ALPN; null where the server chose none.')),
     authorized: Type.Boolean({ description: 'True where the certificate is valid for the host and trusted.' }),
     authorizationError: nullable(Type.Enum(tlsCodes, { description: 'Why it is not, as a code of `error`.' })),
+    faults: Type.Optional(
+      Type.Array(fault, {
+        maxItems: MAX_FAULTS,
+        description:
+          'Everything that is wrong with the certificates, the most basic first; `authorizationError` is the code of the ' +
+          'first.',
+      }),
+    ),
+    keyExchange: Type.Optional(
+      nullable(
+        Type.Object(
+          {
+            group: text(32, 'Group by its name in OpenSSL, such as X25519, prime256v1; DH for a finite field.'),
+            bits: Type.Integer({ minimum: 0, description: 'Size of the group in bits.' }),
+          },
+          {
+            additionalProperties: false,
+            description: 'How the keys were agreed; null if without a group (RSA), or if OpenSSL does not say.',
+          },
+        ),
+      ),
+    ),
+    clientCertificateRequested: Type.Optional(
+      Type.Boolean({ description: 'True where the server asked for a certificate of the client; a probe has none.' }),
+    ),
+    mustStaple: Type.Optional(
+      Type.Boolean({
+        description: 'True where the certificate demands that the server staples an OCSP response (RFC 7633).',
+      }),
+    ),
     daysLeft: nullable(
-      Type.Integer({ description: 'Whole days until the certificate expires; negative once it has.' }),
+      Type.Integer({
+        description:
+          'Whole days until the certificate expires; once it has, whole days since then, negative: −1 or less.',
+      }),
     ),
     ocsp: Type.Optional(
       nullable({ ...ocsp, description: 'The OCSP response that the server stapled; null where it stapled none.' }),
     ),
     chain: Type.Array(certificate, {
       maxItems: MAX_CHAIN,
-      description: 'The certificates from the server’s own up, and the trusted root where it was found.',
+      description:
+        'The certificates from the server’s own up, and the trusted root where it was found; the first of them.',
     }),
+    chainLength: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'How many certificates the chain has in all.' }),
+    ),
+    sentCertificates: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'How many certificates the server sent, whether or not they belong to it.',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'The TLS connection; absent for http URLs.' },
 );

@@ -1,6 +1,8 @@
 import { constants } from 'node:crypto';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 
+import { certificateOf, type Certificate } from './certificate.ts';
+
 /** The certificates that a probe trusts, read once: with own ones that takes as long as several whole checks. */
 export interface TrustStore {
   /**
@@ -8,6 +10,14 @@ export interface TrustStore {
    * carries no sessions, so that each handshake is a full one and shows the certificate.
    */
   readonly secureContext: () => SecureContext;
+  readonly anchors: () => TrustAnchors;
+}
+
+/** The same certificates, to look a path up in. */
+export interface TrustAnchors {
+  /** Those with a subject as `Certificate.subject` has it. */
+  readonly named: (subject: string) => readonly Certificate[];
+  readonly includes: (certificate: Certificate) => boolean;
 }
 
 /**
@@ -17,22 +27,51 @@ export interface TrustStore {
  */
 export function createTrustStore(certificateAuthorities: readonly string[]): TrustStore {
   let secureContext: SecureContext | undefined;
+  let anchors: TrustAnchors | undefined;
   return {
-    secureContext: () => (secureContext ??= read(certificateAuthorities)),
+    secureContext: () => (secureContext ??= createContext(certificateAuthorities)),
+    anchors: () => (anchors ??= readAnchors([...getCACertificates('default'), ...certificateAuthorities])),
   };
 }
 
-function read(certificateAuthorities: readonly string[]): SecureContext {
+/**
+ * Every cipher of this OpenSSL that encrypts and by which a server shows a certificate, those first that are on by default.
+ * With ones that do neither, a server that prefers them would show less than it shows to everybody else.
+ */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256',
+  'TLS_AES_128_CCM_SHA256:TLS_AES_128_CCM_8_SHA256',
+  'DEFAULT:ALL:!aNULL:!eNULL:!PSK:!SRP:@SECLEVEL=0',
+].join(':');
+
+function createContext(certificateAuthorities: readonly string[]): SecureContext {
   return createSecureContext({
     // `TLSSocket.disableRenegotiation` stops only the clients of a server, not the servers of a client.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     minVersion: 'TLSv1',
     maxVersion: 'TLSv1.3',
-    ciphers: 'DEFAULT@SECLEVEL=0',
+    ciphers: CIPHERS,
     // Without the key share of X25519MLKEM768, which no server requires: it makes a ClientHello of two packets.
-    ecdhCurve: 'X25519:P-256:X448:P-521:P-384',
+    ecdhCurve: 'X25519:P-256:X448:P-521:P-384:ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192',
     ...(certificateAuthorities.length === 0
       ? {}
       : { ca: [...getCACertificates('default'), ...certificateAuthorities] }),
   });
+}
+
+const ONE_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function readAnchors(texts: readonly string[]): TrustAnchors {
+  const bySubject = new Map<string, Certificate[]>();
+  const fingerprints = new Set<string>();
+  for (const pem of texts.flatMap((text) => text.match(ONE_CERTIFICATE) ?? [])) {
+    const anchor = certificateOf(Buffer.from(pem));
+    if (fingerprints.has(anchor.fingerprint)) continue;
+    fingerprints.add(anchor.fingerprint);
+    bySubject.set(anchor.subject, [...(bySubject.get(anchor.subject) ?? []), anchor]);
+  }
+  return {
+    named: (subject) => bySubject.get(subject) ?? [],
+    includes: ({ fingerprint }) => fingerprints.has(fingerprint),
+  };
 }

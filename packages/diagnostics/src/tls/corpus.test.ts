@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { browserHere } from '../../test/browser-needs.ts';
+import { certificateCorpus, type CertificateCorpus, type CorpusServer } from '../../test/certificate-corpus.ts';
+import { certificateMint, opensslVersion, type CertificateMint } from '../../test/certificate-mint.ts';
+import { expectations, type Expectation } from '../../test/certificate-verdicts.ts';
+import { packagesMissing, unpackPackages } from '../../test/debian-packages.ts';
+import { checkOf, problemsOf } from '../../test/http.ts';
+import { startOpensslServer, type OpensslServer } from '../../test/openssl-server.ts';
+import {
+  chromiumOpinion,
+  curlVersion,
+  secondOpinions,
+  type ChromiumOpinion,
+  type SecondOpinions,
+} from '../../test/second-opinions.ts';
+import { createTrustStore, type TrustStore } from './trust-store.ts';
+
+const isCi = process.env['CI'] !== undefined;
+const tools = opensslVersion() === null || curlVersion() === null ? 'openssl and curl are needed' : null;
+if (tools !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${tools}.`);
+const NSS = ['libnss3-tools'];
+const browser = browserHere(process.env['PATH']);
+const chromiumMissing = tools ?? browser.missing ?? (await packagesMissing(NSS));
+if (chromiumMissing !== null && isCi) throw new Error(`In CI these tests cannot be skipped: ${chromiumMissing}.`);
+
+const names = Object.keys(expectations);
+
+let mint: CertificateMint;
+let corpus: CertificateCorpus;
+let trust: TrustStore;
+let opinions: SecondOpinions;
+let running: OpensslServer | undefined;
+
+afterEach(async () => {
+  await running?.close();
+  running = undefined;
+});
+
+describe('the verdicts on the servers of the corpus', () => {
+  it.each(Object.entries(expectations))('have a reason where they differ: %s', (_name, expectation) => {
+    const { check, openssl, curl, chromium, why } = expectation;
+    const accepted = [check.length === 0, openssl.length === 0, curl, chromium === '200'];
+
+    expect(new Set(accepted).size > 1).toBe(why !== undefined);
+  });
+
+  it.each(Object.entries(expectations))('name every fault that OpenSSL finds: %s', (_name, expectation) => {
+    const codes = expectation.check.map((fault) => fault.replace(/@.*/, ''));
+
+    expect(unnamed(expectation, codes)).toEqual([]);
+  });
+});
+
+(tools === null ? describe : describe.skip)(
+  `each server of the corpus${tools === null ? '' : ` (skipped: ${tools})`}`,
+  () => {
+    beforeAll(prepare);
+    afterAll(clean);
+
+    it.each(names)('%s is seen as expected by the check, openssl and curl', async (name) => {
+      const server = serverOf(name);
+      const versions = server.tls13Only === true ? ['-tls1_3'] : ['-tls1_2', '-tls1_3'];
+      for (const version of versions) {
+        const { port } = await serve(server, version);
+        const asked = { host: server.host, port };
+
+        const outcome = await check(server, port);
+
+        expect({ version, faults: faultsOf(outcome) }).toEqual({ version, faults: server.check });
+        expect(outcome.tls?.authorizationError ?? null).toBe(server.check[0]?.replace(/@.*/, '') ?? null);
+        expect(outcome.error?.code ?? null).toBe(outcome.tls?.authorizationError ?? null);
+        expect(problemsOf(outcome)).toEqual([]);
+        expect(await opinions.openssl(asked)).toEqual(server.openssl);
+        expect(await opinions.curl(asked)).toBe(server.curl);
+        await running?.close();
+      }
+    });
+  },
+);
+
+const described = chromiumMissing === null ? describe : describe.skip;
+described(`Chromium on the corpus${chromiumMissing === null ? '' : ` (skipped: ${chromiumMissing})`}`, () => {
+  let chromium: ChromiumOpinion;
+
+  beforeAll(async () => {
+    prepare();
+    const nss = await unpackPackages(...NSS);
+    const certutil = { path: nss.program('certutil'), environment: nss.environment };
+    const { executablePath } = browser;
+    chromium = await chromiumOpinion({ executablePath, certutil, roots: corpus.roots, servers: corpus.trustedServers });
+  });
+  afterAll(async () => {
+    await chromium?.close();
+    clean();
+  });
+
+  it.each(names)('sees %s as expected', async (name) => {
+    const server = serverOf(name);
+    const { port } = await serve(server, '-tls1_3');
+
+    expect(await chromium.visit({ host: server.host, port })).toBe(server.chromium);
+  });
+});
+
+function prepare(): void {
+  mint = certificateMint();
+  corpus = certificateCorpus(mint);
+  const trusted = [...corpus.roots, ...corpus.trustedServers];
+  trust = createTrustStore(trusted.map(({ cert }) => cert));
+  opinions = secondOpinions(trusted);
+}
+
+function clean(): void {
+  opinions?.close();
+  mint?.close();
+}
+
+function serverOf(name: string): CorpusServer {
+  return corpus.servers.find((server) => server.name === name)!;
+}
+
+async function serve({ certificate, chain, staple }: CorpusServer, version: string): Promise<OpensslServer> {
+  const stapled = staple === undefined ? {} : { staple };
+  running = await startOpensslServer({ certificate, chain, ...stapled, args: ['-www', version] });
+  return running;
+}
+
+function check({ host }: CorpusServer, port: number): ReturnType<typeof checkOf> {
+  return checkOf(`https://${host}:${port}/`, {}, { hosts: { [host]: ['127.0.0.1'] }, trust });
+}
+
+function faultsOf({ tls }: Awaited<ReturnType<typeof checkOf>>): readonly string[] | undefined {
+  return tls?.faults?.map(({ code, certificate }) => `${code}@${certificate}`);
+}
+
+/** Errors of OpenSSL by the code that stands for them. */
+const codeOf: readonly (readonly [RegExp, string])[] = [
+  [/^self-signed certificate$/, 'tls_self_signed'],
+  [/^self-signed certificate in|^unable to (get|verify)/, 'tls_unknown_issuer'],
+  [/has expired/, 'tls_expired'],
+  [/not yet valid/, 'tls_not_yet_valid'],
+  [/mismatch$/, 'tls_hostname_mismatch'],
+  [/too weak$/, 'tls_weak_key'],
+  [/./, 'tls_untrusted'],
+];
+
+function unnamed({ openssl, why }: Expectation, codes: readonly string[]): readonly string[] {
+  const wanted = openssl.map((error) => codeOf.find(([pattern]) => pattern.test(error))![1]);
+  return wanted.filter((code) => {
+    const same = code === 'tls_unknown_issuer' ? [code, 'tls_missing_intermediate'] : [code];
+    return why === undefined && !same.some((one) => codes.includes(one));
+  });
+}

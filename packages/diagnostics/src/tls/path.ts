@@ -1,0 +1,111 @@
+import { isSignedBy, type Certificate } from './certificate.ts';
+import type { TrustAnchors } from './trust-store.ts';
+
+/** A chain from a server's own certificate up, each signed in the name of the next. */
+export interface Path {
+  readonly certificates: readonly Certificate[];
+  /** True where the last certificate is a trusted one. */
+  readonly isAnchored: boolean;
+  /** True where each certificate bears the signature of the next and all were valid at the time: OpenSSL can accept it. */
+  readonly isSound: boolean;
+}
+
+/** OpenSSL ends at 100 certificates above the server's own. */
+const MAX_PATH = 101;
+/** Bounds of the work that certificates of one name can make; a verified signature may cost milliseconds. */
+const MAX_STEPS = 1_000;
+const MAX_SIGNATURES = 200;
+
+/** What is asked of each link, from the strictest: with less, a chain is still shown that nobody can accept. */
+type Demand = 'sound' | 'signed' | 'named';
+
+/**
+ * Puts the certificates that a server sent into order, whatever order it sent them in, and looks for the trusted one above
+ * them. As OpenSSL does, it prefers trusted certificates to those that were sent, and these in their order.
+ *
+ * @param sent all that the server sent, its own first
+ */
+export function buildPath(sent: readonly Certificate[], anchors: TrustAnchors, nowMs: number): Path {
+  const [leaf] = sent as readonly [Certificate];
+  const links = createLinks(sent, anchors, nowMs);
+  for (const demand of ['sound', 'signed', 'named'] as const) {
+    const certificates = search(leaf, (certificate) => links.above(certificate, demand), anchors).anchored;
+    if (certificates !== null) return { certificates, isAnchored: true, isSound: demand === 'sound' };
+  }
+  const longest = (demand: Demand): readonly Certificate[] =>
+    search(leaf, (certificate) => links.above(certificate, demand), anchors).longest;
+  const [signed, named] = [longest('signed'), longest('named')];
+  return { certificates: named.length > signed.length ? named : signed, isAnchored: false, isSound: false };
+}
+
+/** True for a certificate that bears the signature of its own key. */
+export function isSelfSigned(certificate: Certificate): boolean {
+  return certificate.subject === certificate.issuer && isSignedBy(certificate, certificate);
+}
+
+interface Links {
+  readonly above: (certificate: Certificate, demand: Demand) => readonly Certificate[];
+}
+
+function createLinks(sent: readonly Certificate[], anchors: TrustAnchors, nowMs: number): Links {
+  const signatures = new Map<string, boolean>();
+  const isSigned = (certificate: Certificate, issuer: Certificate): boolean => {
+    const key = `${certificate.fingerprint} ${issuer.fingerprint}`;
+    const known = signatures.get(key);
+    if (known !== undefined) return known;
+    const isIt = signatures.size < MAX_SIGNATURES && isSignedBy(certificate, issuer);
+    signatures.set(key, isIt);
+    return isIt;
+  };
+  return {
+    above: (certificate, demand) => {
+      // A certificate that signed itself has no other issuer, whichever bear its name.
+      if (certificate.subject === certificate.issuer && isSigned(certificate, certificate)) return [];
+      return [...anchors.named(certificate.issuer), ...sent.filter(({ subject }) => subject === certificate.issuer)]
+        .filter((issuer) => mayHaveIssued(issuer, certificate))
+        .filter((issuer) => demand === 'named' || isSigned(certificate, issuer))
+        .filter((issuer) => demand !== 'sound' || (isValidAt(issuer, nowMs) && isAuthority(issuer, anchors)));
+    },
+  };
+}
+
+/** RFC 5280 section 4.2.1.1: keys of one name are told apart by their identifiers, where both sides have one. */
+function mayHaveIssued({ subjectKeyId, fingerprint }: Certificate, certificate: Certificate): boolean {
+  if (fingerprint === certificate.fingerprint) return false;
+  if (subjectKeyId === null || certificate.authorityKeyId === null) return true;
+  return Buffer.from(subjectKeyId).equals(certificate.authorityKeyId);
+}
+
+function isValidAt({ parsed }: Certificate, nowMs: number): boolean {
+  return parsed.validFromDate.getTime() <= nowMs && parsed.validToDate.getTime() >= nowMs;
+}
+
+/** Trusted certificates of version 1 have no extension that says so. */
+function isAuthority(issuer: Certificate, anchors: TrustAnchors): boolean {
+  return issuer.constraints?.ca ?? anchors.includes(issuer);
+}
+
+/** Depth first, each certificate once in a path. */
+function search(
+  leaf: Certificate,
+  above: (certificate: Certificate) => readonly Certificate[],
+  anchors: TrustAnchors,
+): { readonly anchored: readonly Certificate[] | null; readonly longest: readonly Certificate[] } {
+  let longest: readonly Certificate[] = [leaf];
+  let steps = 0;
+  const extend = (path: readonly Certificate[]): readonly Certificate[] | null => {
+    const last = path.at(-1)!;
+    if (anchors.includes(last) && last.subject === last.issuer) return path;
+    if (path.length > longest.length) longest = path;
+    if (path.length === MAX_PATH) return null;
+    for (const issuer of above(last)) {
+      steps += 1;
+      if (steps > MAX_STEPS) return null;
+      if (path.some(({ fingerprint }) => fingerprint === issuer.fingerprint)) continue;
+      const anchored = extend([...path, issuer]);
+      if (anchored !== null) return anchored;
+    }
+    return null;
+  };
+  return { anchored: extend([leaf]), longest };
+}

@@ -1,0 +1,129 @@
+import { recordDecryption, type DecryptRecord } from './record-decryption.ts';
+
+/** What a server says in a handshake and Node does not show. */
+export interface ServerFlight {
+  /** The certificates in DER, all that were sent and in this order: the server's own is the first. */
+  readonly certificates: readonly Buffer[];
+  /** True where the server asks for a certificate of the client. */
+  readonly asksForCertificate: boolean;
+}
+
+/** RFC 8446 section 5.1. */
+const records = { changeCipherSpec: 20, handshake: 22, applicationData: 23 } as const;
+/** RFC 8446 section 4. */
+const messages = { serverHello: 2, certificate: 11, certificateRequest: 13 } as const;
+const RECORD_HEADER_BYTES = 5;
+const MESSAGE_HEADER_BYTES = 4;
+/** Version and random of a ServerHello; the session id follows. */
+const HELLO_BYTES = 34;
+
+interface Message {
+  readonly type: number;
+  readonly body: Buffer;
+}
+
+interface Received {
+  readonly type: number;
+  readonly header: Buffer;
+  readonly body: Buffer;
+}
+
+/**
+ * Reads the handshake of a server, up to where it breaks off or cannot be read: OpenSSL has judged it, this is for
+ * showing.
+ *
+ * @param received bytes of the connection from its start
+ * @param handshakeSecret `SERVER_HANDSHAKE_TRAFFIC_SECRET` of the connection; `null` before TLS 1.3, where all is in clear
+ */
+export function readServerFlight(received: Buffer, handshakeSecret: Buffer | null): ServerFlight {
+  let certificates: readonly Buffer[] = [];
+  let asksForCertificate = false;
+  for (const { type, body } of messagesOf(received, handshakeSecret)) {
+    if (type === messages.certificate) certificates = certificatesOf(body, handshakeSecret !== null);
+    if (type === messages.certificateRequest) asksForCertificate = true;
+  }
+  return { certificates, asksForCertificate };
+}
+
+/** The value of a line of the `keylog` event if it is the secret of the server's handshake, else `null`. */
+export function handshakeSecretOf(line: Buffer): Buffer | null {
+  const secret = /^SERVER_HANDSHAKE_TRAFFIC_SECRET [\da-f]+ ([\da-f]+)/i.exec(line.toString('latin1'))?.[1];
+  return secret === undefined ? null : Buffer.from(secret, 'hex');
+}
+
+function messagesOf(received: Buffer, secret: Buffer | null): readonly Message[] {
+  const all = [...recordsOf(received)];
+  const firstEncrypted = all.findIndex(({ type }) => type === encryptedFrom(secret));
+  const clear = all.slice(0, firstEncrypted === -1 ? all.length : firstEncrypted);
+  const inClear = split(Buffer.concat(clear.flatMap(({ type, body }) => (type === records.handshake ? [body] : []))));
+  const suite = inClear
+    .flatMap(({ type, body }) => (type === messages.serverHello ? [cipherSuiteOf(body)] : []))
+    .at(-1);
+  if (secret === null || firstEncrypted === -1 || typeof suite !== 'number') return inClear;
+  const decrypt = recordDecryption(suite, secret);
+  return decrypt === null ? inClear : [...inClear, ...split(decrypted(all.slice(firstEncrypted), decrypt))];
+}
+
+/** Before TLS 1.3 all is encrypted after a ChangeCipherSpec, which since then means nothing (RFC 8446 section 5). */
+function encryptedFrom(secret: Buffer | null): number {
+  return secret === null ? records.changeCipherSpec : records.applicationData;
+}
+
+/** What follows the handshake has other keys: there it ends. */
+function decrypted(encrypted: readonly Received[], decrypt: DecryptRecord): Buffer {
+  const texts: Buffer[] = [];
+  for (const { type, header, body } of encrypted) {
+    if (type !== records.applicationData) continue;
+    const text = plainText(decrypt(header, body));
+    if (text === null) break;
+    texts.push(text);
+  }
+  return Buffer.concat(texts);
+}
+
+function split(bytes: Buffer): readonly Message[] {
+  const all: Message[] = [];
+  for (let at = 0; at + MESSAGE_HEADER_BYTES <= bytes.length;) {
+    const start = at + MESSAGE_HEADER_BYTES;
+    const end = start + bytes.readUIntBE(at + 1, 3);
+    if (end > bytes.length) break;
+    all.push({ type: bytes[at]!, body: bytes.subarray(start, end) });
+    at = end;
+  }
+  return all;
+}
+
+function* recordsOf(received: Buffer): Generator<Received> {
+  for (let at = 0; at + RECORD_HEADER_BYTES <= received.length;) {
+    const header = received.subarray(at, at + RECORD_HEADER_BYTES);
+    const end = at + RECORD_HEADER_BYTES + header.readUInt16BE(3);
+    if (end > received.length) return;
+    yield { type: header[0]!, header, body: received.subarray(at + RECORD_HEADER_BYTES, end) };
+    at = end;
+  }
+}
+
+/** What a decrypted record holds, without its padding and type (RFC 8446 section 5.2); `null` if it is no handshake. */
+function plainText(text: Buffer | null): Buffer | null {
+  const last = text?.findLastIndex((byte) => byte !== 0) ?? -1;
+  return text !== null && last >= 0 && text[last] === records.handshake ? text.subarray(0, last) : null;
+}
+
+function cipherSuiteOf(hello: Buffer): number | null {
+  const at = HELLO_BYTES + 1 + (hello[HELLO_BYTES] ?? 0);
+  return at + 2 <= hello.length ? hello.readUInt16BE(at) : null;
+}
+
+/** TLS 1.3 puts a context before the list and extensions behind each certificate (RFC 8446 section 4.4.2). */
+function certificatesOf(body: Buffer, isTls13: boolean): readonly Buffer[] {
+  const certificates: Buffer[] = [];
+  let at = 3 + (isTls13 ? 1 + (body[0] ?? 0) : 0);
+  while (at + 3 <= body.length) {
+    const end = at + 3 + body.readUIntBE(at, 3);
+    if (end > body.length) break;
+    certificates.push(body.subarray(at + 3, end));
+    at = end;
+    if (isTls13) at += at + 2 <= body.length ? 2 + body.readUInt16BE(at) : 2;
+  }
+  return certificates;
+}

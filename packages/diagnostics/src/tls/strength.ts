@@ -1,0 +1,34 @@
+import type { Certificate } from './certificate.ts';
+
+/** Hashes in signatures with RSASSA-PSS (RFC 4055 section 2.1), and those that are too weak by the name of an algorithm. */
+const PSS_HASHES: Readonly<Record<string, string>> = {
+  '1.3.14.3.2.26': 'SHA1',
+  '2.16.840.1.101.3.4.2.1': 'SHA256',
+  '2.16.840.1.101.3.4.2.2': 'SHA384',
+  '2.16.840.1.101.3.4.2.3': 'SHA512',
+  '2.16.840.1.101.3.4.2.4': 'SHA224',
+};
+const WEAK_HASH = /md[245]|sha-?1(?!\d)/i;
+
+/** Bits of a key below which it has less than the 112 bits of strength that OpenSSL asks for at its level 2. */
+const MINIMUM_BITS: Readonly<Record<string, number>> = { rsa: 2048, 'rsa-pss': 2048, dsa: 2048, ec: 224 };
+
+/** Why the key of a certificate is too weak; `null` if it is not. */
+export function keyWeakness({ keyType, keyBits }: Certificate): string | null {
+  const minimum = MINIMUM_BITS[keyType ?? ''] ?? 0;
+  if (keyBits === null || keyBits >= minimum) return null;
+  return `${keyType === 'ec' ? 'elliptic curve' : keyType!.toUpperCase()} of ${keyBits} bits, fewer than ${minimum}`;
+}
+
+/** Why the signature of a certificate is too weak; `null` if it is not. */
+export function signatureWeakness(certificate: Certificate): string | null {
+  const name = signatureNameOf(certificate);
+  return name !== null && WEAK_HASH.test(name) ? name : null;
+}
+
+/** The algorithm by which a certificate is signed, such as `ecdsa-with-SHA256`, with the hash in each case. */
+export function signatureNameOf({ parsed, body }: Certificate): string | null {
+  const name = parsed.signatureAlgorithm ?? body?.signature.oid ?? null;
+  const hash = body?.signature.hash ?? null;
+  return name === null || hash === null ? name : `${name} with ${PSS_HASHES[hash] ?? hash}`;
+}
