@@ -4,9 +4,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { agentRights } from '@vantage/contract';
 import { findRedisServer, freePort } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
@@ -88,6 +90,12 @@ function connect(port: number, username?: string, secret?: string): Redis {
   return redis;
 }
 
+async function connectRaw(port: number): Promise<TLSSocket> {
+  const socket = connectTls({ host: '127.0.0.1', port, ca: readFileSync(join(folder, 'tls', 'ca', 'ca.crt'), 'utf8') });
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
 describe('the settings of Redis for agents elsewhere', () => {
   it('let the coordinator in over TLS, and nobody without a login', async () => {
     const port = await start();
@@ -115,6 +123,33 @@ describe('the settings of Redis for agents elsewhere', () => {
 
     expect(await user.get('p:{x}:hb')).toBe('kept');
     user.disconnect();
+  });
+
+  it('end the connection of a client that leaves its replies unread, before writes are refused', async () => {
+    const port = await start();
+    const coordinator = connect(port, 'coordinator', password);
+    await coordinator.call('ACL', 'SETUSER', 'probe-x', 'on', '>secret', ...agentRights('x'));
+    await coordinator.hset('p:{x}:jobs:id', 'data', 'x'.repeat(10_000));
+    const thief = await connectRaw(port);
+    const ended = once(thief, 'close');
+    thief.on('error', () => undefined);
+
+    // 1,200 bytes bring 1 MB each time.
+    thief.write('AUTH probe-x secret\r\n');
+    const request = `HMGET p:{x}:jobs:id${' data'.repeat(100)}\r\n`;
+    for (let sent = 0; sent < 2_000; sent += 1) thief.write(request);
+    thief.pause();
+    let refused = 0;
+    const write = (): Promise<unknown> => coordinator.set('mine', 'x').catch(() => (refused += 1));
+    const writing = setInterval(() => void write(), 20);
+    // Its end is seen by reading on, once the server has ended it.
+    await until(async () => !String(await coordinator.client('LIST')).includes('user=probe-x'));
+    clearInterval(writing);
+    thief.resume();
+    await ended;
+
+    expect(refused).toBe(0);
+    coordinator.disconnect();
   });
 
   it('are not used with a password that is too short', async () => {

@@ -33,7 +33,6 @@ import { screenshotScripts } from './checks/screenshot-scripts.ts';
 import { createScreenshots } from './checks/screenshots.ts';
 import { createStartCheck, startScript, type StartCheck } from './checks/start-check.ts';
 import { sweepDeadlines } from './checks/sweep.ts';
-import { keepWorkerScripts } from './checks/worker-scripts.ts';
 import { createFloodGuard } from './probes/flood-guard.ts';
 import { createProbeDirectory, heartbeatScript } from './probes/probe-directory.ts';
 import { createProbeList } from './probes/probe-list.ts';
@@ -191,12 +190,7 @@ export function createCore(options: CoreOptions): Core {
     readers: reads,
     ...shared,
   });
-  const keepScripts = (): Promise<void> =>
-    keepWorkerScripts(background).catch((error: unknown) => {
-      if (!isStoreFault(error)) log.warn({ error }, 'the scripts of agents could not be loaded');
-    });
   background.on('ready', () => {
-    void keepScripts();
     // What was written while it was away is in time for a moment; a hint may have come before this connection.
     void drainAll();
     loadScripts(background, [
@@ -235,7 +229,6 @@ export function createCore(options: CoreOptions): Core {
     repeat(stopping.signal, log, async (round) => {
       await Promise.all([directory.refresh(), replicas.look()]);
       hasStarted();
-      await keepScripts();
       await drainAll(round % CLAIM_EVERY === 0 ? CLAIM_IDLE_MS : undefined);
       return DRAIN_EVERY_MS;
     }),

@@ -19,12 +19,14 @@ export type Agent = AgentLoop;
  * A probe that measures: its `start` rejects when the parts that measure cannot be made.
  *
  * @param telemetry watches; it changes nothing
+ * @param onHopeless called when no more jobs can be taken, and only a new process can help
  */
 export function createAgent(
   config: Config,
   log: Logger,
   openParts: OpenParts,
   telemetry: Telemetry = noTelemetry,
+  onHopeless?: () => void,
 ): Agent {
   return createAgentLoop({
     probeId: config.probeId,
@@ -34,6 +36,7 @@ export function createAgent(
     drainMs: config.drainSeconds * 1_000,
     open: async () => measuring({ config, parts: await openParts(config, log), telemetry, log }),
     placeOf: telemetry.placeOf,
+    onHopeless,
     log,
   });
 }

@@ -12,7 +12,8 @@ const telemetry = await openTelemetry(config, ownVersion(), log).catch((error: u
   log.fatal({ err: error }, 'the metrics cannot be served');
   return process.exit(1);
 });
-const agent = createAgent(config, log, openParts, telemetry);
+// Its supervisor starts another.
+const agent = createAgent(config, log, openParts, telemetry, () => process.exit(1));
 const asked = new Set<string>();
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));

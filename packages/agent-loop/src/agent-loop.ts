@@ -8,13 +8,14 @@ import type { Logger } from 'pino';
 
 import { createRedisClock, type RedisClock } from './clock.ts';
 import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './heartbeat.ts';
-import { createInterruptionSweep } from './interrupted.ts';
 import { createJobLoop, type JobLoop } from './job-loop.ts';
+import { createLeftoverLook } from './leftover-jobs.ts';
+import { createLiveness, type Liveness } from './liveness.ts';
 import { createPace } from './pace.ts';
+import { openQueue, type QueuedJob } from './probe-queue.ts';
 import { untilReady } from './redis.ts';
 import { createResults, type ResultOutlet, type Results } from './results.ts';
 import { heartbeatKey, resultStream } from './wire.ts';
-import { openQueue, type ProbeQueue, type QueuedJob } from './worker.ts';
 
 /** A probe that takes jobs from its queue and reports what they come to, whatever it is that runs them. */
 export interface AgentLoop {
@@ -43,6 +44,8 @@ export interface AgentLoopOptions {
   readonly open: () => Promise<JobRunner>;
   /** Where the run of a check stands in its trace, for whoever shows its result. */
   readonly placeOf?: ((checkId: string) => string | undefined) | undefined;
+  /** Called when no more jobs can be taken, and only a new process can help. */
+  readonly onHopeless?: (() => void) | undefined;
   readonly log: Logger;
 }
 
@@ -88,9 +91,8 @@ export interface WatchedLoop {
   readonly capacity: number;
 }
 
-/** Commands that were sent again after a reconnect have been answered by then. */
-const SWEEP_AFTER_RECONNECT_MS = 1_500;
-const SWEEP_EVERY_MS = 60_000;
+/** Two looks find a job whose answer was lost; none lasts less than this. */
+const LOOK_FOR_LEFTOVERS_EVERY_MS = 2_000;
 /** Short enough to notice a connection that died in silence before a job needs it. */
 const READ_CLOCK_EVERY_MS = 10_000;
 const RETRY_START_MS = 500;
@@ -106,8 +108,9 @@ interface Running {
   readonly resultsRedis: Redis;
   readonly results: Results;
   readonly runner: JobRunner;
-  readonly queue?: ProbeQueue;
-  readonly loop?: JobLoop;
+  readonly blocking: Redis;
+  readonly loop?: JobLoop<QueuedJob>;
+  readonly liveness?: Liveness;
   readonly heartbeat?: HeartbeatWriter;
 }
 
@@ -116,7 +119,6 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const stopping = new AbortController();
   const interrupted = new AbortController();
   const timers: NodeJS.Timeout[] = [];
-  let sweepSoon: NodeJS.Timeout | undefined;
   const instance = randomUUID();
   let running: Running | undefined;
   let closing: Promise<void> | undefined;
@@ -133,6 +135,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       log,
     };
     const redis = openPatient({ ...connection, name: `vantage-agent:${probeId}:jobs`, resend: true });
+    const blocking = openPatient({ ...connection, name: `vantage-agent:${probeId}:wait`, resend: false });
     const resultsRedis = openPatient({ ...connection, name: `vantage-agent:${probeId}:results`, resend: false });
     const clock = createRedisClock(() => redis.time());
     const pace = createPace();
@@ -144,7 +147,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     });
     resultsRedis.on('ready', results.resume);
     redis.on('ready', () => runner.noteRedis?.(redis.stream.remoteAddress, redis.stream.remotePort));
-    running = { redis, resultsRedis, results, runner };
+    running = { redis, blocking, resultsRedis, results, runner };
     runner.watch?.({
       connections: { jobs: redis, results: resultsRedis },
       rttMs: clock.rttMs,
@@ -153,53 +156,63 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     });
     if (!(await untilUsable(redis, clock, stopping.signal, log))) return;
 
-    const queue = openQueue({ probeId, redis, log });
+    const queue = openQueue({ probeId, redis, blocking });
     const work = runner.prepare({ clock, outlet: results });
     const loop = createJobLoop({
       source: queue,
       concurrency,
       pace,
-      isAside: (job) => work.isAside(queue.idOf(job)),
-      run: (job) => work.run(job, queue.idOf(job), interrupted.signal),
+      rttMs: clock.rttMs,
+      isAside: (job) => work.isAside(job.id),
+      run: (job) => work.run(job, job.id, interrupted.signal),
       log,
     });
-    const describe: HeartbeatParts['describe'] = () => ({
-      ...work.describe(),
-      load: { running: loop.running(), capacity: concurrency },
-      draining: stopping.signal.aborted,
+    const liveness = createLiveness({
+      turns: loop.turns,
+      isFull: loop.isFull,
+      isConnected: () => resultsRedis.status === 'ready',
+      reconnect: () => [redis, blocking].forEach((connection) => connection.disconnect(true)),
+      giveUp: () => options.onHopeless?.(),
+      log,
     });
+    const describe: HeartbeatParts['describe'] = () => {
+      const { degraded, ...rest } = work.describe();
+      return {
+        ...rest,
+        degraded: [...reasonsOf(loop, liveness), ...degraded],
+        load: { running: loop.running(), capacity: concurrency },
+        draining: stopping.signal.aborted,
+      };
+    };
     const heartbeat = createHeartbeat({ instance, describe, ...heartbeatKey(probeId, resultsRedis), log });
-    running = { ...running, queue, loop, heartbeat };
-    const sweep = createInterruptionSweep({
+    running = { ...running, loop, liveness, heartbeat };
+    const lookForLeftovers = createLeftoverLook({
       queue,
       knows: loop.knows,
+      adopt: loop.adopt,
       isCheckId: work.isCheckId,
       outlet: results,
       now: clock.now,
       log,
     });
-    const sweepQuietly = (): Promise<void> =>
-      sweep().catch((error: unknown) => log.warn({ err: error }, 'the look for interrupted jobs failed'));
+    const lookQuietly = (): Promise<void> =>
+      lookForLeftovers().catch((error: unknown) => log.warn({ err: error }, 'the look for leftover jobs failed'));
 
     heartbeat.start();
-    await queue.warmUp();
-    // Closed meanwhile: what begins now nobody would end.
+    // Closed meanwhile: nothing would end what begins now.
     if (stopping.signal.aborted) return;
-    // Not waited for: it ends when its reports are written.
-    void sweepQuietly();
+    // Asked on the connection that takes jobs, before it takes the first. It ends when its reports are written.
+    void lookQuietly();
     redis.on('ready', () => {
-      if (interrupted.signal.aborted) return;
-      void setClock(clock).catch(() => undefined);
-      void queue.warmUp();
-      clearTimeout(sweepSoon);
-      sweepSoon = setTimeout(() => void sweepQuietly(), SWEEP_AFTER_RECONNECT_MS);
+      if (!interrupted.signal.aborted) void setClock(clock).catch(() => undefined);
     });
     resultsRedis.on('ready', () => void heartbeat.beat());
     timers.push(
       setInterval(() => void clock.read().catch(() => undefined), READ_CLOCK_EVERY_MS),
-      setInterval(() => void sweepQuietly(), SWEEP_EVERY_MS),
+      setInterval(() => void lookQuietly(), LOOK_FOR_LEFTOVERS_EVERY_MS),
     );
     loop.start();
+    liveness.start();
     runner.started?.(instance);
   };
 
@@ -207,12 +220,13 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     stopping.abort();
     interrupted.abort();
     closing ??= (async () => {
-      clearTimeout(sweepSoon);
+      running?.liveness?.stop();
       for (const timer of timers) clearTimeout(timer);
       await within(LAST_BEAT_MS, running?.heartbeat?.stop());
-      await running?.queue?.close();
+      void running?.loop?.stop();
       running?.results.close();
       running?.redis.disconnect();
+      running?.blocking.disconnect();
       running?.resultsRedis.disconnect();
       await running?.runner.close();
     })();
@@ -223,6 +237,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     stopping.abort();
     const { loop, heartbeat, results } = running ?? {};
     void heartbeat?.beat();
+    running?.liveness?.stop();
     const idle = loop?.stop();
     log.info({ running: loop?.running() ?? 0, seconds: options.drainMs / 1_000 }, 'the agent drains');
     await within(options.drainMs, idle);
@@ -234,6 +249,13 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   };
 
   return { start, drain, close };
+}
+
+function reasonsOf({ refusal }: JobLoop<QueuedJob>, { reason }: Liveness): readonly string[] {
+  const refused = refusal();
+  if (refused !== undefined) return [`It takes no jobs: Redis refuses its commands (${refused}).`];
+  const why = reason();
+  return why === undefined ? [] : [why];
 }
 
 /** @returns false when the agent was stopped in between */

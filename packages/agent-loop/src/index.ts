@@ -10,4 +10,4 @@ export {
 export { createPartials, type PartialsOfProbe } from './partials.ts';
 export { failureResult, probeFailure } from './probe-failure.ts';
 export type { ReportedPicture, ResultOutlet } from './results.ts';
-export type { QueuedJob } from './worker.ts';
+export type { QueuedJob } from './probe-queue.ts';

@@ -10,9 +10,9 @@ import { eventually } from '../test/eventually.ts';
 /** A queue in memory with a round trip; it counts its commands. */
 interface FakeQueue extends JobSource<string> {
   readonly add: (...ids: readonly string[]) => void;
-  readonly commands: Record<'wait' | 'take' | 'forget' | 'finish', number>;
+  readonly commands: Record<'wait' | 'take' | 'finish', number>;
   readonly finished: readonly string[];
-  /** True while the loop waits to be told: then it takes nothing. */
+  /** True while the loop waits for a job: then it takes nothing. */
   isWaited: boolean;
   fault: string | undefined;
 }
@@ -20,58 +20,48 @@ interface FakeQueue extends JobSource<string> {
 function queue(rttMs = 1): FakeQueue {
   const waiting: string[] = [];
   const finished: string[] = [];
-  let told = Promise.withResolvers<void>();
-  let marked = false;
-  const mark = (): void => {
-    marked = true;
-    told.resolve();
-  };
-  const pop = (): string | undefined => {
-    const id = waiting.shift();
-    if (id !== undefined) mark();
-    return id;
-  };
-  const forget = (): void => {
-    marked = false;
-    told = Promise.withResolvers();
-  };
+  let added = Promise.withResolvers<void>();
+  let isStopped = false;
   const fake: FakeQueue = {
-    commands: { wait: 0, take: 0, forget: 0, finish: 0 },
+    commands: { wait: 0, take: 0, finish: 0 },
     finished,
     isWaited: false,
     fault: undefined,
     idOf: (id) => id,
     add: (...ids) => {
       waiting.push(...ids);
-      mark();
+      added.resolve();
     },
     wait: async () => {
       fake.commands.wait += 1;
       fake.isWaited = true;
-      if (!marked) await told.promise;
-      forget();
+      while (waiting.length === 0 && !isStopped) {
+        added = Promise.withResolvers();
+        await added.promise;
+      }
+      const id = isStopped ? undefined : waiting.shift();
       await sleep(rttMs / 2);
       fake.isWaited = false;
+      return id;
+    },
+    stopWaiting: () => {
+      isStopped = true;
+      added.resolve();
     },
     take: async () => {
       fake.commands.take += 1;
       await sleep(rttMs / 2);
       if (fake.fault !== undefined) throw new Error(fake.fault);
-      const id = pop();
+      const id = waiting.shift();
       await sleep(rttMs / 2);
       return id;
-    },
-    forgetWaiting: async () => {
-      fake.commands.forget += 1;
-      await sleep(rttMs / 2);
-      forget();
     },
     finish: async (id, next) => {
       fake.commands.finish += 1;
       await sleep(rttMs / 2);
       if (fake.fault !== undefined) throw new Error(fake.fault);
       finished.push(id);
-      return next ? pop() : undefined;
+      return next ? waiting.shift() : undefined;
     },
   };
   return fake;
@@ -82,8 +72,8 @@ function loopOf(
   run: (id: string) => Promise<void>,
   concurrency = 20,
   isAside?: (id: string) => boolean,
-): JobLoop {
-  const loop = createJobLoop({ source, concurrency, isAside, pace: createPace(), run, log: silent });
+): JobLoop<string> {
+  const loop = createJobLoop({ source, concurrency, isAside, pace: createPace(), rttMs: () => 0, run, log: silent });
   loop.start();
   return loop;
 }
@@ -119,7 +109,7 @@ describe('the loop that takes jobs', () => {
     await loop.stop();
   });
 
-  it('spends four commands on a job that comes alone', async () => {
+  it('asks the queue twice for a job that comes alone, and removes it once', async () => {
     const source = queue();
     const loop = loopOf(source, async () => undefined);
     await eventually(() => (source.commands.wait === 1 ? true : undefined));
@@ -129,20 +119,15 @@ describe('the loop that takes jobs', () => {
     await eventually(() => (source.commands.wait > before.wait ? true : undefined));
     await sleep(20);
 
-    expect(source.commands).toEqual({
-      wait: before.wait + 1,
-      take: before.take + 2,
-      forget: before.forget + 1,
-      finish: before.finish + 1,
-    });
+    expect(source.commands).toEqual({ wait: before.wait + 1, take: before.take + 1, finish: before.finish + 1 });
     void loop.stop();
   });
 
-  it('starts the last of ten in two round trips', async () => {
+  it('asks for all of ten at once where Redis is far, behind the first', async () => {
     const source = queue();
     const asked: (() => void)[] = [];
-    let [started, isHeld] = [0, true];
-    const slow = {
+    let isHeld = false;
+    const far = {
       ...source,
       // Each answer is on its way until the test lets it arrive.
       take: async () => {
@@ -150,27 +135,69 @@ describe('the loop that takes jobs', () => {
         return source.take();
       },
     };
-    const untilAsked = (count: number): Promise<true> => eventually(() => (asked.length === count ? true : undefined));
-    const held = Promise.withResolvers<void>();
-    source.add(...names(10));
-    const run = async (): Promise<void> => {
-      started += 1;
+    const [held, ran] = [Promise.withResolvers<void>(), [] as string[]];
+    const run = async (id: string): Promise<void> => {
+      ran.push(id);
       await held.promise;
     };
-    const loop = createJobLoop({ source: slow, concurrency: 20, pace: createPace(), log: silent, run });
+    const loop = createJobLoop({
+      ...{ source: far, concurrency: 20, pace: createPace(), rttMs: () => 100, log: silent, run },
+    });
     loop.start();
+    await eventually(() => (source.isWaited ? true : undefined));
+    isHeld = true;
 
-    await untilAsked(2);
-    for (const answer of asked.splice(0)) answer();
-    await untilAsked(8);
-    for (const answer of asked.splice(0)) answer();
-    await eventually(() => (started === 10 ? true : undefined));
+    source.add(...names(10));
+    await eventually(() => (asked.length === 16 ? true : undefined));
 
-    held.resolve();
+    expect(ran).toEqual(['job-0']);
     isHeld = false;
     for (const answer of asked.splice(0)) answer();
+    await eventually(() => (ran.length === 10 ? true : undefined));
+    held.resolve();
     await loop.stop();
     expect(source.finished).toHaveLength(10);
+  });
+
+  it('runs a job that its wait was just given when it is stopped', async () => {
+    const source = queue();
+    const ran: string[] = [];
+    const loop = loopOf(source, async (id) => void ran.push(id));
+    await eventually(() => (source.isWaited ? true : undefined));
+
+    source.add('last');
+    await Promise.resolve();
+    await loop.stop();
+
+    expect(source.finished).toEqual(ran);
+    expect(source.isWaited).toBe(false);
+  });
+
+  it('runs a job whose answer was lost, once', async () => {
+    const source = queue();
+    const ran: string[] = [];
+    const loop = loopOf(source, async (id) => void ran.push(id));
+
+    await eventually(() => (source.isWaited ? true : undefined));
+    loop.adopt('lost');
+    loop.adopt('lost');
+    source.add('lost', 'next');
+    await eventually(() => (ran.includes('next') ? true : undefined));
+
+    expect(ran.filter((id) => id === 'lost')).toHaveLength(1);
+    await loop.stop();
+  });
+
+  it('turns while it waits, and not while the queue does not answer', async () => {
+    const source = queue();
+    const loop = loopOf({ ...source, wait: () => new Promise<undefined>(() => undefined) }, async () => undefined);
+    await eventually(() => (source.commands.take > 0 ? true : undefined));
+    await sleep(20);
+    const before = loop.turns();
+    await sleep(50);
+
+    expect(loop.turns()).toBe(before);
+    expect(loop.isFull()).toBe(false);
   });
 
   it('never runs more at once than it may, and uses all of its places', async () => {
@@ -205,16 +232,19 @@ describe('the loop that takes jobs', () => {
     const ran: string[] = [];
     const loop = loopOf(source, async (id) => {
       ran.push(id);
-      if (id === 'first') source.fault = 'NOPERM';
+      if (id === 'first') source.fault = 'NOPERM this user has no permissions';
     });
     source.add('first');
     await eventually(() => (ran.length === 1 ? true : undefined));
     await sleep(50);
     expect(source.finished).toEqual([]);
+    source.add('second');
+    await eventually(() => loop.refusal());
+    expect(loop.refusal()).toBe('NOPERM');
 
     source.fault = undefined;
-    source.add('second');
     await eventually(() => (source.finished.length === 2 ? true : undefined));
+    await eventually(() => (loop.refusal() === undefined ? true : undefined));
 
     expect(ran).toEqual(['first', 'second']);
     await loop.stop();
@@ -300,8 +330,12 @@ describe('the loop that takes jobs', () => {
 
   describe('at a dense pace', () => {
     /** By its clock all jobs come at once, however slow the machine is. */
-    function denseLoopOf(source: JobSource<string>, run: (id: string) => Promise<void>, concurrency = 20): JobLoop {
-      const loop = createJobLoop({ source, concurrency, pace: createPace(() => 0), run, log: silent });
+    function denseLoopOf(
+      source: JobSource<string>,
+      run: (id: string) => Promise<void>,
+      concurrency = 20,
+    ): JobLoop<string> {
+      const loop = createJobLoop({ source, concurrency, pace: createPace(() => 0), rttMs: () => 0, run, log: silent });
       loop.start();
       return loop;
     }
@@ -329,11 +363,11 @@ describe('the loop that takes jobs', () => {
       };
       const loop = denseLoopOf({ ...source, take }, async () => undefined);
       await eventually(() => (source.finished.length === 360 ? true : undefined));
-      const { take: takes, finish, wait, forget } = source.commands;
+      const { take: takes, finish, wait } = source.commands;
 
       expect(finish).toBe(360);
       // Three a job without the rests; some until the pace is known, and at each look one that finds nothing.
-      expect(takes + wait + forget).toBeLessThan(360 * 1.5);
+      expect(takes + wait).toBeLessThan(360 * 1.5);
       void loop.stop();
     });
 

@@ -1,20 +1,20 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
 import type { Pace } from './pace.ts';
 import { createPlaces } from './places.ts';
-import { backoffMs, isClosed, logRefusal } from './refusals.ts';
+import { backoffMs, isClosed, logRefusal, refusalOf } from './refusals.ts';
 import { rememberIds } from './remember-ids.ts';
 
 /** A queue as the loop sees it. Whatever rejects is tried again. */
 export interface JobSource<J> {
-  /** Resolves when a job may be waiting, and after a few seconds in any case. */
-  readonly wait: () => Promise<void>;
-  /** Takes one job, in one round trip; several calls at once share it. */
+  /** Takes the next job that is added. Resolves without one after a few seconds, and when waiting is stopped. */
+  readonly wait: () => Promise<J | undefined>;
+  /** Ends the wait under way and all that would follow. A job that it was just given stays active. */
+  readonly stopWaiting: () => void;
+  /** Takes a job that is there. */
   readonly take: () => Promise<J | undefined>;
-  /** Forgets that a job may be waiting; what is added from then on is told again. */
-  readonly forgetWaiting: () => Promise<void>;
   /** Takes a job that is done out of the queue; with `next` the answer brings another along. */
   readonly finish: (job: J, next: boolean) => Promise<J | undefined>;
   readonly idOf: (job: J) => string;
@@ -26,34 +26,44 @@ export interface JobLoopOptions<J> {
   /** Jobs that run beside the places: whoever runs them has a limit of its own. Without it there are none. */
   readonly isAside?: ((job: J) => boolean) | undefined;
   readonly pace: Pace;
+  /** The round trip to Redis, milliseconds. */
+  readonly rttMs: () => number;
   /** Runs one job; never rejects. */
   readonly run: (job: J) => Promise<void>;
   readonly log: Logger;
 }
 
-export interface JobLoop {
+export interface JobLoop<J> {
   readonly start: () => void;
   /** Takes no more jobs. Resolves when those under way have ended and left the queue. */
   readonly stop: () => Promise<void>;
   readonly running: () => number;
   /** True for a job that this loop was given in the last minutes. */
   readonly knows: (id: string) => boolean;
+  /** Runs a job that was taken from the queue, though its answer never came. */
+  readonly adopt: (job: J) => void;
+  /** Counts up with each answer of the queue. */
+  readonly turns: () => number;
+  /** True while all places are taken: then the loop asks for nothing. */
+  readonly isFull: () => boolean;
+  /** Why Redis refuses to give jobs, such as `NOPERM`, while it does. */
+  readonly refusal: () => string | undefined;
 }
 
 type Taken = { readonly isJob: boolean } | { readonly error: unknown };
 
-/** Jobs fetched at once after waiting: one and a look at whether there are more. A burst widens it fourfold per round trip. */
-const NARROW = 2;
-const WIDEN = 4;
+/** Jobs fetched at once after one that was waited for: a look at whether there are more. A burst widens it per round trip. */
+const NARROW = 1;
+const WIDEN = 8;
 const WIDEST = 16;
 /**
  * At a dense pace the loop rests this long between two looks instead of waiting to be told, and a job that ends meanwhile
  * is exchanged for the next at the next look: little more than one command a job, instead of five.
  */
 const REST_MS = 30;
-/** Nothing beside the round trip to a Redis that is not near. */
-const NEAR_MS = 1;
-/** How long the first of what may be a burst has Redis and this process for itself: a short job ends meanwhile. */
+/** With a longer round trip than this, a look that finds nothing costs less than one more round trip. */
+const NEAR_MS = 2;
+/** The first job of what may be a burst has Redis and this process for itself this long: a short one ends in it. */
 const AHEAD_MS = 2;
 /** How long a job that has ended stays in the queue where there is room for others. */
 const BEHIND_MS = 2;
@@ -63,16 +73,21 @@ const REMEMBER_MS = 300_000;
  * Takes jobs as soon as they are there and as fast as the line allows: the first of a burst is fetched by itself, the
  * rest many at a time, and a job that ends is exchanged for the next in one command.
  */
-export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
-  const { source, concurrency, isAside = () => false, pace, run, log } = options;
+export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop<J> {
+  const { source, concurrency, isAside = () => false, pace, rttMs, run, log } = options;
   const stopping = new AbortController();
   const known = rememberIds(REMEMBER_MS);
+  /** Jobs whose answer was lost: it may come all the same. */
+  const adopted = new Set<string>();
   const places = createPlaces(concurrency);
   /** Jobs that ended at a dense pace: their results are written, and the queue has them as active until the next look. */
   let ended: J[] = [];
   /** True while the next look comes soon, whatever happens. */
   let postpones = false;
   let running = 0;
+  let turns = 0;
+  let refusal: string | undefined;
+  let isWaiting = false;
   const asides = new Set<Promise<void>>();
 
   const runQuietly = (job: J): Promise<void> =>
@@ -103,9 +118,10 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
         ended.push(job);
         break;
       }
-      // Its result is on its way through the same Redis to whoever waits for it; nobody waits for this.
+      // The result is on its way through the same Redis; removing the job is not urgent.
       if (places.free() > 0) await sleep(BEHIND_MS);
-      job = await finish(job, true);
+      // A wait under way takes whatever comes.
+      job = await finish(job, !isWaiting);
     }
     places.release();
   };
@@ -150,36 +166,40 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
     }
   };
 
-  /**
-   * Exchanges the jobs that have ended and takes as many more as `width` leaves, one at least.
-   *
-   * @param forget so that waiting for more may follow when the last take found nothing
-   */
-  const fetch = async (
-    width: number,
-    forget: boolean,
-  ): Promise<{ readonly taken: number; readonly isEmpty: boolean }> => {
+  /** Exchanges the jobs that have ended and takes as many more as `width` leaves, one at least. */
+  const fetch = async (width: number): Promise<{ readonly taken: number; readonly isEmpty: boolean }> => {
     const room = places.free();
     const answers = exchangeEnded(room - 1);
     const takes = Math.max(1, Math.min(width, room) - answers.length);
     places.hold(takes);
-    for (let left = takes; left > 0; left -= 1) {
-      if (left === 1 && answers.length > 0) {
-        // Where Redis is near, the first job starts before more is sent.
-        const first = forget ? await Promise.race([answers[0], sleep(NEAR_MS)]) : undefined;
-        if (first !== undefined && isJob(first)) await sleep(AHEAD_MS);
-        // Behind the others: when the last finds nothing, nothing is there. BullMQ sends a command some microtasks after
-        // its call, and some sooner than others.
-        await turn();
-        // Each take says again that a job may be waiting.
-        if (forget) void source.forgetWaiting().catch(() => undefined);
-      }
-      answers.push(take());
-    }
+    for (let left = takes; left > 0; left -= 1) answers.push(take());
     const results = await Promise.all(answers);
+    turns += 1;
     const failed = results.find((result) => 'error' in result);
     if (failed !== undefined) throw failed.error;
     return { taken: results.filter(isJob).length, isEmpty: !results.slice(-1).some(isJob) };
+  };
+
+  /** @returns false when the loop is stopped */
+  const waitForJob = async (): Promise<boolean> => {
+    isWaiting = true;
+    try {
+      while (!stopping.signal.aborted) {
+        const job = await source.wait();
+        turns += 1;
+        if (job === undefined || adopted.delete(source.idOf(job))) continue;
+        start(job);
+        return true;
+      }
+      return false;
+    } finally {
+      isWaiting = false;
+    }
+  };
+
+  const start = (job: J): void => {
+    places.hold(1);
+    void lane(job);
   };
 
   /** Before the loop waits for something that may be long in coming. */
@@ -198,8 +218,9 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
         await places.until(() => places.free() > 0);
         if (stopping.signal.aborted) return;
         postpones = pace.isDense();
-        const { taken, isEmpty } = await fetch(width, !postpones);
+        const { taken, isEmpty } = await fetch(width);
         failures = 0;
+        refusal = undefined;
         takenInRow += taken;
         if (!isEmpty) {
           width = hasRested ? 1 : Math.min(width * WIDEN, WIDEST);
@@ -212,31 +233,50 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
         takenInRow = 0;
         if (hasRested) {
           await places.until(() => false, REST_MS);
-        } else {
-          postponeNoMore();
-          await source.wait();
+          continue;
         }
-      } catch (error) {
-        if (isClosed(error)) return;
         postponeNoMore();
+        if (!(await waitForJob())) return;
+        takenInRow = 1;
+        if (rttMs() > NEAR_MS) width = WIDEST;
+        else await sleep(AHEAD_MS);
+      } catch (error) {
+        if (stopping.signal.aborted || isClosed(error)) return;
+        postponeNoMore();
+        refusal = refusalOf(error);
         logRefusal(log, error, failures);
         await sleep(backoffMs(failures), undefined, { signal: stopping.signal }).catch(() => undefined);
         failures += 1;
       }
     }
   };
+  let looping: Promise<void> | undefined;
 
   return {
-    start: () => void loop(),
+    start: () => {
+      looping ??= loop();
+    },
     stop: async () => {
       stopping.abort();
+      source.stopWaiting();
       void Promise.all(exchangeEnded(0));
-      // Not the loop itself: it may be in a wait of some seconds, which ends with the connection.
+      void places.close();
+      // A job that came with the last answer is run to its end.
+      await looping;
       await places.close();
       await Promise.all(asides);
     },
     running: () => running,
     knows: known.has,
+    adopt: (job) => {
+      const id = source.idOf(job);
+      if (known.has(id)) return;
+      adopted.add(id);
+      start(job);
+    },
+    turns: () => turns,
+    isFull: () => places.free() <= 0,
+    refusal: () => refusal,
   };
 }
 

@@ -11,7 +11,7 @@ export interface Places {
 }
 
 export function createPlaces(count: number): Places {
-  const emptied = Promise.withResolvers<void>();
+  let emptied: PromiseWithResolvers<void> | undefined;
   let held = 0;
   let closed = false;
   let wake: (() => void) | undefined;
@@ -22,7 +22,7 @@ export function createPlaces(count: number): Places {
     release: () => {
       held -= 1;
       wake?.();
-      if (held === 0 && closed) emptied.resolve();
+      if (held === 0) emptied?.resolve();
     },
     until: async (holds, ms) => {
       let isTimeUp = false;
@@ -40,6 +40,7 @@ export function createPlaces(count: number): Places {
     close: () => {
       closed = true;
       wake?.();
+      emptied = Promise.withResolvers();
       if (held === 0) emptied.resolve();
       return emptied.promise;
     },

@@ -13,6 +13,11 @@ export function isClosed(error: unknown): boolean {
   return Error.isError(error) && error.message === 'Connection is closed.';
 }
 
+/** The code of a reply that is an error, such as `NOPERM`; undefined for what is no reply. */
+export function refusalOf(error: unknown): string | undefined {
+  return Error.isError(error) ? /^[A-Z]{3,} /.exec(error.message)?.[0].trim() : undefined;
+}
+
 /** At its beginning, and about once a minute while it lasts. */
 export function logRefusal(log: Logger, error: unknown, attempt: number): void {
   if (attempt % 12 === 0) log.error({ err: error, attempt }, 'Redis refuses the queue’s commands, trying again');

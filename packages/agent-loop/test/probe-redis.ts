@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 /** A private Redis with the coordinator's side of one probe's wire. */
 export interface ProbeRedis {
   readonly url: string;
+  readonly pid: number;
   /** Adds a job that is due in a minute. Answers with the id of its check. */
   readonly addJob: () => Promise<string>;
   /** What the probe has reported so far, as check and JSON. */
@@ -28,6 +29,7 @@ export async function startProbeRedis(probe: string): Promise<ProbeRedis> {
   });
   return {
     url: server.url,
+    pid: server.pid,
     addJob: async () => {
       const checkId = randomBytes(16).toString('base64url');
       const data = { v: 1, checkId, type: 'tcp', params: {}, deadlineAt: Date.now() + 60_000 };

@@ -1,12 +1,7 @@
 import { JOB_QUEUE, redisKeys } from './redis-keys.ts';
 
-/**
- * The commands of an agent, found by trial: its own, and those inside BullMQ's scripts, which Redis judges one by one. No
- * `EVAL` and no `SCRIPT`: whoever could bring Lua of his own could hang Redis for good. The coordinator loads the scripts.
- */
-const commands =
-  'hello client|setname bzpopmin evalsha time publish xadd del exists get hget hgetall hincrby hmget hmset hset llen ' +
-  'lpush lrange lrem rpoplpush scard set srem xtrim zadd zcard zpopmin zrange zrangebyscore';
+/** Commands without a key. No script and nothing else whose cost grows with what an agent can store. */
+const keyless = 'hello client|setname time publish';
 
 /** How a client of a cluster finds the node that has its keys. */
 const clusterCommands = 'cluster|slots';
@@ -18,14 +13,19 @@ export function agentUser(probe: string): string {
 
 /**
  * All that an agent's Redis user may do, as arguments of `ACL SETUSER` that begin from nothing; neither `on` nor a password
- * is among them. It reads and writes its own queue and heartbeat, writes its own results, and reaches no other key.
+ * is among them. Each command has its own keys (selectors, Redis 7): an agent moves and removes jobs of its queue but adds
+ * none, so that the lists it may read are as long as coordinators made them; it writes results without reading them.
  */
 export function agentRights(probe: string, { cluster = false } = {}): readonly string[] {
-  const queue = `~${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:*`;
-  const allowed = `${commands}${cluster ? ` ${clusterCommands}` : ''}`.split(' ').map((command) => `+${command}`);
+  const queue = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
+  const allowed = `${keyless}${cluster ? ` ${clusterCommands}` : ''}`.split(' ').map((command) => `+${command}`);
   return [
-    ...['resetkeys', queue, `%W~${redisKeys.results(probe)}`, `~${redisKeys.heartbeat(probe)}`],
-    ...['resetchannels', `&${redisKeys.resultHint(probe)}`],
-    ...['-@all', ...allowed],
+    ...['resetkeys', 'clearselectors', 'resetchannels', `&${redisKeys.resultHint(probe)}`, '-@all', ...allowed],
+    `(~${queue}wait ~${queue}active +lmove +blmove)`,
+    `(~${queue}active +lrange +lrem)`,
+    `(%R~${queue}* +hmget)`,
+    `(%W~${queue}* +unlink)`,
+    `(%W~${redisKeys.results(probe)} +xadd)`,
+    `(~${redisKeys.heartbeat(probe)} +set +del)`,
   ];
 }

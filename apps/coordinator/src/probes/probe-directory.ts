@@ -8,6 +8,7 @@ import { onStore } from '../redis/store.ts';
 import { marksOf, readProbeRecords } from './probe-records.ts';
 import type { KnownProbe } from './probe-status.ts';
 import type { ProbeValidators } from './probe-validators.ts';
+import { createUntakenJobs } from './untaken-jobs.ts';
 
 /** What is read of the probes serves this long: more than the second from one reading in the background to the next. */
 const FRESH_MS = 1_500;
@@ -15,15 +16,22 @@ const FRESH_MS = 1_500;
 /** `lastSeen` is written when it has moved by this much: a heartbeat's own rhythm. */
 const SEEN_STEP_MS = 2_000;
 
+/** Several times the longest that an agent writes. */
+const MAX_HEARTBEAT_BYTES = 16_384;
+
 /**
- * KEYS heartbeat, list of waiting jobs. Returns the heartbeat with its remaining time to live (ms), which tells when it was
- * written, and how many jobs wait.
+ * KEYS heartbeat, list of waiting jobs. ARGV most bytes of a heartbeat. Returns the heartbeat with its remaining time to live
+ * (ms), which tells when it was written, how many jobs wait, and the next one. An agent writes heartbeats of any size: a
+ * longer one leaves Redis empty, which is not valid.
  */
 export const heartbeatScript = defineScript(
   'no-writes',
   `local waiting = redis.pcall('LLEN', KEYS[2])
-if type(waiting) ~= 'number' then waiting = 0 end
-return { redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]), waiting }`,
+local oldest = false
+if type(waiting) ~= 'number' then waiting = 0 else oldest = redis.call('LINDEX', KEYS[2], -1) end
+local text = ''
+if redis.call('STRLEN', KEYS[1]) <= tonumber(ARGV[1]) then text = redis.call('GET', KEYS[1]) end
+return { text, redis.call('PTTL', KEYS[1]), waiting, oldest }`,
 );
 
 /** A probe that was silent and is back is steady after three heartbeats. */
@@ -51,6 +59,7 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
   let known: readonly KnownProbe[] = [];
   let ids: ReadonlySet<string> = new Set();
   let readAt = Number.NEGATIVE_INFINITY;
+  const untaken = createUntakenJobs();
   let reading: Promise<readonly KnownProbe[]> | undefined;
 
   const read = async (): Promise<readonly KnownProbe[]> => {
@@ -64,7 +73,7 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
     known = await Promise.all(
       records.map(async (record) => ({
         ...withReturn(
-          await readProbe(redis, validators, record, nowMs, Number(seen[record.id] ?? Number.NaN)),
+          await readProbe(redis, validators, untaken, record, nowMs, Number(seen[record.id] ?? Number.NaN)),
           seen,
           nowMs,
         ),
@@ -123,30 +132,33 @@ function withReturn(probe: KnownProbe, seen: Seen, nowMs: number): KnownProbe {
 async function readProbe(
   redis: Redis,
   validators: ProbeValidators,
+  untaken: ReturnType<typeof createUntakenJobs>,
   record: ProbeRecord,
   nowMs: number,
   seenBefore: number,
 ): Promise<KnownProbe> {
   const before = Number.isFinite(seenBefore) ? seenBefore : undefined;
-  const [text, leftMs, waiting] = await readHeartbeat(redis, record.id);
+  const [text, leftMs, waiting, oldest] = await readHeartbeat(redis, record.id);
   // One without an end would make a dead probe look alive for ever.
   if (text === null || leftMs <= 0 || leftMs > HEARTBEAT_TTL_MS) {
     return { record, alive: false, heartbeat: undefined, lastSeenMs: before };
   }
   const lastSeenMs = Math.max(nowMs - (HEARTBEAT_TTL_MS - leftMs), before ?? 0);
-  return { record, alive: true, heartbeat: validators.readHeartbeat(text), lastSeenMs, waiting };
+  const heartbeat = validators.readHeartbeat(text);
+  const hasFreePlaces = heartbeat !== undefined && heartbeat.load.running < heartbeat.load.capacity;
+  const takesNoJobs = untaken.note(record.id, oldest, hasFreePlaces);
+  return { record, alive: true, heartbeat, lastSeenMs, waiting, takesNoJobs };
 }
 
-async function readHeartbeat(redis: Redis, probe: string): Promise<readonly [string | null, number, number]> {
+type Reading = readonly [text: string | null, leftMs: number, waiting: number, oldest: string | null];
+
+async function readHeartbeat(redis: Redis, probe: string): Promise<Reading> {
+  const keys = [redisKeys.heartbeat(probe), waitList(probe)];
   try {
-    return (await runScript(redis, heartbeatScript, [redisKeys.heartbeat(probe), waitList(probe)], [])) as [
-      string | null,
-      number,
-      number,
-    ];
+    return (await runScript(redis, heartbeatScript, keys, [MAX_HEARTBEAT_BYTES])) as Reading;
   } catch (error) {
     // The agent may have put another type of key there: that is this probe's trouble alone.
-    if (Error.isError(error) && error.message.includes('WRONGTYPE')) return [null, 0, 0];
+    if (Error.isError(error) && error.message.includes('WRONGTYPE')) return [null, 0, 0, null];
     throw error;
   }
 }

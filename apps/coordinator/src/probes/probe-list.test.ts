@@ -65,6 +65,31 @@ describe('the list of probes', () => {
     await until(async () => (await bed.core.probes.list())['constructor']?.status === 'healthy');
   });
 
+  it('reads no heartbeat that is longer than any agent writes', async () => {
+    await bed.addProbe('long-1');
+    const bytesOut = async (): Promise<number> =>
+      Number(/total_net_output_bytes:(\d+)/.exec(await bed.redis.info('stats'))?.[1]);
+    const before = await bytesOut();
+    await bed.redis.set(redisKeys.heartbeat('long-1'), `{"k":"${'x'.repeat(8_000_000)}"}`, 'PX', 15_000);
+
+    await until(async () => (await bed.core.probes.list())['long-1']?.status === 'degraded');
+
+    expect((await bed.core.probes.list())['long-1']?.reason).toContain('heartbeat cannot be read');
+    expect((await bytesOut()) - before).toBeLessThan(4_000_000);
+    await bed.redis.del(redisKeys.heartbeat('long-1'));
+  });
+
+  it('says that a probe takes no jobs, though it beats', async () => {
+    await bed.addProbe('deaf-1');
+    await bed.keepAlive('deaf-1');
+    await until(async () => (await bed.core.probes.list())['deaf-1']?.status === 'healthy');
+
+    await bed.start({ probes: ['deaf-1'] });
+
+    await until(async () => (await bed.core.probes.list())['deaf-1']?.status === 'degraded');
+    expect((await bed.core.probes.list())['deaf-1']?.reason).toContain('It takes no jobs');
+  });
+
   it('says why a probe is not healthy', async () => {
     for (const id of ['deg-1', 'drain-1', 'odd-1', 'never-1', 'frozen-1', 'type-1']) await bed.addProbe(id);
     await bed.beat('deg-1', { degraded: ['No raw sockets.', 'IPv6 self-test fails.'] });

@@ -11,6 +11,8 @@ export interface KnownProbe {
   readonly lastSeenMs: number | undefined;
   /** Jobs in its queue that no agent has taken yet. */
   readonly waiting?: number;
+  /** True where its agent beats but takes no jobs. */
+  readonly takesNoJobs?: boolean;
   /** True for a moment after it was silent so long that it was offline: what comes and goes is not taken for healthy. */
   readonly justBack?: boolean;
   /** Why its agent's user was switched off, where it is. */
@@ -39,13 +41,14 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   }
   const back = probe.justBack === true ? ['It was offline and has come back a moment ago.'] : [];
   const reasons = heartbeat.draining ? ['It is shutting down and takes no new work.'] : [];
+  if (probe.takesNoJobs === true) reasons.push('It takes no jobs: they wait in its queue though it has free places.');
   reasons.push(...back, ...heartbeat.degraded);
   return { status: 'degraded', reason: reasons.join(' ').slice(0, 1_024) };
 }
 
 /** Whether a probe's status is `healthy`. */
-export function isHealthy({ alive, heartbeat, switchedOff, justBack }: KnownProbe): boolean {
-  if (!alive || switchedOff !== undefined || heartbeat === undefined) return false;
+export function isHealthy({ alive, heartbeat, switchedOff, justBack, takesNoJobs }: KnownProbe): boolean {
+  if (!alive || switchedOff !== undefined || heartbeat === undefined || takesNoJobs === true) return false;
   return !heartbeat.draining && justBack !== true && heartbeat.degraded.length === 0;
 }
 

@@ -14,7 +14,8 @@ export function createProbeValidators(): ProbeValidators {
   const ajv = new Ajv2020({ strict: true, allErrors: true });
   formats.default(ajv);
   const isRecord = ajv.compile<ProbeRecord>(probeRecordSchema);
-  const isHeartbeat = ajv.compile<Heartbeat>(heartbeatSchema);
+  // An agent writes it: the first fault is enough.
+  const isHeartbeat = new Ajv2020({ strict: true }).compile<Heartbeat>(heartbeatSchema);
 
   const read = <T>(json: string, isValid: (value: unknown) => value is T): T | undefined => {
     try {

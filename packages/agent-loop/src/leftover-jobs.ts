@@ -1,0 +1,79 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { checkOfScreenshotJob } from '@vantage/contract';
+import type { Logger } from 'pino';
+
+import { failureResult, probeFailure } from './probe-failure.ts';
+import type { ProbeQueue, QueuedJob } from './probe-queue.ts';
+import type { ResultOutlet } from './results.ts';
+
+export interface LeftoverParts {
+  readonly queue: Pick<ProbeQueue, 'active' | 'read' | 'discard'>;
+  /** True for a job that this agent runs, or ran in the last minutes. */
+  readonly knows: (id: string) => boolean;
+  /** Runs a job that is this agent's. */
+  readonly adopt: (job: QueuedJob) => void;
+  readonly isCheckId: (id: string) => boolean;
+  readonly outlet: ResultOutlet;
+  /** The clock of Redis, milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** When the result was written the job's own deadline is as good as any; no check lasts longer. */
+const LONGEST_CHECK_MS = 60_000;
+
+/**
+ * Looks for active jobs that this agent does not know. Those of the first look an earlier agent left behind: they are
+ * reported as interrupted and never run again, since a later measurement is another measurement. A later one was taken by
+ * this agent and the answer was lost, if two looks in a row find it: it has not been run, and is run now.
+ */
+export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
+  const { queue, knows, adopt, isCheckId, outlet, now, log } = parts;
+  const underWay = new Set<string>();
+  let inherited: ReadonlySet<string> | undefined;
+  let suspects: ReadonlySet<string> = new Set();
+  let isAsking = false;
+
+  const end = async (id: string): Promise<void> => {
+    underWay.add(id);
+    try {
+      log.warn({ check: id }, 'a job was interrupted');
+      const photographed = checkOfScreenshotJob(id);
+      if (photographed !== undefined && isCheckId(photographed)) {
+        const none = { png: null, failure: probeFailure('probe_interrupted') };
+        await outlet.screenshot(photographed, none, now() + LONGEST_CHECK_MS);
+      } else if (isCheckId(id)) {
+        const result = failureResult(probeFailure('probe_interrupted'), null, new Date(now()).toISOString());
+        await outlet.final(id, result, now() + LONGEST_CHECK_MS);
+      }
+      // Only once the result stands: an agent that dies in between finds the job again.
+      await queue.discard(id);
+    } finally {
+      underWay.delete(id);
+    }
+  };
+
+  const recover = async (id: string): Promise<void> => {
+    const job = await queue.read(id);
+    if (job === undefined || knows(id)) return;
+    log.warn({ check: id }, 'a job was taken and its answer was lost: it runs now');
+    adopt(job);
+  };
+
+  return async () => {
+    // While Redis is away the first question waits for it.
+    if (isAsking) return;
+    isAsking = true;
+    const ids = await queue.active().finally(() => (isAsking = false));
+    // The answers that came before the list are worked off first: they make jobs known.
+    await turn();
+    const unknown = ids.filter((id) => !knows(id) && !underWay.has(id));
+    inherited ??= new Set(unknown);
+    const left = unknown.filter((id) => inherited?.has(id));
+    const lost = unknown.filter((id) => !inherited?.has(id));
+    const recovered = lost.filter((id) => suspects.has(id));
+    suspects = new Set(lost);
+    await Promise.all([...left.map(end), ...recovered.map(recover)]);
+  };
+}

@@ -1,0 +1,61 @@
+import type { Logger } from 'pino';
+
+export interface LivenessParts {
+  /** Counts up with each answer of the queue. */
+  readonly turns: () => number;
+  /** True while the loop rightly asks for nothing: all places are taken. */
+  readonly isFull: () => boolean;
+  /** True while Redis can be reached: without it nothing is this agent's fault. */
+  readonly isConnected: () => boolean;
+  /** Replaces the connections of the loop. */
+  readonly reconnect: () => void;
+  /** Ends the agent, so that what supervises it starts another. */
+  readonly giveUp: () => void;
+  readonly log: Logger;
+}
+
+export interface Liveness {
+  readonly start: () => void;
+  readonly stop: () => void;
+  /** Why this probe takes no jobs, if it takes none. */
+  readonly reason: () => string | undefined;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** A wait of three seconds and the five in which a connection is found dead, as looks. */
+const SILENT_LOOKS = 9;
+const HOPELESS_LOOKS = 30;
+
+/**
+ * Watches that the job loop turns: each wait for a job ends within seconds, with or without one. Counted in looks of this
+ * process, so that time in which the machine stood still counts as one.
+ */
+export function createLiveness(parts: LivenessParts): Liveness {
+  const { turns, isFull, isConnected, reconnect, giveUp, log } = parts;
+  let timer: NodeJS.Timeout | undefined;
+  let last = -1;
+  let looks = 0;
+
+  const look = (): void => {
+    const now = turns();
+    looks = now !== last || isFull() ? 0 : looks + 1;
+    last = now;
+    if (looks > 0 && looks % SILENT_LOOKS === 0) {
+      log.error({ seconds: looks }, 'the job loop does not turn: its connections are replaced');
+      reconnect();
+    }
+    if (looks >= HOPELESS_LOOKS && isConnected()) {
+      log.fatal({ seconds: looks }, 'the job loop does not turn: the agent ends');
+      giveUp();
+    }
+  };
+
+  return {
+    start: () => {
+      timer ??= setInterval(look, LOOK_EVERY_MS);
+    },
+    stop: () => clearInterval(timer),
+    reason: () =>
+      looks < SILENT_LOOKS ? undefined : `It has taken no jobs for ${looks} seconds: its job loop does not turn.`,
+  };
+}

@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { JOB_QUEUE, redisKeys } from '@vantage/contract';
+import { openPatient } from '@vantage/redis-connections';
+import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { Queue, Worker, type Job } from 'bullmq';
+import { Redis } from 'ioredis';
+
+import { eventually } from '../test/eventually.ts';
+import { silent } from '../test/silent.ts';
+import { openQueue, type ProbeQueue } from './probe-queue.ts';
+
+let server: RedisServer;
+let admin: Redis;
+const opened: { readonly close: () => Promise<void> }[] = [];
+
+beforeAll(async () => {
+  const executable = findRedisServer(process.env['PATH'] ?? '');
+  if (executable === undefined) throw new Error('These tests need redis-server or valkey-server.');
+  server = await startRedisServer({ executable });
+  admin = new Redis(server.url, { maxRetriesPerRequest: null });
+});
+
+afterAll(async () => {
+  for (const one of opened.toReversed()) await one.close();
+  admin.disconnect();
+  await server.stop();
+});
+
+function queueOf(probe: string): Queue {
+  const queue = new Queue(JOB_QUEUE, {
+    ...{ connection: admin, prefix: redisKeys.queuePrefix(probe), skipVersionCheck: true, skipMetasUpdate: true },
+  });
+  opened.push(queue);
+  return queue;
+}
+
+function connected(): Redis {
+  const redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  opened.push({ close: async () => redis.disconnect() });
+  return redis;
+}
+
+function consumerOf(probe: string): ProbeQueue {
+  const connect = (name: string, resend: boolean): Redis =>
+    openPatient({ url: server.url, keyInUse: redisKeys.results(probe), name, resend, log: silent });
+  const [redis, blocking] = [connect('jobs', true), connect('wait', false)];
+  opened.push({
+    close: async () => {
+      redis.disconnect();
+      blocking.disconnect();
+    },
+  });
+  return openQueue({ probeId: probe, redis, blocking });
+}
+
+const jobs = [
+  { id: 'first', name: 'tcp', data: { v: 1, params: { host: 'example.com', text: 'ü "quoted" \u0000' } } },
+  { id: 'second', name: 'dns', data: { v: 1, list: [1, 2, { three: null }] } },
+  { id: 'third', name: 'ping', data: {} },
+];
+
+async function add(queue: Queue): Promise<void> {
+  for (const { id, name, data } of jobs) await queue.add(name, data, { jobId: id, attempts: 1, timestamp: 1_700_000 });
+}
+
+/** All keys of a probe's queue with their values, but for BullMQ's log of events and its mark that jobs may wait. */
+async function stateOf(probe: string): Promise<Readonly<Record<string, unknown>>> {
+  const prefix = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
+  const names = (await admin.keys(`${prefix.replaceAll(/[{}]/g, '?')}*`)).toSorted();
+  const entries = names.map(async (key): Promise<readonly [string, unknown]> => {
+    const type = await admin.type(key);
+    const value = type === 'list' ? await admin.lrange(key, 0, -1) : type === 'hash' ? await admin.hgetall(key) : type;
+    return [key.slice(prefix.length), value];
+  });
+  const state = Object.fromEntries(await Promise.all(entries));
+  const { events: _events, marker: _marker, ...rest } = state;
+  return rest;
+}
+
+describe('a queue that is consumed by plain commands', () => {
+  it('gives the jobs that BullMQ’s own worker gives, in its order', async () => {
+    const seen: object[] = [];
+    await add(queueOf('bullmq'));
+    const worker = new Worker(
+      JOB_QUEUE,
+      async ({ id, name, data, timestamp }: Job) => void seen.push({ id, name, data: data as unknown, timestamp }),
+      {
+        ...{ connection: connected(), removeOnComplete: { count: 0 } },
+        prefix: redisKeys.queuePrefix('bullmq'),
+      },
+    );
+    opened.push(worker);
+    await eventually(() => (seen.length === jobs.length ? true : undefined));
+    await add(queueOf('plain'));
+    const consumer = consumerOf('plain');
+
+    const taken = [await consumer.wait(), await consumer.take(), await consumer.take(), await consumer.take()];
+
+    expect(taken).toEqual([...seen, undefined]);
+  });
+
+  it('leaves what BullMQ’s own worker leaves, while jobs are active and after them', async () => {
+    for (const probe of ['bullmq-2', 'plain-2']) await add(queueOf(probe));
+    const token = 'token';
+    const worker = new Worker(JOB_QUEUE, null, {
+      ...{ connection: connected(), autorun: false },
+      ...{ prefix: redisKeys.queuePrefix('bullmq-2'), removeOnComplete: { count: 0 }, skipVersionCheck: true },
+      skipStalledCheck: true,
+    });
+    opened.push(worker);
+    const consumer = consumerOf('plain-2');
+    const [theirs, ours] = [await worker.getNextJob(token, { block: false }), await consumer.take()];
+
+    const lists = ({ wait, active }: Readonly<Record<string, unknown>>): object => ({ wait, active });
+    expect(lists(await stateOf('plain-2'))).toEqual(lists(await stateOf('bullmq-2')));
+
+    await theirs?.moveToCompleted(undefined, token, false);
+    await consumer.finish(ours!, false);
+    expect(await stateOf('plain-2')).toEqual(await stateOf('bullmq-2'));
+    expect(await queueOf('plain-2').getJobCounts()).toEqual(await queueOf('bullmq-2').getJobCounts());
+  });
+
+  it('brings the next job along when one is finished', async () => {
+    await add(queueOf('next'));
+    const consumer = consumerOf('next');
+    const first = await consumer.take();
+
+    const second = await consumer.finish(first!, true);
+    const third = await consumer.finish(second!, true);
+
+    expect([first, second, third].map((job) => job?.id)).toEqual(['first', 'second', 'third']);
+    expect(await consumer.finish(third!, true)).toBeUndefined();
+    expect(Object.keys(await stateOf('next'))).toEqual(['id', 'meta']);
+  });
+
+  it('waits for a job that comes later', async () => {
+    const queue = queueOf('later');
+    const waited = consumerOf('later').wait();
+    await eventually(async () => (String(await admin.client('LIST')).includes('cmd=blmove') ? true : undefined));
+
+    await add(queue);
+
+    expect(await waited).toMatchObject({ id: 'first', name: 'tcp' });
+  });
+
+  it('passes over a job that was removed in the same moment', async () => {
+    const consumer = consumerOf('gone');
+    await add(queueOf('gone'));
+    await admin.del(`${redisKeys.queuePrefix('gone')}:${JOB_QUEUE}:first`);
+
+    expect(await consumer.take()).toBeUndefined();
+    expect(await consumer.active()).toEqual([]);
+    expect(await consumer.take()).toMatchObject({ id: 'second' });
+  });
+
+  it('ends a wait under way when waiting is stopped, and starts no other', async () => {
+    const consumer = consumerOf('stopped');
+    const waited = consumer.wait().catch((error: unknown) => error);
+    await sleep(50);
+
+    consumer.stopWaiting();
+
+    await waited;
+    expect(await consumer.wait()).toBeUndefined();
+  });
+});

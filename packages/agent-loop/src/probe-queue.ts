@@ -1,0 +1,110 @@
+import { JOB_QUEUE, redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import type { JobSource } from './job-loop.ts';
+import { untilReady } from './redis.ts';
+
+/** A job of BullMQ's, as the coordinator added it. */
+export interface QueuedJob {
+  /** Id of the check, or of the screenshot of one. */
+  readonly id: string;
+  /** Type of the check, or that of a screenshot's job. */
+  readonly name: string;
+  /** What the job carries; undefined if it is no JSON. */
+  readonly data: unknown;
+  /** When it was added: milliseconds since the epoch, by the clock of the coordinator. */
+  readonly timestamp: number;
+}
+
+/** A probe's BullMQ queue, consumed by plain commands: `docs/decisions/0007` says why not by BullMQ's scripts. */
+export interface ProbeQueue extends JobSource<QueuedJob> {
+  /** Ids of the jobs that were taken and not finished, by this agent or an earlier one. */
+  readonly active: () => Promise<readonly string[]>;
+  /** Reads a job that is active. Undefined if it is gone. */
+  readonly read: (id: string) => Promise<QueuedJob | undefined>;
+  /** Removes a job that is active from the queue. */
+  readonly discard: (id: string) => Promise<void>;
+}
+
+export interface ProbeQueueOptions {
+  readonly probeId: string;
+  /** For all commands that do not block. */
+  readonly redis: Redis;
+  /** For the command that blocks; it fails at once when its connection is lost. */
+  readonly blocking: Redis;
+}
+
+/** Shorter than the socket timeout of an agent's connection, which a wait must not reach. */
+const WAIT_SECONDS = 3;
+
+export function openQueue({ probeId, redis, blocking }: ProbeQueueOptions): ProbeQueue {
+  const prefix = `${redisKeys.queuePrefix(probeId)}:${JOB_QUEUE}:`;
+  const waiting = `${prefix}wait`;
+  const active = `${prefix}active`;
+  const stopped = new AbortController();
+
+  const discard = async (id: string): Promise<void> => {
+    // The list last: while it has the id, the next look at it removes what is left. BullMQ's own workers leave locks.
+    await Promise.all([redis.unlink(`${prefix}${id}`, `${prefix}${id}:lock`), redis.lrem(active, 0, id)]);
+  };
+
+  const read = async (id: string): Promise<QueuedJob | undefined> => {
+    const [name, data, timestamp] = await redis.hmget(`${prefix}${id}`, 'name', 'data', 'timestamp');
+    const isThere = typeof name === 'string' || typeof data === 'string';
+    if (isThere) return { id, name: name ?? '', data: parse(data), timestamp: Number(timestamp) };
+    // The coordinator removed it in the same moment: its check is over.
+    await discard(id);
+    return undefined;
+  };
+
+  const take = async (): Promise<QueuedJob | undefined> => {
+    const id = await redis.lmove(waiting, active, 'RIGHT', 'LEFT');
+    return id === null ? undefined : read(id);
+  };
+
+  const nextId = async (): Promise<string | null> => {
+    try {
+      return await blocking.blmove(waiting, active, 'RIGHT', 'LEFT', WAIT_SECONDS);
+    } catch (error) {
+      // The connection was lost, which is logged where it is watched; the next wait is for the next connection.
+      if (blocking.status !== 'ready') return null;
+      throw error;
+    }
+  };
+
+  return {
+    idOf: ({ id }) => id,
+    wait: async () => {
+      if (blocking.status !== 'ready') await ready(blocking, stopped.signal);
+      if (stopped.signal.aborted) return undefined;
+      const id = await nextId();
+      return id === null ? undefined : read(id);
+    },
+    stopWaiting: () => {
+      stopped.abort();
+      blocking.disconnect();
+    },
+    take,
+    finish: async ({ id }, next) => {
+      const [taken] = await Promise.all([next ? take() : undefined, discard(id)]);
+      return taken;
+    },
+    active: () => redis.lrange(active, 0, -1),
+    read,
+    discard,
+  };
+}
+
+/** Resolves when the connection is ready, after as long as a wait lasts, or when the waiting is stopped. */
+async function ready(redis: Redis, stopped: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(WAIT_SECONDS * 1_000)]);
+  await untilReady(redis, signal).catch(() => undefined);
+}
+
+function parse(json: string | null | undefined): unknown {
+  try {
+    return JSON.parse(json ?? '');
+  } catch {
+    return undefined;
+  }
+}

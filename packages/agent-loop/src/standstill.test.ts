@@ -1,0 +1,66 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+
+import { eventually } from '../test/eventually.ts';
+import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
+
+// More than connections are silent for before they are replaced.
+const STANDS_STILL_MS = 7_000;
+jest.setTimeout(120_000);
+
+let redis: ProbeRedis;
+let agent: ChildProcess;
+
+beforeAll(async () => {
+  redis = await startProbeRedis('still');
+  agent = fork(fileURLToPath(new URL('../test/loop-process.ts', import.meta.url)), ['still', redis.url], {
+    execArgv: ['--conditions=source'],
+  });
+  await once(agent, 'message');
+});
+
+afterAll(async () => {
+  agent.kill('SIGKILL');
+  await redis.stop();
+});
+
+async function standStill(pid: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  await sleep(STANDS_STILL_MS);
+  process.kill(pid, 'SIGCONT');
+}
+
+describe('an agent', () => {
+  it.each([
+    ['it stood still', () => agent.pid!],
+    ['Redis stood still', () => redis.pid],
+    ['it stood still once more', () => agent.pid!],
+  ])('takes jobs after %s, and says nothing else of itself', async (_what, pid) => {
+    await standStill(pid());
+
+    const checks = await Promise.all([redis.addJob(), redis.addJob(), redis.addJob()]);
+
+    for (const check of checks) {
+      const result = await eventually(async () => (await redis.results()).get(check));
+      expect(result).toMatchObject({ result: 'success' });
+    }
+    await eventually(async () => ((await redis.left()) === 0 ? true : undefined));
+    const heartbeat = await eventually(redis.heartbeat);
+    expect(heartbeat).toMatchObject({ degraded: [] });
+  });
+
+  it('runs jobs that were given while it stood still', async () => {
+    process.kill(agent.pid!, 'SIGSTOP');
+    const checks = await Promise.all([redis.addJob(), redis.addJob()]);
+    await sleep(STANDS_STILL_MS);
+    process.kill(agent.pid!, 'SIGCONT');
+
+    for (const check of checks) {
+      expect(await eventually(async () => (await redis.results()).get(check))).toMatchObject({ result: 'success' });
+    }
+  });
+});
