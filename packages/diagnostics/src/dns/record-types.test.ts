@@ -8,6 +8,9 @@ describe('the name of a record type', () => {
     ['lower case', 'aaaa', 28, 'AAAA'],
     ['mixed case', 'Nsec3Param', 51, 'NSEC3PARAM'],
     ['above 255', 'caa', 257, 'CAA'],
+    ['of 2025, without a text of its own', 'cla', 263, 'CLA'],
+    ['of 2025, by number', 'TYPE264', 264, 'IPN'],
+    ['obsolete', 'wks', 11, 'WKS'],
     ['by number', 'TYPE65280', 65280, 'TYPE65280'],
     ['by the number of one that has a name', 'type28', 28, 'AAAA'],
   ])('is read: %s', (_reason, text, code, name) => {
@@ -20,6 +23,7 @@ describe('the name of a record type', () => {
     ['a zone transfer', 'AXFR'],
     ['a zone transfer by number', 'TYPE252'],
     ['an incremental zone transfer', 'ixfr'],
+    ['the mark of a name that does not exist', 'nxname'],
     ['EDNS', 'OPT'],
     ['EDNS by number', 'TYPE41'],
     ['type 0', 'TYPE0'],

@@ -66,6 +66,9 @@ const codes = {
   ZONEMD: 63,
   SVCB: 64,
   HTTPS: 65,
+  DSYNC: 66,
+  HHIT: 67,
+  BRID: 68,
   SPF: 99,
   UINFO: 100,
   UID: 101,
@@ -82,6 +85,10 @@ const codes = {
   AVC: 258,
   DOA: 259,
   AMTRELAY: 260,
+  RESINFO: 261,
+  WALLET: 262,
+  CLA: 263,
+  IPN: 264,
   TA: 32768,
   DLV: 32769,
 } as const;
@@ -133,6 +140,8 @@ const refusedNames: ReadonlySet<string> = new Set([
   'OPT',
   'TSIG',
   'TKEY',
+  // RFC 9824 section 3.2.
+  'NXNAME',
 ]);
 
 function refused(name: string): ParsedRecordType {

@@ -20,14 +20,18 @@ export const dnssecData = {
     return joined(parameters, base32Hex(data.characterString()), typeBitmap(data));
   },
   NSEC3PARAM: (data) => `${data.u8()} ${data.u8()} ${data.u16()} ${salt(data)}`,
-  RRSIG: (data) => {
-    const covered = recordTypeName(data.u16());
-    const numbers = `${data.u8()} ${data.u8()} ${data.u32()}`;
-    const times = `${signatureTime(data.u32())} ${signatureTime(data.u32())}`;
-    return `${covered} ${numbers} ${times} ${data.u16()} ${data.name()} ${base64Groups(data.rest())}`;
-  },
+  RRSIG: signature,
+  // RFC 2931: the same form.
+  SIG: signature,
   ZONEMD: (data) => `${data.u32()} ${data.u8()} ${data.u8()} ${hexGroups(data.rest())}`,
 } satisfies Partial<Record<RecordTypeName, (data: Reader) => string>>;
+
+function signature(data: Reader): string {
+  const covered = recordTypeName(data.u16());
+  const numbers = `${data.u8()} ${data.u8()} ${data.u32()}`;
+  const times = `${signatureTime(data.u32())} ${signatureTime(data.u32())}`;
+  return `${covered} ${numbers} ${times} ${data.u16()} ${data.name()} ${base64Groups(data.rest())}`;
+}
 
 function joined(...fields: readonly string[]): string {
   return fields.filter((field) => field !== '').join(' ');

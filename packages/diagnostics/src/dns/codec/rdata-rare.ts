@@ -1,4 +1,4 @@
-import type { RecordTypeName } from '../record-types.ts';
+import { recordTypeName, type RecordTypeName } from '../record-types.ts';
 import { MessageFormatError } from './format-error.ts';
 import { createReader, type Reader } from './reader.ts';
 import { base64Groups, hex, hexGroups, ipv4Text, ipv6Text, quoted } from './text.ts';
@@ -17,18 +17,24 @@ const texts = (data: Reader): string => {
   return strings.join(' ');
 };
 
+const octets = (data: Reader): string => base64Groups(data.rest());
+
 /** RFC 6742 sections 2.1 and 2.3: four groups, none of them shortened away. */
 const locator64 = (data: Reader): string =>
   `${data.u16()} ${[data.u16(), data.u16(), data.u16(), data.u16()].map((group) => group.toString(16)).join(':')}`;
 
-/** How the data of types is presented that are seldom met. RFC 1035, 1183, 2163, 2535, 2930, 3123, 4025, 4701, 6742, 8005, 8777. */
+/** How the data of types is presented that are seldom met. RFC 1035, 1183, 2163, 2535, 2930, 3123, 4025, 4701, 6742, 8005, 8777, 9606, 9859. */
 export const rareData = {
   AMTRELAY: relay,
   APL: prefixes,
   AVC: texts,
-  DHCID: (data) => base64Groups(data.rest()),
+  BRID: octets,
+  DHCID: octets,
   DLV: digest,
+  // RFC 9859 section 2.1.
+  DSYNC: (data) => `${recordTypeName(data.u16())} ${scheme(data.u8())} ${data.u16()} ${data.name()}`,
   GPOS: texts,
+  HHIT: octets,
   HIP: hostIdentity,
   IPSECKEY: (data) => {
     const [precedence, kind, algorithm] = [data.u8(), data.u8(), data.u8()];
@@ -50,12 +56,20 @@ export const rareData = {
   NINFO: texts,
   'NSAP-PTR': name,
   PX: (data) => `${data.u16()} ${data.name()} ${data.name()}`,
+  // RFC 9606 section 5.
+  RESINFO: texts,
   RKEY: key,
   RT: (data) => `${data.u16()} ${data.name()}`,
   TA: digest,
   TALINK: twoNames,
+  WALLET: texts,
   X25: texts,
 } satisfies Partial<Record<RecordTypeName, (data: Reader) => string>>;
+
+/** RFC 9859 section 6.2. */
+function scheme(number: number): string {
+  return number === 1 ? 'NOTIFY' : String(number);
+}
 
 function joined(...fields: readonly string[]): string {
   return fields.filter((field) => field !== '').join(' ');

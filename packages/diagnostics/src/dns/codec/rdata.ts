@@ -3,6 +3,7 @@ import { MessageFormatError } from './format-error.ts';
 import { dnssecData } from './rdata-dnssec.ts';
 import { locationData } from './rdata-loc.ts';
 import { rareData } from './rdata-rare.ts';
+import { obsoleteData } from './rdata-obsolete.ts';
 import { serviceBindingData } from './rdata-svcb.ts';
 import type { Reader } from './reader.ts';
 import { base64Groups, hex, hexGroups, ipv4Text, ipv6Text, quoted } from './text.ts';
@@ -88,6 +89,7 @@ const byName: Partial<Record<RecordTypeName, Present>> = {
   SVCB: serviceBindingData,
   ...dnssecData,
   ...rareData,
+  ...obsoleteData,
 };
 
 const presenters: ReadonlyMap<number, Present> = new Map(
