@@ -32,15 +32,20 @@ interface Output {
 
 type Parsed = { readonly given: AdminCommand } | { readonly faults: readonly string[] };
 
-export const usage = `Usage:
-  probe:add <id> --name <text> --datacenter <text> --country <code> --isp <text> --asn AS<digits>
+export const usages = {
+  add: `probe:add <id> --name <text> --datacenter <text> --country <code> --isp <text> --asn AS<digits>
             [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]
-            [--env <file>] [--no-ca] [--record-only] [--json]
-  probe:rotate <id> [--overlap | --finish] [--env <file>] [--no-ca] [--json]
-  probe:enable <id> [--json]
-  probe:remove <id> [--json]
-  probe:list [--json]
-  probe:tls [--host <name or address>]... [--renew] [--json]`;
+            [--env <file>] [--no-ca] [--record-only] [--json]`,
+  rotate: 'probe:rotate <id> [--overlap | --finish] [--env <file>] [--no-ca] [--json]',
+  enable: 'probe:enable <id> [--json]',
+  remove: 'probe:remove <id> [--json]',
+  list: 'probe:list [--json]',
+  tls: 'probe:tls [--host <name or address>]... [--renew] [--json]',
+} as const satisfies Record<AdminCommand['command'], string>;
+
+export const usage = `Usage:\n${Object.values(usages)
+  .map((line) => `  ${line}`)
+  .join('\n')}`;
 
 const flag = { type: 'boolean' } as const;
 const value = { type: 'string' } as const;

@@ -88,8 +88,9 @@ describe('GET /check/:id/events', () => {
   });
 
   it('is not to be kept, changed or collected on its way, and is open to every page', async () => {
-    const reader = await follow(here, await start(['fra-1']));
+    const reader = await follow(here, await start(['fra-1']), { 'Accept-Encoding': 'br, gzip' });
 
+    expect(reader.headers.get('content-encoding')).toBeNull();
     expect(Object.fromEntries(reader.headers)).toMatchObject({
       'content-type': 'text/event-stream',
       'cache-control': 'no-store, no-transform',

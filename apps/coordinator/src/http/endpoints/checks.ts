@@ -176,7 +176,7 @@ export function readCheck({ checks, retentionSeconds, stopping, limitRead }: Che
         throw new HttpProblem('check-not-found', 'There is no check with this id, or it is too old to be kept.');
       }
       response.set('Cache-Control', cacheControl(check, retentionSeconds));
-      sendJson(request, response, check);
+      await sendJson(request, response, check);
     },
   };
 }

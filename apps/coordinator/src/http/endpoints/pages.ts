@@ -5,12 +5,13 @@ import { isProblemType, type Links } from '../links.ts';
 import type { JsonObject } from '../openapi/schemas.ts';
 import { docsPage } from '../pages/docs-page.ts';
 import { homePage } from '../pages/home-page.ts';
-import { sendPage, STYLE_PATH, type Page } from '../pages/page.ts';
+import { PAGE_HEADERS, renderPage, STYLE_PATH, type Page } from '../pages/page.ts';
 import { problemPage } from '../pages/problem-page.ts';
 import { styleSheet } from '../pages/style.ts';
 import { HttpProblem } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
-import { sendJson } from './send-json.ts';
+import { keepCompressed } from './compression.ts';
+import { sendText } from './send-json.ts';
 import { webPage } from './web-page.ts';
 
 /** The pages a person reads and the document a machine reads. */
@@ -30,29 +31,31 @@ export function documentation(
       answer: (request, response) => {
         const { type = '' } = request.params as { readonly type?: string };
         if (!isProblemType(type)) throw new HttpProblem('not-found', 'There is no problem of this type.');
-        sendPage(response, links, problemPage(links, type));
+        response.set(PAGE_HEADERS);
+        return sendText(request, response, HTML, renderPage(links, problemPage(links, type)));
       },
     },
-    {
-      path: STYLE_PATH,
-      method: 'GET',
-      answer: (_request, response) => {
-        response
-          .set({ 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': 'public, max-age=300' })
-          .send(styleSheet);
-      },
-    },
-    {
-      path: '/openapi.json',
-      method: 'GET',
-      answer: (request, response) => {
-        response.set('Cache-Control', 'no-cache');
-        sendJson(request, response, document);
-      },
-    },
+    text(STYLE_PATH, 'text/css; charset=utf-8', { 'Cache-Control': 'public, max-age=300' }, Buffer.from(styleSheet)),
+    text('/openapi.json', JSON_TYPE, { 'Cache-Control': 'no-cache' }, Buffer.from(JSON.stringify(document))),
   ];
 }
 
+const HTML = 'text/html; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 function page(path: string, links: Links, content: Page): Endpoint {
-  return { path, method: 'GET', answer: (_request, response) => sendPage(response, links, content) };
+  return text(path, HTML, PAGE_HEADERS, renderPage(links, content));
+}
+
+/** A text that is the same for all. */
+function text(path: string, type: string, headers: Readonly<Record<string, string>>, bytes: Buffer): Endpoint {
+  const compressed = keepCompressed(bytes);
+  return {
+    path,
+    method: 'GET',
+    answer: (request, response) => {
+      response.set(headers);
+      return sendText(request, response, type, bytes, compressed);
+    },
+  };
 }

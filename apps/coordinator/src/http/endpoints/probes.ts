@@ -11,7 +11,7 @@ export function listProbes(probes: ProbeList, limit: Limit): Endpoint {
     answer: async (request, response) => {
       const list = await probes.list();
       response.set('Cache-Control', 'no-cache');
-      sendJson(request, response, list);
+      await sendJson(request, response, list);
     },
   };
 }

@@ -2,19 +2,50 @@ import { createHash } from 'node:crypto';
 
 import type { Request, Response } from 'express';
 
-export function sendJson(request: Request, response: Response, body: unknown): void {
-  sendTagged(request, response, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(body)));
+import { compress, encodingFor, type Encoding } from './compression.ts';
+
+export function sendJson(request: Request, response: Response, body: unknown): Promise<void> {
+  return sendText(request, response, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(body)));
+}
+
+/**
+ * As `sendTagged`, compressed if the caller takes it.
+ *
+ * @param compressed the bytes in an encoding; those of a text that never changes are kept
+ */
+export async function sendText(
+  request: Request,
+  response: Response,
+  contentType: string,
+  bytes: Buffer,
+  compressed: (encoding: Encoding) => Promise<Buffer> = (encoding) => compress(bytes, encoding),
+): Promise<void> {
+  response.vary('Accept-Encoding');
+  const encoding = encodingFor(request, bytes.length);
+  // A strong tag is that of the bytes as sent (RFC 9110 section 8.8.3.3).
+  if (isKnown(request, response, `"${tagOf(bytes)}${encoding === undefined ? '' : `-${encoding}`}"`)) return;
+  const body = encoding === undefined ? bytes : await compressed(encoding);
+  // The caller is gone, or was told meanwhile that it took too long.
+  if (response.headersSent || response.destroyed) return;
+  if (encoding !== undefined) response.set('Content-Encoding', encoding);
+  response.set('Content-Type', contentType).send(body);
 }
 
 /** Sends bytes with a strong `ETag`, or 304 where the caller has them already (RFC 9110 section 13). */
 export function sendTagged(request: Request, response: Response, contentType: string, bytes: Buffer): void {
-  const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
-  response.set('ETag', tag);
-  if (hasTag(request.headers['if-none-match'], tag)) {
-    response.status(304).end();
-    return;
-  }
+  if (isKnown(request, response, `"${tagOf(bytes)}"`)) return;
   response.set('Content-Type', contentType).send(bytes);
+}
+
+function tagOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+}
+
+function isKnown(request: Request, response: Response, tag: string): boolean {
+  response.set('ETag', tag);
+  if (!hasTag(request.headers['if-none-match'], tag)) return false;
+  response.status(304).end();
+  return true;
 }
 
 /**

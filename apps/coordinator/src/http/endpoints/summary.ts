@@ -37,7 +37,7 @@ export function showSummary(options: SummaryEndpointOptions): Endpoint {
       const [list, screenshot] = await Promise.all([probes.list(), screenshotOf(checks, check)]);
       const summary = summarize(check, factsOf(list), { screenshot, placeOf: lookUpPlace });
       response.set('Cache-Control', cacheControl(check, retentionSeconds));
-      sendJson(request, response, summary);
+      await sendJson(request, response, summary);
     },
   };
 }

@@ -1,17 +1,18 @@
-import type { Response } from 'express';
-
 import type { Links } from '../links.ts';
 import { html, type Html } from './html.ts';
 
 /** Only the page's own style sheet; no script, no picture, no form, no frame. */
-const PAGE_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export const PAGE_HEADERS = { 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' };
 
 export interface Page {
   readonly title: string;
   readonly body: Html;
 }
 
-export function sendPage(response: Response, links: Links, { title, body }: Page): void {
+/** The whole document of a page. */
+export function renderPage(links: Links, { title, body }: Page): Buffer {
   const { markup } = html`<!doctype html>
     <html lang="en">
       <head>
@@ -33,13 +34,7 @@ export function sendPage(response: Response, links: Links, { title, body }: Page
         ${body}
       </body>
     </html> `;
-  response
-    .set({
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': PAGE_POLICY,
-      'Cache-Control': 'no-cache',
-    })
-    .send(markup);
+  return Buffer.from(markup);
 }
 
 export const STYLE_PATH = '/docs/style.css';

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+
+import type { Check } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { CHECK_ID, startHttpBed, tcpCheck, type HttpBed } from '../../../test/http-bed.ts';
+
+let bed: HttpBed;
+const probe = {
+  ...{ name: 'x', datacenter: 'x', countryCode: 'DE', isp: 'x', asNumber: 'AS64496', city: null, latitude: null },
+  ...{ longitude: null, tags: [], status: 'offline' as const, reason: null, version: null, capabilities: null },
+  ...{ lastSeen: null, load: null },
+};
+
+beforeAll(async () => {
+  const probes = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, probe]));
+  bed = await startHttpBed({ probes: { list: async () => probes } });
+  const check = tcpCheck('completed');
+  const [result] = Object.values(check.results);
+  const results = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, result!]));
+  bed.stored.set(CHECK_ID, { ...check, results } as Check);
+});
+afterAll(() => bed.close());
+
+interface Raw {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** What came over the wire: `fetch` would unpack it. */
+async function ask(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Raw> {
+  const [answer] = (await once(get(`${bed.url}${path}`, { headers, method }), 'response')) as [IncomingMessage];
+  return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
+}
+
+const paths = ['/openapi.json', '/docs', '/probes', `/check/${CHECK_ID}/results`];
+
+describe.each(paths)('the answer of %s', (path) => {
+  it.each([
+    ['br', 'gzip, deflate, br, zstd', brotliDecompressSync],
+    ['gzip', 'gzip, deflate', gunzipSync],
+    ['gzip', 'br;q=0, gzip;q=0.2', gunzipSync],
+    ['br', '*', brotliDecompressSync],
+  ])('is sent as %s to a caller who takes %s', async (encoding, accepted, unpack) => {
+    const plain = await ask(path);
+    const { status, headers, body } = await ask(path, { 'Accept-Encoding': accepted });
+
+    expect(status).toBe(200);
+    expect(headers['content-encoding']).toBe(encoding);
+    expect(headers['vary']).toBe('Accept-Encoding');
+    expect(headers['content-type']).toBe(plain.headers['content-type']);
+    expect(Number(headers['content-length'])).toBe(body.length);
+    expect(body.length).toBeLessThan(plain.body.length / 2);
+    expect(unpack(body).equals(plain.body)).toBe(true);
+  });
+
+  it.each([[undefined], ['identity'], ['deflate, zstd'], ['br;q=0, gzip;q=0.0'], ['*;q=0']])(
+    'is sent as it is to a caller who takes %s',
+    async (accepted) => {
+      const { headers, body } = await ask(path, accepted === undefined ? {} : { 'Accept-Encoding': accepted });
+
+      expect(headers['content-encoding']).toBeUndefined();
+      expect(headers['vary']).toBe('Accept-Encoding');
+      expect(['{', '<']).toContain(body.toString('latin1', 0, 1));
+    },
+  );
+
+  it('has a tag for each encoding, and is not sent again to a caller who has that one', async () => {
+    const accepted = ['identity', 'gzip', 'br'];
+    const first = await Promise.all(accepted.map((encoding) => ask(path, { 'Accept-Encoding': encoding })));
+    const tags = first.map(({ headers }) => headers.etag!);
+    const again = (encoding: string, tag: string): Promise<Raw> =>
+      ask(path, { 'Accept-Encoding': encoding, 'If-None-Match': tag });
+
+    expect(new Set(tags).size).toBe(3);
+    for (const [index, encoding] of accepted.entries()) {
+      const { status, headers, body } = await again(encoding, tags[index]!);
+      expect({ status, length: body.length, vary: headers['vary'] }).toEqual({
+        ...{ status: 304, length: 0, vary: 'Accept-Encoding' },
+      });
+      expect((await again(encoding, tags[(index + 1) % 3]!)).status).toBe(200);
+    }
+  });
+
+  it('has the same headers for HEAD', async () => {
+    const [head, whole] = await Promise.all(
+      ['HEAD', 'GET'].map((method) => ask(path, { 'Accept-Encoding': 'br' }, method)),
+    );
+
+    expect(head!.body).toHaveLength(0);
+    for (const name of ['content-length', 'content-encoding', 'etag', 'vary']) {
+      expect([name, head!.headers[name]]).toEqual([name, whole!.headers[name]]);
+    }
+  });
+});
+
+describe('what is not compressed', () => {
+  it.each([
+    ['an answer that fits a packet', '/me'],
+    ['a problem', '/nothing'],
+  ])('%s', async (_what, path) => {
+    const { headers } = await ask(path, { 'Accept-Encoding': 'br, gzip' });
+
+    expect(headers['content-encoding']).toBeUndefined();
+  });
+});
+
+describe('a caller who is gone before the answer is compressed', () => {
+  it('is no fault', async () => {
+    const request = get(`${bed.url}/openapi.json`, { headers: { 'Accept-Encoding': 'br' } });
+    request.on('error', () => undefined);
+    request.on('socket', (socket) => socket.once('connect', () => setImmediate(() => request.destroy())));
+    await once(request, 'close');
+
+    expect((await ask('/openapi.json', { 'Accept-Encoding': 'br' })).status).toBe(200);
+    expect(bed.log.filter(({ level }) => (level as number) >= 50)).toEqual([]);
+  });
+});

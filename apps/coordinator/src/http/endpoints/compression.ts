@@ -1,0 +1,43 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+import type { Request } from 'express';
+
+/**
+ * What is compressed holds no secret beside what a caller chooses (BREACH): there are no cookies and no credentials, and
+ * `GET /me`, which shows who calls, takes no input and is too small. Streams of events are never compressed.
+ */
+export type Encoding = 'br' | 'gzip';
+
+/** One packet carries it as it is. */
+const MIN_BYTES = 1_400;
+
+/** What it costs grows faster than what it saves; the texts that are kept are compressed once. */
+const BROTLI_QUALITY = 4;
+const BROTLI_QUALITY_KEPT = 9;
+
+const asBrotli = promisify(brotliCompress);
+const asGzip = promisify(gzip);
+
+/** The best of what `Accept-Encoding` takes, undefined for none. */
+export function encodingFor(request: Request, bytes: number): Encoding | undefined {
+  if (bytes < MIN_BYTES) return undefined;
+  return (['br', 'gzip'] as const).find((encoding) => request.acceptsEncodings(encoding) === encoding);
+}
+
+/** On a thread of libuv's. */
+export function compress(bytes: Buffer, encoding: Encoding, quality = BROTLI_QUALITY): Promise<Buffer> {
+  if (encoding === 'gzip') return asGzip(bytes);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  return asBrotli(bytes, { params });
+}
+
+/** For bytes that never change: each encoding is made when it is first asked for. */
+export function keepCompressed(bytes: Buffer): (encoding: Encoding) => Promise<Buffer> {
+  const kept = new Map<Encoding, Promise<Buffer>>();
+  return (encoding) => {
+    const made = kept.get(encoding) ?? compress(bytes, encoding, BROTLI_QUALITY_KEPT);
+    kept.set(encoding, made);
+    return made;
+  };
+}

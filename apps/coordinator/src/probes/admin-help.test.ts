@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+import { describe, expect, it } from '@jest/globals';
+
+/** The program itself, as `pnpm probe:<command>` starts it, without any setting. */
+function run(...args: readonly string[]): {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+} {
+  const main = join(import.meta.dirname, 'admin-main.ts');
+  return spawnSync(process.execPath, ['--conditions=source', main, ...args], { encoding: 'utf8', env: {} });
+}
+
+const commands = ['add', 'rotate', 'enable', 'remove', 'list', 'tls'];
+
+describe('the help of the commands on probes', () => {
+  it.each(commands)('says what %s does and takes', (command) => {
+    const { status, stdout, stderr } = run(command, '--help');
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^probe:${command} `));
+    const named = new Set(
+      stdout
+        .split('\n', 3)
+        .join(' ')
+        .match(/--[a-z-]+/g),
+    );
+    const described = new Set([...stdout.matchAll(/^ {2}(--[a-z-]+) .*\.$/gm)].map(([, option]) => option));
+    expect(described).toEqual(named);
+    for (const other of commands.filter((name) => name !== command)) expect(stdout).not.toContain(`probe:${other}`);
+  });
+
+  it.each([['help'], ['--help'], ['-h']])('says what all of them do: %s', (...args) => {
+    const { status, stdout } = run(...args);
+
+    expect(status).toBe(0);
+    for (const command of commands) expect(stdout).toContain(`probe:${command} `);
+  });
+
+  it('is given beside other arguments, and nothing is done', () => {
+    expect(run('add', 'fra-1', '--name', 'Frankfurt', '-h').status).toBe(0);
+  });
+
+  it('is not given unasked', () => {
+    const { status, stdout } = run('add', 'help');
+
+    expect(status).toBe(2);
+    expect(stdout).toBe('');
+  });
+});
