@@ -3,7 +3,6 @@ import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-import type { Check } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { CHECK_ID, startHttpBed, tcpCheck, type HttpBed } from '../../../test/http-bed.ts';
@@ -21,7 +20,7 @@ beforeAll(async () => {
   const check = tcpCheck('completed');
   const [result] = Object.values(check.results);
   const results = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, result!]));
-  bed.stored.set(CHECK_ID, { ...check, results } as Check);
+  bed.stored.set(CHECK_ID, { ...check, results });
 });
 afterAll(() => bed.close());
 
