@@ -31,9 +31,13 @@ export async function servingRaw<T>(answer: RawAnswer, use: (url: string) => Pro
 }
 
 /** curl's verdict: its exit code where it is not 0. */
-export async function askCurl(url: string, method: RawAnswer['method']): Promise<Verdict> {
+export async function askCurl(
+  url: string,
+  method: RawAnswer['method'],
+  more: readonly string[] = [],
+): Promise<Verdict> {
   const format = '%{http_code} %{size_download} %{exitcode}';
-  const args = ['--silent', '--max-time', '30', '--output', '/dev/null', '--write-out', format];
+  const args = ['--silent', '--max-time', '30', '--output', '/dev/null', '--write-out', format, ...more];
   const { stdout } = await run('curl', [...args, ...(method === 'HEAD' ? ['--head'] : []), url]).catch(
     (error: unknown) => error as { readonly stdout: string },
   );

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 import type { Admission, Admit, Failure } from '@vantage/contract';
 
-import { connectPinned } from '../connect.ts';
+import { connectAny } from './connect-any.ts';
 
 /** Bounds for one picture. What is over them is refused; the page stands as far as it came. */
 export interface ProxyLimits {
@@ -37,13 +37,12 @@ export interface Ledger {
   readonly endAll: () => void;
 }
 
-const CONNECT_TIMEOUT_MS = 8_000;
-
 export function ledger(admit: Admit, limits: ProxyLimits, signal: AbortSignal): Ledger {
   // An answer holds for the whole picture: a name that would resolve to another address the next time is not asked twice.
   const admissions = new Map<string, Promise<Admission>>();
   const failures = new Map<string, Failure>();
   const open = new Set<Socket>();
+  const answering = new Map<string, string>();
   let [requests, connecting, bytes, refused] = [0, 0, 0, 0];
 
   const refuse = (key: string, failure: Failure): null => {
@@ -73,7 +72,7 @@ export function ledger(admit: Admit, limits: ProxyLimits, signal: AbortSignal): 
     try {
       const admission = await admitOnce(key, host, port);
       if (!admission.admitted) return refuse(key, admission.failure);
-      const { socket, failure } = await connectPinned(admission.target, port, signal, CONNECT_TIMEOUT_MS);
+      const { socket, failure } = await connectAny(admission.target, port, answering, signal);
       if (socket === null) {
         failures.set(key, failure);
         return null;

@@ -1,13 +1,17 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { request as httpRequest, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { validateHeaderName, validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { classifyError, connectionClosed } from '../classify.ts';
+import type { Failure } from '@vantage/contract';
+
+import { classifyError, connectionClosed, headTooLarge } from '../classify.ts';
+import type { Head } from '../http/head.ts';
+import { fault } from '../http/receive.ts';
+import { readResponse, type ResponseFault } from '../http/response-reader.ts';
 import { portOf, type Ledger } from './proxy-ledger.ts';
 
 const MAX_INTERIM_RESPONSES = 16;
 
-/** RFC 9110 section 7.6.1, and what is between the browser and us alone. */
+/** RFC 9110 section 7.6.1, and what is between the browser and the proxy alone. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -21,42 +25,9 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** Compares with a secret in a time that does not depend on the guess. */
-export function secret(expected: string): (given: string | undefined) => boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const wanted = digest(expected);
-  return (given) => given !== undefined && timingSafeEqual(digest(given), wanted);
-}
-
-/** The head of an answer of our own to CONNECT, without the empty line. */
-export function pageHead(status: 200 | 400 | 407 | 502): string {
-  const more = status === 407 ? 'Proxy-Authenticate: Basic realm="vantage"\r\n' : '';
-  const end = status === 200 ? '' : 'Content-Length: 0\r\nConnection: close\r\n';
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${more}${end}`;
-}
-
-/** CONNECT (RFC 9110 section 9.3.6): bytes in both directions until one side ends. */
-export async function tunnel(authority: string, browser: Socket, head: Buffer, book: Ledger): Promise<void> {
-  // As an https URL, so that a port of 80 stays visible; CONNECT always names one.
-  const url = /^[^/?#@\s]+:\d{1,5}$/.test(authority) ? URL.parse(`https://${authority}`) : null;
-  if (url === null) return void browser.end(`${pageHead(400)}\r\n`);
-  const upstream = await book.connect(url.hostname, portOf(url));
-  if (upstream === null) return void browser.end(`${pageHead(502)}\r\n`);
-  if (browser.destroyed) return void upstream.destroy();
-
-  upstream.on('error', () => browser.destroy()).on('close', () => browser.destroy());
-  browser.on('close', () => upstream.destroy());
-  upstream.on('data', (piece: Buffer) => book.countBytes(piece.length));
-  browser.on('data', (piece: Buffer) => book.countBytes(piece.length));
-  browser.write(`${pageHead(200)}\r\n`);
-  if (head.length > 0) upstream.write(head);
-  upstream.pipe(browser);
-  browser.pipe(upstream);
-}
-
 /**
- * Passes one request on, over a connection of its own. Whatever goes wrong ends the browser's connection without an
- * answer, so that no page of ours is taken for one of the target.
+ * Passes one request on, over a connection of its own. The answer is read as leniently as browsers read it, and written
+ * anew. A fault ends the browser's connection without an answer, so that no page of the proxy is taken for one of the target.
  */
 export async function passRequest(
   url: URL,
@@ -70,34 +41,75 @@ export async function passRequest(
     socket?.destroy();
     response.destroy();
   };
-  if (socket === null || response.destroyed) return giveUp();
-
-  const upstream = httpRequest({
-    createConnection: () => socket,
-    method: request.method ?? 'GET',
-    path: `${url.pathname}${url.search}`,
-    headers: [...endToEnd(request.rawHeaders), 'Connection', 'close'],
-  });
-  let interim = 0;
-  upstream.on('information', () => (++interim > MAX_INTERIM_RESPONSES ? giveUp() : undefined));
-  upstream.on('error', (error) => {
-    if (!response.headersSent) book.noteFailure(url.hostname, port, classifyError(error, 'request'));
+  // Browsers send the length of a body beforehand to a proxy that speaks HTTP/1.1.
+  if (socket === null || response.destroyed || request.headers['transfer-encoding'] !== undefined) return giveUp();
+  const fail = (failure: Failure): void => {
+    // The first of them is the cause of the others.
+    if (!response.headersSent && !response.destroyed) book.noteFailure(url.hostname, port, failure);
     giveUp();
+  };
+
+  let interim = 0;
+  const reader = readResponse(request.method === 'HEAD' ? 'HEAD' : 'GET', {
+    interim: () => (++interim > MAX_INTERIM_RESPONSES ? giveUp() : undefined),
+    // A target that plays the proxy: the browser would take its challenge for one of the proxy.
+    head: (head) => (head.statusCode === 407 ? fail(connectionClosed('response')) : writeHead(response, head)),
+    body: (bytes) => {
+      if (!response.write(bytes)) socket.pause();
+    },
+    end: () => {
+      response.end();
+      socket.destroy();
+    },
+    fault: (found) => fail(failureOf(found)),
+    deviation: () => undefined,
   });
-  upstream.on('response', (answer: IncomingMessage) => {
-    // A target that plays the proxy: the browser would take its challenge for ours.
-    if (answer.statusCode === 407) {
-      book.noteFailure(url.hostname, port, connectionClosed('response'));
-      return giveUp();
-    }
-    answer.on('data', (piece: Buffer) => book.countBytes(piece.length));
-    answer.on('error', giveUp);
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', endToEnd(answer.rawHeaders));
-    answer.pipe(response);
+  socket.on('data', (piece: Buffer) => {
+    book.countBytes(piece.length);
+    reader.push(piece);
   });
+  socket.on('end', reader.close);
+  socket.on('error', (error) => fail(classifyError(error, 'request')));
+  socket.on('close', () => (response.writableEnded ? undefined : fail(connectionClosed('response'))));
+  response.on('drain', () => socket.resume()).on('close', () => socket.destroy());
+  sendRequest(url, request, socket);
   request.on('data', (piece: Buffer) => book.countBytes(piece.length));
-  response.on('close', () => socket.destroy());
-  request.pipe(upstream);
+}
+
+function sendRequest(url: URL, request: IncomingMessage, socket: Socket): void {
+  const headers = [...endToEnd(request.rawHeaders), 'Connection', 'close'];
+  const lines = headers.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n')).join('');
+  socket.write(`${request.method} ${url.pathname}${url.search} HTTP/1.1\r\n${lines}\r\n`, 'latin1');
+  request.pipe(socket, { end: false });
+}
+
+/** Headers that cannot be written are left out, and the length where there are two of them. */
+function writeHead(response: ServerResponse, head: Head): void {
+  const pairs = endToEnd(head.rawHeaders);
+  const lengths = pairs.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'content-length').length;
+  const written = pairs.flatMap((name, index) => {
+    const value = pairs[index + 1] ?? '';
+    if (index % 2 === 1 || !canBeWritten(name, value)) return [];
+    const isFraming = name.toLowerCase() === 'content-length';
+    return isFraming && (lengths > 1 || !/^\d+$/.test(value)) ? [] : [name, value];
+  });
+  response.writeHead(head.statusCode, (head.statusText ?? '').replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, ''), written);
+}
+
+function canBeWritten(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function failureOf(found: ResponseFault): Failure {
+  if (found.kind === 'closed') return connectionClosed('response');
+  if (found.kind === 'too large') return headTooLarge('response');
+  return fault('http_malformed', `The answer was not valid HTTP: ${found.reason}.`)('response');
 }
 
 /** Pairs of names and values, as Node's `rawHeaders` has them. */

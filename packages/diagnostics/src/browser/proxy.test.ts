@@ -5,9 +5,20 @@ import type { Admit } from '@vantage/contract';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { admitSite } from '../../test/browser-site.ts';
+import { askCurl, curlVersion, servingRaw } from '../../test/http-corpus-readers.ts';
+import { verdicts } from '../../test/http-corpus-verdicts.ts';
+import { rawAnswers } from '../../test/http-corpus.ts';
 import { servers } from '../../test/loopback.ts';
+import { itNeeding } from '../../test/needs.ts';
 import { startProxy, type FilteringProxy, type OwnPages } from './proxy.ts';
 import { defaultProxyLimits, type ProxyLimits } from './proxy-ledger.ts';
+
+const itWithCurl = itNeeding((await curlVersion()) === null ? 'there is no curl' : null, process.env['CI']);
+/** Answers that the check reads to their end, and whose size curl bears (27: its memory). */
+const readable = rawAnswers.filter(({ name }) => {
+  const { check, curl } = verdicts[name]!;
+  return /^\d+ \d+$/.test(check) && curl !== 'exit 27';
+});
 
 const { start, startRaw, closeAll } = servers();
 const proxies: FilteringProxy[] = [];
@@ -39,10 +50,15 @@ function exchange(port: number, text: string): Promise<string> {
   });
 }
 
-function ask({ port, credentials }: FilteringProxy, line: string, more: readonly string[] = []): Promise<string> {
+function ask(
+  { port, credentials }: FilteringProxy,
+  line: string,
+  more: readonly string[] = [],
+  body = '',
+): Promise<string> {
   const token = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
   const head = [`${line} HTTP/1.1`, 'Host: x', `Proxy-Authorization: Basic ${token}`, 'Connection: close', ...more];
-  return exchange(port, `${head.join('\r\n')}\r\n\r\n`);
+  return exchange(port, `${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 const page = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello';
@@ -198,6 +214,57 @@ describe('the proxy of a browser', () => {
     const proxy = await proxyTo(admitSite([port]));
 
     expect(await ask(proxy, `GET http://page.test:${port}/`)).toBe('');
+  });
+
+  for (const answer of readable) {
+    itWithCurl(`passes on an answer that browsers read: ${answer.name}`, async () => {
+      const verdict = await servingRaw(answer, async (url) => {
+        const proxy = await proxyTo(admitSite([Number(new URL(url).port)]));
+        const { username, password } = proxy.credentials;
+        const through = `http://${username}:${password}@127.0.0.1:${proxy.port}`;
+        return askCurl(url.replace('127.0.0.1', 'page.test'), answer.method, ['--proxy', through]);
+      });
+
+      expect(verdict).toBe(verdicts[answer.name]!.check);
+    });
+  }
+
+  it('says that a target sends no HTTP', async () => {
+    const port = await startRaw(answering('SSH-2.0-OpenSSH\r\n'));
+    const proxy = await proxyTo(admitSite([port]));
+
+    await ask(proxy, `GET http://page.test:${port}/`);
+
+    expect(proxy.failureFor(new URL(`http://page.test:${port}/`))?.code).toBe('http_malformed');
+  });
+
+  it('sends the body of a request, and takes no body of unknown length', async () => {
+    const port = await start(createServer((request, response) => void request.pipe(response)));
+    const proxy = await proxyTo(admitSite([port]));
+
+    const known = await ask(proxy, `POST http://page.test:${port}/`, ['Content-Length: 5'], 'hello');
+    const unknown = await ask(proxy, `POST http://page.test:${port}/`, ['Transfer-Encoding: chunked'], '0\r\n\r\n');
+
+    expect(known).toMatch(/^HTTP\/1\.1 200 [^]*hello/);
+    expect(unknown).toBe('');
+  });
+
+  it('takes the next address of a name where the first is dead, and stays with it', async () => {
+    const port = await startRaw(answering(page));
+    const first = admitSite([port], [], '127.0.0.66');
+    const proxy = await proxyTo(async (request, signal) => {
+      const admission = await first(request, signal);
+      if (!admission.admitted) return admission;
+      return { ...admission, target: { ...admission.target, addresses: ['127.0.0.66', '127.0.0.1'] } };
+    });
+
+    const answers = [
+      await ask(proxy, `GET http://page.test:${port}/`),
+      await ask(proxy, `GET http://page.test:${port}/`),
+    ];
+
+    expect(answers.map((answer) => answer.endsWith('hello'))).toEqual([true, true]);
+    expect(proxy.failureFor(new URL(`http://page.test:${port}/`))).toBeUndefined();
   });
 
   it('ends its connections when the picture is over', async () => {

@@ -5,7 +5,8 @@ import type { AddressInfo, Server as Listener, Socket } from 'node:net';
 import type { Admit, Failure } from '@vantage/contract';
 
 import { ledger, type Ledger, type ProxyCounts, type ProxyLimits } from './proxy-ledger.ts';
-import { pageHead, passRequest, secret, tunnel } from './proxy-pass.ts';
+import { passRequest } from './proxy-pass.ts';
+import { pageHead, secret, tunnel } from './proxy-tunnel.ts';
 
 /** A page that the proxy answers itself; no connection is made for it. */
 export interface OwnPage {

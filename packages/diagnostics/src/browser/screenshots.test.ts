@@ -1,4 +1,5 @@
 import { createServer as createSecureServer } from 'node:https';
+import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -191,6 +192,37 @@ describe('a screenshot', () => {
     expect(await pixelOf(open(), '/cut-gzip')).toEqual([0, 255, 0]);
     expect(await pixelOf(open(), '/cut')).toEqual([0, 255, 0]);
   });
+
+  itWithBrowser(
+    'shows a page over plain HTTP as the browser itself would, where the server bends the grammar',
+    async () => {
+      const body = '<body style="background: lime">';
+      const length = `Content-Type: text/html\r\nContent-Length: ${body.length}\r\n`;
+      const answers = [
+        `HTTP/1.1 200 OK\r\n${length}\r\n${body}`.replaceAll('\r', ''),
+        `HTTP/1.1 200 OK\r\nX-A: a\r\n b\r\n${length}\r\n${body}`,
+        `HTTP/1.1 200 OK\r\n${length}\r\n${body}<body style="background: red">`,
+      ];
+      const bent = await startServer(
+        createServer((socket) => {
+          socket.once('data', (head) => {
+            const [, index] = /^GET \/(\d) /.exec(head.toString()) ?? [];
+            socket.end(answers[Number(index)] ?? '');
+          });
+        }),
+      );
+      const screenshots = open({ admit: admitSite([bent.port]) });
+
+      const colours: unknown[] = [];
+      for (const index of answers.keys()) {
+        const { png, failure } = await screenshots.capture(request(`http://page.test:${bent.port}/${index}`));
+        colours.push(png === null ? failure : readPng(png).pixel(600, 700));
+      }
+
+      expect(colours).toEqual(answers.map(() => [0, 255, 0]));
+      await bent.close();
+    },
+  );
 
   it.each([
     'file:///etc/passwd',
