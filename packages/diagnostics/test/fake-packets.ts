@@ -10,7 +10,7 @@ export interface FakeSent extends PacketSocketOptions {
   readonly ttl: number;
 }
 
-/** What comes back for it. `rttMs` is by the clock of the packet process; all of it arrives at once, in this order. */
+/** What comes back for it. `rttMs` is by the clock of the packet process. */
 export interface FakeAnswer extends Omit<ReceivedPacket, 'receivedMs' | 'clock'> {
   readonly rttMs: number;
   /** `kernel` if absent. */
@@ -30,8 +30,12 @@ export const FAKE_SOURCES = { 4: '192.0.2.1', 6: '2001:db8::1' } as const;
  * A packet socket whose network is a function.
  *
  * @param answer what comes back for a packet; an error is thrown by `send`
+ * @param inTime whether each answer arrives when its `rttMs` is over; else all arrive at once, in their order
  */
-export function fakePackets(answer: (sent: FakeSent, number: number) => readonly FakeAnswer[]): FakePackets {
+export function fakePackets(
+  answer: (sent: FakeSent, number: number) => readonly FakeAnswer[],
+  inTime = false,
+): FakePackets {
   const sent: FakeSent[] = [];
   const lost = new Set<(error: Error) => void>();
   let identifier = 40_000;
@@ -54,11 +58,10 @@ export function fakePackets(answer: (sent: FakeSent, number: number) => readonly
           sent.push(one);
           const answers = answer(one, sent.length);
           const sentMs = performance.now();
-          setImmediate(() =>
-            answers.forEach(({ rttMs, clock = 'kernel', ...rest }) =>
-              listener({ ...rest, clock, receivedMs: sentMs + rttMs }),
-            ),
-          );
+          const arrive = ({ rttMs, clock = 'kernel', ...rest }: FakeAnswer): void =>
+            listener({ ...rest, clock, receivedMs: sentMs + rttMs });
+          if (inTime) for (const one of answers) setTimeout(() => arrive(one), one.rttMs);
+          else setImmediate(() => answers.forEach(arrive));
           return sentMs;
         },
         onPacket: (given) => void (listener = given),

@@ -1,15 +1,15 @@
 import { roundMs, type Family } from '@vantage/contract';
 
 import { icmpMark } from '../sockets/icmp-failure.ts';
-import { MAX_RESPONDERS, type FlowPath, type Hop } from './result-fields.ts';
+import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop } from './result-fields.ts';
+import type { FlowView } from './flow-view.ts';
 import { NAMELESS, type HopName } from './hop-names.ts';
 import type { Trace } from './pursue.ts';
 import { stopReasonOf } from './stop-reason.ts';
-import { rttOf, type TraceAnswer, type TracePacket } from './trace.ts';
+import { isFull, rttOf, type TraceAnswer, type TracePacket } from './trace.ts';
 
 export interface HopDress {
   readonly family: Family;
-  readonly queries: number;
   readonly maxHops: number;
   /** The address as it may be shown; null where it may not. */
   readonly shown: (address: string) => string | null;
@@ -26,7 +26,7 @@ export interface ShownPath {
 
 /** The hops of a trace as a result shows them: silent ones keep their place, none is renumbered. */
 export function shownPath(trace: Trace, dress: HopDress): ShownPath {
-  const kept = keptPackets(trace, dress.queries);
+  const kept = keptPackets(trace);
   const firstUnsent = kept.findIndex((packets) => packets.length === 0);
   const sent = firstUnsent === -1 ? kept : kept.slice(0, firstUnsent);
   // One that is still awaited keeps its place before others, but is not known to be on the path after all of them.
@@ -37,7 +37,7 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
     hops: shown.map((packets, index) => hopOf(index + 1, packets, ranked[index]!, dress)),
     flows: trace.views.map((view, flow) => ({
       reached: view.reached,
-      stopReason: stopReasonOf(view, trace, dress.maxHops),
+      stopReason: stopReasonOf(flow, trace, dress.maxHops),
       hops: shown.map((packets, index) =>
         packets.filter((packet) => packet.flow === flow).map(({ answer }) => rankOf(answer, ranked[index]!)),
       ),
@@ -46,17 +46,30 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
 }
 
 /** For each TTL from 1 on the packets that its hop shows, in the order sent. */
-function keptPackets({ packets, views }: Trace, queries: number): TracePacket[][] {
-  const last = Math.max(0, ...views.map(({ horizon }) => horizon));
-  return Array.from({ length: last }, (_, index) => {
+function keptPackets({ packets, views }: Trace): TracePacket[][] {
+  return Array.from({ length: lastHop(views) }, (_, index) => {
     const ttl = index + 1;
-    const kept = views.flatMap(({ end, horizon }, flow) => {
-      const own = packets.filter((packet) => packet.flow === flow && packet.ttl === ttl);
-      if (ttl > horizon) return [];
-      return ttl === end ? atEnd(packets, flow, end, own, queries) : own;
+    return packets.filter((packet) => {
+      const { end, horizon, atEnd } = views[packet.flow]!;
+      // What went further by its TTL and came to the same end stands in for what was not sent there, answered or not.
+      return ttl === end ? atEnd.includes(packet) : packet.ttl === ttl && ttl <= horizon;
     });
-    return kept.toSorted((a, b) => packets.indexOf(a) - packets.indexOf(b));
   });
+}
+
+/** No hop is shown beyond the target because another flow heard nothing from it. */
+function lastHop(views: readonly FlowView[]): number {
+  const targets = views.flatMap(({ end, reached }) => (reached && end !== null ? [end] : []));
+  if (targets.length === 0) return Math.max(0, ...views.map(({ horizon }) => horizon));
+  return Math.max(...targets, ...views.map(({ end, lastAnswered }) => (end === null ? lastAnswered : end)));
+}
+
+/** What came in answer to the packets with the full TTL; null where none were sent. */
+export function fullTtlOf({ packets }: Trace, dress: HopDress): FullTtl | null {
+  const sent = packets.filter(isFull);
+  if (sent.length === 0) return null;
+  const rtts = sent.map((packet) => (packet.answer?.kind === 'target' ? roundedRtt(packet) : null));
+  return { rtts, icmp: icmpOf(answersTo(sent), dress) };
 }
 
 type Ranked = readonly (readonly [address: string, packets: readonly TracePacket[]])[];
@@ -72,25 +85,11 @@ function rankOf(answer: TracePacket['answer'], ranked: Ranked): number | null {
   return answer === null ? null : ranked.findIndex(([address]) => address === answer.from);
 }
 
-/** What went further by its TTL and came to the same end stands in for what was not sent or not answered at the end. */
-function atEnd(
-  packets: readonly TracePacket[],
-  flow: number,
-  end: number,
-  own: readonly TracePacket[],
-  queries: number,
-): TracePacket[] {
-  const beyond = packets.filter(({ flow: of, ttl, answer }) => of === flow && ttl > end && answer !== null);
-  const answered = [...own.filter(({ answer }) => answer !== null), ...beyond].slice(0, queries);
-  const silent = own.filter(({ answer }) => answer === null);
-  return [...answered, ...silent].slice(0, queries);
-}
-
 function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dress: HopDress): Hop {
   const listed = ranked.slice(0, MAX_RESPONDERS);
   const responders = listed.map(([address, answers]) => ({ ...who(address, dress), rtts: rttsOf(answers) }));
   const first = ranked[0]?.[0];
-  const answers = packets.flatMap(({ answer }) => (answer === null ? [] : [answer]));
+  const answers = answersTo(packets);
   return {
     hop,
     ...(first === undefined ? nobody : who(first, dress)),
@@ -119,11 +118,17 @@ function who(address: string, dress: HopDress): typeof nobody | Pick<Hop, keyof 
   return { ip, private: dress.isPrivate(address), ...name, asn: null, asName: null };
 }
 
+function answersTo(packets: readonly TracePacket[]): TraceAnswer[] {
+  return packets.flatMap(({ answer }) => (answer === null ? [] : [answer]));
+}
+
 function rttsOf(packets: readonly TracePacket[]): (number | null)[] {
-  return packets.map((packet) => {
-    const rtt = rttOf(packet);
-    return rtt === null ? null : roundMs(rtt);
-  });
+  return packets.map(roundedRtt);
+}
+
+function roundedRtt(packet: TracePacket): number | null {
+  const rtt = rttOf(packet);
+  return rtt === null ? null : roundMs(rtt);
 }
 
 /** The middle value; of an even number the mean of the two in the middle. Null of none. */

@@ -4,7 +4,7 @@ import type { DiagnosticContext } from '../diagnostic.ts';
 import type { PacketSocket, PacketSockets } from '../sockets/packet-socket.ts';
 import { MAX_PACKETS, type traceroute } from './contract.ts';
 import { findPathMtu, MAX_MTU_PACKETS } from './path-mtu.ts';
-import type { Trace } from './pursue.ts';
+import { FULL_QUERIES, type Trace } from './pursue.ts';
 import { isReached, rtOf } from './target-answers.ts';
 
 export interface MtuSearch {
@@ -26,7 +26,7 @@ export function mtuSearch(
 ): MtuSearch {
   const over = new AbortController();
   const lent = { signal: AbortSignal.any([signal, over.signal]), remainingMs };
-  const planned = maxHops * queries * flows;
+  const planned = (maxHops * queries + FULL_QUERIES) * flows;
   let found: Promise<number | null> | undefined;
   let rttMs: number | null = null;
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });

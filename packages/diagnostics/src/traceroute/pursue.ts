@@ -5,7 +5,10 @@ import { readFirstTimer } from '../read-first-timer.ts';
 import { awakeClock } from '../sockets/awake-clock.ts';
 import type { PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
 import type { TraceFlow } from './flow.ts';
-import { nextPacket, rttOf, viewFlow, type FlowView, type TraceAnswer, type TracePacket } from './trace.ts';
+import { awaitedOf, nextPacket, viewFlows, type FlowView, type Wanted } from './flow-view.ts';
+import { FULL_TTL } from './result-fields.ts';
+import { isFull, type TraceAnswer, type TracePacket } from './trace.ts';
+import { waitMs } from './waits.ts';
 
 export interface PursuitFlow {
   readonly socket: PacketSocket;
@@ -17,6 +20,7 @@ export interface PursuitPlan {
   readonly destination: string;
   readonly maxHops: number;
   readonly queries: number;
+  readonly maxPackets: number;
   /** Time for everything, milliseconds. */
   readonly budgetMs: number;
 }
@@ -26,56 +30,70 @@ export interface Trace {
   views: readonly FlowView[];
   /** Why the probe itself could not go on; null otherwise. */
   failure: Failure | null;
+  /** True where time ran out or the probe was interrupted while more was wanted. */
+  isCut: boolean;
 }
 
-/** Packets that may be under way at once. */
+/** Packets that may be under way at once; one that is out for longer than `STALL_MS` makes room for another. */
 const WINDOW = 16;
 /** Packets sent back to back, and the time until the next may follow: a burst would meet the routers' ICMP limits. */
 const BURST = 8;
 const BURST_EVERY_MS = 1;
-/** For an answer of which nothing is known; for one of a hop that answered before; for one of a hop before others. */
-const MAX_WAIT_MS = 2_000;
-const WAIT_RTTS_HERE = 3;
-const WAIT_RTTS_BEYOND = 10;
-const MIN_WAIT_MS = 250;
+/** Silence after which the target is asked with the full TTL, and each further hop once. */
+const STALL_MS = 500;
+/** Packets with the full TTL, of each flow that needs them. */
+export const FULL_QUERIES = 3;
 
 /**
  * Sends packets with growing TTLs, a window of them at a time, until the path is known to the target, to its end, to a
- * loop, or to a run of silent hops. A silent network costs one wait, since all of its hops are awaited at once.
+ * loop, or to a run of silent hops. Where nothing more answers, the target is asked with the full TTL, and each hop up
+ * to the limit once. A silent network costs one wait, since all of its hops are awaited at once.
  *
  * @param onChange called after each answer and each packet given up
  */
 export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace: Trace) => void): Promise<Trace> {
   return new Promise((resolve) => {
-    const { flows, queries } = plan;
+    const { flows } = plan;
     const packets: TracePacket[] = [];
-    const look = (): FlowView[] => flows.map((_, flow) => viewFlow(packets, flow, plan));
-    const trace: Trace = { packets, views: look(), failure: null };
+    const stalled = new Set<number>();
+    const look = (): readonly FlowView[] => viewFlows(packets, flows.length, plan, stalled);
+    const trace: Trace = { packets, views: look(), failure: null, isCut: false };
     const endsAtMs = performance.now() + plan.budgetMs;
     const clock = awakeClock();
+    let progressMs = clock.now();
     let stopTimer = (): void => undefined;
     let isOver = false;
 
-    const finish = (): void => {
+    const finish = (isCut: boolean): void => {
       if (isOver) return;
       isOver = true;
+      trace.isCut = isCut;
       stopTimer();
       clock.stop();
-      signal.removeEventListener('abort', finish);
+      signal.removeEventListener('abort', abort);
       for (const packet of packets) packet.isGivenUp ||= packet.answer === null;
       trace.views = look();
       resolve(trace);
     };
+    const abort = (): void => finish(true);
     const fail = (failure: Failure): void => {
       // What is lost after the end was not needed.
       if (isOver) return;
       trace.failure = failure;
-      finish();
+      finish(true);
     };
-    const send = (flow: number, ttl: number): void => {
+    const send = ({ flow, ttl }: Wanted): void => {
       const index = packets.reduce((count, packet) => count + (packet.flow === flow ? 1 : 0), 0);
-      const awaitedMs = clock.now();
-      const packet: TracePacket = { flow, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false };
+      progressMs = clock.now();
+      const packet: TracePacket = {
+        flow,
+        index,
+        ttl,
+        awaitedMs: progressMs,
+        sentMs: null,
+        answer: null,
+        isGivenUp: false,
+      };
       packets.push(packet);
       const { socket, flow: builder } = flows[flow]!;
       socket.send(builder.packet(index), plan.destination, ttl).then(
@@ -98,24 +116,40 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       // More answers than the one that came may wait to be read: only a timer, which reads first, calls anyone silent.
       if (isDue && giveUpSilent(trace, clock.now())) onChange(trace);
       trace.views = look();
+      if (isDue || awaitedOf(packets, trace.views).length === 0) noteStall();
       let burst = 0;
-      let wanted = nextPacket(trace.views, queries);
-      while (wanted !== null && burst < BURST && inFlight(trace).length < WINDOW) {
-        send(wanted.flow, wanted.ttl);
+      let wanted = nextOf(trace, stalled, plan);
+      while (wanted !== null && burst < BURST && underWay().length < WINDOW) {
+        send(wanted);
         burst += 1;
         trace.views = look();
-        wanted = nextPacket(trace.views, queries);
+        wanted = nextOf(trace, stalled, plan);
       }
-      const awaited = inFlight(trace);
+      const awaited = awaitedOf(packets, trace.views);
       const leftMs = endsAtMs - performance.now();
-      if ((wanted === null && awaited.length === 0) || (isDue && leftMs <= 0)) return finish();
-      const mayGoOn = wanted !== null && awaited.length < WINDOW;
+      if (wanted === null && awaited.length === 0 && !isStallDue()) return finish(false);
+      if (isDue && leftMs <= 0) return finish(true);
+      stopTimer = readFirstTimer(() => step(true), Math.max(1, Math.ceil(Math.min(leftMs, restMs(wanted, awaited)))));
+    };
+    const underWay = (): TracePacket[] =>
+      awaitedOf(packets, trace.views).filter(({ awaitedMs }) => clock.now() - awaitedMs < STALL_MS);
+    const openFlows = (): number[] =>
+      [...trace.views.entries()].flatMap(([flow, { end }]) => (end === null && !stalled.has(flow) ? [flow] : []));
+    const isStallDue = (): boolean => openFlows().length > 0;
+    const noteStall = (): void => {
+      if (nextOf(trace, stalled, plan) !== null) return;
+      const isIdle = awaitedOf(packets, trace.views).length === 0;
+      if (!isIdle && clock.now() - progressMs < STALL_MS) return;
+      for (const flow of openFlows()) stalled.add(flow);
+      trace.views = look();
+    };
+    /** Until there may be something to do without an answer. */
+    const restMs = (wanted: Wanted | null, awaited: readonly TracePacket[]): number => {
       const now = clock.now();
-      const nextEndMs = Math.min(...awaited.map((packet) => packet.awaitedMs + waitMs(packet, packets) - now));
-      stopTimer = readFirstTimer(
-        () => step(true),
-        mayGoOn ? BURST_EVERY_MS : Math.max(1, Math.ceil(Math.min(leftMs, nextEndMs))),
-      );
+      const outFor = underWay().map(({ awaitedMs }) => awaitedMs + STALL_MS - now);
+      if (wanted !== null) return outFor.length < WINDOW ? BURST_EVERY_MS : Math.min(...outFor);
+      const silentIn = awaited.map((packet) => packet.awaitedMs + waitMs(packet, packets, trace.views) - now);
+      return Math.min(...silentIn, ...(isStallDue() ? [progressMs + STALL_MS - now] : []));
     };
     const receive = (flow: number, received: ReceivedPacket): void => {
       if (isOver) return;
@@ -124,8 +158,9 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       const { index, error } = match;
       const packet = index === null ? likeliest(packets, flow) : packets.filter((one) => one.flow === flow)[index];
       if (packet === undefined || packet.answer !== null) return;
-      const { from, receivedMs, clock } = received;
-      packet.answer = { from, receivedMs, clock, error, kind: kindOf(error, from, plan.destination) };
+      const { from, receivedMs, clock: by } = received;
+      packet.answer = { from, receivedMs, clock: by, error, kind: kindOf(error, from, plan.destination) };
+      progressMs = clock.now();
       onChange(trace);
       step(false);
     };
@@ -137,48 +172,42 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
         fail({ code: 'probe_interrupted', phase: 'exec', source: 'probe', message });
       });
     }
-    if (signal.aborted) return finish();
-    signal.addEventListener('abort', finish);
+    if (signal.aborted) return finish(true);
+    signal.addEventListener('abort', abort);
     return step(false);
   });
 }
 
-/** Packets that are still awaited and whose answers would tell something. */
-function inFlight({ packets, views }: Trace): TracePacket[] {
-  return packets.filter(({ flow, ttl, answer, isGivenUp }) => {
-    const { end, horizon, isComplete } = views[flow]!;
-    return answer === null && !isGivenUp && (ttl <= horizon || (end !== null && !isComplete));
-  });
+/** Full TTLs go first: their answers say whether it is worth while to look further. One of each flow has its room. */
+function nextOf({ packets, views }: Trace, stalled: ReadonlySet<number>, plan: PursuitPlan): Wanted | null {
+  const isOpen = (flow: number): boolean => views[flow]!.end === null;
+  const fullSent = (flow: number): number => packets.filter((one) => one.flow === flow && isFull(one)).length;
+  const flows = views.map((_, flow) => flow).filter(isOpen);
+  const room = plan.maxPackets - packets.length;
+  const reserved = flows.filter((flow) => fullSent(flow) === 0).length;
+  const due = flows.find((flow) => stalled.has(flow) && fullSent(flow) < Math.min(FULL_QUERIES, plan.queries));
+  if (due !== undefined && room > 0) return { flow: due, ttl: FULL_TTL };
+  return room > reserved ? nextPacket(views) : null;
 }
 
-function giveUpSilent(trace: Trace, nowMs: number): boolean {
-  const silent = inFlight(trace).filter((packet) => nowMs - packet.awaitedMs >= waitMs(packet, trace.packets));
+function giveUpSilent({ packets, views }: Trace, nowMs: number): boolean {
+  const silent = awaitedOf(packets, views).filter(
+    (packet) => nowMs - packet.awaitedMs >= waitMs(packet, packets, views),
+  );
   for (const packet of silent) packet.isGivenUp = true;
   return silent.length > 0;
 }
 
-function waitMs(packet: TracePacket, packets: readonly TracePacket[]): number {
-  if (packet.sentMs === null) return MAX_WAIT_MS;
-  const answered = packets.filter(({ flow, answer }) => flow === packet.flow && answer !== null);
-  const rtts = (list: readonly TracePacket[]): number[] => list.flatMap((one) => rttOf(one) ?? []);
-  const here = rtts(answered.filter(({ ttl }) => ttl === packet.ttl));
-  const beyond = rtts(
-    answered.filter(({ ttl, answer }) => ttl > packet.ttl || (answer !== null && answer.kind !== 'expired')),
-  );
-  if (here.length > 0) return bounded(WAIT_RTTS_HERE * Math.max(...here));
-  return beyond.length > 0 ? bounded(WAIT_RTTS_BEYOND * Math.max(...beyond)) : MAX_WAIT_MS;
-}
-
-function bounded(milliseconds: number): number {
-  return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, milliseconds));
-}
-
-/** The packet that an answer without a number is for: the first unanswered one beyond every router that answered. */
+/**
+ * The packet that an answer without a number is for: one with the full TTL, which is sent after a silence, else the first
+ * unanswered one beyond every router that answered.
+ */
 function likeliest(packets: readonly TracePacket[], flow: number): TracePacket | undefined {
   const own = packets.filter((packet) => packet.flow === flow);
-  const lastRouter = Math.max(0, ...own.filter(({ answer }) => answer?.kind === 'expired').map(({ ttl }) => ttl));
+  const expired = own.filter((packet) => packet.answer?.kind === 'expired' && !isFull(packet));
+  const lastRouter = Math.max(0, ...expired.map(({ ttl }) => ttl));
   const open = own.filter(({ answer, ttl }) => answer === null && ttl > lastRouter);
-  return open.toSorted((a, b) => a.ttl - b.ttl || a.index - b.index)[0];
+  return open.find(isFull) ?? open.toSorted((a, b) => a.ttl - b.ttl || a.index - b.index)[0];
 }
 
 /**

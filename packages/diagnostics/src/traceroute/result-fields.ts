@@ -8,8 +8,9 @@ export const MAX_RESPONDERS = 16;
 export const FULL_TTL = 255;
 
 const rtts = Type.Array(nullable(durationSchema), {
-  maxItems: 160,
-  description: 'Round-trip times in the order sent; null for a packet that nothing answered.',
+  maxItems: 640,
+  description:
+    'Round-trip times in the order sent; null for a packet that nothing answered. At the target’s hop packets with higher TTLs, which went as far, count in their order too.',
 });
 
 const whoFields = {
@@ -115,3 +116,5 @@ export const fullTtlSchema = Type.Object(
     description: `Packets with the full TTL (${FULL_TTL}), sent where hops are silent or \`maxHops\` ends the trace before the target; null where none were needed.`,
   },
 );
+
+export type FullTtl = Static<typeof fullTtlSchema>;

@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
-import { MAX_RESULT_BYTES, resultSchema, type ParamsOf } from '@vantage/contract';
-import { Compile } from 'typebox/compile';
+import { MAX_RESULT_BYTES } from '@vantage/contract';
 
 import { createPacketSockets } from '../sockets/packet-sockets.ts';
-import { testContext, type TestContextOptions } from '../../test/context.ts';
+import { testContext } from '../../test/context.ts';
 import {
   FAKE_SOURCES,
   fakePackets,
@@ -12,92 +11,27 @@ import {
   type FakeSent,
 } from '../../test/fake-packets.ts';
 import { itNeeding } from '../../test/needs.ts';
-import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from '../../test/raw-packets.ts';
-import { inVirtualTime, skip } from '../../test/virtual-time.ts';
-import { traceroute } from './contract.ts';
+import {
+  arrived,
+  expired,
+  ofTrace,
+  params,
+  path,
+  router,
+  TARGET,
+  traceOver,
+  unreachable,
+  virtualTrace,
+} from '../../test/trace-network.ts';
+import { icmpError, ipPacket } from '../../test/raw-packets.ts';
+import { skip } from '../../test/virtual-time.ts';
+import type { traceroute } from './contract.ts';
 import { runTraceroute } from './run.ts';
 
-type Options = Partial<ParamsOf<typeof traceroute>['options']>;
-type Network = (sent: FakeSent) => readonly FakeAnswer[];
-
-const TARGET = '198.51.100.7';
-const schema = Compile(resultSchema(traceroute));
 const packets = createPacketSockets();
 const { ipv4 } = await packets.probePrivilege();
 afterAll(() => packets.close());
 jest.setTimeout(60_000);
-
-const router = (hop: number): string => `203.0.113.${hop}`;
-
-function params(host: string, options: Options = {}): ParamsOf<typeof traceroute> {
-  return { host, options: { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1, ...options } };
-}
-
-/** Runs a traceroute whose packets go nowhere real, by a clock that waits for nothing. */
-function virtualTrace(
-  context: TestContextOptions<typeof traceroute>,
-  options: Options = {},
-): ReturnType<typeof runTraceroute> {
-  return inVirtualTime(() => runTraceroute(params(TARGET, options), testContext<typeof traceroute>(context)));
-}
-
-/** The same over a network that is a function. */
-async function traceOver(
-  network: Network,
-  options: Options = {},
-  more: TestContextOptions<typeof traceroute> = {},
-): Promise<{
-  outcome: Awaited<ReturnType<typeof runTraceroute>>;
-  fake: FakePackets;
-  partials: readonly object[];
-  admissions: readonly object[];
-}> {
-  const fake = fakePackets(network);
-  const admissions: object[] = [];
-  const partials: object[] = [];
-  const { admit } = testContext();
-  const context: TestContextOptions<typeof traceroute> = {
-    packets: fake,
-    admit: (request, signal) => {
-      admissions.push(request);
-      return admit(request, signal);
-    },
-    emitPartial: (fields) => partials.push(fields),
-    ...more,
-  };
-  const outcome = await virtualTrace(context, options);
-  const final = { ...outcome, startedAt: null, finishedAt: '2026-01-01T00:00:00.000Z' };
-  expect([...schema.Errors(final)]).toEqual([]);
-  expect(fake.openSockets()).toBe(0);
-  return { outcome, fake, partials, admissions };
-}
-
-function expired(sent: FakeSent, from: string, rttMs = sent.ttl): FakeAnswer {
-  const data = timeExceeded(4, FAKE_SOURCES[4], sent.destination, protocolNumber(4, sent.protocol), sent.packet);
-  return { protocol: 'icmp', data, from, hopLimit: 60, rttMs };
-}
-
-function unreachable(sent: FakeSent, code: number, from: string, word = 0): FakeAnswer {
-  const quoted = ipPacket(FAKE_SOURCES[4], sent.destination, protocolNumber(4, sent.protocol), sent.packet);
-  return { protocol: 'icmp', data: icmpError(4, 3, code, quoted, word), from, hopLimit: 60, rttMs: sent.ttl };
-}
-
-function arrived(sent: FakeSent, rttMs = sent.ttl): FakeAnswer {
-  return { protocol: 'icmp', data: echoReplyTo(4, sent.packet), from: sent.destination, hopLimit: 60, rttMs };
-}
-
-/** What was sent but for the large packets that ask for the path MTU. */
-function ofTrace({ sent }: FakePackets): readonly FakeSent[] {
-  return sent.filter(({ packet }) => packet.length < 200);
-}
-
-/** A straight path whose target is so many hops away. */
-function path(
-  length: number,
-  answer: (sent: FakeSent) => readonly FakeAnswer[] | undefined = () => undefined,
-): Network {
-  return (sent) => answer(sent) ?? [sent.ttl < length ? expired(sent, router(sent.ttl)) : arrived(sent, length)];
-}
 
 describe('traceroute', () => {
   it('finds the hops in their order, and stops at the target', async () => {
@@ -160,11 +94,13 @@ describe('traceroute', () => {
       rt: null,
       pathMtu: null,
     });
+    expect(outcome).toMatchObject({ stopReason: 'gap_limit', fullTtl: { rtts: [null, null, null], icmp: null } });
     expect(outcome.hops).toHaveLength(5);
-    expect(ofTrace(fake)).toHaveLength(15);
+    // Three for each of five hops, one for each further hop, three with the full TTL.
+    expect(ofTrace(fake)).toHaveLength(15 + 25 + 3);
   });
 
-  it('stops after five silent hops', async () => {
+  it('shows five silent hops after the last one that answered, and has asked all of them', async () => {
     const { outcome, fake } = await traceOver(
       path(99, ({ ttl }) => (ttl > 4 ? [] : undefined)),
       { queries: 1 },
@@ -183,15 +119,11 @@ describe('traceroute', () => {
       null,
       null,
     ]);
-    expect(Math.max(...ofTrace(fake).map(({ ttl }) => ttl))).toBe(9);
-  });
-
-  it('stops at the highest TTL asked', async () => {
-    const { outcome, fake } = await traceOver(path(30), { maxHops: 3 });
-
-    expect(outcome).toMatchObject({ result: 'timeout', reached: false });
-    expect(outcome.hops).toHaveLength(3);
-    expect(ofTrace(fake)).toHaveLength(9);
+    expect(outcome).toMatchObject({ stopReason: 'gap_limit', fullTtl: { rtts: [null], icmp: null } });
+    const asked = ofTrace(fake).map(({ ttl }) => ttl);
+    expect(asked.filter((ttl) => ttl <= 30).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 30 }, (_, index) => index + 1),
+    );
   });
 
   it('never has more than sixteen packets under way', async () => {
@@ -220,7 +152,8 @@ describe('traceroute', () => {
 
     expect(outcome).toMatchObject({ result: 'timeout', reached: false, loop: { start: 3, length: 2 } });
     expect(outcome.hops?.map(({ ip }) => ip)).toEqual([1, 2, 4, 3, 4, 3].map(router));
-    expect(Math.max(...ofTrace(fake).map(({ ttl }) => ttl))).toBeLessThanOrEqual(11);
+    expect(outcome).toMatchObject({ stopReason: 'loop', fullTtl: { rtts: [null, null, null], icmp: null } });
+    expect(Math.max(...ofTrace(fake).map(({ ttl }) => (ttl === 255 ? 0 : ttl)))).toBeLessThanOrEqual(11);
   });
 
   it.each([
@@ -238,22 +171,30 @@ describe('traceroute', () => {
       error: { code: failure, source: 'network' },
       reached: false,
       rt: null,
+      stopReason: 'unreachable',
+      fullTtl: null,
     });
     expect(outcome.hops).toHaveLength(3);
     expect(outcome.hops?.[2]).toMatchObject({
       ip: router(3),
-      icmp: { type: 3, code, mark },
+      icmp: { type: 3, code, mark, from: router(3) },
       rtts: [3, expect.any(Number), expect.any(Number)],
     });
   });
 
-  it('has arrived when the target itself refuses', async () => {
-    const { outcome } = await traceOver((sent) => [
-      sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 13, TARGET),
-    ]);
+  it.each([
+    ['icmp', 'failure', { code: 'administratively_prohibited', source: 'target' }],
+    // Nothing there waits for a datagram or a SYN: any answer to one is an arrival.
+    ['udp', 'success', null],
+    ['tcp', 'success', null],
+  ] as const)('has arrived when the target itself refuses, by %s', async (protocol, result, error) => {
+    const { outcome } = await traceOver(
+      (sent) => [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 13, TARGET)],
+      { protocol },
+    );
 
-    expect(outcome).toMatchObject({ result: 'success', reached: true });
-    expect(outcome.hops?.at(-1)).toMatchObject({ ip: TARGET, icmp: { mark: '!X' } });
+    expect(outcome).toMatchObject({ result, error, reached: true, stopReason: 'completed' });
+    expect(outcome.hops?.at(-1)).toMatchObject({ ip: TARGET, icmp: { mark: '!X', from: TARGET } });
   });
 
   it('learns the path MTU from routers that refuse what is too big', async () => {

@@ -2,19 +2,19 @@ import type { Failure, ParamsOf, Target } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
-import { icmpFailure } from '../sockets/icmp-failure.ts';
 import { capabilityMissing, shownAddress, worstClock } from '../sockets/lend.ts';
 import type { Clock } from '../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../sockets/wire/address.ts';
-import { portOf, refusedPort, type traceroute } from './contract.ts';
+import { MAX_PACKETS, portOf, refusedPort, type traceroute } from './contract.ts';
 import { fitHops } from './fit-hops.ts';
 import { hopNames, type HopNames } from './hop-names.ts';
-import { shownPath, type HopDress } from './hops.ts';
+import { fullTtlOf, shownPath, type HopDress } from './hops.ts';
 import { mtuSearch } from './mtu-search.ts';
 import { openFlows } from './open-flows.ts';
 import { pursue, type Trace } from './pursue.ts';
 import { furthest } from './stop-reason.ts';
-import { isReached, rtOf } from './target-answers.ts';
+import { isReached } from './target-answers.ts';
+import { verdict } from './verdict.ts';
 
 type Traceroute = typeof traceroute;
 type Context = DiagnosticContext<Traceroute>;
@@ -45,7 +45,6 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
   const names = hopNames(context.names, context.signal);
   const dress: HopDress = {
     family: target.family,
-    queries: params.options.queries,
     maxHops: params.options.maxHops,
     shown: (address) => shownAddress(address, target, context),
     isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),
@@ -77,6 +76,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       destination: addressText(addressBytes(target.address)),
       maxHops: params.options.maxHops,
       queries: params.options.queries,
+      maxPackets: MAX_PACKETS,
       budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS,
     };
     const pursuit = pursue(plan, context.signal, onChange);
@@ -95,10 +95,10 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       hops: fitHops(hops),
       flows,
       stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
-      fullTtl: null,
+      fullTtl: fullTtlOf(trace, dress),
       pathMtu,
       clock: clockOf(trace),
-      ...verdict(trace, target, dress),
+      ...verdict(trace, protocol, target, dress.shown),
     };
   } finally {
     mtu.stop();
@@ -140,28 +140,4 @@ function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {
 
 function clockOf({ packets }: Trace): Clock | null {
   return worstClock(packets.flatMap(({ answer }) => answer?.clock ?? []));
-}
-
-type Verdict = Pick<Outcome<Traceroute>, 'result' | 'rt' | 'error' | 'reached' | 'loop'>;
-
-function verdict(trace: Trace, target: Target, dress: HopDress): Verdict {
-  const found = trace.views.find(({ loop }) => loop !== null)?.loop ?? null;
-  const loop = found === null ? null : { start: found.start, length: found.length };
-  const rt = rtOf(trace);
-  const reached = isReached(trace);
-  if (reached && trace.failure === null) return { result: 'success', rt, error: null, reached: true, loop };
-  const error = failureOf(trace, target, dress);
-  return { result: outcomeOf(error), rt: null, error, reached, loop };
-}
-
-function failureOf({ packets, views, failure }: Trace, target: Target, dress: HopDress): Failure {
-  if (failure !== null) return failure;
-  const refusal = packets.find(({ answer }) => answer?.kind === 'refused')?.answer;
-  if (refusal?.error) return icmpFailure(target.family, refusal.error, dress.shown(refusal.from), target.address);
-  const loop = views.find((view) => view.loop !== null)?.loop;
-  if (loop)
-    return timedOut('response', `The packets go round in a circle of ${loop.length} hops from hop ${loop.start}.`);
-  const answered = packets.filter(({ answer }) => answer !== null).map(({ ttl }) => ttl);
-  if (answered.length === 0) return timedOut('response', 'No hop answered.');
-  return timedOut('response', `The target was not reached; the last hop that answered is ${Math.max(...answered)}.`);
 }

@@ -1,17 +1,16 @@
+import { GAP_LIMIT, type FlowView } from './flow-view.ts';
 import type { Trace } from './pursue.ts';
 import type { StopReason } from './result-fields.ts';
-import { GAP_LIMIT, type FlowView } from './trace.ts';
+import { isFull } from './trace.ts';
 
 /** Why no further hop of the flow was asked. */
-export function stopReasonOf(
-  { end, reached, loop, horizon, lastAnswered, sentAt }: FlowView,
-  { failure }: Trace,
-  maxHops: number,
-): StopReason {
+export function stopReasonOf(flow: number, { views, packets, isCut }: Trace, maxHops: number): StopReason {
+  const { end, reached, loop, lastAnswered }: FlowView = views[flow]!;
   if (end !== null) return reached ? 'completed' : 'unreachable';
   if (loop !== null) return 'loop';
-  const isAsked = sentAt.slice(1, horizon + 1).every((sent) => sent > 0);
-  if (failure !== null || !isAsked) return 'deadline';
+  const isRefused = packets.some((one) => one.flow === flow && isFull(one) && one.answer?.kind === 'refused');
+  if (isRefused && !reached) return 'unreachable';
+  if (isCut) return 'deadline';
   return lastAnswered + GAP_LIMIT <= maxHops ? 'gap_limit' : 'hop_limit';
 }
 

@@ -1,0 +1,178 @@
+import { describe, expect, it, jest } from '@jest/globals';
+
+import type { FakeAnswer, FakeSent } from '../../test/fake-packets.ts';
+import { arrived, expired, ofTrace, path, router, TARGET, traceOver, unreachable } from '../../test/trace-network.ts';
+
+jest.setTimeout(60_000);
+
+const hopsBetween = (first: number, last: number): ((sent: FakeSent) => readonly FakeAnswer[] | undefined) => {
+  return ({ ttl }) => (ttl >= first && ttl <= last ? [] : undefined);
+};
+
+describe('a trace that its limit ends', () => {
+  it('has reached a target beyond the limit that answers the full TTL', async () => {
+    const { outcome, fake } = await traceOver(path(30), { maxHops: 3 }, { inTime: true });
+
+    expect(outcome).toMatchObject({
+      ...{ result: 'success', error: null, reached: true, rt: 30, stopReason: 'hop_limit' },
+      fullTtl: { rtts: [30, 30, 30], icmp: null },
+    });
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([1, 2, 3].map(router));
+    expect(outcome.flows).toMatchObject([{ reached: true, stopReason: 'hop_limit' }]);
+    expect(ofTrace(fake).map(({ ttl }) => ttl)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3, 255, 255, 255]);
+  });
+
+  it('is a timeout where the target is silent, and blames no hop', async () => {
+    const { outcome } = await traceOver(
+      path(99, ({ ttl }) => (ttl > 40 ? [] : undefined)),
+      {},
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'timeout', reached: false, stopReason: 'hop_limit' });
+    expect(outcome.hops).toHaveLength(30);
+    expect(outcome.fullTtl).toEqual({ rtts: [null, null, null], icmp: null });
+  });
+
+  it('says which router refuses the full TTL', async () => {
+    const { outcome } = await traceOver(
+      (sent) => [sent.ttl < 5 ? expired(sent, router(sent.ttl)) : unreachable(sent, 1, router(5))],
+      { maxHops: 3 },
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({
+      ...{ result: 'failure', error: { code: 'host_unreachable' }, stopReason: 'unreachable' },
+      fullTtl: { icmp: { type: 3, code: 1, mark: '!H', from: router(5) } },
+    });
+  });
+});
+
+describe('a gap of silent hops', () => {
+  it.each([
+    ['five hops', 4, 8, 11],
+    ['eight hops', 3, 10, 12],
+    ['the first five hops', 1, 5, 9],
+    ['the first twenty hops', 1, 20, 21],
+  ])('of %s is no end of the path', async (_what, first, last, length) => {
+    const { outcome } = await traceOver(path(length, hopsBetween(first, last)), {}, { inTime: true });
+    const truth = Array.from({ length }, (_, index) => {
+      const hop = index + 1;
+      if (hop === length) return TARGET;
+      return hop >= first && hop <= last ? null : router(hop);
+    });
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed' });
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual(truth);
+    expect(outcome.hops?.every(({ rtts }) => rtts.length === 3)).toBe(true);
+  });
+
+  it('is crossed where the target beyond it is silent too', async () => {
+    const silent = ({ ttl }: FakeSent): readonly FakeAnswer[] | undefined =>
+      (ttl >= 4 && ttl <= 8) || ttl > 11 ? [] : undefined;
+    const { outcome } = await traceOver(path(99, silent), {}, { inTime: true });
+
+    expect(outcome).toMatchObject({ result: 'timeout', reached: false, stopReason: 'gap_limit' });
+    expect(outcome.hops?.map(({ ip }) => ip).slice(8, 12)).toEqual([router(9), router(10), router(11), null]);
+    expect(outcome.hops).toHaveLength(16);
+  });
+});
+
+describe('what answers late', () => {
+  it.each([
+    ['a target after 2.9 s', 2_900],
+    ['a target after 3.5 s', 3_500],
+  ])('counts: %s', async (_what, rttMs) => {
+    const { outcome } = await traceOver(
+      path(4, (sent) => (sent.ttl >= 4 ? [arrived(sent, rttMs)] : undefined)),
+      {},
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, rt: rttMs, stopReason: 'completed' });
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([router(1), router(2), router(3), TARGET]);
+  });
+
+  it('counts: a whole path behind a slow first link', async () => {
+    const { outcome } = await traceOver(
+      (sent) => [sent.ttl < 12 ? expired(sent, router(sent.ttl), 2_900) : arrived(sent, 2_900)],
+      {},
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', stopReason: 'completed' });
+    expect(outcome.hops?.flatMap(({ rtts }) => rtts)).toEqual(Array.from({ length: 36 }, () => 2_900));
+  });
+
+  it.each([900, 1_500])('counts: a router after %i ms before quick ones', async (rttMs) => {
+    const { outcome } = await traceOver(
+      path(6, (sent) => (sent.ttl === 3 ? [expired(sent, router(3), rttMs)] : undefined)),
+      {},
+      { inTime: true },
+    );
+
+    expect(outcome.hops?.[2]).toMatchObject({ ip: router(3), rtts: [rttMs, rttMs, rttMs] });
+  });
+
+  it('is not waited for where nothing is missing', async () => {
+    const startedMs = performance.now();
+    const { outcome } = await traceOver(path(8), {}, { inTime: true });
+
+    expect(outcome.hops).toHaveLength(8);
+    expect(performance.now() - startedMs).toBeLessThan(60_000);
+  });
+});
+
+describe('a router that refuses a packet and passes others on', () => {
+  it('does not end the path, and is named as the sender', async () => {
+    let count = 0;
+    const { outcome } = await traceOver(
+      path(7, (sent) => {
+        if (sent.ttl !== 5 || sent.packet.length > 200) return undefined;
+        count += 1;
+        return count === 1 ? [unreachable(sent, 1, router(3))] : undefined;
+      }),
+      {},
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed' });
+    expect(outcome.hops).toHaveLength(7);
+    expect(outcome.hops?.[4]).toMatchObject({ ip: router(5), icmp: { mark: '!H', from: router(3) } });
+    expect(outcome.hops?.[4]?.responders.map(({ ip }) => ip)).toEqual([router(5), router(3)]);
+  });
+});
+
+describe('a target that limits its errors', () => {
+  /** Answers the first six datagrams, as Linux does, and quotes them with the TTL that they had left. */
+  const limiting = (distance: number): ((sent: FakeSent) => readonly FakeAnswer[]) => {
+    let answered = 0;
+    return (sent) => {
+      if (sent.protocol !== 'udp') return [];
+      if (sent.ttl < distance) return [expired(sent, router(sent.ttl))];
+      answered += 1;
+      return answered > 6 ? [] : [unreachable(sent, 3, TARGET, 0, sent.ttl - distance + 1)];
+    };
+  };
+
+  it.each([1, 4, 8])('has no hops beyond it, with %i flows', async (flows) => {
+    const { outcome } = await traceOver(limiting(6), { protocol: 'udp', flows, maxHops: 12 }, { inTime: true });
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed' });
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([...[1, 2, 3, 4, 5].map(router), TARGET]);
+    for (const { hops = [] } of outcome.flows ?? []) expect(hops.length).toBeLessThanOrEqual(6);
+  });
+
+  it('is placed by the TTL that it quotes, where the packets that were to end there were lost', async () => {
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (sent.protocol !== 'udp' || sent.ttl === 6) return [];
+        return [sent.ttl < 6 ? expired(sent, router(sent.ttl)) : unreachable(sent, 3, TARGET, 0, sent.ttl - 5)];
+      },
+      { protocol: 'udp' },
+      { inTime: true },
+    );
+
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([...[1, 2, 3, 4, 5].map(router), TARGET]);
+  });
+});

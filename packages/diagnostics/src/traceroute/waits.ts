@@ -1,0 +1,31 @@
+import type { FlowView } from './flow-view.ts';
+import { isFull, rttOf, type TracePacket } from './trace.ts';
+
+/** As long as ping waits for a reply. */
+const MAX_WAIT_MS = 4_000;
+/** For a hop of which nothing is known, although hops beyond it answered: many routers answer late. */
+const SILENT_HOP_MS = 2_000;
+/** For a packet to a hop that answered others. */
+const KNOWN_HOP_MS = 1_000;
+const WAIT_RTTS = 3;
+
+/** How long the answer to a packet is awaited. */
+export function waitMs(packet: TracePacket, packets: readonly TracePacket[], views: readonly FlowView[]): number {
+  const { end, lastAnswered } = views[packet.flow]!;
+  const isAtEnd = end !== null && packet.ttl >= end;
+  const isBeyond = (end === null && (isFull(packet) || packet.ttl > lastAnswered)) || packet.sentMs === null;
+  if (isBeyond && !views.some(({ reached }) => reached)) return MAX_WAIT_MS;
+  const isHere = ({ ttl, answer }: TracePacket): boolean =>
+    isAtEnd ? answer !== null && answer.kind !== 'expired' : ttl === packet.ttl;
+  const here = slowest(packets.filter(isHere));
+  if (here > 0) return bounded(WAIT_RTTS * here, KNOWN_HOP_MS);
+  return bounded(WAIT_RTTS * slowest(packets.filter(({ ttl }) => ttl > packet.ttl)), SILENT_HOP_MS);
+}
+
+function slowest(packets: readonly TracePacket[]): number {
+  return Math.max(0, ...packets.flatMap((packet) => rttOf(packet) ?? []));
+}
+
+function bounded(milliseconds: number, least: number): number {
+  return Math.min(MAX_WAIT_MS, Math.max(least, milliseconds));
+}
