@@ -31,10 +31,11 @@ describe('a result in one line', () => {
   });
 });
 
+const hop = { hostname: null, asn: null, asName: null, rtts: [], responders: [], mpls: [], icmp: null };
+const nobody = { ...hop, ip: null, latency: null };
+
 describe('the details of a result', () => {
   it('are the hops of a path, silent and private ones in their place', () => {
-    const hop = { hostname: null, asn: null, asName: null, rtts: [], responders: [], mpls: [], icmp: null };
-    const nobody = { ...hop, ip: null, latency: null };
     const lines = resultDetails('traceroute', {
       hops: [
         { ...nobody, hop: 1, private: true, latency: 0.5 },
@@ -48,6 +49,28 @@ describe('the details of a result', () => {
       ' 2              *',
       ' 3  12.0 ms     192.0.2.1  AS64496 Example',
     ]);
+  });
+
+  it('names the sender of an error that another router than the one of the hop sent', () => {
+    const icmp = { type: 3, code: 1, mark: '!H' };
+    const at = { ...nobody, hop: 1, ip: '192.0.2.9', private: false };
+    const lines = resultDetails('traceroute', {
+      hops: [
+        { ...at, icmp: { ...icmp, from: '192.0.2.1' } },
+        { ...at, icmp: { ...icmp, from: '192.0.2.9' } },
+      ] as never,
+    });
+
+    expect(lines.map((line) => line.slice(16))).toEqual(['192.0.2.9  !H by 192.0.2.1', '192.0.2.9  !H']);
+  });
+
+  it.each([
+    ['completed', '1 hop'],
+    ['hop_limit', '1 hop, stopped at the hop limit'],
+    ['gap_limit', '1 hop, no later hop answered'],
+    ['loop', '1 hop'],
+  ] as const)('says why a trace stopped: %s', (stopReason, text) => {
+    expect(describeResult('traceroute', { hops: [{ ...nobody, hop: 1 }] as never, stopReason })).toBe(text);
   });
 
   it('are the records of an answer', () => {

@@ -20,11 +20,12 @@ const describe: Describe = {
     told(rttAvg, (average) => `${ms(rttMin)} / ${ms(average)} / ${ms(rttMax)}`),
     told(jitter, (value) => `jitter ${ms(value)}`),
   ],
-  traceroute: ({ hops, reached, rt, pathMtu, loop }) => [
+  traceroute: ({ hops, reached, rt, pathMtu, loop, stopReason }) => [
     told(hops, ({ length }) => count(length, 'hop')),
     reached === true ? told(rt, ms) : undefined,
     told(pathMtu, (mtu) => `MTU ${mtu}`),
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),
+    told(stopWords.get(stopReason ?? 'completed')),
   ],
   tcp: ({ state, rt, attempts = [] }) => [
     told(state),
@@ -61,6 +62,13 @@ const describe: Describe = {
 /** Those that the rcode or another part of the line tells. */
 const plainKinds: ReadonlySet<string | undefined> = new Set(['answer', 'referral', 'error', 'nxdomain']);
 
+/** Of the reasons that neither the error nor the circle says. */
+const stopWords: ReadonlyMap<string, string> = new Map([
+  ['hop_limit', 'stopped at the hop limit'],
+  ['gap_limit', 'no later hop answered'],
+  ['deadline', 'ended before it was complete'],
+]);
+
 type Details = { readonly [Name in CheckTypeName]?: (result: Partial<ResultOf<Name>>) => readonly string[] };
 
 /** What a line has no room for. */
@@ -84,7 +92,9 @@ const details: Details = {
       const who = ip ?? (isPrivate ? '(private)' : '*');
       const more = [
         told(hostname),
-        told(icmp?.mark),
+        told(icmp, ({ mark, from }) =>
+          from === undefined || from === ip ? mark : `${mark} by ${from ?? '(private)'}`,
+        ),
         told(asn, (number) => `${number} ${asName ?? ''}`.trimEnd()),
       ].filter((part) => part !== undefined);
       return [`${String(hop).padStart(2)}  ${told(latency, ms) ?? ''}`.padEnd(14), who, ...more].join('  ');

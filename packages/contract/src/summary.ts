@@ -80,6 +80,12 @@ const pathEdge = Type.Object(
     from: Type.String({ maxLength: 256, description: 'Id of a node.' }),
     to: Type.String({ maxLength: 256, description: 'Id of a node, another one than `from`.' }),
     probes,
+    inferred: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'The packets of a flow met several routers at `from`, so that it is not known which of them led to `to`.',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'Edge of the paths' },
 );
@@ -87,10 +93,10 @@ const pathEdge = Type.Object(
 const pathEnd = Type.Object(
   {
     node: Type.String({ maxLength: 256, description: 'Id of the last node that answered.' }),
-    reason: Type.Enum(['reached', 'silent', 'refused', 'loop', 'pending'], {
+    reason: Type.Enum(['reached', 'silent', 'refused', 'loop', 'cut', 'pending'], {
       description:
-        'reached: it is the target; silent: nothing after it answered; refused: it said that the packets go no further; ' +
-        'loop: the packets go round in a circle; pending: the trace is under way.',
+        'reached: it is the target; silent: nothing after it answered; refused: an ICMP error said that the packets go no further; ' +
+        'loop: the packets go round in a circle; cut: the trace ended here before the path did; pending: the trace is under way.',
     }),
     probes,
   },

@@ -165,19 +165,30 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   routing_loop: rule(['critical'], 'traceroute: `loop` is not null.'),
   path_refused: rule(
-    ['warning'],
-    'traceroute: not reached, no loop, and the last answer is an ICMP error other than time exceeded. One finding for each network and error.',
+    ['warning', 'info'],
+    'traceroute: an ICMP error other than time exceeded ended the path. Info where later hops or the target answered all the same. One finding for each network of the sender and error.',
   ),
   path_stops: rule(
     ['warning'],
-    'traceroute: not reached, no loop, no such error. One finding for each network of the last hop that answered; the text says so where that is the target’s own.',
+    'traceroute: not reached, no loop, no such error; the hops beyond the last answer were asked and are silent, and so is the target when it is asked with the full TTL. One finding for each network of the last hop that answered; the text says so where that is the target’s own.',
+  ),
+  path_cut: rule(
+    ['warning', 'info'],
+    'traceroute: the last hop that `maxHops` allowed answered and was not the target, or time ran out, or the target answers the full TTL alone. Info where the target answers.',
+  ),
+  flows_stop: degrading(
+    ['warning'],
+    'traceroute with several flows: some reach the target; another one ends, and the last router that answered it is on the path of none that does.',
   ),
   path_loss: degrading(
     ['warning', 'info'],
-    `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
+    `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. Only flows that reach the target count; a target that answers the first datagrams and no later one limits its answers. One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
   ),
   loss_at_target: rule(['info'], 'traceroute: the target’s hop lost packets, and the one before it did not.'),
-  rate_limited_hop: rule(['info'], 'traceroute: a hop lost packets, and a later one up to the target’s lost none.'),
+  rate_limited_hop: rule(
+    ['info'],
+    `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test).`,
+  ),
   path_mtu_small: rule(
     ['warning', 'info'],
     `traceroute: \`pathMtu\` below ${t.mtu.ordinary}. Warning below ${t.mtu.ipv6Minimum}, the least that IPv6 takes.`,

@@ -10,6 +10,8 @@ export const thresholds = {
   jitter: { minMs: 20, shareOfMean: 0.25, minReplies: 3 },
   /** From so many lost packets or handshakes on it is no accident. */
   lostPackets: 2,
+  /** As rare by chance a difference in loss must be to prove that a router merely limits its answers. */
+  lossByChance: 0.1,
   outlier: { minProbes: 4, times: 3, plusMs: 50, stretch: 2.5 },
   /** Places are those of cities: two probes may be nearer to each other by so much than their places. */
   placeErrorKm: 100,

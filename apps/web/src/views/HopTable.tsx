@@ -6,6 +6,29 @@ import type { FieldsOf } from './types.ts';
 
 type Hop = NonNullable<FieldsOf<'traceroute'>['hops']>[number];
 
+/** Why a trace shows no further hop; nothing of one that came to the target. */
+export function StopNote({ stopReason, fullTtl }: FieldsOf<'traceroute'>): JSX.Element | null {
+  const why = stopWords.get(stopReason ?? 'completed');
+  if (why === undefined) return null;
+  const rtts = fullTtl?.rtts ?? [];
+  const answered = rtts.filter((rtt) => rtt !== null);
+  const target = rtts.length === 0 ? '' : ` The target itself answered ${answered.length} of ${rtts.length} packets.`;
+  return (
+    <p class="note">
+      {why}
+      {target}
+    </p>
+  );
+}
+
+const stopWords: ReadonlyMap<string, string> = new Map([
+  ['hop_limit', 'The trace was to show no further hop.'],
+  ['gap_limit', 'No later hop answered.'],
+  ['unreachable', 'An ICMP error ended the path.'],
+  ['loop', 'The packets go round in a circle.'],
+  ['deadline', 'The trace was ended before it was complete.'],
+]);
+
 /** A path hop by hop, as traceroute prints it, with a bar for the time. */
 export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element | null {
   if (hops.length === 0) return null;
@@ -49,7 +72,7 @@ export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Eleme
               </td>
               <td>
                 {hop.rtts.map((rtt) => (rtt === null ? '✕' : rtt.toFixed(1))).join('  ')}
-                {hop.icmp === null ? '' : `  ${hop.icmp.mark}`}
+                {hop.icmp === null ? '' : `  ${hop.icmp.mark}${senderOf(hop)}`}
                 {hop.mpls.length === 0 ? null : (
                   <span class="note">MPLS {hop.mpls.map(({ label }) => label).join(', ')}</span>
                 )}
@@ -65,4 +88,11 @@ export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Eleme
 function routerOf({ ip, private: isPrivate }: Hop): string {
   if (ip !== null) return ip;
   return isPrivate ? 'private address' : 'no answer';
+}
+
+/** Who sent the ICMP error, if another router than the one of the hop did. */
+function senderOf({ ip, icmp }: Hop): string {
+  const from = icmp?.from;
+  if (from === undefined || from === ip) return '';
+  return ` by ${from ?? 'a private address'}`;
 }

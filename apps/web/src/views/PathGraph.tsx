@@ -24,7 +24,8 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   const networks = useMemo(() => networksOf(paths), [paths]);
   const [looked, lookAt] = useState<PathNode>();
   const colours = new Map(networks.map(({ asn, colour }) => [asn, colour]));
-  const breaks = new Map(paths.ends.filter(({ reason }) => reason !== 'reached').map((end) => [end.node, end.reason]));
+  const broken = paths.ends.filter(({ reason }) => reason === 'silent' || reason === 'refused' || reason === 'loop');
+  const breaks = new Set(broken.map(({ node }) => node));
   const isNarrow = innerWidth < NARROW;
   // The names of probes and of the target stand beside their nodes.
   const side = isNarrow ? 82 : 140;
@@ -56,7 +57,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
             return (
               <path
                 key={`${edge.from} ${edge.to}`}
-                class={isLit(edge.probes) ? 'edge' : 'edge is-dim'}
+                class={`edge ${isLit(edge.probes) ? '' : 'is-dim'} ${edge.inferred === true ? 'is-inferred' : ''}`}
                 d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
                 stroke-width={1.5 + Math.min(6, Math.sqrt(edge.probes.length) - 1) * 1.5}
               />
@@ -80,7 +81,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
                 <circle class="reach" r="16" />
                 <NodeShape node={node} />
                 <NodeText {...{ node, host, isNarrow }} letters={Math.floor(columnWidth / 6)} />
-                {breaks.has(node.id) && breaks.get(node.id) !== 'pending' ? <Break /> : null}
+                {breaks.has(node.id) ? <Break /> : null}
               </g>
             );
           })}

@@ -31,6 +31,7 @@ const endWords: Readonly<Record<string, string>> = {
   silent: 'Nothing answers beyond',
   refused: 'Packets go no further than',
   loop: 'Packets go round in a circle at',
+  cut: 'The trace goes no further than',
   pending: 'On the way at',
 };
 
@@ -46,7 +47,7 @@ function Ends(props: {
     <ul class="findings">
       {ends.map(({ node, reason, probes }) => (
         <li key={`${node} ${reason}`}>
-          <ToneMark tone={reason === 'pending' ? 'wait' : 'bad'} />
+          <ToneMark tone={reason === 'pending' || reason === 'cut' ? 'wait' : 'bad'} />
           <div>
             {endWords[reason]} {nodeWords(paths, node)} <ProbeChips {...{ probes, nameOf, onChoose }} />
           </div>

@@ -4,7 +4,7 @@ import type { Result } from '../check/use-check.ts';
 import { byteCount, duration } from '../format.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Records } from './DnsView.tsx';
-import { HopTable } from './HopTable.tsx';
+import { HopTable, StopNote } from './HopTable.tsx';
 import { AddressFacts } from './InfoView.tsx';
 import { phaseNames, phaseTitles } from './phases.ts';
 import { Attempts } from './PortView.tsx';
@@ -25,12 +25,21 @@ export function ProbeDetails(props: { readonly type: string; readonly result: Re
     case 'udp':
       return <UdpDetails result={result} />;
     case 'traceroute':
-      return <HopTable hops={(result as FieldsOf<'traceroute'>).hops ?? []} />;
+      return <TraceDetails result={result} />;
     case 'info':
       return <AddressFacts result={result} />;
     default:
       return null;
   }
+}
+
+function TraceDetails({ result }: { readonly result: FieldsOf<'traceroute'> }): JSX.Element {
+  return (
+    <>
+      <HopTable hops={result.hops ?? []} />
+      <StopNote {...result} />
+    </>
+  );
 }
 
 function PingDetails({ result }: { readonly result: FieldsOf<'ping'> }): JSX.Element {

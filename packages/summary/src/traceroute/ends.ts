@@ -1,13 +1,22 @@
-import type { LookUpPlace } from '@vantage/contract';
+import type { LookUpPlace, PathEnd } from '@vantage/contract';
 
 import { found, type Found } from '../finding.ts';
 import { groupBy } from '../report.ts';
 import { thresholds } from '../thresholds.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
-import { isSilent, placeKey, stepText, type Step, type Trace, type TraceReport } from './trace.ts';
+import { findDeadWays } from './dead-ways.ts';
+import { findRefusals, refusalOf } from './refusals.ts';
+import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceReport } from './trace.ts';
 
 export function findEnds(traces: readonly Trace[], placeOf: LookUpPlace | undefined): readonly Found[] {
-  return [...loops(traces), ...refusals(traces), ...stops(traces, placeOf), ...mtus(traces)];
+  return [
+    ...loops(traces),
+    ...findRefusals(traces),
+    ...stops(traces, placeOf),
+    ...cuts(traces),
+    ...findDeadWays(traces),
+    ...mtus(traces),
+  ];
 }
 
 /** The routers of the circle, in the order in which they are passed. */
@@ -22,12 +31,17 @@ export function lastAnswer({ steps }: Trace): Step | undefined {
   return steps.findLast((step) => !isSilent(step));
 }
 
-export function reasonOf(trace: Trace): 'reached' | 'loop' | 'refused' | 'silent' | 'pending' {
-  if (trace.isReached) return 'reached';
-  if (!trace.isFinal) return 'pending';
-  if (trace.report.result.loop !== null && trace.report.result.loop !== undefined) return 'loop';
-  const last = lastAnswer(trace);
-  return last?.mark === null || last === undefined ? 'silent' : 'refused';
+export function reasonOf(trace: Trace): PathEnd['reason'] {
+  const { report, isReached, isFinal, stopReason } = trace;
+  if (!isFinal) return isReached ? 'reached' : 'pending';
+  if (isReached && report.outcome === 'failure') return 'refused';
+  if (isReached) return stopReason === undefined || targetIndex(trace) !== undefined ? 'reached' : 'cut';
+  if (report.result.loop !== null && report.result.loop !== undefined) return 'loop';
+  if (refusalOf(trace) !== undefined) return 'refused';
+  if (stopReason === 'deadline') return 'cut';
+  // With the last TTL that was allowed answered, nothing beyond it was asked but the target.
+  const isLimited = stopReason === 'hop_limit' && !isSilent(trace.steps.at(-1)!);
+  return isLimited ? 'cut' : 'silent';
 }
 
 function loops(traces: readonly Trace[]): readonly Found[] {
@@ -48,29 +62,6 @@ function placeOrPosition({ hop, routers: [router] }: Step): string {
   return router?.ip ?? `hop ${hop}`;
 }
 
-/** What `traceroute` prints behind a hop. */
-const marks: ReadonlyMap<string, string> = new Map([
-  ['!H', 'the host is unreachable'],
-  ['!N', 'the network is unreachable'],
-  ['!P', 'the protocol is unreachable'],
-  ['!X', 'a filter forbids the traffic'],
-  ['!F', 'the packets are too big'],
-  ['!S', 'the source route failed'],
-  ['!V', 'the host is forbidden by precedence'],
-  ['!C', 'the precedence is too low'],
-]);
-
-function refusals(traces: readonly Trace[]): readonly Found[] {
-  const refused = traces.filter((trace) => reasonOf(trace) === 'refused');
-  return grouped(refused, (trace) => `${placeKey(lastAnswer(trace)!)} ${lastAnswer(trace)!.mark}`).map((own) => {
-    const last = lastAnswer(own[0]!)!;
-    const meaning = marks.get(last.mark!) ?? 'the packets go no further';
-    const where = unique(own.map((trace) => stepText(lastAnswer(trace)!)));
-    const text = `A router said that ${meaning} (${shown(last.mark!, 16)}) to packets of ${naming(reports(own))}: ${listed(where, 3)}.`;
-    return found('path_refused', 'warning', reports(own), text, `the path ends at ${stepText(last)}`);
-  });
-}
-
 function stops(traces: readonly Trace[], placeOf: LookUpPlace | undefined): readonly Found[] {
   const silent = traces.filter((trace) => reasonOf(trace) === 'silent');
   const keyOf = (trace: Trace): string => {
@@ -81,7 +72,7 @@ function stops(traces: readonly Trace[], placeOf: LookUpPlace | undefined): read
     const who = naming(reports(own));
     const last = lastAnswer(own[0]!);
     if (last === undefined) {
-      const text = `No hop answered on the way from ${who}: the network of the probe may drop such packets.`;
+      const text = `No hop answered on the way from ${who}, nor did the target: the network of the probe may drop such packets.`;
       return found('path_stops', 'warning', reports(own), text);
     }
     const where = unique(own.map((trace) => stepText(lastAnswer(trace)!)));
@@ -93,6 +84,25 @@ function stops(traces: readonly Trace[], placeOf: LookUpPlace | undefined): read
   });
 }
 
+/** Traces that ended before their path did: that says nothing of the last router they saw. */
+function cuts(traces: readonly Trace[]): readonly Found[] {
+  const cut = traces.filter((trace) => reasonOf(trace) === 'cut');
+  return grouped(cut, ({ isReached, stopReason }) => `${isReached} ${stopReason}`).map((own) => {
+    const { isReached, stopReason } = own[0]!;
+    const why = whyCut.get(stopReason ?? '') ?? 'it was ended';
+    const shown = listed(own.map(({ report, steps }) => `${steps.length} of ${report.probe}`));
+    const target = isReached ? 'The target answers' : 'The target does not answer';
+    const text = `${target}, and the way to it is known up to hop ${shown} only: ${why}. What comes after is not known.`;
+    return found('path_cut', isReached ? 'info' : 'warning', reports(own), text);
+  });
+}
+
+const whyCut: ReadonlyMap<string, string> = new Map([
+  ['hop_limit', 'the trace was to go no further (`maxHops`)'],
+  ['gap_limit', 'no later hop answered'],
+  ['deadline', 'there was no more time'],
+]);
+
 function mtus(traces: readonly Trace[]): readonly Found[] {
   const { ordinary, ipv6Minimum } = thresholds.mtu;
   const small = traces.filter(({ report }) => (report.result.pathMtu ?? ordinary) < ordinary);
@@ -103,11 +113,11 @@ function mtus(traces: readonly Trace[]): readonly Found[] {
   return [found('path_mtu_small', least < ipv6Minimum ? 'warning' : 'info', reports(small), text)];
 }
 
-function reports(traces: readonly Trace[]): readonly TraceReport[] {
+export function reports(traces: readonly Trace[]): readonly TraceReport[] {
   return traces.map(({ report }) => report);
 }
 
-function grouped(traces: readonly Trace[], keyOf: (trace: Trace) => string): readonly (readonly Trace[])[] {
+export function grouped(traces: readonly Trace[], keyOf: (trace: Trace) => string): readonly (readonly Trace[])[] {
   const byReport = new Map(traces.map((trace) => [trace.report, trace]));
   return groupBy(reports(traces), (report) => keyOf(byReport.get(report)!)).map(([, own]) =>
     own.map((report) => byReport.get(report)!),

@@ -107,7 +107,7 @@ describe('the graph of paths', () => {
     });
   });
 
-  it('links every router of a hop that is balanced over several', () => {
+  it('links the routers of a hop whose flows are not told apart, and says that it infers', () => {
     const paths = pathsOf({ 'fra-1': trace(['192.0.2.1/192.0.2.2 1 1', '192.0.2.8/192.0.2.9 2 2', target]) });
 
     expect(edgesOf(paths)).toEqual([
@@ -118,6 +118,66 @@ describe('the graph of paths', () => {
       '192.0.2.2 > 192.0.2.8: fra-1',
       '192.0.2.8 > 203.0.113.1: fra-1',
       '192.0.2.9 > 203.0.113.1: fra-1',
+    ]);
+    expect(paths.edges.map(({ inferred }) => inferred ?? false)).toEqual([false, false, true, true, true, true, true]);
+  });
+
+  /** Flows that take these branches, one packet each: the index of the responder at each hop, `-` for none. */
+  function flowsOf(...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> {
+    return branches.map((branch) => {
+      const hops = branch.split(' ').map((index) => [index === '-' ? null : Number(index)]);
+      const reached = !branch.endsWith('-');
+      return { reached, stopReason: reached ? 'completed' : 'gap_limit', hops };
+    });
+  }
+
+  it('follows each flow, and links nothing that none of them used', () => {
+    const flows = flowsOf('0 0 0 0', '0 1 1 0', '0 0 0 0');
+    const paths = pathsOf({
+      'fra-1': trace(['192.0.2.1 1 1 1', '192.0.2.2/192.0.2.12 2 2 2', '192.0.2.3/192.0.2.13 3 3 3', `${target} 9`], {
+        flows,
+      }),
+    });
+
+    expect(edgesOf(paths)).toEqual([
+      'fra-1 > 192.0.2.1: fra-1',
+      '192.0.2.1 > 192.0.2.12: fra-1',
+      '192.0.2.1 > 192.0.2.2: fra-1',
+      '192.0.2.12 > 192.0.2.13: fra-1',
+      '192.0.2.2 > 192.0.2.3: fra-1',
+      '192.0.2.13 > 203.0.113.1: fra-1',
+      '192.0.2.3 > 203.0.113.1: fra-1',
+    ]);
+    expect(paths.edges.some(({ inferred }) => inferred === true)).toBe(false);
+  });
+
+  it('shows the branch that is dead, and where', () => {
+    const rows = ['192.0.2.1 1 1 1', '192.0.2.2/192.0.2.12 2 2 2', '192.0.2.3 * 3 3', `203.0.113.1 9 * 9`];
+    const summary = summaryOf('traceroute', {
+      'fra-1': trace(rows, { flows: flowsOf('0 0 0 0', '0 1 - -', '0 0 0 0') }),
+    });
+
+    expect(summary.verdict).toBe('degraded');
+    expect(summary.findings.map(({ code, text }) => `${code}: ${text}`)).toEqual([
+      'flows_stop: Nothing comes back from beyond hop 2, 192.0.2.12 in AS64511 (Transit Net) for 1 of 3 flows of fra-1; ' +
+        'the other flows go by other routers and reach the target. One of several parallel paths is broken.',
+    ]);
+    expect(edgesOf(summary.paths!)).toContain('192.0.2.12 > silent:192.0.2.12|: fra-1');
+    expect(edgesOf(summary.paths!).join()).not.toContain('192.0.2.12 > 192.0.2.3');
+    expect(endsOf(summary.paths!)).toEqual(['192.0.2.12 silent: fra-1', '203.0.113.1 reached: fra-1']);
+  });
+
+  it('calls no branch dead by whose routers other flows reach the target', () => {
+    const rows = ['192.0.2.1 1 1 1', '192.0.2.2 2 2 2', '203.0.113.1 9 * *'];
+    const summary = summaryOf('traceroute', {
+      'fra-1': trace(rows, { protocol: 'udp', flows: flowsOf('0 0 0', '0 0 -', '0 0 -') }),
+    });
+
+    expect([summary.verdict, ...summary.findings.map(({ code }) => code)]).toEqual(['up']);
+    expect(edgesOf(summary.paths!)).toEqual([
+      'fra-1 > 192.0.2.1: fra-1',
+      '192.0.2.1 > 192.0.2.2: fra-1',
+      '192.0.2.2 > 203.0.113.1: fra-1',
     ]);
   });
 

@@ -1,8 +1,9 @@
 import type { PathEdge, PathEnd, PathNode, Paths } from '@vantage/contract';
 
 import { byText } from '../report.ts';
+import { deadWays } from './dead-ways.ts';
 import { circleOf, reasonOf } from './ends.ts';
-import { isSilent, type Router, type Step, type Trace } from './trace.ts';
+import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
 import { shown } from '../words.ts';
 
 /** A hop of one path with the nodes that stand for it, the one on the way to the next hop first. */
@@ -25,31 +26,36 @@ interface Draft {
  */
 export function mergePaths(traces: readonly Trace[]): Paths {
   const nodes = new Map<string, Draft>();
-  const edges = new Map<string, Map<string, Set<string>>>();
+  const edges: Edges = new Map();
   const ends = new Map<string, PathEnd & { readonly probes: string[] }>();
   const targets = new Set(traces.flatMap(({ target }) => target ?? []));
   for (const trace of traces) {
     const { probe } = trace.report;
-    const places = placesOf(trace);
     const start = `probe:${probe}`;
     addNode(nodes, { ...blank(start), kind: 'probe' }, probe, 0, null);
-    for (const { step, ids } of places) {
-      for (const [index, id] of ids.entries()) {
-        const router = step.routers[index];
-        addNode(nodes, nodeOf(id, step, router, targets), probe, step.hop, router?.rttMin ?? step.rttMin);
+    const dead = deadWays(trace);
+    for (const way of trace.ways) {
+      const hasTail = trace.isFinal && (trace.isReached ? dead.includes(way) : !way.isReached);
+      const places = placesOf(way.steps, start, hasTail);
+      for (const { step, ids } of places) {
+        for (const [index, id] of ids.entries()) {
+          const router = step.routers[index];
+          addNode(nodes, nodeOf(id, step, router, targets), probe, step.hop, router?.rttMin ?? step.rttMin);
+        }
+      }
+      let from: readonly string[] = [start];
+      for (const { ids } of places) {
+        addEdges(edges, from, ids, probe);
+        from = ids;
       }
     }
-    let from: readonly string[] = [start];
-    for (const { ids } of places) {
-      for (const [a, b] of crossings(from, ids)) {
-        const out = edges.get(a) ?? new Map<string, Set<string>>();
-        edges.set(a, out.set(b, (out.get(b) ?? new Set()).add(probe)));
-      }
-      from = ids;
+    for (const end of [endOf(trace, start), ...dead.map((way) => deadEndOf(way, start))]) {
+      // A probe may report what does not fit together: hops that none of its flows has.
+      const node = nodes.has(end.node) ? end.node : start;
+      const key = `${end.reason} ${node}`;
+      const others = ends.get(key)?.probes.filter((other) => other !== probe) ?? [];
+      ends.set(key, { ...end, node, probes: [...others, probe] });
     }
-    const end = endOf(trace, places, start);
-    const key = `${end.reason} ${end.node}`;
-    ends.set(key, { ...end, probes: [...(ends.get(key)?.probes ?? []), probe] });
   }
   const sorted = [...nodes.values()].map(finished).toSorted((a, b) => a.hopMin - b.hopMin || byText(a.id, b.id));
   return {
@@ -59,17 +65,18 @@ export function mergePaths(traces: readonly Trace[]): Paths {
   };
 }
 
-/** The hops of a path up to its last answer, and one more for all the silence beyond it. */
-function placesOf(trace: Trace): readonly Place[] {
-  const { steps, isFinal, isReached } = trace;
-  const last = steps.findLastIndex((step) => !isSilent(step));
-  const known = steps.slice(0, last + 1);
-  const start = `probe:${trace.report.probe}`;
+/** The hops of a flow up to its last answer, and for one that ends there one more for all the silence beyond it. */
+function placesOf(steps: readonly Step[], start: string, hasTail: boolean): readonly Place[] {
+  const known = answeredOf(steps);
   const places = known.map((step, index) => ({ step, ids: idsOf(known, index, start) }));
-  const beyond = steps[last + 1];
-  if (beyond === undefined || !isFinal || isReached) return places;
+  const beyond = steps[known.length];
+  if (beyond === undefined || !hasTail) return places;
   const before = places.at(-1)?.ids[0] ?? start;
   return [...places, { step: beyond, ids: [`silent:${before}|`] }];
+}
+
+function answeredOf(steps: readonly Step[]): readonly Step[] {
+  return steps.slice(0, steps.findLastIndex((step) => !isSilent(step)) + 1);
 }
 
 function idsOf(steps: readonly Step[], index: number, start: string): readonly string[] {
@@ -88,10 +95,23 @@ function routerId(ip: string): string {
   return `ip:${shown(ip, 45)}`;
 }
 
-/** Between two hops: from the first router of each to all of the other. No node leads to itself. */
-function crossings(from: readonly string[], to: readonly string[]): readonly (readonly [string, string])[] {
+type Edges = Map<string, Map<string, { readonly probes: Set<string>; isInferred: boolean }>>;
+
+/**
+ * Between two hops of one flow. Where its packets met several routers at a hop, which of them led on is not known: the
+ * one that answered most is linked with all of the other hop, and no more is claimed than that. No node leads to itself.
+ */
+function addEdges(edges: Edges, from: readonly string[], to: readonly string[], probe: string): void {
+  const isInferred = from.length > 1;
   const pairs = [...to.map((id) => [from[0]!, id] as const), ...from.slice(1).map((id) => [id, to[0]!] as const)];
-  return pairs.filter(([a, b]) => a !== b);
+  for (const [a, b] of pairs) {
+    if (a === b) continue;
+    const out = edges.get(a) ?? new Map<string, { probes: Set<string>; isInferred: boolean }>();
+    const edge = out.get(b) ?? { probes: new Set(), isInferred };
+    edge.probes.add(probe);
+    edge.isInferred &&= isInferred;
+    edges.set(a, out.set(b, edge));
+  }
 }
 
 function blank(id: string): Draft['node'] {
@@ -129,18 +149,29 @@ function finished({ node, probes, hopMin, hopMax, rttMin }: Draft): PathNode {
   return { ...node, rttMin, hopMin, hopMax, probes: [...probes] };
 }
 
-function edgesFrom(from: string, out: ReadonlyMap<string, ReadonlySet<string>> | undefined): readonly PathEdge[] {
+function edgesFrom(from: string, out: ReturnType<Edges['get']>): readonly PathEdge[] {
   return [...(out ?? [])]
     .toSorted(([a], [b]) => byText(a, b))
-    .map(([to, probes]) => ({ from, to, probes: [...probes] }));
+    .map(([to, { probes, isInferred }]) => ({
+      ...{ from, to, probes: [...probes] },
+      ...(isInferred ? { inferred: true } : {}),
+    }));
 }
 
-function endOf(trace: Trace, places: readonly Place[], start: string): Omit<PathEnd, 'probes'> {
+/** The node at which the path of a probe ends. */
+function endOf(trace: Trace, start: string): Omit<PathEnd, 'probes'> {
   const reason = reasonOf(trace);
-  const answered = places.findLast(({ step }) => !isSilent(step));
+  if (reason === 'reached' && trace.target !== null && targetIndex(trace) !== undefined) {
+    return { node: routerId(trace.target), reason };
+  }
   const [entry] = circleOf(trace);
-  const at = reason === 'loop' ? places.find(({ step }) => step === entry) : answered;
-  const own = trace.target === null ? undefined : routerId(trace.target);
-  const node = reason === 'reached' ? at?.ids.find((id) => id === own) : undefined;
-  return { node: node ?? at?.ids[0] ?? start, reason };
+  const index =
+    reason === 'loop' ? trace.steps.findIndex((step) => step === entry) : answeredOf(trace.steps).length - 1;
+  const way = trace.ways.find(({ steps }) => steps[index] !== undefined && !isSilent(steps[index]));
+  return { node: way === undefined ? start : idsOf(answeredOf(way.steps), index, start)[0]!, reason };
+}
+
+function deadEndOf({ steps }: Way, start: string): Omit<PathEnd, 'probes'> {
+  const known = answeredOf(steps);
+  return { node: idsOf(known, known.length - 1, start)[0]!, reason: known.at(-1)?.icmp ? 'refused' : 'silent' };
 }

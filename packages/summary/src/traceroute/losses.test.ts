@@ -11,8 +11,15 @@ describe('loss on a path', () => {
     ['nowhere', [access, '192.0.2.1 5 5 5', target], []],
     [
       'at a router that answers some packets only',
-      [access, '192.0.2.1 5 * *', target],
+      [access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', '192.0.2.3 6 6 6', target],
       ['rate_limited_hop info: fra-1'],
+    ],
+    ['nowhere that few packets could prove', [access, '192.0.2.1 5 * *', target], []],
+    [
+      // With real loss from hop 2 on, one of the hops beyond answers all by chance.
+      'from a hop to the target, whatever one hop in between says by chance',
+      [access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', '192.0.2.3 * 7 7', '203.0.113.1 9 * 9'],
+      ['path_loss info: fra-1'],
     ],
     ['at a router that never answers', [access, '* * *', target], []],
     [
@@ -30,10 +37,17 @@ describe('loss on a path', () => {
     ['at the target alone', [access, '192.0.2.1 5 5 5', '203.0.113.1 9 * *'], ['loss_at_target info: fra-1']],
     [
       'at a router early on, and then again from a later hop',
-      ['198.51.100.1 1 * 1', '198.51.100.2 1 1 1', '192.0.2.1 5 * 5', '203.0.113.1 9 * *'],
-      ['path_loss warning: fra-1', 'rate_limited_hop info: fra-1'],
+      [
+        ...['198.51.100.1 1 * *', '198.51.100.2 1 1 1', '198.51.100.3 1 1 1', '198.51.100.4 1 1 1'],
+        ...['198.51.100.5 1 1 1', '192.0.2.1 5 * 5', '203.0.113.1 9 * *'],
+      ],
+      ['path_loss warning: fra-1'],
     ],
-    ['at a router whose address is not shown', [access, 'private 2 * 2', target], ['rate_limited_hop info: fra-1']],
+    [
+      'at a router whose address is not shown',
+      [access, 'private 2 * * * *', '192.0.2.2 6 6 6', target],
+      ['rate_limited_hop info: fra-1'],
+    ],
   ])('is %s', (_reason, path, expected) => {
     expect(lines(summaryOf('traceroute', { 'fra-1': trace(path) }))).toEqual(expected);
   });
@@ -149,5 +163,90 @@ describe('where paths end', () => {
     [1_279, ['path_mtu_small warning: fra-1']],
   ])('comes with an MTU of %s', (pathMtu, expected) => {
     expect(lines(summaryOf('traceroute', { 'fra-1': trace([access, target], { pathMtu }) }))).toEqual(expected);
+  });
+});
+
+describe('traces that end before their path does', () => {
+  const limited = { stopReason: 'hop_limit' as const, fullTtl: { rtts: [null, null, null], icmp: null } };
+
+  it('blame no router where the last hop that was asked answered', () => {
+    const summary = summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 5 5 5'], limited) });
+
+    expect(lines(summary)).toEqual(['down_everywhere critical: fra-1', 'path_cut warning: fra-1']);
+    expect(textOf(summary, 'path_cut')).toBe(
+      'The target does not answer, and the way to it is known up to hop 2 of fra-1 only: the trace was to go no further ' +
+        '(`maxHops`). What comes after is not known.',
+    );
+    expect(summary.paths?.ends).toEqual([{ node: 'ip:192.0.2.1', reason: 'cut', probes: ['fra-1'] }]);
+  });
+
+  it('stop at a router all the same where hops beyond it were asked and are silent', () => {
+    const summary = summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 5 5 5', '* * *'], limited) });
+
+    expect(lines(summary)).toContain('path_stops warning: fra-1');
+  });
+
+  it('have reached a target that answers the full TTL', () => {
+    const answered = { ...limited, fullTtl: { rtts: [9, 9, 9], icmp: null }, reached: true, rt: 9 };
+    const summary = summaryOf('traceroute', {
+      'fra-1': { ...trace([access, '192.0.2.1 5 * 5'], answered), result: 'success', error: null },
+    });
+
+    expect(summary.verdict).toBe('up');
+    expect(lines(summary)).toEqual(['path_cut info: fra-1']);
+    expect(summary.paths?.ends).toEqual([{ node: 'ip:192.0.2.1', reason: 'cut', probes: ['fra-1'] }]);
+  });
+
+  it('blame no router where time ran out', () => {
+    const cut = { stopReason: 'deadline' as const, fullTtl: null };
+    const summary = summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 5 5 5', '* * *'], cut) });
+
+    expect(lines(summary)).toContain('path_cut warning: fra-1');
+    expect(lines(summary).join()).not.toContain('path_stops');
+  });
+});
+
+describe('an ICMP error', () => {
+  /** The error of a router before the hop that was asked. */
+  function refused(path: readonly string[], from: string | null, target?: string): ReturnType<typeof trace> {
+    const made = trace(path, { stopReason: 'unreachable', ...(target === undefined ? {} : { target }) });
+    return { ...made, hops: made.hops!.map((hop) => ({ ...hop, icmp: hop.icmp && { ...hop.icmp, from } })) };
+  }
+
+  it('is that of its sender, not of the hop that was asked', () => {
+    const path = refused([access, '192.0.2.1 5 5 5', '198.51.100.9 6 6 6 !H'], '192.0.2.1');
+    const summary = summaryOf('traceroute', { 'fra-1': path });
+
+    expect(textOf(summary, 'path_refused')).toBe(
+      'A router said that the host is unreachable (!H) to packets of fra-1: hop 2, 192.0.2.1 in AS64511 (Transit Net).',
+    );
+  });
+
+  it('of a router whose address is not shown names nobody', () => {
+    const path = refused([access, '192.0.2.1 5 5 5 !H'], null);
+
+    expect(textOf(summaryOf('traceroute', { 'fra-1': path }), 'path_refused')).toContain(
+      'a router with a private address',
+    );
+  });
+
+  it('to some packets of a path that goes on is worth a note', () => {
+    const path = refused([access, '192.0.2.1 5 5 5 !H', target], '198.51.100.1');
+    const summary = summaryOf('traceroute', { 'fra-1': path });
+
+    expect([summary.verdict, ...lines(summary)]).toEqual(['up', 'path_refused info: fra-1']);
+    expect(textOf(summary, 'path_refused')).toContain('to some packets of fra-1: hop 1, 198.51.100.1');
+  });
+});
+
+describe('a target that answers the first datagrams alone', () => {
+  const rows = [access, '192.0.2.1 5 * 5 *', '203.0.113.1 9 9 * *'];
+
+  it('limits its answers, and loses nothing of the path', () => {
+    const by = (protocol: 'icmp' | 'udp'): readonly string[] =>
+      lines(summaryOf('traceroute', { 'fra-1': trace(rows, { protocol }) }));
+
+    expect(by('udp')).toEqual(['loss_at_target info: fra-1']);
+    expect(by('icmp')).toEqual(['path_loss warning: fra-1']);
   });
 });

@@ -1,4 +1,5 @@
 import { found, type Found } from '../finding.ts';
+import { chanceOfMore } from './chance.ts';
 import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../report.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
@@ -27,16 +28,37 @@ export function findLosses(traces: readonly Trace[]): readonly Found[] {
 
 function lossOf(trace: Trace): Loss | undefined {
   const last = targetIndex(trace)!;
-  const end = trace.steps[last]!;
+  const steps = countedSteps(trace);
+  const end = steps[last]!;
   if (end.lost === 0) return undefined;
   let begin = end;
-  for (const step of trace.steps.slice(0, last).toReversed()) {
+  for (const step of steps.slice(0, last).toReversed()) {
     // One that never answers says nothing of what it passes on.
     if (isSilent(step)) continue;
     if (step.lost === 0) break;
     begin = step;
   }
-  return { trace, begin, end };
+  return { trace, begin: isLimited(trace) ? end : begin, end };
+}
+
+/** The hops with the packets of those flows alone that reach the target: what others lose is another path. */
+function countedSteps({ steps, ways }: Trace): readonly Step[] {
+  const reaching = ways.filter((way) => way.isReached);
+  if (reaching.length === 0) return steps;
+  return steps.map((step, index) => {
+    const own = reaching.flatMap((way) => way.steps[index] ?? []);
+    const sum = (count: (one: Step) => number): number => own.reduce((total, one) => total + count(one), 0);
+    return { ...step, sent: sum(({ sent }) => sent), lost: sum(({ lost }) => lost) };
+  });
+}
+
+/**
+ * Whether the target answered the first packets and no later one, as hosts do that limit their ICMP errors. Only those
+ * answer a datagram.
+ */
+function isLimited(trace: Trace): boolean {
+  const rtts = trace.report.result.hops?.find(({ hop }) => hop === trace.steps[targetIndex(trace)!]!.hop)?.rtts ?? [];
+  return trace.report.result.protocol === 'udp' && rtts.indexOf(null) > rtts.findLastIndex((rtt) => rtt !== null);
 }
 
 function carriedOn(losses: readonly Loss[]): readonly Found[] {
@@ -58,19 +80,20 @@ function atTarget(losses: readonly Loss[]): readonly Found[] {
 
 function rateLimited(traces: readonly Trace[]): readonly Found[] {
   const limited = traces.flatMap((trace) => {
-    const clean = trace.steps
-      .slice(0, targetIndex(trace)! + 1)
-      .findLastIndex((step) => step.lost === 0 && step.sent > 0);
-    return trace.steps
-      .slice(0, Math.max(0, clean))
-      .filter((step) => !isSilent(step) && step.lost > 0)
-      .map((step) => ({ trace, step }));
+    const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
+    return steps.flatMap((step, index) => {
+      const beyond = steps.slice(index + 1).filter((one) => !isSilent(one));
+      const passedOn = { sent: sumOf(beyond, 'sent'), lost: sumOf(beyond, 'lost') };
+      // A few packets prove nothing: with real loss some hop beyond may have answered all of them by chance.
+      const isProved = step.lost > 0 && chanceOfMore(step, passedOn) <= thresholds.lossByChance;
+      return !isSilent(step) && isProved ? [{ trace, step }] : [];
+    });
   });
   if (limited.length === 0) return [];
   const where = unique(limited.map(({ step }) => stepText(step)));
   const reports = reportsOf(limited);
   const routers = where.length === 1 ? 'One router does' : `${where.length} routers do`;
-  const text = `${routers} not answer every packet of ${naming(reports)}, and hops beyond answer all: ${listed(where, 3)}. That is no loss of what they pass on.`;
+  const text = `${routers} not answer every packet of ${naming(reports)}, and more packets than that come back from the hops beyond: ${listed(where, 3)}. That is no loss of what they pass on.`;
   return [found('rate_limited_hop', 'info', reports, text)];
 }
 
@@ -80,6 +103,10 @@ function byPlace(losses: readonly Loss[]): readonly (readonly Loss[])[] {
     (report) => placeKey(losses.find(({ trace }) => trace.report === report)!.begin),
   );
   return groups.map(([, reports]) => losses.filter(({ trace }) => reports.includes(trace.report)));
+}
+
+function sumOf(steps: readonly Step[], what: 'sent' | 'lost'): number {
+  return steps.reduce((sum, step) => sum + step[what], 0);
 }
 
 function lostOf(losses: readonly Loss[]): number {

@@ -23,8 +23,19 @@ export interface Step {
   readonly sent: number;
   readonly lost: number;
   readonly rttMin: number | null;
-  /** The mark of an ICMP error that ended the path here. */
-  readonly mark: string | null;
+  /** The ICMP error that came in answer here, other than that a TTL ran out. */
+  readonly icmp: Icmp | null;
+}
+
+export type Icmp = NonNullable<Hop['icmp']>;
+
+/** The path of one flow. */
+export interface Way {
+  readonly steps: readonly Step[];
+  /** Whether the target answered any packet of it. */
+  readonly isReached: boolean;
+  /** Whether it is known that its packets go no further than the last answer. */
+  readonly isEnded: boolean;
 }
 
 export interface Trace {
@@ -33,16 +44,24 @@ export interface Trace {
   readonly target: string | null;
   readonly isReached: boolean;
   readonly isFinal: boolean;
+  /** Undefined in results of older probes. */
+  readonly stopReason: string | null | undefined;
+  readonly fullTtl: ResultOf<'traceroute'>['fullTtl'];
+  /** One of each flow; of a result that does not tell flows apart a single one with all routers. */
+  readonly ways: readonly Way[];
 }
 
 /** The paths of all probes that have hops. */
 export function tracesOf(reports: readonly TraceReport[]): readonly Trace[] {
   return reports.flatMap((report) => {
-    const { hops = [], reached, resolvedIp } = report.result;
+    const { hops = [], flows = [], reached, resolvedIp, stopReason, fullTtl } = report.result;
     if (hops.length === 0) return [];
-    const steps = hops.toSorted((a, b) => a.hop - b.hop).map(stepOf);
+    const sorted = hops.toSorted((a, b) => a.hop - b.hop);
+    const steps = sorted.map(stepOf);
     const isFinal = report.outcome !== 'pending';
-    return [{ report, steps, target: resolvedIp ?? null, isReached: reached === true, isFinal }];
+    const isReached = reached === true;
+    const ways = flows.length === 0 ? [{ steps, isReached, isEnded: false }] : flows.map((flow) => wayOf(flow, sorted));
+    return [{ report, steps, target: resolvedIp ?? null, isReached, isFinal, stopReason, fullTtl, ways }];
   });
 }
 
@@ -55,8 +74,30 @@ function stepOf(hop: Hop): Step {
     sent: hop.rtts.length,
     lost: hop.rtts.filter((rtt) => rtt === null).length,
     rttMin: least(hop.rtts),
-    mark: hop.icmp?.mark ?? null,
+    icmp: hop.icmp,
   };
+}
+
+type FlowPath = NonNullable<ResultOf<'traceroute'>['flows']>[number];
+
+const ended: ReadonlySet<string> = new Set(['gap_limit', 'unreachable']);
+
+function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly Hop[]): Way {
+  const steps = hops.map((hop) => ({ ...stepOf(hop), ...seenBy(answers[hop.hop - 1] ?? [], hop) }));
+  return { steps, isReached: reached, isEnded: !reached && ended.has(stopReason) };
+}
+
+/** What the packets of one flow met at a hop, the responder that answered most of them first. */
+function seenBy(answers: readonly (number | null)[], hop: Hop): Pick<Step, 'routers' | 'isPrivate' | 'sent' | 'lost'> {
+  const counts = new Map<number, number>();
+  for (const index of answers) if (index !== null) counts.set(index, (counts.get(index) ?? 0) + 1);
+  const known = routersOf(hop);
+  const routers = [...counts]
+    .toSorted(([, a], [, b]) => b - a)
+    .flatMap(([index]) => known.find(({ ip }) => ip === hop.responders[index]?.ip) ?? []);
+  const lost = answers.filter((index) => index === null).length;
+  // A responder for which the result had no room is not known either.
+  return { routers, isPrivate: routers.length === 0 && counts.size > 0, sent: answers.length, lost };
 }
 
 function routersOf(hop: Hop): readonly Router[] {
@@ -80,11 +121,11 @@ export function isSilent({ routers, isPrivate }: Step): boolean {
   return routers.length === 0 && !isPrivate;
 }
 
-/** The index of the target's own hop; undefined where it did not answer. */
-export function targetIndex({ steps, target, isReached }: Trace): number | undefined {
+/** The index of the target's own hop; undefined where it answered none of the packets that count hops. */
+export function targetIndex({ steps, target, isReached, stopReason }: Trace): number | undefined {
   if (!isReached) return undefined;
   const index = steps.findLastIndex(({ routers }) => routers.some(({ ip }) => ip === target));
-  const last = index === -1 ? steps.findLastIndex((step) => !isSilent(step)) : index;
+  const last = index === -1 && stopReason === undefined ? steps.findLastIndex((step) => !isSilent(step)) : index;
   return last === -1 ? undefined : last;
 }
 

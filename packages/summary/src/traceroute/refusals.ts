@@ -1,0 +1,98 @@
+import { found, type Found } from '../finding.ts';
+import { groupBy } from '../report.ts';
+import { listed, naming, shown, unique } from '../words.ts';
+import { isSilent, placeKey, stepText, type Icmp, type Step, type Trace } from './trace.ts';
+
+/** What `traceroute` prints behind a hop. */
+const marks: ReadonlyMap<string, string> = new Map([
+  ['!H', 'the host is unreachable'],
+  ['!N', 'the network is unreachable'],
+  ['!P', 'the protocol is unreachable'],
+  ['!X', 'a filter forbids the traffic'],
+  ['!F', 'the packets are too big'],
+  ['!S', 'the source route failed'],
+  ['!V', 'the host is forbidden by precedence'],
+  ['!C', 'the precedence is too low'],
+]);
+
+interface Refusal {
+  readonly trace: Trace;
+  readonly mark: string;
+  /** The step at which the sender stands; undefined where it was seen at none. */
+  readonly step: Step | undefined;
+  /** Where the sender is, for a sentence. */
+  readonly where: string;
+  readonly isOfTarget: boolean;
+}
+
+/** The ICMP error that ends the path: of the last hop that answered, or in answer to the full TTL. */
+export function refusalOf(trace: Trace): Refusal | undefined {
+  const last = trace.steps.findLast((step) => !isSilent(step));
+  if (last?.icmp) return sentBy(trace, last.icmp, last);
+  return trace.fullTtl?.icmp ? sentBy(trace, trace.fullTtl.icmp, undefined) : undefined;
+}
+
+/**
+ * @param answered the hop that was asked; not where the sender stands if a router before it refused
+ */
+function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | undefined): Refusal {
+  // Results of older probes do not name the sender.
+  const ip = from === undefined ? answered?.routers[0]?.ip : from;
+  const steps = answered === undefined ? trace.steps : [...trace.steps.filter((step) => step !== answered), answered];
+  const stands = steps.find(({ routers }) => routers[0]?.ip === ip) ?? (ip === null ? undefined : seenAt(steps, ip));
+  const isOfTarget = ip !== undefined && ip !== null && ip === trace.target;
+  const step = ip === undefined || ip === null ? (from === undefined ? answered : undefined) : stands;
+  const where = step === undefined ? (ip ? shown(ip) : 'a router with a private address') : stepText(step);
+  return { trace, mark, step, where, isOfTarget };
+}
+
+/** A step with that router first, wherever among others it was seen. */
+function seenAt(steps: readonly Step[], ip: string | undefined): Step | undefined {
+  const step = steps.find(({ routers }) => routers.some((router) => router.ip === ip));
+  if (step === undefined) return undefined;
+  return { ...step, routers: step.routers.toSorted((a, b) => Number(b.ip === ip) - Number(a.ip === ip)) };
+}
+
+export function findRefusals(traces: readonly Trace[]): readonly Found[] {
+  const final = traces.filter(({ isFinal }) => isFinal);
+  const ending = final.filter(isEndedByRefusal).flatMap((trace) => refusalOf(trace) ?? []);
+  const passing = final.flatMap((trace) => passingRefusals(trace));
+  return [...told(ending, false), ...told(passing, true)];
+}
+
+function isEndedByRefusal({ isReached, report, stopReason }: Trace): boolean {
+  const hasLoop = report.result.loop !== null && report.result.loop !== undefined;
+  return isReached ? report.outcome === 'failure' : !hasLoop && stopReason !== 'deadline';
+}
+
+/** Errors in answer to some packets of a path that goes on, or of a target that was reached all the same. */
+function passingRefusals(trace: Trace): readonly Refusal[] {
+  const last = trace.steps.findLast((step) => !isSilent(step));
+  return trace.steps.flatMap((step) => {
+    const isEnd = step === last && isEndedByRefusal(trace);
+    return step.icmp === null || isEnd ? [] : [sentBy(trace, step.icmp, step)];
+  });
+}
+
+function told(refusals: readonly Refusal[], isPassing: boolean): readonly Found[] {
+  const groups = groupBy(
+    unique(refusals.map(({ trace }) => trace.report.probe)).map(
+      (probe) => refusals.find(({ trace }) => trace.report.probe === probe)!.trace.report,
+    ),
+    ({ probe }) => {
+      const { step, where, mark } = refusals.find(({ trace }) => trace.report.probe === probe)!;
+      return `${step === undefined ? where : placeKey(step)} ${mark}`;
+    },
+  );
+  return groups.map(([, reports]) => {
+    const own = refusals.filter(({ trace }) => reports.includes(trace.report));
+    const [{ mark, where, isOfTarget }] = own as [Refusal];
+    const meaning = marks.get(mark) ?? 'the packets go no further';
+    const sender = isOfTarget ? 'The target itself' : 'A router';
+    const some = isPassing && !isOfTarget ? ' some' : '';
+    const rest = isPassing && !isOfTarget ? ' Others passed it.' : '';
+    const places = listed(unique(own.map((one) => one.where)), 3);
+    const text = `${sender} said that ${meaning} (${shown(mark, 16)}) to${some} packets of ${naming(reports)}: ${places}.${rest}`;
+    return found('path_refused', isPassing ? 'info' : 'warning', reports, text, `the path ends at ${where}`);
+  });
+}
