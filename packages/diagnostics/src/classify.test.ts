@@ -87,11 +87,11 @@ describe('the classifier of certificates', () => {
   it.each([
     ['CERT_HAS_EXPIRED', 'tls_expired'],
     ['CERT_NOT_YET_VALID', 'tls_not_yet_valid'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls_hostname_mismatch'],
+    ['HOSTNAME_MISMATCH', 'tls_hostname_mismatch'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls_self_signed'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'tls_unknown_issuer'],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls_unknown_issuer'],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls_missing_intermediate'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls_unknown_issuer'],
     ['CERT_REVOKED', 'tls_revoked'],
     ['CA_MD_TOO_WEAK', 'tls_weak_key'],
     ['INVALID_PURPOSE', 'tls_untrusted'],

@@ -29,16 +29,17 @@ export function classifyError(thrown: unknown, phase: FailurePhase): Failure {
 }
 
 /**
- * The failure of a certificate that OpenSSL, or the comparison with the host, did not accept.
+ * The failure of a certificate chain that OpenSSL did not accept.
  *
  * @param verifyCode name of OpenSSL's verification result without its `X509_V_ERR_`, as `TLSSocket.authorizationError`
- *   gives it, or a name of Node's own
+ *   gives it
+ * @param words OpenSSL's own for it, shown where nothing better is known
  */
-export function classifyCertificate(verifyCode: string): Failure {
+export function classifyCertificate(verifyCode: string, words = verifyCode): Failure {
   const verdict = lookUp(certificateVerdicts, verifyCode) ?? {
     code: 'tls_untrusted',
     source: 'target',
-    message: `The certificate is not trusted (${verifyCode}).`,
+    message: `The certificate is not trusted (${words}).`,
   };
   return { phase: 'tls', ...verdict };
 }

@@ -23,7 +23,7 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> {
   readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
   /** Certificates in PEM to trust beside those that Node trusts. */
   readonly certificateAuthorities?: readonly string[] | undefined;
-  /** The same read once for all checks; without it each check of an https URL reads them again. */
+  /** The same read once for all checks; without it each check that needs them reads them again. */
   readonly trust?: TrustStore | undefined;
   /** Shows what is known so far. Cheap to call often: the agent sends at most one state per 250 ms. */
   readonly emitPartial: (fields: PartialFields<C>) => void;

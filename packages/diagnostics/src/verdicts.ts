@@ -74,7 +74,7 @@ export const tlsVerdicts: Table = {
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: alert('The server requires a certificate of the client.'),
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: target(
     'protocol_unreachable',
-    'The server does not speak the version of HTTP that was asked for.',
+    'The server speaks none of the protocols that were offered.',
   ),
   ERR_SSL_DH_KEY_TOO_SMALL: target('tls_weak_key', 'The Diffie-Hellman key of the server is too small.'),
   ERR_TLS_HANDSHAKE_TIMEOUT: network('timed_out', 'The TLS handshake took too long.'),
@@ -87,14 +87,12 @@ const weak = target('tls_weak_key', 'A key or signature of the chain is too weak
 const unknownIssuer = target('tls_unknown_issuer', 'The certificate chain ends at an issuer that is not trusted.');
 const hostMismatch = target('tls_hostname_mismatch', 'The certificate is not for this host.');
 
-/** Results of the verification of a certificate: `X509_V_ERR_*` of OpenSSL, and names of Node and ours beside them. */
+/** Results of the verification of a certificate: `X509_V_ERR_*` of OpenSSL. */
 export const certificateVerdicts: Table = {
   CERT_HAS_EXPIRED: expired,
   CERT_NOT_YET_VALID: notYetValid,
   ERROR_IN_CERT_NOT_BEFORE_FIELD: target('tls_untrusted', 'The start of validity of the certificate is no date.'),
   ERROR_IN_CERT_NOT_AFTER_FIELD: target('tls_untrusted', 'The end of validity of the certificate is no date.'),
-  ERR_TLS_CERT_ALTNAME_INVALID: hostMismatch,
-  ERR_TLS_CERT_ALTNAME_FORMAT: hostMismatch,
   HOSTNAME_MISMATCH: hostMismatch,
   IP_ADDRESS_MISMATCH: hostMismatch,
   DEPTH_ZERO_SELF_SIGNED_CERT: target('tls_self_signed', 'The certificate is self-signed and not trusted.'),
@@ -102,10 +100,7 @@ export const certificateVerdicts: Table = {
   UNABLE_TO_GET_ISSUER_CERT: unknownIssuer,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownIssuer,
   CERT_UNTRUSTED: unknownIssuer,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: target(
-    'tls_missing_intermediate',
-    'The server sent its certificate alone; the one above it is missing, and no trusted issuer signed it.',
-  ),
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownIssuer,
   CERT_REVOKED: target('tls_revoked', 'The certificate is revoked.'),
   CERT_SIGNATURE_FAILURE: target('tls_untrusted', 'A signature of the certificate chain is wrong.'),
   CERT_CHAIN_TOO_LONG: target('tls_untrusted', 'The certificate chain is too long.'),
@@ -116,7 +111,6 @@ export const certificateVerdicts: Table = {
   EE_KEY_TOO_SMALL: weak,
   CA_KEY_TOO_SMALL: weak,
   CA_MD_TOO_WEAK: weak,
-  WEAK_KEY: weak,
 };
 
 /** Error codes of an HTTP/2 stream or connection, RFC 9113 section 7. */

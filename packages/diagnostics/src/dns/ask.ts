@@ -1,7 +1,7 @@
+import type { TrustStore } from '../tls/trust-store.ts';
 import type { DnsTransport } from './contract.ts';
 import { askHttps } from './transport/https.ts';
 import { prepareQuery, type Answer, type Asked, type NameServer, type PreparedQuery } from './transport/exchange.ts';
-import type { TlsTrust } from './transport/secure.ts';
 import { askTcp, askTls } from './transport/stream.ts';
 import { askUdp } from './transport/udp.ts';
 
@@ -9,7 +9,7 @@ export interface AskOptions {
   readonly transport: DnsTransport;
   /** Time to wait after each UDP transmission; there are as many transmissions as waits. */
   readonly waitsMs: readonly number[];
-  readonly trust: TlsTrust;
+  readonly trust: TrustStore;
   readonly userAgent: string;
 }
 

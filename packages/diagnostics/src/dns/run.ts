@@ -4,6 +4,7 @@ import type { Failure, ParamsOf } from '@vantage/contract';
 
 import { timedOut } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
+import { createTrustStore } from '../tls/trust-store.ts';
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';
 import { reverseName } from './codec/name.ts';
 import type { dns } from './contract.ts';
@@ -76,7 +77,7 @@ export async function runDns(
   const options: AskOptions = {
     transport: params.options.transport,
     waitsMs: chosen.servers.length === 1 ? waits.oneMs : waits.eachMs,
-    trust: { certificateAuthorities: context.certificateAuthorities },
+    trust: context.trust ?? createTrustStore(context.certificateAuthorities ?? []),
     userAgent: context.attribution.userAgent,
   };
   const asked = await askInTurn(chosen.servers, prepared.query, options, signal);

@@ -2,6 +2,7 @@ import { escapeText, roundMs, type Failure, type ResultFieldsOf, type Target } f
 
 import { timedOut } from '../classify.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
+import { createTrustStore } from '../tls/trust-store.ts';
 import { answerFailure } from './answer-failure.ts';
 import type { AnswerKind } from './answer-kind.ts';
 import { classifyMessage } from './answer-fields.ts';
@@ -139,7 +140,7 @@ async function askServer(
   const options = {
     transport,
     waitsMs,
-    trust: { certificateAuthorities: undefined },
+    trust: context.trust ?? createTrustStore([]),
     userAgent: context.attribution.userAgent,
   } as const;
   const { answer, failure } = await ask({ target, port }, prepared, options, signal);

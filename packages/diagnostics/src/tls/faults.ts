@@ -1,7 +1,7 @@
 import type { Failure, FailureCode } from '@vantage/contract';
 
 import { boundText } from '../bounded-text.ts';
-import { certificateVerdicts } from '../verdicts.ts';
+import { classifyCertificate } from '../classify.ts';
 import { issuerUrlOf, labelOf, type Certificate } from './certificate.ts';
 import { extensionOids } from './certificate-body.ts';
 import { hostMismatch } from './host-names.ts';
@@ -132,7 +132,6 @@ function quoted(lines: string | undefined): string {
 
 /** A result of OpenSSL that nothing seen here accounts for. */
 function unexplained(path: Path, { code, message }: Verification): Fault {
-  const verdict = Object.hasOwn(certificateVerdicts, code) ? certificateVerdicts[code] : undefined;
   if (END_RESULTS.has(code)) {
     const reason =
       'OpenSSL ends at an issuer that is not trusted, though what was sent also leads to a trusted root: clients that try every path, as browsers do, may accept it.';
@@ -149,11 +148,8 @@ function unexplained(path: Path, { code, message }: Verification): Fault {
       `may not issue for this name, by its name constraints (${message})`,
     );
   }
-  return fault(
-    verdict?.code ?? 'tls_untrusted',
-    null,
-    verdict?.message ?? `The certificate chain is refused: ${message}.`,
-  );
+  const failure = classifyCertificate(code, message);
+  return fault(failure.code, null, failure.message);
 }
 
 /** Nobody relies on the signature of a root, which is its own: of a trusted one, and of the self-signed end of a path. */

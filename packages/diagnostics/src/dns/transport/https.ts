@@ -8,6 +8,7 @@ import type { Failure } from '@vantage/contract';
 
 import { classifyError, timedOut } from '../../classify.ts';
 import type { DnsRecord, Message } from '../codec/message.ts';
+import type { TrustStore } from '../../tls/trust-store.ts';
 import {
   answers,
   badResponse,
@@ -18,7 +19,7 @@ import {
   type NameServer,
   type PreparedQuery,
 } from './exchange.ts';
-import { secure, type TlsTrust } from './secure.ts';
+import { secure } from './secure.ts';
 
 /** The path that public resolvers serve (RFC 8484 section 3 leaves it open). */
 const DOH_PATH = '/dns-query';
@@ -31,7 +32,7 @@ const MAX_HEADER_BYTES = 8 * 1024;
 export async function askHttps(
   server: NameServer,
   prepared: PreparedQuery,
-  trust: TlsTrust,
+  trust: TrustStore,
   userAgent: string,
   signal: AbortSignal,
 ): Promise<Asked> {

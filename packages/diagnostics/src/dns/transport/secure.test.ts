@@ -1,4 +1,5 @@
 import { createServer as createTcpServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
@@ -11,10 +12,11 @@ import {
   type DnsServer,
 } from '../../../test/dns-server.ts';
 import { addressRecord, respond } from '../../../test/dns-wire.ts';
+import { checkOf } from '../../../test/http.ts';
 import { startServer } from '../../../test/loopback.ts';
+import { createTrustStore, type TrustStore } from '../../tls/trust-store.ts';
 import { askHttps } from './https.ts';
 import { prepareQuery, type NameServer } from './exchange.ts';
-import type { TlsTrust } from './secure.ts';
 import { askTcp, askTls } from './stream.ts';
 
 const NAME = 'resolver.example';
@@ -96,7 +98,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
   let authority: Issued;
   let leaf: Issued;
   let expired: Issued;
-  let trust: TlsTrust;
+  let trust: TrustStore;
 
   beforeAll(() => {
     mint = certificateMint();
@@ -104,7 +106,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     const names = [`DNS:${NAME}`, 'IP:127.0.0.1'];
     leaf = mint.issue({ subject: '/CN=Test resolver', names, issuer: authority });
     expired = mint.issue({ subject: '/CN=Test resolver', names, issuer: authority, from: -10, until: -1 });
-    trust = { certificateAuthorities: [authority.cert] };
+    trust = createTrustStore([authority.cert]);
   });
 
   afterAll(() => mint.close());
@@ -135,12 +137,75 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     const unknown = opened(await startDnsOverTls(leaf, right));
     const old = opened(await startDnsOverTls(expired, right));
 
-    const untrusted = await askTls(at(unknown, NAME), prepared, { certificateAuthorities: undefined }, soon());
+    const untrusted = await askTls(at(unknown, NAME), prepared, createTrustStore([]), soon());
     const late = await askTls(at(old, NAME), prepared, trust, soon());
 
     expect(untrusted.failure?.code).toMatch(/^tls_/);
     expect(late.failure).toMatchObject({ code: 'tls_expired' });
     expect([...unknown.queries, ...old.queries]).toEqual([]);
+  });
+
+  const AIA = 'authorityInfoAccess = caIssuers;URI:http://ca.test/issuer.crt';
+  const names = [`DNS:${NAME}`];
+  const stranger = (): Issued => mint.issue({ subject: '/CN=Stranger', ca: true });
+  const authorityBelow = (): Issued => mint.issue({ subject: '/CN=Below', ca: true, issuer: authority });
+  it.each<[string, string, () => Issued]>([
+    [
+      'tls_unknown_issuer',
+      'of a private root, alone',
+      () => mint.issue({ subject: '/CN=x', names, issuer: stranger() }),
+    ],
+    [
+      'tls_missing_intermediate',
+      'without its intermediate',
+      () => mint.issue({ subject: '/CN=x', names, issuer: authorityBelow(), extensions: [AIA] }),
+    ],
+    ['tls_self_signed', 'that signed itself', () => mint.issue({ subject: '/CN=x', names })],
+    [
+      'tls_hostname_mismatch',
+      'by its common name only',
+      () => mint.issue({ subject: `/CN=${NAME}`, issuer: authority }),
+    ],
+    [
+      'tls_weak_key',
+      'signed over SHA-1',
+      () => mint.issue({ subject: '/CN=x', names, issuer: authority, digest: 'sha1' }),
+    ],
+  ])('%s is what an http check says too of a certificate %s', async (code, _reason, issue) => {
+    const certificate = issue();
+    const dot = opened(await startDnsOverTls(certificate, right));
+    const doh = opened(await startDnsOverHttps(certificate, right, { http2: true }));
+
+    const overTls = await askTls(at(dot, NAME), prepared, trust, soon());
+    const overHttps = await askHttps(at(doh, NAME), prepared, trust, USER_AGENT, soon());
+    const http = await checkOf(`https://${NAME}:${doh.port}/`, {}, { hosts: { [NAME]: ['127.0.0.1'] }, trust });
+
+    expect(overTls.failure).toMatchObject({ code, phase: 'tls', source: 'resolver' });
+    expect(overHttps.failure).toEqual(overTls.failure);
+    expect({ ...http.error, source: 'resolver' }).toEqual(overTls.failure);
+    expect([...dot.queries, ...doh.queries]).toEqual([]);
+  });
+
+  it('a server that speaks another protocol only is told by that, not by a version of HTTP', async () => {
+    const server = await startServer(createTlsServer({ ...leaf, ALPNProtocols: ['h2'] }));
+    servers.push(server);
+
+    const asked = await askTls(at(server, NAME), prepared, trust, soon());
+
+    expect(asked.failure).toMatchObject({ code: 'dns_resolver_unreachable', source: 'resolver' });
+    expect(asked.failure?.message).toContain('none of the protocols that were offered by ALPN: dot.');
+    expect(asked.failure?.message).not.toContain('HTTP');
+  });
+
+  it('a server of TLS 1.1 is not asked', async () => {
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    const server = await startServer(createTlsServer({ ...leaf, ...old }));
+    servers.push(server);
+
+    const asked = await askTls(at(server, NAME), prepared, trust, soon());
+
+    expect(asked.failure).toMatchObject({ code: 'tls_protocol_unsupported', source: 'resolver' });
+    expect(asked.failure?.message).toContain('TLSv1.1');
   });
 
   it('a server that does not speak TLS is a failed handshake', async () => {

@@ -1,78 +1,45 @@
-import { constants } from 'node:crypto';
-import { isIP } from 'node:net';
-import { connect as connectTls, getCACertificates, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 
 import type { Failure } from '@vantage/contract';
 
-import { classifyCertificate, classifyError, timedOut } from '../../classify.ts';
 import { connectPinned } from '../../connect.ts';
+import { tlsHandshake } from '../../tls/handshake.ts';
+import type { TrustStore } from '../../tls/trust-store.ts';
 import { resolverFailure, type NameServer } from './exchange.ts';
-
-export interface TlsTrust {
-  /** Certificates in PEM to trust beside those that Node trusts. */
-  readonly certificateAuthorities: readonly string[] | undefined;
-}
 
 export type Secured =
   | { readonly socket: TLSSocket; readonly connectMs: number; readonly tlsMs: number; readonly failure: null }
   | { readonly socket: null; readonly failure: Failure };
 
+/** RFC 8310 section 10 asks for TLS 1.2 at least; the http check speaks older ones too. */
+const VERSIONS: ReadonlySet<string> = new Set(['TLSv1.2', 'TLSv1.3']);
+
 /**
  * TCP and TLS handshake with a resolver. Its certificate must be valid for the name or address that the caller gave
- * (strict privacy profile, RFC 8310 section 5): nothing is sent to another.
+ * (strict privacy profile, RFC 8310 section 5), as the http check asks for it: nothing is sent to another.
  */
 export async function secure(
   server: NameServer,
   protocols: readonly string[],
-  trust: TlsTrust,
+  trust: TrustStore,
   signal: AbortSignal,
 ): Promise<Secured> {
   const connected = await connectPinned(server.target, server.port, signal);
   if (connected.socket === null) return { socket: null, failure: resolverFailure(connected.failure) };
-  const transport = connected.socket;
-  return new Promise((resolve) => {
-    const started = performance.now();
-    const { host } = server.target;
-    const socket = connectTls({
-      socket: transport,
-      host,
-      // RFC 6066 section 3: no address literals in SNI. Node compares the certificate with `host` then.
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      ALPNProtocols: [...protocols],
-      rejectUnauthorized: false,
-      // `TLSSocket.disableRenegotiation` stops only the clients of a server, not the servers of a client.
-      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-      ...authorities(trust),
-    });
-    let isSettled = false;
-    const settle = (secured: Secured): void => {
-      signal.removeEventListener('abort', giveUp);
-      if (isSettled) return;
-      isSettled = true;
-      if (secured.socket === null) socket.destroy();
-      resolve(secured);
-    };
-    const fail = (failure: Failure): void => settle({ socket: null, failure: resolverFailure(failure) });
-    const giveUp = (): void => fail(timedOut('tls'));
-    // An error may follow at any time of the socket's life; without a listener it ends the process.
-    socket.on('error', (error) => fail(classifyError(error, 'tls')));
-    socket.once('close', () => fail(closedEarly()));
-    socket.once('secureConnect', () => {
-      const tlsMs = performance.now() - started;
-      if (!socket.authorized) return fail(classifyCertificate(String(socket.authorizationError)));
-      settle({ socket, connectMs: connected.ms, tlsMs, failure: null });
-    });
-    signal.addEventListener('abort', giveUp);
-    if (signal.aborted) giveUp();
-  });
+  const { host } = server.target;
+  const handshake = await tlsHandshake(connected.socket, { host, alpn: protocols, trust }, signal);
+  if (handshake.socket === null) {
+    connected.socket.destroy();
+    return { socket: null, failure: resolverFailure(handshake.failure) };
+  }
+  const { socket, ms: tlsMs, fields, distrust } = handshake;
+  const refusal = VERSIONS.has(fields.sslVersion) ? distrust : tooOld(fields.sslVersion);
+  if (refusal === null) return { socket, connectMs: connected.ms, tlsMs, failure: null };
+  socket.destroy();
+  return { socket: null, failure: resolverFailure(refusal) };
 }
 
-function authorities({ certificateAuthorities }: TlsTrust): { readonly ca?: string[] } {
-  if (certificateAuthorities === undefined || certificateAuthorities.length === 0) return {};
-  return { ca: [...getCACertificates('default'), ...certificateAuthorities] };
-}
-
-function closedEarly(): Failure {
-  const message = 'The target closed the connection in the TLS handshake.';
-  return { code: 'connection_closed', phase: 'tls', source: 'target', message };
+function tooOld(version: string): Failure {
+  const message = `The server speaks ${version}; DNS over TLS and HTTPS ask for TLS 1.2 or later.`;
+  return { code: 'tls_protocol_unsupported', phase: 'tls', source: 'target', message };
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 
 import { classifyError, timedOut } from '../../classify.ts';
 import { connectPinned } from '../../connect.ts';
+import type { TrustStore } from '../../tls/trust-store.ts';
 import {
   answers,
   badResponse,
@@ -14,7 +15,7 @@ import {
   type NameServer,
   type PreparedQuery,
 } from './exchange.ts';
-import { secure, type TlsTrust } from './secure.ts';
+import { secure } from './secure.ts';
 
 /** Asks over a TCP connection of its own (RFC 7766). */
 export async function askTcp(server: NameServer, prepared: PreparedQuery, signal: AbortSignal): Promise<Asked> {
@@ -28,7 +29,7 @@ export async function askTcp(server: NameServer, prepared: PreparedQuery, signal
 export async function askTls(
   server: NameServer,
   prepared: PreparedQuery,
-  trust: TlsTrust,
+  trust: TrustStore,
   signal: AbortSignal,
 ): Promise<Asked> {
   const secured = await secure(server, ['dot'], trust, signal);

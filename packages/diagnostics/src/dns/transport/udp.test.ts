@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { startDnsServer, type AnswerDns, type DnsServer } from '../../../test/dns-server.ts';
 import { addressRecord, FLAGS, respond, wireName, type WireQuery } from '../../../test/dns-wire.ts';
 import { socketsRead } from '../../../test/sockets-read.ts';
+import { createTrustStore } from '../../tls/trust-store.ts';
 import { ask } from '../ask.ts';
 import { prepareQuery, type NameServer } from './exchange.ts';
 import { askUdp } from './udp.ts';
@@ -158,7 +159,7 @@ describe('a truncated answer', () => {
   const options = {
     transport: 'udp',
     waitsMs: [30_000],
-    trust: { certificateAuthorities: undefined },
+    trust: createTrustStore([]),
     userAgent: '',
   } as const;
 
