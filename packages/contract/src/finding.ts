@@ -39,6 +39,9 @@ export const findingCodes = {
   icmp_refused: 'An ICMP error came in answer, and this is who sent it.',
   handshakes_lost: 'Some handshakes of probes that reach the port failed.',
   tls_failed: 'The TLS handshake failed.',
+  tls_outdated: 'The server speaks no version of TLS that browsers still take.',
+  tls_key_exchange_weak: 'The keys of the connection were agreed in a group that is too weak.',
+  tls_client_certificate: 'The server asks for a certificate of the client.',
   tls_slow: 'The TLS handshake took long in relation to the TCP handshake.',
   certificate_expired: 'The certificate has expired.',
   certificate_not_yet_valid: 'The certificate is not valid yet.',
@@ -46,6 +49,8 @@ export const findingCodes = {
   certificate_hostname_mismatch: 'The certificate is not for the host.',
   certificate_revoked: 'The certificate is revoked.',
   certificate_untrusted: 'The certificate is not trusted.',
+  certificate_staple_bad:
+    'The stapled OCSP response is missing or bad, for which some browsers refuse the certificate.',
   certificate_fails_on_some: 'The certificate is refused by some probes and accepted by others.',
   certificate_differs: 'Probes were shown different certificates.',
   // HTTP.

@@ -95,13 +95,19 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     `tcp: the state is \`open\` and an attempt failed. Warning from ${t.lostPackets} failed attempts on, of all probes together.`,
   ),
   tls_failed: degrading(['critical'], 'http: `tls_handshake_failed` or `tls_protocol_unsupported`.'),
+  tls_outdated: degrading(['warning'], 'http: `tls.protocol` is TLS 1.0 or 1.1, though the probe offers 1.2 and 1.3.'),
+  tls_key_exchange_weak: rule(
+    ['warning'],
+    `http: \`tls.keyExchange\` is DH below ${t.keyExchangeBits.finiteField} bits, or a curve below ${t.keyExchangeBits.curve}.`,
+  ),
+  tls_client_certificate: rule(['info'], 'http: `tls.clientCertificateRequested`.'),
   tls_slow: degrading(
     ['warning', 'info'],
     `http: \`timings.tls\` above ${t.tls.connects} × \`timings.connect\` + ${t.tls.plusMs} ms. Warning where many probes see it.`,
   ),
   certificate_expired: degrading(
     ['critical'],
-    'http: `tls_expired`, as the failure or, with `insecureSSL`, as `authorizationError`. So are the next ones.',
+    'http: `tls_expired`, as the failure, as `authorizationError` or anywhere in `tls.faults`. So are the next ones.',
   ),
   certificate_not_yet_valid: degrading(['critical'], 'http: `tls_not_yet_valid`.'),
   certificate_expires_soon: rule(['warning'], `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}.`),
@@ -110,6 +116,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   certificate_untrusted: degrading(
     ['critical'],
     'http: self-signed, unknown issuer, missing intermediate, weak key, or untrusted for another reason.',
+  ),
+  certificate_staple_bad: degrading(
+    ['warning'],
+    'http: `tls.mustStaple` without a response in `tls.ocsp`; or one that is out of date, about another certificate, unreadable, or with a wrong signature.',
   ),
   certificate_fails_on_some: degrading(
     ['warning'],

@@ -22,6 +22,7 @@ import { mergePaths } from './traceroute/graph.ts';
 import { findLosses } from './traceroute/losses.ts';
 import { tracesOf } from './traceroute/trace.ts';
 import { findCertificates, groupCertificates } from './types/certificates.ts';
+import { findTls } from './types/tls.ts';
 import { findDns, groupAnswers } from './types/dns.ts';
 import { findHttp, groupHttp } from './types/http.ts';
 import { findInfo } from './types/info.ts';
@@ -82,7 +83,11 @@ function findingsOfType(type: string, reports: readonly Report[], { counted, not
     case 'ping':
       return findPing(ofType<'ping'>(told));
     case 'http':
-      return [...findHttp(ofType<'http'>(told)), ...findCertificates(ofType<'http'>(told))];
+      return [
+        ...findHttp(ofType<'http'>(told)),
+        ...findCertificates(ofType<'http'>(told)),
+        ...findTls(ofType<'http'>(told)),
+      ];
     case 'tcp':
       return findTcp(ofType<'tcp'>(counted));
     case 'udp':

@@ -6,6 +6,8 @@ export const thresholds = {
   manyProbes: 0.5,
   nameResolutionMs: 1_000,
   tls: { connects: 4, plusMs: 300 },
+  /** Below it a group has less than 112 bits of strength. */
+  keyExchangeBits: { finiteField: 2_048, curve: 224 },
   firstByte: { connects: 2, plusMs: 1_000 },
   jitter: { minMs: 20, shareOfMean: 0.25, minReplies: 3 },
   /** From so many lost packets or handshakes on it is no accident. */

@@ -1,4 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
@@ -22,6 +26,7 @@ let root: Issued;
 let intermediate: Issued;
 let stranger: Issued;
 let good: Issued;
+let folder: string;
 const running: OpensslServer[] = [];
 
 const AIA = 'authorityInfoAccess = caIssuers;URI:http://ca.test/intermediate.crt';
@@ -30,12 +35,16 @@ const OCSP_SIGNING = 'extendedKeyUsage = OCSPSigning';
 describeWithOpenssl('a check of openssl s_server (skipped without the openssl command)', () => {
   beforeAll(() => {
     mint = certificateMint();
+    folder = mkdtempSync(join(tmpdir(), 'vantage-dh-'));
     root = mint.issue({ subject: '/C=DE/O=Test Trust/CN=Test Root', ca: true });
     intermediate = mint.issue({ subject: '/O=Test Trust/CN=Test Intermediate', ca: true, issuer: root });
     stranger = mint.issue({ subject: '/O=Nobody/CN=Stranger Root', ca: true });
     good = leaf({});
   });
-  afterAll(() => mint?.close());
+  afterAll(() => {
+    mint?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
   afterEach(async () => {
     await Promise.all(running.splice(0).map(({ close }) => close()));
   });
@@ -89,15 +98,98 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it('shows the certificate also where the handshake failed after it', async () => {
-    const server = await serve({ ...sending(good), args: ['-www', '-tls1_2', '-Verify', '1'] });
+  it.each<[string, string, string, string]>([
+    ['in the handshake of TLS 1.0', '-tls1', '-Verify', 'tls'],
+    ['in the handshake of TLS 1.2', '-tls1_2', '-Verify', 'tls'],
+    ['after that of TLS 1.3', '-tls1_3', '-Verify', 'request'],
+  ])(
+    'says that a certificate of the client is required, %s, and shows that of the server',
+    async (_reason, version, verify, phase) => {
+      const server = await serve({ ...sending(good), args: ['-www', version, verify, '1'] });
+
+      const outcome = await check(server);
+
+      const message = 'The server requires a certificate of the client.';
+      expect(outcome).toMatchObject({ result: 'failure', error: { code: 'tls_handshake_failed', phase, message } });
+      expect(outcome).toMatchObject({ sslSubject: 'good.test', sslIssuer: 'Test Trust' });
+      expect(problemsOf(outcome)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['asked for, in TLS 1.2', ['-tls1_2', '-verify', '1'], true],
+    ['asked for, in TLS 1.3', ['-tls1_3', '-verify', '1'], true],
+    ['not asked for, in TLS 1.2', ['-tls1_2'], false],
+    ['not asked for, in TLS 1.3', ['-tls1_3'], false],
+  ])('shows whether a certificate of the client is %s', async (_reason, args, expected) => {
+    const server = await serve({ ...sending(good), args: ['-www', ...args] });
+
+    const outcome = await check(server);
+
+    expect(outcome).toMatchObject({ result: 'success', tls: { clientCertificateRequested: expected } });
+  });
+
+  it.each([
+    ['another cipher list', ['-tls1_2', '-cipher', 'PSK']],
+    ['another signature', ['-tls1_2', '-sigalgs', 'RSA+SHA256']],
+  ])('does not blame the client’s certificate for %s', async (_reason, args) => {
+    const server = await serve({ ...sending(good), args: ['-www', '-Verify', '1', ...args] });
 
     const outcome = await check(server);
 
     expect(outcome).toMatchObject({ result: 'failure', error: { code: 'tls_handshake_failed', phase: 'tls' } });
-    expect(outcome).toMatchObject({ sslSubject: 'good.test', sslIssuer: 'Test Trust', sslVersion: 'TLSv1.2' });
-    expect(outcome.tls).toBeUndefined();
+    expect(outcome.error?.message).not.toContain('certificate of the client');
+  });
+
+  it.each<[string, readonly string[], string, object | null]>([
+    ['DH of the server', ['-tls1_2', '-cipher', 'DHE@SECLEVEL=0'], 'TLSv1.2', { group: 'DH', bits: 1024 }],
+    ['a curve', ['-tls1_2', '-groups', 'P-256'], 'TLSv1.2', { group: 'prime256v1', bits: 256 }],
+    ['ffdhe2048 alone', ['-tls1_3', '-groups', 'ffdhe2048'], 'TLSv1.3', { group: 'DH', bits: 2048 }],
+    ['X25519', ['-tls1_3'], 'TLSv1.3', { group: 'X25519', bits: 253 }],
+    ['RSA', ['-tls1_2', '-cipher', 'AES128-SHA@SECLEVEL=0'], 'TLSv1.2', null],
+  ])('shows how the keys were agreed: %s', async (_reason, args, version, keyExchange) => {
+    const rsa = leaf({ key: ['rsa:2048'] });
+    const dh = args.includes('DHE@SECLEVEL=0') ? ['-dhparam', weakGroup()] : [];
+    const server = await serve({ ...sending(rsa), args: ['-www', ...args, ...dh] });
+
+    const outcome = await check(server);
+
+    expect(outcome).toMatchObject({ result: 'success', sslVersion: version, tls: { keyExchange } });
     expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it.each([
+    ['AES-128-CCM', ['-tls1_3', '-ciphersuites', 'TLS_AES_128_CCM_SHA256']],
+    ['AES-128-CCM-8', ['-tls1_3', '-ciphersuites', 'TLS_AES_128_CCM_8_SHA256']],
+    ['AES-256-GCM', ['-tls1_3', '-ciphersuites', 'TLS_AES_256_GCM_SHA384']],
+    ['ChaCha20-Poly1305', ['-tls1_3', '-ciphersuites', 'TLS_CHACHA20_POLY1305_SHA256']],
+    ['AES-CCM in TLS 1.2', ['-tls1_2', '-cipher', 'ECDHE-ECDSA-AES128-CCM8']],
+    ['Camellia', ['-tls1_2', '-cipher', 'ECDHE-ECDSA-CAMELLIA128-SHA256']],
+    ['ARIA', ['-tls1_2', '-cipher', 'ECDHE-ECDSA-ARIA128-GCM-SHA256']],
+  ])('speaks %s, and sees all certificates by it', async (_reason, args) => {
+    const server = await serve({ ...sending(good, intermediate, stranger), args: ['-www', ...args] });
+
+    const outcome = await check(server);
+
+    expect(outcome).toMatchObject({
+      result: 'success',
+      tls: { authorized: true, sentCertificates: 3, chainLength: 3 },
+    });
+  });
+
+  it.each([
+    ['a server without encryption', ['-tls1_2', '-cipher', 'NULL@SECLEVEL=0']],
+    ['a server without a certificate', ['-tls1_2', '-cipher', 'aNULL@SECLEVEL=0']],
+  ])('has no cipher in common with %s', async (_reason, args) => {
+    const server = await serve({ ...sending(good), args: ['-www', ...args] });
+
+    expect(await check(server)).toMatchObject({ result: 'failure', error: { code: 'tls_handshake_failed' } });
+  });
+
+  it('shows that a certificate demands a staple', async () => {
+    const server = await serve(sending(leaf({ extensions: ['tlsfeature = status_request'] })));
+
+    expect(await check(server)).toMatchObject({ result: 'success', tls: { mustStaple: true, ocsp: null } });
   });
 
   const nothingForIpv6: [string, string, RegExp | null] = ['nothing for an IPv6 literal', '[::1]', null];
@@ -257,6 +349,25 @@ function responder(extensions: readonly string[]): Issued {
 function staple(changes: Partial<Parameters<CertificateMint['ocspResponse']>[0]>): Buffer {
   return mint.ocspResponse({ certificate: good, issuer: intermediate, ...changes });
 }
+
+/** The group of 1,024 bits of RFC 2409 section 6.2, as a file for `openssl s_server`. */
+function weakGroup(): string {
+  const file = join(folder, 'dh.pem');
+  const modulus = BigInt(`0x${OAKLEY_GROUP_2}`);
+  writeFileSync(join(folder, 'dh.cnf'), `asn1 = SEQUENCE:dh\n[dh]\np = INTEGER:${modulus}\ng = INTEGER:2\n`);
+  execFileSync('openssl', ['asn1parse', '-genconf', join(folder, 'dh.cnf'), '-noout', '-out', join(folder, 'dh.der')]);
+  const base64 =
+    readFileSync(join(folder, 'dh.der'))
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
+  writeFileSync(file, ['-----BEGIN DH PARAMETERS-----', ...base64, '-----END DH PARAMETERS-----', ''].join('\n'));
+  return file;
+}
+
+const OAKLEY_GROUP_2 =
+  'FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD' +
+  'EF9519B3CD3A431B302B0A6DF25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED' +
+  'EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF';
 
 function errorStatus(status: number): Buffer {
   return Buffer.from([0x30, 3, 0x0a, 1, status]);

@@ -14,7 +14,7 @@ import type { Http } from './measured.ts';
 import { receive } from './receive.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './record.ts';
 import type { Request } from './request.ts';
-import { tlsHandshake } from '../tls/handshake.ts';
+import { explainLater, tlsHandshake } from '../tls/handshake.ts';
 import { createTrustStore } from '../tls/trust-store.ts';
 
 export interface StepOptions {
@@ -32,6 +32,8 @@ interface Channel {
   readonly http2: boolean;
   /** Bytes that came in by TCP, those of TLS included. */
   readonly receivedBytes: () => number;
+  /** Adds to a failure what the handshake tells about it. */
+  readonly explain: (failure: Failure) => Failure;
   readonly failure: null;
 }
 
@@ -48,7 +50,8 @@ export async function takeStep(
   const channel = await open(admitted.target, request.url, options, context, record);
   if (channel.failure !== null) return record.end(channel.failure);
 
-  return record.end(await exchange(channel, request, context.signal, record));
+  const failure = await exchange(channel, request, context.signal, record);
+  return record.end(failure === null ? null : channel.explain(failure));
 }
 
 async function admit(
@@ -92,7 +95,8 @@ async function open(
   record.done('connect', connected.ms);
   const receivedBytes = (): number => connected.socket.bytesRead;
   if (url.protocol === 'http:') {
-    return { socket: connected.socket, http2: httpVersion === '2', receivedBytes, failure: null };
+    const explain = (failure: Failure): Failure => failure;
+    return { socket: connected.socket, http2: httpVersion === '2', receivedBytes, explain, failure: null };
   }
 
   const securing = performance.now();
@@ -109,7 +113,8 @@ async function open(
 
   const http2 = secured.fields.tls.alpn === 'h2';
   const failure = (insecureSSL ? null : secured.distrust) ?? (httpVersion === '2' && !http2 ? noHttp2() : null);
-  if (failure === null) return { socket: secured.socket, http2, receivedBytes, failure };
+  const explain = (fault: Failure): Failure => explainLater(fault, secured.fields.tls);
+  if (failure === null) return { socket: secured.socket, http2, receivedBytes, explain, failure };
   secured.socket.destroy();
   return { failure };
 }

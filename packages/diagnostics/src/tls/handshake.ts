@@ -121,12 +121,25 @@ function explained(failure: Failure, thrown: unknown, flight: ServerFlight, alpn
   }
   if (!flight.asksForCertificate) return failure;
   if (failure.code === 'connection_closed' || failure.code === 'connection_reset') {
-    return { ...failure, message: `${failure.message} Before that it asked for a certificate of the client.` };
+    return { ...failure, message: `${failure.message} ${ASKED_FOR_CERTIFICATE}` };
   }
   const isRefusal = isAlert(thrown) && CLIENT_CERTIFICATE_ALERT.test(String((thrown as { code?: unknown }).code));
   return isRefusal ? { ...failure, message: CLIENT_CERTIFICATE_REQUIRED } : failure;
 }
 
+/**
+ * Says why a request failed over a connection that stood: in TLS 1.3 a server judges the certificate of the client, or its
+ * absence, when the handshake has ended for the client (RFC 8446 section 4.4.2.4).
+ */
+export function explainLater(failure: Failure, { protocol, clientCertificateRequested }: Tls): Failure {
+  if (protocol !== 'TLSv1.3' || clientCertificateRequested !== true) return failure;
+  if (failure.code === 'connection_closed' || failure.code === 'connection_reset') {
+    return { ...failure, message: `${failure.message} ${ASKED_FOR_CERTIFICATE}` };
+  }
+  return failure.code === 'tls_handshake_failed' ? { ...failure, message: CLIENT_CERTIFICATE_REQUIRED } : failure;
+}
+
+const ASKED_FOR_CERTIFICATE = 'Before that it asked for a certificate of the client.';
 const CLIENT_CERTIFICATE_REQUIRED = 'The server requires a certificate of the client.';
 
 function describe(

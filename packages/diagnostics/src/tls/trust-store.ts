@@ -41,7 +41,7 @@ export function createTrustStore(certificateAuthorities: readonly string[]): Tru
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256',
   'TLS_AES_128_CCM_SHA256:TLS_AES_128_CCM_8_SHA256',
-  'DEFAULT:ALL:!aNULL:!eNULL:!PSK:!SRP:@SECLEVEL=0',
+  'ALL:+AESCCM:+ARIA:+CAMELLIA:!aNULL:!eNULL:!PSK:!SRP:@SECLEVEL=0',
 ].join(':');
 
 function createContext(certificateAuthorities: readonly string[]): SecureContext {

@@ -5,7 +5,7 @@ import { groupsOf } from '../groups.ts';
 import { phraseOf } from '../reasons.ts';
 import { groupBy, type Report, type ResultOf } from '../report.ts';
 import { thresholds } from '../thresholds.ts';
-import { countOf, listed, naming, shown, tally } from '../words.ts';
+import { countOf, listed, naming, shown, tally, unique } from '../words.ts';
 
 type HttpReport = Report<ResultOf<'http'>>;
 
@@ -44,19 +44,45 @@ function leafOf({ result }: HttpReport): NonNullable<ResultOf<'http'>['tls']>['c
 /** Why the connection or the certificate was refused, whether or not the request was sent all the same. */
 function faultOf({ result }: HttpReport): FailureCode | undefined {
   const codes = [result.tls?.authorizationError, result.error?.code];
-  return (
-    codes.find((code) => typeof code === 'string' && Object.hasOwn(failureCodes, code) && code in ofCode) ?? undefined
-  );
+  return codes.find(isFault) ?? undefined;
+}
+
+function isFault(code: string | null | undefined): code is FailureCode {
+  return typeof code === 'string' && Object.hasOwn(failureCodes, code) && code in ofCode;
+}
+
+interface Fault {
+  readonly code: FailureCode;
+  /** What the probe says of it; absent for a result of an older agent. */
+  readonly reason?: string | undefined;
+}
+
+/** Everything that was found wrong: a certificate may have several faults, and the result fails for the first. */
+function faultsOf(report: HttpReport): readonly Fault[] {
+  const first = faultOf(report);
+  if (first === undefined) return [];
+  const all = (report.result.tls?.faults ?? []).filter(({ code }) => isFault(code));
+  if (all.length > 0) return all;
+  return [{ code: first, reason: first === 'tls_handshake_failed' ? report.result.error?.message : undefined }];
 }
 
 function faults(faulty: readonly HttpReport[]): readonly Found[] {
-  return groupBy(faulty, (report) => ofCode[faultOf(report)!]).map(([code, own]) => {
-    const why = tally(own, (report) => phraseOf(faultOf(report)!));
-    const detail = code === 'tls_failed' ? '' : details(own);
-    const [brief] = groupBy(own, (report) => phraseOf(faultOf(report)!))[0]!;
-    const text = `${code === 'tls_failed' ? 'No TLS connection could be made' : 'The certificate is refused'}: ${why}.${detail}`;
-    return found(code as FindingCode, 'critical', own, text, brief);
+  const findingsOf = (report: HttpReport): readonly FindingCode[] => faultsOf(report).map(({ code }) => ofCode[code]!);
+  return unique(faulty.flatMap(findingsOf)).map((finding) => {
+    const own = faulty.filter((report) => findingsOf(report).includes(finding as FindingCode));
+    const here = (report: HttpReport): readonly Fault[] =>
+      faultsOf(report).filter(({ code }) => ofCode[code] === finding);
+    const detail = finding === 'tls_failed' ? '' : details(own);
+    const what = finding === 'tls_failed' ? 'No TLS connection could be made' : 'The certificate is refused';
+    const text = `${what}: ${tally(own, (report) => listed([...new Set(here(report).map(phraseOfFault))]))}.${detail}`;
+    return found(finding as FindingCode, 'critical', own, text, phraseOf(here(own[0]!)[0]!.code));
   });
+}
+
+function phraseOfFault({ code, reason }: Fault): string {
+  if (reason === undefined) return phraseOf(code);
+  const sentence = shown(reason.replace(/\.$/, ''), 300);
+  return sentence.startsWith('The ') ? `the ${sentence.slice(4)}` : sentence;
 }
 
 /** What the certificates say of themselves. */

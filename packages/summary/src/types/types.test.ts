@@ -253,6 +253,73 @@ describe('an http check', () => {
     expect(textOf(soon, 'certificate_expires_soon')).toBe('The certificate that fra-1 saw expires in one day.');
   });
 
+  it('says every fault of a certificate, each under its own finding, by what the probe says of it', () => {
+    const faults = [
+      { code: 'tls_self_signed' as const, certificate: 0, reason: 'The certificate is self-signed and not trusted.' },
+      { code: 'tls_expired' as const, certificate: 0, reason: 'The certificate was valid until 2026-01-01.' },
+      {
+        code: 'tls_weak_key' as const,
+        certificate: 1,
+        reason: '“CA” above the certificate has a key that is too weak.',
+      },
+    ];
+    const result = refused('tls_self_signed');
+    const summary = summaryOf('http', { 'fra-1': { ...result, tls: { ...result.tls!, faults } } });
+
+    expect(own(summary)).toEqual(['certificate_expired critical: fra-1', 'certificate_untrusted critical: fra-1']);
+    expect(textOf(summary, 'certificate_untrusted')).toContain(
+      'the certificate is self-signed and not trusted and “CA” above the certificate has a key that is too weak (fra-1)',
+    );
+    expect(textOf(summary, 'certificate_expired')).toContain('the certificate was valid until 2026-01-01 (fra-1)');
+  });
+
+  it('says that a handshake failed for want of a certificate of the client', () => {
+    const failed = bad('tls_handshake_failed', {}, { phase: 'tls' });
+    const message = 'The server requires a certificate of the client.';
+    const summary = summaryOf('http', { 'fra-1': { ...failed, error: { ...failed.error!, message } } });
+
+    expect(textOf(summary, 'tls_failed')).toBe(
+      'No TLS connection could be made: the server requires a certificate of the client (fra-1).',
+    );
+  });
+
+  const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
+    ...{ status: 'good' as const, thisUpdate: null, nextUpdate: null, current: true, revokedAt: null },
+    ...{ revocationReason: null, signature: 'issuer' as const },
+  };
+  it.each<[string, Parameters<typeof tls>[1], readonly string[]]>([
+    ['over TLS 1.0', { protocol: 'TLSv1' }, ['tls_outdated warning: fra-1']],
+    ['over TLS 1.1', { protocol: 'TLSv1.1' }, ['tls_outdated warning: fra-1']],
+    ['over TLS 1.2', { protocol: 'TLSv1.2' }, []],
+    ['by DH of 1,024 bits', { keyExchange: { group: 'DH', bits: 1024 } }, ['tls_key_exchange_weak warning: fra-1']],
+    ['by DH of 2,048 bits', { keyExchange: { group: 'DH', bits: 2048 } }, []],
+    ['by X25519', { keyExchange: { group: 'X25519', bits: 253 } }, []],
+    ['by RSA', { keyExchange: null }, []],
+    [
+      'to a server that asks for a certificate',
+      { clientCertificateRequested: true },
+      ['tls_client_certificate info: fra-1'],
+    ],
+    [
+      'with no staple where one is demanded',
+      { mustStaple: true, ocsp: null },
+      ['certificate_staple_bad warning: fra-1'],
+    ],
+    ['with no staple where none is', { mustStaple: false, ocsp: null }, []],
+    ['with a good staple', { mustStaple: true, ocsp: staple }, []],
+    ['with an old staple', { ocsp: { ...staple, current: false } }, ['certificate_staple_bad warning: fra-1']],
+    [
+      'with a staple by a stranger',
+      { ocsp: { ...staple, signature: 'invalid' } },
+      ['certificate_staple_bad warning: fra-1'],
+    ],
+    ['with a staple of another', { ocsp: { ...staple, status: 'foreign' } }, ['certificate_staple_bad warning: fra-1']],
+    ['with a staple that nobody could check', { ocsp: { ...staple, signature: 'unchecked' } }, []],
+    ['with a responder that has no answer', { ocsp: { ...staple, status: 'error', current: false } }, []],
+  ])('finds what browsers hold against a connection %s', (_reason, fields, expected) => {
+    expect(own(summaryOf('http', { 'fra-1': http(200, { tls: tls('01', fields) }) }))).toEqual(expected);
+  });
+
   it('groups statuses, redirects and certificates', () => {
     const { groups } = summaryOf('http', { ...each('fra-1 ber-1', moved('/a')), 'par-1': leaf('02') });
 

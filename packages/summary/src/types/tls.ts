@@ -1,0 +1,67 @@
+import { found, type Found } from '../finding.ts';
+import type { Report, ResultOf } from '../report.ts';
+import { thresholds } from '../thresholds.ts';
+import { naming, shown, tally } from '../words.ts';
+
+type HttpReport = Report<ResultOf<'http'>>;
+type Tls = NonNullable<ResultOf<'http'>['tls']>;
+
+/** What is wrong with a connection that was made all the same, because the probe is less strict than browsers are. */
+export function findTls(reports: readonly HttpReport[]): readonly Found[] {
+  const of = (reason: (tls: Tls) => string | undefined): readonly HttpReport[] =>
+    reports.filter(({ result }) => result.tls !== undefined && reason(result.tls) !== undefined);
+  const why = (reason: (tls: Tls) => string | undefined, own: readonly HttpReport[]): string =>
+    tally(own, ({ result }) => reason(result.tls!) ?? '');
+  const all: Found[] = [];
+  const outdated = of(outdatedVersion);
+  if (outdated.length > 0) {
+    const text = `The best that the server speaks is ${why(outdatedVersion, outdated)}, which no current browser does.`;
+    all.push(found('tls_outdated', 'warning', outdated, text, 'over a version of TLS that browsers refuse'));
+  }
+  const weak = of(weakKeyExchange);
+  if (weak.length > 0) {
+    const text = `The server agreed on its keys by ${why(weakKeyExchange, weak)}, which is too weak.`;
+    all.push(found('tls_key_exchange_weak', 'warning', weak, text));
+  }
+  const unstapled = of(stapleFault);
+  if (unstapled.length > 0) {
+    const text = `Some browsers, such as Firefox, refuse the certificate: ${why(stapleFault, unstapled)}.`;
+    all.push(found('certificate_staple_bad', 'warning', unstapled, text, 'with an OCSP response that browsers refuse'));
+  }
+  const asking = reports.filter(({ result }) => result.tls?.clientCertificateRequested === true);
+  if (asking.length > 0) {
+    const text = `The server asks ${naming(asking)} for a certificate of the client, which a probe does not have.`;
+    all.push(found('tls_client_certificate', 'info', asking, text));
+  }
+  return all;
+}
+
+const OUTDATED: ReadonlyMap<string, string> = new Map([
+  ['TLSv1', 'TLS 1.0'],
+  ['TLSv1.1', 'TLS 1.1'],
+]);
+
+/** A probe offers every version: the one that the server chose is the best it has. */
+function outdatedVersion({ protocol }: Tls): string | undefined {
+  return OUTDATED.get(protocol);
+}
+
+function weakKeyExchange({ keyExchange }: Tls): string | undefined {
+  if (keyExchange === null || keyExchange === undefined) return undefined;
+  const { group, bits } = keyExchange;
+  const minimum = group === 'DH' ? thresholds.keyExchangeBits.finiteField : thresholds.keyExchangeBits.curve;
+  return bits < minimum ? `${group === 'DH' ? 'Diffie-Hellman' : shown(group)} of ${bits} bits` : undefined;
+}
+
+/** RFC 7633, and what a browser that reads staples holds against one. */
+function stapleFault({ ocsp, mustStaple }: Tls): string | undefined {
+  if (ocsp === null || ocsp === undefined) {
+    return mustStaple === true ? 'it demands a stapled OCSP response, and the server sends none' : undefined;
+  }
+  if (ocsp.status === 'malformed') return 'the stapled OCSP response cannot be read';
+  if (ocsp.status === 'foreign') return 'the stapled OCSP response is about another certificate';
+  if (ocsp.status === 'error')
+    return mustStaple === true ? 'it demands a stapled OCSP response, and the responder gave none' : undefined;
+  if (ocsp.signature === 'invalid') return 'the signature of the stapled OCSP response is wrong';
+  return ocsp.current ? undefined : 'the stapled OCSP response is out of date';
+}
