@@ -153,6 +153,7 @@ describe('a malformed message is refused', () => {
       'service parameters are out of order',
       withAnswer([0, ...tail(65, [0, 1, 0, 0, 3, 0, 2, 1, 187, 0, 1, 0, 3, 2, 0x68, 0x32])]),
     ],
+    ['a record is of another class', withAnswer([0, ...u16(1), ...u16(3), ...u32(60), ...u16(4), 1, 2, 3, 4])],
     ['there are two OPT records', withAnswer([...[0, ...tail(41, [])], ...[0, ...tail(41, [])]], 2)],
     ['an option runs past the OPT record', withAnswer([0, ...tail(41, [0, 3, 0, 9])])],
   ])('because %s', (_reason, bytes) => {

@@ -6,6 +6,8 @@ import { presentData, presentUnknown } from './rdata.ts';
 import type { Reader } from './reader.ts';
 
 const TYPE_OPT = 41;
+const CLASS_IN = 1;
+const CLASS_ANY = 255;
 
 /** Records whose data is read; of what comes behind them only the bounds are checked. */
 const MAX_READ_RECORDS = 100;
@@ -54,7 +56,12 @@ export function readSection(reader: Reader, count: number, state: SectionState):
     } else {
       state.read++;
       const raw = data.again();
-      const text = unlessMalformed(state, () => presentData(typeCode, classCode, data));
+      const text = unlessMalformed(state, () => {
+        // ANY is that of transaction signatures (RFC 2931 section 3, RFC 8945 section 4.2).
+        if (classCode !== CLASS_IN && classCode !== CLASS_ANY)
+          throw new MessageFormatError('a record is not of class IN');
+        return presentData(typeCode, classCode, data);
+      });
       records.push({ name, type: recordTypeName(typeCode), ttl, data: text ?? presentUnknown(raw) });
     }
   });
