@@ -33,7 +33,7 @@ describe('the core without Redis', () => {
       },
     });
 
-    expect(await core.ready()).toEqual({ redis: false, healthyProbes: 0 });
+    expect(await core.ready()).toEqual({ redis: false, healthyProbes: 0, stalledTasks: [] });
     await expect(core.probes.list()).rejects.toMatchObject({ name: 'StoreUnavailable' });
     await expect(core.checks.read('a'.repeat(22), 0, new AbortController().signal)).rejects.toMatchObject({
       name: 'StoreUnavailable',
@@ -158,7 +158,7 @@ describe('readiness', () => {
 
     await until(async () => (await bed.core.ready()).healthyProbes === 1);
 
-    expect(await bed.core.ready()).toEqual({ redis: true, healthyProbes: 1 });
+    expect(await bed.core.ready()).toEqual({ redis: true, healthyProbes: 1, stalledTasks: [] });
     await bed.stop();
   });
 });

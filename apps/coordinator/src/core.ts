@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import {
   readResultNote,
   redisKeys,
@@ -47,7 +45,8 @@ import type { Log } from './redis/log.ts';
 import { createReplicaWait } from './redis/replica-wait.ts';
 import { createOutageGrace } from './redis/outage-grace.ts';
 import { loadScripts } from './redis/scripts.ts';
-import { isStoreFault, onStore } from './redis/store.ts';
+import { onStore } from './redis/store.ts';
+import { startBackgroundTasks } from './background-tasks.ts';
 
 /** Deadlines are looked at this often; the spread keeps coordinators from doing so in step. */
 const SWEEP_EVERY_MS = { from: 150, to: 300 };
@@ -114,7 +113,12 @@ export interface Core {
   /** Resolves when Redis was there and the probes were looked at for the first time. Never rejects. */
   readonly started: Promise<void>;
   /** Never rejects: without Redis no probe is healthy. */
-  readonly ready: () => Promise<{ readonly redis: boolean; readonly healthyProbes: number }>;
+  readonly ready: () => Promise<{
+    readonly redis: boolean;
+    readonly healthyProbes: number;
+    /** Background tasks that do not come to an end of their work. */
+    readonly stalledTasks: readonly string[];
+  }>;
   /** A connection that fails at once when Redis is away, for the counters of the rate limits. */
   readonly rateLimitRedis: Redis;
   /** Stops the background work and closes the connections, within two seconds. */
@@ -212,27 +216,44 @@ export function createCore(options: CoreOptions): Core {
   });
 
   const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
-  const stopping = new AbortController();
-  const loops = [
-    repeat(stopping.signal, log, async () => {
-      await screenshots.watch();
-      return WATCH_EVERY_MS;
-    }),
-    repeat(stopping.signal, log, async () => {
-      await onStore(background, floodGuard.look);
-      return GUARD_EVERY_MS;
-    }),
-    repeat(stopping.signal, log, async () => {
-      const more = await sweepDeadlines({ redis: background, clock, ingest, queues, screenshots, isGrace, ...shared });
-      return more ? 0 : SWEEP_EVERY_MS.from + Math.random() * (SWEEP_EVERY_MS.to - SWEEP_EVERY_MS.from);
-    }),
-    repeat(stopping.signal, log, async (round) => {
-      await Promise.all([directory.refresh(), replicas.look()]);
-      hasStarted();
-      await drainAll(round % CLAIM_EVERY === 0 ? CLAIM_IDLE_MS : undefined);
-      return DRAIN_EVERY_MS;
-    }),
-  ];
+  const tasks = startBackgroundTasks(
+    [
+      {
+        name: 'screenshots',
+        run: async () => {
+          await screenshots.watch();
+          return WATCH_EVERY_MS;
+        },
+      },
+      {
+        name: 'key quotas',
+        run: async () => {
+          await onStore(background, floodGuard.look);
+          return GUARD_EVERY_MS;
+        },
+      },
+      {
+        name: 'deadlines',
+        run: async () => {
+          const more = await sweepDeadlines({
+            ...{ redis: background, clock, ingest, queues, screenshots, isGrace },
+            ...shared,
+          });
+          return more ? 0 : SWEEP_EVERY_MS.from + Math.random() * (SWEEP_EVERY_MS.to - SWEEP_EVERY_MS.from);
+        },
+      },
+      {
+        name: 'probes and results',
+        run: async (round) => {
+          await Promise.all([directory.refresh(), replicas.look()]);
+          hasStarted();
+          await drainAll(round % CLAIM_EVERY === 0 ? CLAIM_IDLE_MS : undefined);
+          return DRAIN_EVERY_MS;
+        },
+      },
+    ],
+    log,
+  );
 
   return {
     checks: {
@@ -256,15 +277,14 @@ export function createCore(options: CoreOptions): Core {
       try {
         const known = await directory.probes();
         const healthyProbes = known.filter(isHealthy).length;
-        return { redis: requests.status === 'ready', healthyProbes };
+        return { redis: requests.status === 'ready', healthyProbes, stalledTasks: tasks.stalled() };
       } catch {
-        return { redis: false, healthyProbes: 0 };
+        return { redis: false, healthyProbes: 0, stalledTasks: tasks.stalled() };
       }
     },
     close: async () => {
-      stopping.abort();
       channels.stop();
-      await within(Promise.all(loops), 1_000);
+      await within(tasks.stop(), 1_000);
       await within(Promise.all([ingest.close(), deadlines.flush()]), 500);
       await queues.close();
       await closeAll([requests, background, channels.connection, ...(replicaConnection ? [replicaConnection] : [])]);
@@ -274,20 +294,4 @@ export function createCore(options: CoreOptions): Core {
 
 function same<T>(value: T): T {
   return value;
-}
-
-/**
- * Runs a piece of work for as long as the signal is not aborted.
- *
- * @param run returns the milliseconds until the next time; where it rejects, that is 300
- */
-async function repeat(signal: AbortSignal, log: Log, run: (round: number) => Promise<number>): Promise<void> {
-  for (let round = 0; !signal.aborted; round += 1) {
-    const waitMs = await run(round).catch((error: unknown) => {
-      // The connection says by itself that it is lost.
-      if (!isStoreFault(error)) log.error({ error }, 'background work failed');
-      return 300;
-    });
-    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-  }
 }

@@ -110,9 +110,12 @@ async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
 }
 
 async function missing(core: Core): Promise<readonly string[]> {
-  const { redis, healthyProbes } = await core.ready();
+  const { redis, healthyProbes, stalledTasks } = await core.ready();
   if (!redis) return ['Redis does not answer.'];
-  return healthyProbes === 0 ? ['No probe is healthy.'] : [];
+  return [
+    ...(healthyProbes === 0 ? ['No probe is healthy.'] : []),
+    ...stalledTasks.map((name) => `A background task does not end: ${name}.`),
+  ];
 }
 
 /** The release is that of the package, beside the sources and beside what is built from them. */

@@ -135,7 +135,11 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       log,
     };
     const redis = openPatient({ ...connection, name: `vantage-agent:${probeId}:jobs`, resend: true });
-    const blocking = openPatient({ ...connection, name: `vantage-agent:${probeId}:wait`, resend: false });
+    // Closed as soon as no more jobs are taken.
+    const blocking = openPatient({
+      ...{ ...connection, name: `vantage-agent:${probeId}:wait`, resend: false },
+      closing: stopping.signal,
+    });
     const resultsRedis = openPatient({ ...connection, name: `vantage-agent:${probeId}:results`, resend: false });
     const clock = createRedisClock(() => redis.time());
     const pace = createPace();

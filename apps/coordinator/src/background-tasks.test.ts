@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { quiet, until } from '../test/core-bed.ts';
+import { startBackgroundTasks, type BackgroundTask, type BackgroundTasks } from './background-tasks.ts';
+
+let tasks: BackgroundTasks | undefined;
+
+afterEach(async () => tasks?.stop());
+
+function start(...list: readonly BackgroundTask[]): BackgroundTasks {
+  tasks = startBackgroundTasks(list, quiet, 2);
+  return tasks;
+}
+
+describe('the background tasks of a coordinator', () => {
+  it('are named while they do not come to an end of their work; the others go on', async () => {
+    const held = Promise.withResolvers<number>();
+    let runs = 0;
+    const { stalled } = start(
+      { name: 'stuck', run: () => held.promise },
+      { name: 'busy', run: async () => ((runs += 1), 1) },
+    );
+    const before = stalled();
+
+    await until(async () => stalled().length > 0 && runs > 10);
+
+    expect([before, stalled()]).toEqual([[], ['stuck']]);
+    held.resolve(60_000);
+    await until(async () => stalled().length === 0);
+  });
+
+  it('are not stalled while they wait for their next time', async () => {
+    const { stalled } = start({ name: 'rare', run: async () => 60_000 });
+    let turns = 0;
+
+    await until(async () => (turns += 1) > 20);
+
+    expect(stalled()).toEqual([]);
+  });
+
+  it('go on after work that failed', async () => {
+    let runs = 0;
+    const { stalled } = start({
+      name: 'failing',
+      run: async () => {
+        runs += 1;
+        throw new Error('no');
+      },
+    });
+
+    await until(async () => runs > 2);
+
+    expect(stalled()).toEqual([]);
+  });
+});
