@@ -10,12 +10,22 @@ import { runChaos } from './run.ts';
 const INDULGENCE_MS = 20_000;
 
 /** What must be none, whatever happens. */
-function broken({ fault, late, changed, lost, unanswered, wrong, refusedWithoutRetryAfter, notes }: Tally): object {
-  return { fault, late, changed, lost, unanswered, wrong, refusedWithoutRetryAfter, notes };
+function broken({
+  fault,
+  late,
+  changed,
+  lost,
+  deaf,
+  unanswered,
+  wrong,
+  refusedWithoutRetryAfter,
+  notes,
+}: Tally): object {
+  return { fault, late, changed, lost, deaf, unanswered, wrong, refusedWithoutRetryAfter, notes };
 }
 
 function unbroken({ fault }: Tally): object {
-  const none = { late: 0, changed: 0, lost: 0, unanswered: 0, wrong: 0, refusedWithoutRetryAfter: 0 };
+  const none = { late: 0, changed: 0, lost: 0, deaf: 0, unanswered: 0, wrong: 0, refusedWithoutRetryAfter: 0 };
   return { fault, ...none, notes: [] };
 }
 

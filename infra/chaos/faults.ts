@@ -76,14 +76,43 @@ export const faults: readonly Fault[] = [
     },
   },
   {
-    name: 'Redis stopped for ten seconds',
+    name: 'Redis stands still',
     store: 'single',
-    inject: async ({ deployment, scale }) => {
-      const pid = await deployment.store.masterPid();
-      process.kill(pid, 'SIGSTOP');
-      await sleep(scaled(10_000, scale));
-      process.kill(pid, 'SIGCONT');
-      await sleep(scaled(2_000, scale));
+    inject: async ({ deployment, random, scale }) => {
+      await standStill(await deployment.store.masterPid(), stillMs(random, scale));
+    },
+  },
+  {
+    name: 'an agent stands still',
+    inject: async ({ deployment, random, scale }) => {
+      await standStill(pickAgent(deployment, random).part.pid(), stillMs(random, scale));
+    },
+  },
+  {
+    name: 'all agents stand still',
+    inject: async ({ deployment, random, scale }) => {
+      const ms = stillMs(random, scale);
+      await Promise.all(deployment.agents.map(({ part }) => standStill(part.pid(), ms)));
+    },
+  },
+  {
+    name: 'a packet process stands still',
+    inject: async ({ deployment, random, scale }) => {
+      const [pid] = childrenOf(pickAgent(deployment, random).part.pid(), /packet-process/);
+      await standStill(pid, stillMs(random, scale));
+    },
+  },
+  {
+    name: 'a browser stands still',
+    impossible: async ({ coordinators }) =>
+      (await takesScreenshots(coordinators[0]!)) ? undefined : 'no agent takes screenshots here',
+    inject: async ({ deployment, observer, random, scale }) => {
+      const { httpPort } = deployment.targets;
+      const body = { type: 'http', host: `http://127.0.0.1:${httpPort}/`, options: { screenshot: true } };
+      await observer.burst(pickCoordinator(deployment, random), 2, { body, budgetMs: PICTURE_BUDGET_MS });
+      const pids = childrenOf(pickAgent(deployment, random).part.pid(), /chrom|headless/);
+      const ms = stillMs(random, scale);
+      await Promise.all(pids.map((pid) => standStill(pid, ms)));
     },
   },
   {
@@ -285,6 +314,23 @@ async function configure(deployment: Deployment, name: string, value: string): P
   const redis = openDirect(await deployment.store.masterPort());
   await redis.config('SET', name, value);
   redis.disconnect();
+}
+
+/** As long as a machine that migrates, swaps or has its lid closed: each of these is met as often. */
+function stillMs(random: () => number, scale: number): number {
+  return scaled(pick([500, 2_000, 5_000, 8_000, 15_000, 30_000], random), scale);
+}
+
+/** Stops a process and lets it go on. One that ended meanwhile, or is not there, stays so. */
+async function standStill(pid: number | undefined, ms: number): Promise<void> {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, 'SIGSTOP');
+    await sleep(ms);
+    process.kill(pid, 'SIGCONT');
+  } catch {
+    // It has ended.
+  }
 }
 
 function pickAgent({ agents }: Deployment, random: () => number): Agent {

@@ -27,6 +27,10 @@ export interface Tally {
   readonly refusalsMs: number[];
   /** Results that are `probe_timeout`: the probe was away, or had too much to do. */
   timedOut: number;
+  /** Probes without a success soon after the end of the fault. */
+  deaf: number;
+  /** The longest time from the end of the fault to a probe's first success, milliseconds. */
+  slowestRecoveryMs: number;
   /** What the first wrong things were, in words. */
   readonly notes: string[];
 }
@@ -41,6 +45,8 @@ export function newTally(fault: string): Tally {
       refusalsMs: [],
       lastRefusal: '',
       timedOut: 0,
+      deaf: 0,
+      slowestRecoveryMs: 0,
       notes: [],
     },
   };

@@ -74,11 +74,13 @@ process.exitCode = report([...(tallies.length > 0 ? figuresOf(tallies) : []), ..
 function describe(tally: Tally): void {
   const { fault, accepted, late, changed, lost, unanswered, refused, cutOff, worstLatenessMs, refusalsMs, timedOut } =
     tally;
+  const { deaf, slowestRecoveryMs } = tally;
   print(fault);
   print(
     `  accepted ${accepted}, not terminal in time ${late}, duplicated or changed ${changed}, lost ${lost}, ` +
       `unanswered ${unanswered}; refused ${refused} (slowest ${Math.round(Math.max(0, ...refusalsMs))} ms), cut off ${cutOff}, ` +
-      `results that timed out ${timedOut}, ` +
+      `results that timed out ${timedOut}, probes without a success in time afterwards ${deaf} ` +
+      `(slowest ${Math.round(slowestRecoveryMs)} ms), ` +
       `worst lateness ${Number.isFinite(worstLatenessMs) ? `${Math.round(worstLatenessMs)} ms` : 'none'}`,
   );
   for (const text of tally.notes) print(`  ! ${text}`);
@@ -92,6 +94,10 @@ function figuresOf(all: readonly Tally[]): readonly Figure[] {
     zero('checks not terminal in time', ({ late }) => late),
     zero('checks duplicated or changed after completion', ({ changed }) => changed),
     zero('checks lost', ({ lost }) => lost),
+    zero('probes without a success within 5 s after a fault', ({ deaf }) => deaf),
+    // A healthy service without a fault refuses nothing and times nothing out.
+    zero('requests refused without a fault', ({ fault, refused }) => (fault === 'none' ? refused : 0)),
+    zero('results that timed out without a fault', ({ fault, timedOut }) => (fault === 'none' ? timedOut : 0)),
     zero('requests unanswered', ({ unanswered }) => unanswered),
     zero('requests answered wrongly', ({ wrong, refusedWithoutRetryAfter }) => wrong + refusedWithoutRetryAfter),
     {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Coordinator } from './deployment.ts';
 import { newTally, note, type Tally } from './ledger.ts';
 import type { OutageWatch } from './outage-watch.ts';
+import type { Recovery } from './recovery.ts';
 
 /** Starts checks and looks at them over HTTP, as a caller would; knows nothing of what goes on inside. */
 export interface Observer {
@@ -14,6 +15,8 @@ export interface Observer {
    * @param request what to ask for instead of the usual mix
    */
   readonly burst: (coordinator: Coordinator, count: number, request?: CheckToStart) => Promise<void>;
+  /** Notes how the probes came back after the fault that is attributed. */
+  readonly noteRecovery: (recoveries: readonly Recovery[]) => void;
   /** Newest accepted checks first, those known to be completed alone. */
   readonly completed: () => readonly string[];
   readonly pending: () => number;
@@ -226,6 +229,15 @@ export function observe(options: ObserverOptions): Observer {
     },
     burst: async (coordinator, count, given) => {
       await Promise.all(Array.from({ length: count }, () => track(start(coordinator, given))));
+    },
+    noteRecovery: (recoveries) => {
+      for (const { probe, ms } of recoveries) {
+        if (Number.isFinite(ms)) tally.slowestRecoveryMs = Math.max(tally.slowestRecoveryMs, ms);
+        else {
+          tally.deaf += 1;
+          note(tally, `${probe} had no success in time after the fault`);
+        }
+      }
     },
     completed: () => watched.flatMap(({ id, body }) => (body === undefined ? [] : [id])).toReversed(),
     pending: () => watched.filter(({ ended, body }) => !ended && body === undefined).length,

@@ -8,6 +8,7 @@ import type { Tally } from './ledger.ts';
 import { observe } from './observer.ts';
 import { watchOutages } from './outage-watch.ts';
 import { seededRandom, shuffled } from './random.ts';
+import { recoveries } from './recovery.ts';
 
 export interface RunOptions {
   readonly faults: readonly Fault[];
@@ -32,6 +33,9 @@ export interface RunOutcome {
   /** Faults that could not be had here, each with its reason. */
   readonly skipped: readonly string[];
 }
+
+/** After the end of a fault every probe answers a check with success within this time. */
+const RECOVERS_WITHIN_MS = 5_000;
 
 /** Runs the service, injects one fault after the other in an order that the seed fixes, and tells what callers saw. */
 export async function runChaos(options: RunOptions): Promise<RunOutcome> {
@@ -69,6 +73,9 @@ export async function runChaos(options: RunOptions): Promise<RunOutcome> {
         report(fault.name);
         observer.attribute(fault.name);
         await Promise.race([fault.inject({ deployment, observer, random, scale }), aborted]);
+        // Before anything else is done to them: whatever needs a restart by others shows here.
+        const recovered = recoveries(deployment, RECOVERS_WITHIN_MS + (indulgenceMs ?? 0));
+        observer.noteRecovery(await Promise.race([recovered, aborted]));
         if (durationMs > 0 && performance.now() > until) break;
       }
     } while (performance.now() < until);

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Deployment } from './deployment.ts';
+
+/** How a probe came back after a fault. */
+export interface Recovery {
+  readonly probe: string;
+  /** From the end of the fault to its first success, milliseconds; infinite where none came in time. */
+  readonly ms: number;
+}
+
+const ASK_EVERY_MS = 250;
+/** A check of one handshake: its deadline and the two seconds after it. */
+const ANSWERS_WITHIN_MS = 8_000;
+
+/**
+ * Asks every probe for a check of its own until it has answered one with success, by whichever coordinator takes it. Nothing is
+ * restarted for it.
+ */
+export function recoveries(deployment: Deployment, withinMs: number): Promise<readonly Recovery[]> {
+  const since = performance.now();
+  return Promise.all(
+    deployment.agents.map(async ({ id }, index) => {
+      for (let attempt = index; performance.now() - since < withinMs; attempt += 1) {
+        const { url } = deployment.coordinators[attempt % deployment.coordinators.length]!;
+        // Asked side by side: one that hangs must not hide the next that would succeed.
+        const succeeded = await Promise.race([succeeds(url, id, deployment.targets.tcpPort), sleep(ASK_EVERY_MS * 4)]);
+        if (succeeded === true) return { probe: id, ms: performance.now() - since };
+        await sleep(ASK_EVERY_MS);
+      }
+      return { probe: id, ms: Number.POSITIVE_INFINITY };
+    }),
+  );
+}
+
+async function succeeds(url: string, probe: string, port: number): Promise<boolean> {
+  const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+  const body = { type: 'tcp', host: '127.0.0.1', port, probes: [probe], options: { attempts: 1 } };
+  try {
+    const started = await fetch(`${url}/check`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      ...{ body: JSON.stringify(body), signal },
+    });
+    if (started.status !== 202) return false;
+    const { checkId } = (await started.json()) as { readonly checkId: string };
+    const read = await fetch(`${url}/check/${checkId}/results?wait=5`, { signal });
+    if (read.status !== 200) return false;
+    const { results } = (await read.json()) as { readonly results: Readonly<Record<string, { result: string }>> };
+    return results[probe]?.result === 'success';
+  } catch {
+    return false;
+  }
+}
