@@ -35,6 +35,26 @@ const hop = { hostname: null, asn: null, asName: null, rtts: [], responders: [],
 const nobody = { ...hop, ip: null, latency: null };
 
 describe('the details of a result', () => {
+  it('list every fault of a certificate, and what the server asked for', () => {
+    const tls = {
+      ...{ authorizationError: 'tls_self_signed', daysLeft: -3, clientCertificateRequested: true },
+      keyExchange: { group: 'X25519', bits: 253 },
+      faults: [
+        { code: 'tls_self_signed', certificate: 0, reason: 'The certificate is self-signed and not trusted.' },
+        { code: 'tls_expired', certificate: 0, reason: 'The certificate was valid until 2026-01-01.' },
+      ],
+    } as never;
+
+    expect(describeResult('http', { tls })).toBe('certificate expired 3 days ago');
+    expect(resultDetails('http', { tls })).toEqual([
+      'not trusted: tls_self_signed',
+      'fault: The certificate is self-signed and not trusted. (tls_self_signed)',
+      'fault: The certificate was valid until 2026-01-01. (tls_expired)',
+      'key exchange: X25519, 253 bits',
+      'the server asks for a certificate of the client',
+    ]);
+  });
+
   it('are the hops of a path, silent and private ones in their place', () => {
     const lines = resultDetails('traceroute', {
       hops: [

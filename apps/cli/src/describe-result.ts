@@ -50,7 +50,9 @@ const describe: Describe = {
     told(statusCode, (code) => `${code} ${statusText ?? ''}`.trimEnd()),
     told(httpVersion, (version) => `HTTP/${version}`),
     told(timings?.total, ms),
-    told(tls?.daysLeft, (days) => `certificate for ${count(days, 'day')}`),
+    told(tls?.daysLeft, (days) =>
+      days < 0 ? `certificate expired ${count(-days, 'day')} ago` : `certificate for ${count(days, 'day')}`,
+    ),
   ],
   info: ({ hostname, asn, asName, city, country }) => [
     told(hostname),
@@ -114,6 +116,9 @@ const details: Details = {
     ...listed(location, (url) => `location: ${url}`),
     ...listed(sslSubject, (name) => `certificate: ${name}, by ${sslIssuer ?? '?'}, until ${sslValidUntil ?? '?'}`),
     ...listed(tls?.authorizationError, (reason) => `not trusted: ${reason}`),
+    ...(tls?.faults ?? []).map(({ code, reason }) => `fault: ${reason} (${code})`),
+    ...listed(tls?.keyExchange, ({ group, bits }) => `key exchange: ${group}, ${bits} bits`),
+    ...(tls?.clientCertificateRequested === true ? ['the server asks for a certificate of the client'] : []),
     ...deviations.map(({ text, clause }) => `not as HTTP has it: ${text} (${clause})`),
   ],
 };

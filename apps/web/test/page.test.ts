@@ -172,7 +172,11 @@ describe('the page', () => {
             'fra-1': {
               ...http,
               ...{ url: 'javascript:pwned=1', location: evil, headers: [[evil, evil]], sslSubject: evil },
-              tls: { ...tls, chain: [{ ...tls.chain[0], subject: `CN=${evil}`, subjectAltNames: [evil] }] },
+              tls: {
+                ...tls,
+                chain: [{ ...tls.chain[0], subject: `CN=${evil}`, subjectAltNames: [evil] }],
+                faults: [{ code: 'tls_untrusted', certificate: 0, reason: evil }],
+              },
             },
           },
         },
@@ -195,6 +199,32 @@ describe('the page', () => {
     }
     expect(tab.faults).toEqual([]);
   });
+
+  itInBrowser(
+    'shows every fault of a certificate, and what else a browser would hold against the connection',
+    async () => {
+      const http = httpCheck.results['fra-1'] as Record<string, unknown>;
+      const faults = [
+        { code: 'tls_self_signed', certificate: 0, reason: 'The certificate is self-signed and not trusted.' },
+        { code: 'tls_expired', certificate: 0, reason: 'The certificate was valid until 2026-01-01.' },
+      ];
+      const tls = {
+        ...(http['tls'] as object),
+        ...{ authorized: false, authorizationError: 'tls_self_signed', faults, daysLeft: -3 },
+        ...{ keyExchange: { group: 'DH', bits: 1024 }, clientCertificateRequested: true, mustStaple: true },
+        chainLength: 12,
+      };
+      await reopen({ checks: [{ ...httpCheck, results: { 'fra-1': { ...http, tls } } }] });
+      await open(`/c/${httpCheck.testId}`, 'fra-1');
+
+      for (const { reason } of faults) await untilText(tab.page, reason);
+      await untilText(tab.page, 'DH, 1024 bits');
+      await untilText(tab.page, 'demanded, none sent');
+      await untilText(tab.page, 'asked for');
+      await untilText(tab.page, 'and 9 certificates more');
+      expect(tab.faults).toEqual([]);
+    },
+  );
 
   itInBrowser('says beside the field what the service refuses', async () => {
     showcase.answers.push(

@@ -35,6 +35,7 @@ export function Certificates({ check, nameOf, onChoose }: ViewProps): JSX.Elemen
               {tls.chain.map((certificate, index) => (
                 <ChainLink key={certificate.fingerprint256} {...{ certificate, index }} last={tls.chain.length - 1} />
               ))}
+              <Rest count={(tls.chainLength ?? 0) - tls.chain.length} />
             </ol>
             {groups.length === 1 ? null : (
               <ProbeChips probes={members.map(([probe]) => probe)} {...{ nameOf, onChoose }} />
@@ -61,15 +62,51 @@ function Validity({ tls }: { readonly tls: Tls }): JSX.Element {
         <ToneMark tone={tls.authorized ? 'good' : 'bad'} />
         {tls.authorized ? 'Trusted, and valid for this host' : codeWords(tls.authorizationError ?? 'not trusted')}
       </p>
+      <Faults tls={tls} />
       <Facts
         facts={[
           ['Valid', `${day(leaf.validFrom)} – ${day(leaf.validUntil)}`],
           ['Protocol', `${tls.protocol}${tls.alpn === null ? '' : `, ${tls.alpn}`}`],
           ['Cipher', tls.cipher],
-          ['OCSP', tls.ocsp === null || tls.ocsp === undefined ? null : tls.ocsp.status],
+          ['Key exchange', keyExchange(tls)],
+          ['OCSP', ocsp(tls)],
+          ['Client certificate', tls.clientCertificateRequested === true ? 'asked for' : null],
         ]}
       />
     </div>
+  );
+}
+
+/** Everything that is wrong, the most basic first. */
+function Faults({ tls }: { readonly tls: Tls }): JSX.Element | null {
+  const { faults = [] } = tls;
+  if (faults.length === 0) return null;
+  return (
+    <ul class="faults">
+      {faults.map(({ certificate, reason }) => (
+        <li key={`${certificate} ${reason}`}>{reason}</li>
+      ))}
+    </ul>
+  );
+}
+
+function keyExchange({ keyExchange: agreed }: Tls): string | null {
+  return agreed === null || agreed === undefined ? null : `${agreed.group}, ${agreed.bits} bits`;
+}
+
+function ocsp({ ocsp: staple, mustStaple }: Tls): string | null {
+  if (staple !== null && staple !== undefined) {
+    return `${staple.status}${staple.signature === 'invalid' ? ', signature wrong' : ''}${staple.current ? '' : ', not current'}`;
+  }
+  return mustStaple === true ? 'demanded, none sent' : null;
+}
+
+/** The chain of a result is bounded. */
+function Rest({ count }: { readonly count: number }): JSX.Element | null {
+  return count <= 0 ? null : (
+    <li>
+      <p class="note">and {plural(count, 'certificate')} more</p>
+    </li>
   );
 }
 
@@ -107,6 +144,7 @@ function ChainLink(props: {
       <p class="subject">{commonName(certificate.subject)}</p>
       <p class="note">
         {certificate.keyType === null ? '' : `${certificate.keyType.toUpperCase()} ${certificate.keyBits ?? ''} · `}
+        {certificate.signatureAlgorithm ? `${certificate.signatureAlgorithm} · ` : ''}
         until {day(certificate.validUntil)}
         {isRoot ? '' : ` · issued by ${commonName(certificate.issuer)}`}
       </p>

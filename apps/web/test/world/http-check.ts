@@ -10,7 +10,7 @@ function certificate(subject: string, issuer: string, from: number, until: numbe
     subjectAltNames:
       mark === 'A1' || mark === 'B2' ? [`DNS:${subject}`, 'DNS:example.com', 'DNS:static.example.com'] : [],
     subjectAltNameCount: mark === 'A1' || mark === 'B2' ? 3 : 0,
-    ...{ keyType: 'ec', keyBits: 256 },
+    ...{ keyType: 'ec', keyBits: 256, signatureAlgorithm: 'ecdsa-with-SHA256' },
   };
 }
 
@@ -53,6 +53,8 @@ function httpOf(id: string, index: number): Record<string, unknown> {
     tls: {
       ...{ protocol: 'TLSv1.3', cipher: 'TLS_AES_128_GCM_SHA256', alpn: 'h2', authorized: true },
       ...{ authorizationError: null, daysLeft: isOld ? 9 : 58, ocsp: null, chain },
+      ...{ faults: [], keyExchange: { group: 'X25519', bits: 253 }, clientCertificateRequested: false },
+      ...{ mustStaple: false, chainLength: 3, sentCertificates: 2 },
     },
     ...(id === 'fra-1' ? { screenshotUrl: '/check/http_AAAAAAAAAAAAAAAAA/screenshot' } : {}),
   });
