@@ -15,7 +15,7 @@ export const failureCodes = {
   dns_error: 'The resolver answered with another error rcode, which `rcode` names.',
   dns_bad_response: 'The answer was not a valid DNS message for the question that was sent.',
   dns_no_answer:
-    'The server did not answer the question: it referred to another zone, or sent neither records nor a proof that there are none.',
+    'The server did not answer the question: it referred to another zone, sent neither records nor a proof that there are none, an answer that is cut off (TC), or aliases in a circle; `answerKind` says which.',
   dns_resolver_unreachable:
     'The resolver could not be reached, or its address not be found; in a trace, the name servers of a zone.',
   // Connections and packets.

@@ -56,7 +56,7 @@ export const hostileCorpus: Readonly<Record<keyof typeof hostileBehaviours, Corp
   'foreign-type': { ours: 'NOERROR 1/0', kind: 'foreign', code: 'dns_bad_response' },
   'cut-udp': { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },
   'cut-always': { ours: 'NOERROR 0/0', kind: 'truncated', code: 'dns_no_answer' },
-  'cut-behind': { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },
+  'cut-behind': { ours: 'NOERROR 1/0 192.0.2.1', kind: 'truncated', code: 'dns_no_answer' },
   'cut-record': {
     ours: 'NOERROR 1/0 192.0.2.1',
     kind: 'answer',

@@ -49,6 +49,15 @@ describe('the names of an address', () => {
     expect((await names.reverse('8.8.4.4', never)).join('')).not.toMatch(/\p{Cc}/u);
   });
 
+  it('are in the form in which DNS answers are shown: a blank is escaped', async () => {
+    const names = await lookUp(() => ({ records: ['evil name.example.com', 'tab\there.example.com'] }));
+
+    expect(await names.reverse('8.8.4.4', never)).toEqual([
+      String.raw`evil\032name.example.com`,
+      String.raw`tab\009here.example.com`,
+    ]);
+  });
+
   it('are bounded in length, however much their escapes take', async () => {
     const label = '\u001b'.repeat(60);
     const names = await lookUp(() => ({ records: [`${label}.${label}.${label}.com`] }));

@@ -13,7 +13,7 @@ export type AddressAnswer =
 export interface NameResolver {
   /** A or AAAA records, in the order of the answer, each in canonical text. */
   readonly addresses: (name: string, family: Family, signal: AbortSignal) => Promise<AddressAnswer>;
-  /** PTR records as they came; empty for whatever goes wrong. */
+  /** PTR records in presentation format; empty for whatever goes wrong. */
   readonly reverse: (address: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
@@ -52,7 +52,9 @@ export function createNameResolver({ servers, timeoutMs = 1_500, tries = 2 }: Na
     },
     reverse: async (address, signal) => {
       try {
-        return await ask(openChannel(), signal, (channel) => channel.reverse(address));
+        const names = await ask(openChannel(), signal, (channel) => channel.reverse(address));
+        // c-ares escapes what is not printable, and takes the blank for printable (RFC 1035 section 5.1).
+        return names.map((name) => name.replaceAll(' ', String.raw`\032`));
       } catch {
         signal.throwIfAborted();
         return [];

@@ -27,7 +27,7 @@ export function answerFailure(
     case 'lame':
       return noAnswer('The server answered NOERROR with neither records nor anything that proves that there are none.');
     case 'truncated':
-      return noAnswer('The answer is cut off (TC) before the first of the records.');
+      return noAnswer('The answer is cut off (TC): what it holds may be a part of it.');
     case 'loop':
       return noAnswer(`The aliases lead in a circle, back to ${alias}.`);
     case 'foreign':

@@ -8,7 +8,7 @@ export const answerKinds = {
   nxdomain: 'the name, or the one its aliases lead to (RFC 6604), does not exist',
   referral: 'the name servers of another zone, and no answer',
   lame: 'NOERROR with neither records nor anything that proves that there are none',
-  truncated: 'cut off (TC) before the first record of the type',
+  truncated: 'cut off (TC), over TCP too or because TCP fails',
   foreign: 'records that were not asked for, and none that were',
   loop: 'aliases that lead in a circle',
   error: 'another rcode',
@@ -62,10 +62,11 @@ export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
   });
   if (answer.rcode === 'NXDOMAIN') return classified('nxdomain');
   if (answer.rcode !== 'NOERROR') return classified('error');
+  // RFC 2181 section 9: whatever such an answer holds may be a part of it.
+  if (answer.flags.includes('tc')) return classified('truncated');
   if (isLoop) return classified('loop');
   if (answer.answers.some((record) => record.type === answer.recordType && sameName(record.name, name)))
     return classified('answer');
-  if (answer.flags.includes('tc')) return classified('truncated');
   if (!isAlias && answer.answers.length > 0) return classified('foreign');
   if (isNodata(answer, name, isAlias)) return classified('nodata');
   if (isAlias) return classified('alias');

@@ -69,7 +69,7 @@ export function dnsReason(result: Dns): string | undefined {
     case 'lame':
       return 'the server sent neither records nor a proof that there are none';
     case 'truncated':
-      return error?.code === 'dns_no_answer' ? 'the answer was cut off before the first record' : undefined;
+      return error?.code === 'dns_no_answer' ? 'the answer was cut off (TC)' : undefined;
     case 'foreign':
       return 'the answer held only records that were not asked for';
     case 'loop':
