@@ -7,36 +7,42 @@ import type { DiagnosticContext } from '../../packages/diagnostics/src/diagnosti
 import { createPacketSockets, loadDiagnostic } from '../../packages/diagnostics/src/index.ts';
 
 /** One line of standard input, JSON. */
-export interface PortOrder {
+export interface LabOrder {
   readonly id: number;
-  readonly type: 'tcp' | 'udp';
+  readonly type: 'tcp' | 'udp' | 'ping' | 'dns';
   readonly host: string;
-  readonly port: number;
-  readonly attempts: number;
+  /** Of the type, such as `port`. */
+  readonly fields?: object;
+  /** All of them, those with a default too. */
+  readonly options: object;
+  /** True for a probe without its packet process. */
+  readonly isBlind?: boolean;
 }
 
 /** One line of standard output, JSON. */
-export interface PortOutcome {
+export interface LabOutcome {
   readonly id: number;
   readonly outcome: object;
 }
 
-/** Runs checks of ports where it is started: orders come in as lines and outcomes go out as lines, until the input ends. */
+/** Runs checks where it is started: orders come in as lines and outcomes go out as lines, until the input ends. */
 const packets = createPacketSockets();
+// As an agent does at its start: ICMP errors are read from then on.
+await packets.probePrivilege();
 const running = new Set<Promise<void>>();
 for await (const line of createInterface({ input: process.stdin })) {
-  const order = JSON.parse(line) as PortOrder;
+  const order = JSON.parse(line) as LabOrder;
   const check = run(order).then((outcome) => {
-    process.stdout.write(`${JSON.stringify({ id: order.id, outcome } satisfies PortOutcome)}\n`);
+    process.stdout.write(`${JSON.stringify({ id: order.id, outcome } satisfies LabOutcome)}\n`);
   });
   running.add(check);
 }
 await Promise.all(running);
 await packets.close();
 
-async function run({ type, host, port, attempts }: PortOrder): Promise<object> {
+async function run({ type, host, fields = {}, options, isBlind = false }: LabOrder): Promise<object> {
   const checkType: AnyCheckType = checkTypes[type];
-  const params = { host, port, options: { attempts } } as ParamsOf<AnyCheckType>;
+  const params = { host, ...fields, options } as ParamsOf<AnyCheckType>;
   // What an answer is is tried here, not how soon: a machine that stands still now and then has its time as well.
   const budgetMs = 3 * checkType.budgetMs(params);
   const started = performance.now();
@@ -44,13 +50,19 @@ async function run({ type, host, port, attempts }: PortOrder): Promise<object> {
     signal: AbortSignal.timeout(budgetMs),
     remainingMs: () => budgetMs - (performance.now() - started),
     // Inside a namespace every address is allowed: no packet leaves it.
-    admit: async () => {
-      const target = { host, address: host, family: isIPv6(host) ? (6 as const) : (4 as const), addresses: [host] };
+    admit: async ({ host: named }) => {
+      const address = named.replace(/^\[(.*)\]$/, '$1');
+      const target = {
+        host: address,
+        address,
+        family: isIPv6(address) ? (6 as const) : (4 as const),
+        addresses: [address],
+      };
       return { admitted: true, target: { ...target, resolveMs: 0 } };
     },
     names: { reverse: async () => [], forward: async () => [] },
     resolvers: [],
-    packets,
+    packets: isBlind ? { unavailable: 'This probe is to have no raw sockets.' } : packets,
     showPrivateAddresses: true,
     isPrivateAddress: () => false,
     attribution: { userAgent: 'Vantage/0 (netlab)', payloadTag: 'vantage-netlab' },

@@ -11,6 +11,10 @@ export async function filterPackets(lab: ServicesLab): Promise<void> {
     `${both} ${labPorts.dropped} drop`,
     `tcp dport ${labPorts.reset} reject with tcp reset`,
     `${both} ${labPorts.prohibited} reject with icmpx admin-prohibited`,
+    `${both} ${labPorts.rejected} reject`,
+    // As a host does on a flaky link: every other one is refused, the first among them.
+    'icmp type echo-request ip length 142 numgen inc mod 2 == 0 reject with icmpx host-unreachable',
+    'icmpv6 type echo-request ip6 length 122 numgen inc mod 2 == 0 reject with icmpx host-unreachable',
   ]);
   const refusals = labFamilies.flatMap(({ family, prohibited, unreachable }) => {
     const destination = family === 4 ? 'ip daddr' : 'ip6 daddr';

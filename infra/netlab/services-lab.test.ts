@@ -10,7 +10,7 @@ import { netlabMissing } from './netlab.ts';
 import { labServices, startService } from './services-lab-daemons.ts';
 import { filterPackets } from './services-lab-filter.ts';
 import { scanPorts, type NmapPort } from './services-lab-nmap.ts';
-import { startPortChecks, type PortChecks } from './services-lab-runner.ts';
+import { startLabChecks, type LabChecks } from './services-lab-runner.ts';
 import { createServicesLab, labFamilies, labPorts, type ServicesLab } from './services-lab.ts';
 
 type Tcp = Outcome<typeof tcp>;
@@ -26,13 +26,13 @@ const CLOSED = 81;
 const OPEN = 53;
 
 let lab: ServicesLab;
-let checks: PortChecks;
+let checks: LabChecks;
 let daemons: readonly Daemon[] = [];
 
 beforeAll(async () => {
   if (missing !== null) return;
   lab = createServicesLab();
-  checks = startPortChecks(lab);
+  checks = startLabChecks(lab);
   await filterPackets(lab);
   daemons = await Promise.all(labServices.map((service) => startService(lab, service)));
 }, 120_000);
@@ -46,7 +46,7 @@ afterAll(async () => {
 async function check<T>(type: 'tcp' | 'udp', host: string, port: number): Promise<T> {
   // Whoever answers does so at once, and on a busy machine may be asked again; silence is waited for once.
   const isSilent = port === labPorts.dropped || labFamilies.some(({ blackHole }) => host === blackHole);
-  return (await checks.run({ type, host, port, attempts: isSilent ? 1 : 3 })) as T;
+  return (await checks.run({ type, host, fields: { port }, options: { attempts: isSilent ? 1 : 3 } })) as T;
 }
 
 describe.each(labFamilies)('over IPv$family', ({ family, target, router, prohibited, unreachable, blackHole }) => {
@@ -82,10 +82,15 @@ describe.each(labFamilies)('over IPv$family', ({ family, target, router, prohibi
         'syn-ack': null,
         reset: 'connection_refused',
         'no-response': 'timed_out',
-        // Linux makes EHOSTUNREACH of the one and EACCES of the other (icmp_err_convert, icmpv6_err_convert).
-        'admin-prohibited': family === 4 ? 'host_unreachable' : 'administratively_prohibited',
+        'admin-prohibited': 'administratively_prohibited',
         'host-unreach': 'host_unreachable',
+        'port-unreach': 'port_unreachable',
       });
+      // What is filtered and not silent was refused by an ICMP error, and nmap names its sender where that is not the host.
+      const senders = views.map(([{ state, reason, from, host }]) =>
+        state === 'filtered' && reason !== 'no-response' ? (from ?? host) : undefined,
+      );
+      expect(views.map(([, { icmp }]) => icmp?.from)).toEqual(senders);
     },
   );
 

@@ -53,8 +53,9 @@ function addressesOf(family: 4 | 6, address: (network: number, host: number) => 
   };
 }
 
-/** Ports of the target on which its filter has a rule, for TCP and UDP alike; `reset` for TCP alone. */
-export const labPorts = { dropped: 7001, reset: 7002, prohibited: 7003 } as const;
+/** Ports of the target on which its filter has a rule, for TCP and UDP alike; `reset` for TCP alone. `rejected` is
+ * refused as nftables and iptables do by default. */
+export const labPorts = { dropped: 7001, reset: 7002, prohibited: 7003, rejected: 7004 } as const;
 
 const IP = '/usr/sbin/ip';
 const PREFIX = 'vantage-services';

@@ -16,3 +16,10 @@ export const icmpErrorSchema = (description: string) =>
 
 /** `from` is `null` if only the kernel's errno is known, and for a sender whose address is masked. */
 export type IcmpNotice = Readonly<Static<ReturnType<typeof icmpErrorSchema>>>;
+
+/** A field of results that depend on ICMP errors. */
+export const icmpUnreadSchema = Type.Boolean({
+  description:
+    'True if the probe could not read ICMP errors, for want of its packet process: silence may have been a refusal, and ' +
+    'of a refusal neither type nor sender is known. Absent otherwise.',
+});

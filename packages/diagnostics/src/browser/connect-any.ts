@@ -29,7 +29,7 @@ export async function connectAny(
   for (const [index, address] of addresses.entries()) {
     const timeoutMs = index === addresses.length - 1 ? CONNECT_TIMEOUT_MS : NEXT_AFTER_MS;
     const pinned = { ...target, address, family: isIPv6(address) ? 6 : 4 } as const;
-    const connected = await connectPinned(pinned, port, signal, timeoutMs);
+    const connected = await connectPinned(pinned, port, signal, { timeoutMs });
     if (connected.socket === null) {
       failures.set(address, connected);
       continue;

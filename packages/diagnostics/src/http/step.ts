@@ -82,12 +82,13 @@ async function open(
   target: Target,
   url: URL,
   options: StepOptions,
-  { signal, certificateAuthorities = [], trust = createTrustStore(certificateAuthorities) }: DiagnosticContext<Http>,
+  context: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Channel | Failed> {
+  const { signal, certificateAuthorities = [], trust = createTrustStore(certificateAuthorities) } = context;
   const { insecureSSL, httpVersion } = options;
   const connecting = performance.now();
-  const connected = await connectPinned(target, portOf(url), signal);
+  const connected = await connectPinned(target, portOf(url), signal, { icmp: context });
   if (connected.socket === null) {
     record.broken(performance.now() - connecting);
     return connected;

@@ -49,7 +49,7 @@ export function pingFields(
 
 function packetRows(packet: SentPacket, target: Target, context: DiagnosticContext<Ping>): Row[] {
   const { seq, sentMs, icmp } = packet;
-  const notice = icmp === null ? {} : { icmp: icmpNotice(icmp, target, context).notice };
+  const notice = icmp === null ? {} : { icmp: icmpNotice(icmp, target, context, 'icmp').notice };
   const [answer, ...duplicates] = packet.replies.filter((reply) => isInTime(packet, reply));
   if (sentMs === null || answer === undefined) {
     return [{ seq, rtt: null, ttl: null, from: notice.icmp?.from ?? null, duplicate: false, ...notice }];

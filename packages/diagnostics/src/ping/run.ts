@@ -92,7 +92,9 @@ function outcome(state: Exchange, target: Target, fields: Fields, context: Diagn
 
 /** What most of the ICMP errors say; of those that are equally many, the one about the earliest packet. */
 function commonestError({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
-  const failures = packets.flatMap(({ icmp }) => (icmp === null ? [] : [icmpNotice(icmp, target, context).failure]));
+  const failures = packets.flatMap(({ icmp }) =>
+    icmp === null ? [] : [icmpNotice(icmp, target, context, 'icmp').failure],
+  );
   const counts = Map.groupBy(failures, ({ message }) => message);
   const [commonest = null] = [...counts.values()].toSorted((a, b) => b.length - a.length).flat();
   return commonest;

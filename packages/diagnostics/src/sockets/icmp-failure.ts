@@ -1,5 +1,6 @@
 import type { Failure, FailureCode, Family } from '@vantage/contract';
 
+import type { PacketProtocol } from './packet-socket.ts';
 import type { IcmpError } from './wire/icmp.ts';
 
 interface Verdict {
@@ -65,13 +66,23 @@ export function icmpMark(family: Family, error: IcmpError, isOfTarget: boolean):
  *
  * @param sender its address, or null where it is not shown
  * @param target the address that was measured: an error of its own is the target's answer, any other the network's
+ * @param protocol of the packets that were sent
  */
-export function icmpFailure(family: Family, error: IcmpError, sender: string | null, target: string): Failure {
-  const { code, text } = verdict(family, error);
+export function icmpFailure(
+  family: Family,
+  error: IcmpError,
+  sender: string | null,
+  target: string,
+  protocol: PacketProtocol = 'icmp',
+): Failure {
+  const { code, text: plain } = verdict(family, error);
+  // A host answers a SYN to a closed port with RST (RFC 9293 section 3.5.2), never so.
+  const text = protocol === 'tcp' && code === 'port_unreachable' ? 'the port is refused, as packet filters do' : plain;
   const who = sender === target ? 'The target' : sender === null ? 'A router with a private address' : sender;
   const mtu = error.kind === 'too-big' && error.mtu > 0 ? `, which carries ${error.mtu} bytes` : '';
   const message = `${who} said that ${text}${mtu} (ICMP type ${error.type} code ${error.code}).`;
-  return { code, phase: 'response', source: sender === target ? 'target' : 'network', message };
+  const phase = protocol === 'tcp' ? 'connect' : 'response';
+  return { code, phase, source: sender === target ? 'target' : 'network', message };
 }
 
 function verdict(family: Family, error: IcmpError): Verdict {

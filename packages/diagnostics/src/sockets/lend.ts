@@ -3,7 +3,7 @@ import type { Failure, Target } from '@vantage/contract';
 import { classifyError } from '../classify.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
 import type { Clock, PacketSocket, PacketSocketOptions, PacketSockets } from './packet-socket.ts';
-import { isPrivilegeError, privilegeText } from './privilege.ts';
+import { isPacketProcessLost, isPrivilegeError, privilegeText } from './privilege.ts';
 
 /**
  * Opens a packet socket, or says in a failure why this probe cannot.
@@ -27,6 +27,10 @@ export async function openPackets(
     const message = 'The packet process did not answer before the end of the check.';
     return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
   } catch (error) {
+    if (isPacketProcessLost(error)) {
+      const message = `The packet process ended as the check began, twice. ${privilegeText(error)}`;
+      return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
+    }
     return {
       failure: isPrivilegeError(error) ? capabilityMissing(privilegeText(error)) : classifyError(error, 'exec'),
     };

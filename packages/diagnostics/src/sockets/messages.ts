@@ -6,7 +6,7 @@ import { fieldReader, fieldWriter, type FieldReader } from './fields.ts';
 import { MAX_FRAME_BYTES } from './frames.ts';
 import { MAX_PACKET_BYTES, type Clock, type PacketProtocol, type ReceivedPacket } from './packet-socket.ts';
 
-/** What the agent asks of its packet process. `ref` names a socket, `token` an answer that is awaited. */
+/** What the agent asks of its packet process. `watch` opens for ICMP errors alone. `ref` names a socket, `token` an answer that is awaited. */
 export type Request =
   | {
       readonly op: 'open';
@@ -14,6 +14,14 @@ export type Request =
       readonly family: Family;
       readonly protocol: PacketProtocol;
       readonly identifier: number;
+    }
+  | {
+      readonly op: 'watch';
+      readonly ref: number;
+      readonly family: Family;
+      readonly protocol: PacketProtocol;
+      readonly identifier: number;
+      readonly recallMs: number;
     }
   | { readonly op: 'close'; readonly ref: number }
   | {
@@ -34,7 +42,7 @@ export type Answer =
   | { readonly op: 'source'; readonly token: number; readonly address: string; readonly errno: string }
   | ({ readonly op: 'packet'; readonly ref: number } & ReceivedPacket);
 
-const requestOps = ['open', 'close', 'send', 'source'] as const;
+const requestOps = ['open', 'close', 'send', 'source', 'watch'] as const;
 const answerOps = ['ready', 'opened', 'sent', 'source', 'packet'] as const;
 const protocols: readonly PacketProtocol[] = ['icmp', 'udp', 'tcp'];
 const clocks: readonly Clock[] = ['kernel', 'process'];
@@ -50,6 +58,10 @@ export function encodeRequest(request: Request): Buffer {
     const { ref, family, protocol, identifier } = request;
     return writer.u32(ref).u8(family).u8(protocols.indexOf(protocol)).u16(identifier).done();
   }
+  if (request.op === 'watch') {
+    const { ref, family, protocol, identifier, recallMs } = request;
+    return writer.u32(ref).u8(family).u8(protocols.indexOf(protocol)).u16(identifier).u16(recallMs).done();
+  }
   const { ref, token, ttl, destination, packet } = request;
   return writer.u32(ref).u32(token).u8(ttl).text(destination).rest(packet).done();
 }
@@ -60,9 +72,11 @@ export function decodeRequest(body: Buffer): Request {
   const op = entry(requestOps, reader.u8());
   if (op === 'close') return ended(reader, { op, ref: reader.u32() });
   if (op === 'source') return ended(reader, { op, token: reader.u32(), destination: addressField(reader) });
-  if (op === 'open') {
+  if (op === 'open' || op === 'watch') {
     const [ref, family, protocol] = [reader.u32(), familyField(reader), entry(protocols, reader.u8())];
-    return ended(reader, { op, ref, family, protocol, identifier: reader.u16() });
+    const socket = { ref, family, protocol, identifier: reader.u16() };
+    if (op === 'open') return ended(reader, { op, ...socket });
+    return ended(reader, { op, ...socket, recallMs: reader.u16() });
   }
   const [ref, token, ttl] = [reader.u32(), reader.u32(), reader.u8()];
   if (ttl === 0) throw new RangeError('A TTL of zero.');

@@ -8,6 +8,7 @@ import { awakeTimer } from './awake-clock.ts';
 import { errnoError, errnoOf } from './errno.ts';
 import { frame, frameReader } from './frames.ts';
 import { decodeAnswer, encodeRequest, type Answer, type Request } from './messages.ts';
+import { PACKET_PROCESS_LOST } from './privilege.ts';
 
 /** How the packet process is started, so that it alone can hold CAP_NET_RAW. */
 export interface PacketProcessOptions {
@@ -65,7 +66,10 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
       pipe.destroy();
       child.stderr?.destroy();
       child.kill('SIGKILL');
-      const error = errnoError('ECHILD', escapeText(`The packet process ${reason}.`, 256));
+      const error = errnoError(
+        wasReady ? PACKET_PROCESS_LOST : 'ECHILD',
+        escapeText(`The packet process ${reason}.`, 256),
+      );
       // Paths and stack traces are for the operator; the message is public.
       error.cause = [detail, lastWords].filter((text) => text !== '').join('\n');
       if (wasReady) listeners.onLost(error);

@@ -10,6 +10,7 @@ import { loadLibc, type Libc } from './libc.ts';
 import { decodeRequest, encodeAnswer, type Answer, type Request } from './messages.ts';
 import type { PacketProtocol } from './packet-socket.ts';
 import { openRawSocket, type ArrivedPacket, type RawSocketLibrary, type SharedRawSocket } from './raw-sockets.ts';
+import { createRecentErrors } from './recent-errors.ts';
 import { ownerOf } from './wire/owner.ts';
 
 /**
@@ -18,12 +19,18 @@ import { ownerOf } from './wire/owner.ts';
  */
 
 type OpenRequest = Extract<Request, { op: 'open' }>;
+type WatchRequest = Extract<Request, { op: 'watch' }>;
+type Packet = Omit<ArrivedPacket, 'family'>;
 
 /** Packets beyond this backlog of an agent that does not read are dropped, as a full socket buffer drops them. */
 const MAX_BACKLOG_BYTES = 1_048_576;
 
 function ownerKey(family: Family, protocol: PacketProtocol, identifier: number): string {
   return `${family}/${protocol}/${identifier}`;
+}
+
+function keyOf({ family, protocol, identifier }: OpenRequest | WatchRequest): string {
+  return ownerKey(family, protocol, identifier);
 }
 
 function serve(
@@ -35,21 +42,52 @@ function serve(
   const opened = new Map<number, OpenRequest>();
   const owners = new Map<string, number>();
   const shared = new Map<string, SharedRawSocket>();
+  const openedAtMs = new Map<string, number>();
+  const watched = new Map<number, WatchRequest>();
+  const recent = createRecentErrors<Packet>();
 
+  const handOn = (ref: number, packet: Packet): void => {
+    if (pipe.writableLength < MAX_BACKLOG_BYTES) answer({ op: 'packet', ref, ...packet });
+  };
   const onPacket = ({ family, ...packet }: ArrivedPacket): void => {
     const owner = ownerOf(family, packet.protocol, packet.data);
     if (owner === undefined) return;
-    const ref = owners.get(ownerKey(family, owner.protocol, owner.identifier));
-    if (ref !== undefined && pipe.writableLength < MAX_BACKLOG_BYTES) answer({ op: 'packet', ref, ...packet });
+    const key = ownerKey(family, owner.protocol, owner.identifier);
+    const ref = owners.get(key);
+    if (ref !== undefined) handOn(ref, packet);
+    if (packet.protocol !== 'icmp' || owner.protocol === 'icmp') return;
+    recent.add(key, { ...packet, data: Uint8Array.from(packet.data) });
+    for (const watch of watched.values()) if (keyOf(watch) === key) handOn(watch.ref, packet);
   };
   const share = (family: Family, protocol: PacketProtocol): SharedRawSocket => {
     const key = `${family}/${protocol}`;
     const socket = shared.get(key) ?? openRawSocket(library, libc, family, protocol, onPacket);
+    if (!shared.has(key)) openedAtMs.set(key, performance.now());
     shared.set(key, socket);
     return socket;
   };
+  /** What already waits in the raw sockets is read before this answers, so that nothing which came before is missed. */
+  const watch = (request: WatchRequest): void => {
+    const { ref, recallMs } = request;
+    let errno = '';
+    try {
+      share(request.family, 'icmp');
+    } catch (error) {
+      errno = errnoOf(error);
+    }
+    // Nothing can be told of a time before the socket was there.
+    const heardMs = performance.now() - (openedAtMs.get(`${request.family}/icmp`) ?? 0);
+    if (errno === '' && recallMs > heardMs) errno = 'ENODATA';
+    setImmediate(() => {
+      if (errno === '') {
+        watched.set(ref, request);
+        for (const packet of recent.since(keyOf(request), recallMs)) handOn(ref, packet);
+      }
+      answer({ op: 'opened', ref, errno });
+    });
+  };
   const open = (request: OpenRequest): string => {
-    const key = ownerKey(request.family, request.protocol, request.identifier);
+    const key = keyOf(request);
     if (owners.has(key) || opened.has(request.ref)) return 'EADDRINUSE';
     try {
       share(request.family, 'icmp');
@@ -62,6 +100,7 @@ function serve(
     return '';
   };
   const close = (ref: number): void => {
+    watched.delete(ref);
     const request = opened.get(ref);
     if (request === undefined) return;
     const { family, protocol, identifier } = request;
@@ -86,6 +125,8 @@ function serve(
     switch (request.op) {
       case 'open':
         return answer({ op: 'opened', ref: request.ref, errno: open(request) });
+      case 'watch':
+        return watch(request);
       case 'close':
         return close(request.ref);
       case 'send':

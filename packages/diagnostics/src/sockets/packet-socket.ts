@@ -10,7 +10,8 @@ export interface PacketSockets {
    * there; each gets only what answers its own identifier.
    *
    * @throws `NodeJS.ErrnoException`: EPERM or EACCES when the privilege is missing, EAFNOSUPPORT when the machine lacks
-   *   the family, ECHILD when the packet process cannot be started, EADDRINUSE when the identifier is taken
+   *   the family, ECHILD when the packet process cannot be started, EADDRINUSE when the identifier is taken, ENODATA when
+   *   it cannot recall ICMP errors so far back
    */
   readonly open: (options: PacketSocketOptions) => Promise<PacketSocket>;
   /**
@@ -30,6 +31,11 @@ export interface PacketSocketOptions {
   readonly protocol: PacketProtocol;
   /** ICMP identifier, or local port for UDP and TCP. Without it a free one is chosen at random. */
   readonly identifier?: number | undefined;
+  /**
+   * Hears the ICMP errors about packets that a socket of the kernel's sends from the local port `identifier`, and sends
+   * none: also the errors that came in the last `recallMs` milliseconds. Any number of these may hear of one port.
+   */
+  readonly errorsOnly?: { readonly recallMs: number } | undefined;
 }
 
 export interface PacketSocket {

@@ -1,5 +1,9 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+
 import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 
+import { closedPort } from '../../test/closed-port.ts';
 import { ipv6Missing, itNeeding } from '../../test/needs.ts';
 import { skip } from '../../test/virtual-time.ts';
 import { createPacketSockets } from './packet-sockets.ts';
@@ -183,13 +187,58 @@ describe('the packet process', () => {
     killed(own.status().pid);
 
     expect((await lost).message).toContain('SIGKILL');
-    await expect(socket.send(new Uint8Array(8), '127.0.0.1', 9)).rejects.toMatchObject({ code: 'ECHILD' });
+    await expect(socket.send(new Uint8Array(8), '127.0.0.1', 9)).rejects.toMatchObject({ code: 'ESRCH' });
     expect(own.status()).toMatchObject({ pid: null, crashes: 1 });
     const next = await own.open({ family: 4, protocol: 'icmp' });
     const received = nextPacket(next);
     await next.send(echoRequest(4, next.identifier, 1, Buffer.alloc(8)), '127.0.0.1', 9);
     expect((await received).from).toBe('127.0.0.1');
     await own.close();
+  });
+
+  itWithIpv4('starts it again for those who ask while it dies', async () => {
+    const own = createPacketSockets();
+    await own.sourceFor('127.0.0.1');
+    // It is dead before it reads what is asked next, and this process has not heard of it.
+    killed(own.status().pid);
+    const [socket, privilege, source] = await Promise.all([
+      own.open({ family: 4, protocol: 'icmp' }),
+      own.probePrivilege(),
+      own.sourceFor('127.0.0.1'),
+    ]);
+
+    expect(socket.identifier).toBeGreaterThan(0);
+    expect(privilege.ipv4).toBeNull();
+    expect(source).toBe('127.0.0.1');
+    expect(own.status().crashes).toBe(1);
+    await own.close();
+  });
+
+  itWithIpv4('recalls the ICMP errors about a port that came before anyone asked, for each who asks', async () => {
+    const { port, close } = await closedPort();
+    const sender = createSocket('udp4');
+    await new Promise<void>((resolve) => sender.connect(port, '127.0.0.1', resolve));
+    sender.on('error', () => undefined).send('ours');
+    await once(sender, 'error');
+    const watch = { family: 4, protocol: 'udp', identifier: sender.address().port } as const;
+
+    const [one, other] = await Promise.all(
+      [1, 2].map(() => packets.open({ ...watch, errorsOnly: { recallMs: 60_000 } })),
+    );
+    const [first, second] = await Promise.all([nextPacket(one!), nextPacket(other!)]);
+    const blank = await packets.open({ ...watch, errorsOnly: { recallMs: 0 } });
+    const heard = nextPacket(blank);
+    sender.send('again');
+    const live = await heard;
+    for (const socket of [one!, other!, blank]) socket.close();
+    sender.close();
+    await close();
+
+    for (const { protocol, data, from } of [first, second, live]) {
+      expect(from).toBe('127.0.0.1');
+      expect(protocol).toBe('icmp');
+      expect(parseIcmp(4, data)).toMatchObject({ kind: 'unreachable', type: 3, code: 3 });
+    }
   });
 
   itWithIpv4('kills a packet process that no longer answers, and is there again for the next', async () => {
@@ -202,7 +251,7 @@ describe('the packet process', () => {
     jest.advanceTimersByTime(SILENCE_MS);
 
     await expect(sending).rejects.toMatchObject({
-      code: 'ECHILD',
+      code: 'ESRCH',
       message: expect.stringContaining('does not answer'),
     });
     expect((await lost).message).toContain('does not answer');

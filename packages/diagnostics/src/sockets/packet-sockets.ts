@@ -4,7 +4,7 @@ import type { Family } from '@vantage/contract';
 
 import { errnoError } from './errno.ts';
 import { freeIdentifier, identifierKey } from './identifiers.ts';
-import type { Answer } from './messages.ts';
+import type { Answer, Request } from './messages.ts';
 import { startPacketChild, type PacketChild, type PacketProcessOptions } from './packet-child.ts';
 import {
   MAX_PACKET_BYTES,
@@ -13,7 +13,7 @@ import {
   type PacketSockets,
   type ReceivedPacket,
 } from './packet-socket.ts';
-import { privilegeText } from './privilege.ts';
+import { isPacketProcessLost, privilegeText } from './privilege.ts';
 
 /** What raw sockets a probe has: per family null, or the reason in words why it has none. */
 export interface PacketPrivilege {
@@ -50,6 +50,9 @@ interface Listeners {
 
 /** Waits after the first, second … failure in a row; a process that ran longer than the last starts the row anew. */
 const BACKOFF_MS = [0, 250, 1_000, 5_000, 30_000] as const;
+
+/** As much as a message has room for. */
+const MAX_RECALL_MS = 0xffff;
 
 /** A process that owes an answer and says nothing for so long hangs, unless this one stood still meanwhile. */
 const SILENCE_MS = 5_000;
@@ -88,7 +91,7 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
     listen(false);
     if (waiters.size > 0) return child?.kill('does not answer');
     // Whoever asked has left, maybe before there was anything to answer: a question that always has one tells.
-    sourceFor('127.0.0.1').catch(() => undefined);
+    sourceForOnce('127.0.0.1').catch(() => undefined);
   };
   const lose = (error: Error): void => {
     if (performance.now() - failedAtMs > BACKOFF_MS.at(-1)!) failuresInRow = 0;
@@ -138,22 +141,32 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
       return request(child);
     });
 
-  const open = async (wanted: PacketSocketOptions): Promise<PacketSocket> => {
+  const openOnce = async (wanted: PacketSocketOptions): Promise<PacketSocket> => {
     if (child === undefined) await start();
+    const { family, protocol, errorsOnly } = wanted;
     const identifier = wanted.identifier ?? freeIdentifier(wanted, identifiers);
     const ref = nextNumber();
     const key = identifierKey(wanted, identifier);
-    if (identifiers.has(key)) throw errnoError('EADDRINUSE', `The identifier ${identifier} is in use.`);
-    identifiers.add(key);
-    const { family, protocol } = wanted;
-    const answer = await ask(ref, ref, (running) => running.send({ op: 'open', ref, family, protocol, identifier }));
+    if (errorsOnly === undefined && identifiers.has(key)) {
+      throw errnoError('EADDRINUSE', `The identifier ${identifier} is in use.`);
+    }
+    // A watch sends nothing and takes no identifier from others.
+    if (errorsOnly === undefined) identifiers.add(key);
+    const release = (): void => void (errorsOnly === undefined && identifiers.delete(key));
+    const early: ReceivedPacket[] = [];
+    const listeners: Listeners = { packet: (packet) => early.push(packet), lost: () => undefined };
+    sockets.set(ref, listeners);
+    const common = { ref, family, protocol, identifier } as const;
+    const recallMs = Math.min(MAX_RECALL_MS, Math.ceil(errorsOnly?.recallMs ?? 0));
+    const request: Request =
+      errorsOnly === undefined ? { op: 'open', ...common } : { op: 'watch', ...common, recallMs };
+    const answer = await ask(ref, ref, (running) => running.send(request));
     if (answer.op === 'opened' && answer.errno !== '') {
-      identifiers.delete(key);
+      release();
+      sockets.delete(ref);
       throw errnoError(answer.errno, `No raw socket for ${protocol} over IPv${family}.`);
     }
 
-    const listeners: Listeners = { packet: () => undefined, lost: () => undefined };
-    sockets.set(ref, listeners);
     const send: PacketSocket['send'] = async (packet, destination, ttl) => {
       if (!isSendable(packet, destination, ttl)) throw new RangeError('A packet that cannot be sent.');
       if (!sockets.has(ref)) throw reason ?? errnoError('EBADF', 'The packet socket is closed.');
@@ -167,7 +180,7 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
     };
     const close = (): void => {
       if (!sockets.delete(ref)) return;
-      identifiers.delete(key);
+      release();
       child?.send({ op: 'close', ref });
       const own = [...waiters].filter(([, waiter]) => waiter.ref === ref);
       for (const [token, waiter] of own) {
@@ -179,12 +192,15 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
       identifier,
       send,
       close,
-      onPacket: (listener) => void (listeners.packet = listener),
+      onPacket: (listener) => {
+        listeners.packet = listener;
+        for (const packet of early.splice(0)) listener(packet);
+      },
       onLost: (listener) => void (listeners.lost = listener),
     };
   };
 
-  const sourceFor = async (destination: string): Promise<string> => {
+  const sourceForOnce = async (destination: string): Promise<string> => {
     if (isIP(destination) === 0) throw new RangeError('Not an IP address.');
     if (child === undefined) await start();
     const token = nextNumber();
@@ -193,6 +209,18 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
     if (answer.errno !== '') throw errnoError(answer.errno, 'There is no route to the destination.');
     return answer.address;
   };
+
+  /** A process that ended a moment ago is started again: that it ended is no lack of this probe. */
+  const twice = async <T>(act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act();
+    } catch (error) {
+      if (isClosed || !isPacketProcessLost(error)) throw error;
+      return act();
+    }
+  };
+  const open: PacketSockets['open'] = (wanted) => twice(() => openOnce(wanted));
+  const sourceFor: PacketSockets['sourceFor'] = (destination) => twice(() => sourceForOnce(destination));
 
   const probeFamily = async (family: Family): Promise<string | null> => {
     try {

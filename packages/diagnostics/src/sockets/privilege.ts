@@ -1,7 +1,15 @@
+/** What is thrown for a packet process that had been ready; one that cannot be started has ECHILD. */
+export const PACKET_PROCESS_LOST = 'ESRCH';
+
 /** True for the errors of `PacketSockets.open` that say that this probe cannot have raw sockets. */
 export function isPrivilegeError(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'EPERM' || code === 'EACCES' || code === 'ECHILD';
+}
+
+/** True for the error of a packet process that had been ready and ended, whatever of. */
+export function isPacketProcessLost(error: unknown): boolean {
+  return codeOf(error) === PACKET_PROCESS_LOST;
 }
 
 /** Why a raw socket could not be opened, in a sentence that anyone may read: `GET /probes` shows it. */
@@ -11,7 +19,7 @@ export function privilegeText(error: unknown): string {
     return 'The packet process lacks the privilege to open raw sockets (CAP_NET_RAW).';
   }
   if (code === 'EAFNOSUPPORT') return 'The machine does not have this address family.';
-  return Error.isError(error) ? error.message.replace(/^ECHILD: /, '') : String(error);
+  return Error.isError(error) ? error.message.replace(/^(ECHILD|ESRCH): /, '') : String(error);
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,6 +1,8 @@
 import { defineCheckType, durationSchema, failureSchema, familySchema, nullable } from '@vantage/contract';
 import { Type } from 'typebox';
 
+import { icmpErrorSchema, icmpUnreadSchema } from '../icmp-contract.ts';
+
 /** Time one handshake may take: enough for one SYN retransmission (RFC 6298, 1 s). */
 export const ATTEMPT_TIMEOUT_MS = 2_000;
 
@@ -24,9 +26,14 @@ export const tcp = defineCheckType({
   },
   result: {
     state: Type.Enum(['open', 'closed', 'filtered'], {
-      description: 'open: the handshake completed; closed: refused by RST; filtered: silence or an ICMP error.',
+      description:
+        'open: the handshake completed; closed: refused by RST; filtered: silence or an ICMP error, port unreachable included.',
     }),
     port: Type.Integer({ minimum: 1, maximum: 65535 }),
+    icmp: nullable(
+      icmpErrorSchema('The ICMP error that came in answer to a SYN, null if none came or the probe could not read it.'),
+    ),
+    icmpUnread: icmpUnreadSchema,
     attempts: Type.Array(
       Type.Object({ rt: nullable(durationSchema), error: nullable(failureSchema) }, { additionalProperties: false }),
       { maxItems: 3, description: 'One row per handshake: its RTT, or why there is none.' },

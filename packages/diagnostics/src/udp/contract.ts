@@ -1,7 +1,7 @@
 import { defineCheckType, durationSchema, failureSchema, familySchema, nullable } from '@vantage/contract';
 import { Type } from 'typebox';
 
-import { icmpErrorSchema } from '../icmp-contract.ts';
+import { icmpErrorSchema, icmpUnreadSchema } from '../icmp-contract.ts';
 import { takesPayload } from './reflectors.ts';
 
 /** Time to wait for an answer to one datagram before the next is sent. */
@@ -63,6 +63,7 @@ export const udp = defineCheckType({
           'has no raw sockets to learn it.',
       ),
     ),
+    icmpUnread: icmpUnreadSchema,
     attempts: Type.Array(
       Type.Object({ rt: nullable(durationSchema), error: nullable(failureSchema) }, { additionalProperties: false }),
       { maxItems: 3, description: 'One row per datagram: time to its answer, or why there is none.' },

@@ -4,7 +4,8 @@ import type { Failure, Target } from '@vantage/contract';
 
 import { classifyError } from '../classify.ts';
 import { awakeTimer } from '../sockets/awake-clock.ts';
-import { portUnreachable, watchIcmp, type IcmpContext, type IcmpNotice } from './icmp-notice.ts';
+import type { IcmpNotice } from '../icmp-contract.ts';
+import { watchIcmp, type IcmpContext } from '../sockets/icmp-watch.ts';
 
 /** What came back for one datagram. */
 export type Heard =
@@ -17,6 +18,10 @@ export interface Attempt {
   readonly heard: () => Heard | null;
   /** Resolves once something came back. */
   readonly settled: Promise<void>;
+  /** Monotonic, milliseconds; 0 if it could not be sent. */
+  readonly sentAtMs: number;
+  /** False if the probe could not read ICMP errors about it. */
+  readonly readsIcmp: boolean;
   readonly close: () => void;
 }
 
@@ -39,7 +44,7 @@ export async function sendDatagram(
   let heard: Heard | null = null;
   let sentAtMs = 0;
   let stopGrace: (() => void) | undefined;
-  let stopWatching = (): void => undefined;
+  let stopWatching: (() => void) | null = null;
   const hear = (one: Heard): void => {
     stopGrace?.();
     heard ??= one;
@@ -49,37 +54,38 @@ export async function sendDatagram(
     const { failure, notice } = fromKernel(classifyError(thrown, 'request'), target);
     const one: Heard = { kind: 'failure', failure, notice };
     // Once a datagram is out, what is not the probe's own fault may stem from an ICMP error.
-    const mayBeNamed = sentAtMs > 0 && failure.source !== 'probe' && !('unavailable' in context.packets);
+    const mayBeNamed = sentAtMs > 0 && failure.source !== 'probe' && stopWatching !== null;
     if (!mayBeNamed) return hear(one);
     stopGrace ??= awakeTimer(() => hear(one), NOTICE_GRACE_MS);
   };
-  const attempt: Attempt = {
+  const close = (): void => {
+    stopGrace?.();
+    stopWatching?.();
+    socket.removeAllListeners().on('error', () => undefined);
+    socket.close();
+  };
+  const attempt = (): Attempt => ({
     heard: () => heard,
     settled: settled.promise,
-    close: () => {
-      stopGrace?.();
-      stopWatching();
-      socket.removeAllListeners().on('error', () => undefined);
-      socket.close();
-    },
-  };
+    ...{ sentAtMs, readsIcmp: stopWatching !== null, close },
+  });
 
   socket.on('error', onError);
   socket.on('message', (bytes) => hear({ kind: 'answer', bytes, rtMs: performance.now() - sentAtMs }));
   try {
     const localPort = await connected(socket, target, port);
-    stopWatching = await watchIcmp({ context, target, port, localPort }, (failure, notice) =>
+    stopWatching = await watchIcmp({ context, target, protocol: 'udp', port, localPort }, ({ failure, notice }) =>
       hear({ kind: 'failure', failure, notice }),
     );
   } catch (error) {
     onError(error);
-    return attempt;
+    return attempt();
   }
   sentAtMs = performance.now();
   socket.send(payload, (error) => {
     if (error !== null) onError(error);
   });
-  return attempt;
+  return attempt();
 }
 
 /** @returns the port that the kernel chose */
@@ -99,4 +105,14 @@ function fromKernel(
 ): { readonly failure: Failure; readonly notice: IcmpNotice | null } {
   if (failure.code !== 'connection_refused') return { failure, notice: null };
   return portUnreachable(target);
+}
+
+/** What ECONNREFUSED of a connected socket says: one ICMP error, of an unknown sender. */
+function portUnreachable({ family }: Target): { readonly failure: Failure; readonly notice: IcmpNotice } {
+  const [type, code] = family === 4 ? [3, 3] : [1, 4];
+  const message = `Nothing listens on the port (ICMP type ${type} code ${code}).`;
+  return {
+    failure: { code: 'port_unreachable', phase: 'response', source: 'target', message },
+    notice: { type, code, from: null },
+  };
 }

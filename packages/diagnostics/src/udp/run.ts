@@ -11,6 +11,9 @@ import { takesPayload } from './reflectors.ts';
 type Udp = typeof udp;
 type Fields = ResultFieldsOf<Udp>;
 
+/** The answer to a later datagram may take so many times as long as that to an earlier one. */
+const LATER_ANSWER_FACTOR = 1.25;
+
 /** Sends up to three datagrams, two seconds apart, until the port answers or an ICMP error says that it will not. */
 export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<Udp>): Promise<Outcome<Udp>> {
   const { host, port, options } = params;
@@ -38,6 +41,7 @@ export async function runUdp(params: ParamsOf<Udp>, context: DiagnosticContext<U
       show();
       if (attempts.some(({ heard }) => heard() !== null)) break;
     }
+    await othersHeard(attempts, context.signal);
     return outcome(target, sent, attempts);
   } finally {
     for (const attempt of attempts) attempt.close();
@@ -67,9 +71,27 @@ async function firstHeard(attempts: readonly Attempt[], waitMs: number, signal: 
   stopTimer();
 }
 
+/**
+ * Gives each datagram that is still unanswered the time of the one that was: a slow service answers all of them late, and
+ * a row that was cut short would tell of a loss.
+ */
+async function othersHeard(attempts: readonly Attempt[], signal: AbortSignal): Promise<void> {
+  const longestMs = Math.max(0, ...attempts.map(({ heard }) => waitOf(heard())));
+  const open = attempts.filter(({ heard }) => heard() === null);
+  await Promise.all(
+    open.map((attempt) => firstHeard([attempt], attempt.sentAtMs + longestMs - performance.now(), signal)),
+  );
+}
+
+function waitOf(heard: Heard | null): number {
+  if (heard === null) return 0;
+  return Math.max(ATTEMPT_WAIT_MS, heard.kind === 'answer' ? heard.rtMs * LATER_ANSWER_FACTOR : 0);
+}
+
 function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Outcome<Udp> {
   const heard = attempts.map((attempt) => attempt.heard());
-  const fields: Fields = { ...sent, attempts: heard.map(rowOf) };
+  const isBlind = attempts.some(({ readsIcmp }) => !readsIcmp);
+  const fields: Fields = { ...sent, attempts: heard.map(rowOf), ...(isBlind ? { icmpUnread: true } : {}) };
   const common = { resolvedIp: target.address };
   const answer = heard.find((one) => one?.kind === 'answer');
   if (answer !== undefined) {
@@ -80,7 +102,8 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
   const negative = heard.find((one) => one?.kind === 'failure');
   const nothing: Fields = { ...fields, responseBytes: 0, response: '' };
   if (negative === undefined) {
-    const error = timedOut('response', 'Nothing came back: the port is open and silent, or filtered.');
+    const blindness = isBlind ? ' The probe cannot read ICMP errors, so one may have come.' : '';
+    const error = timedOut('response', `Nothing came back: the port is open and silent, or filtered.${blindness}`);
     return { result: 'timeout', rt: null, error, ...common, ...nothing, state: 'open|filtered', icmp: null };
   }
   const { failure, notice: icmp } = negative;

@@ -1,0 +1,27 @@
+/** ICMP errors that came of late, for a check that learns its local port after its packet has left. */
+export interface RecentErrors<T> {
+  readonly add: (owner: string, error: T) => void;
+  /** Those about the packets of an owner that came in the last so many milliseconds, in the order they came. */
+  readonly since: (owner: string, milliseconds: number) => readonly T[];
+}
+
+/** Older ones are of no check that still waits; more than so many at once are a flood. */
+const KEPT_MS = 10_000;
+const MAX_KEPT = 256;
+
+export function createRecentErrors<T>(now: () => number = () => performance.now()): RecentErrors<T> {
+  const kept: { readonly owner: string; readonly atMs: number; readonly error: T }[] = [];
+  return {
+    add: (owner, error) => {
+      const atMs = now();
+      const fresh = kept.findIndex((one) => atMs - one.atMs <= KEPT_MS);
+      kept.splice(0, fresh === -1 ? kept.length : fresh);
+      if (kept.length === MAX_KEPT) kept.shift();
+      kept.push({ owner, atMs, error });
+    },
+    since: (owner, milliseconds) => {
+      const fromMs = now() - milliseconds;
+      return kept.filter((one) => one.owner === owner && one.atMs >= fromMs).map(({ error }) => error);
+    },
+  };
+}
