@@ -2,14 +2,14 @@ import { isIPv6 } from 'node:net';
 import { createInterface } from 'node:readline';
 
 import type { AnyCheckType, ParamsOf } from '../../packages/contract/src/index.ts';
-import { checkTypes } from '../../packages/diagnostics/src/contract.ts';
+import { checkTypes, type CheckTypeName } from '../../packages/diagnostics/src/contract.ts';
 import type { DiagnosticContext } from '../../packages/diagnostics/src/diagnostic.ts';
 import { createPacketSockets, loadDiagnostic } from '../../packages/diagnostics/src/index.ts';
 
 /** One line of standard input, JSON. */
 export interface LabOrder {
   readonly id: number;
-  readonly type: 'tcp' | 'udp' | 'ping' | 'dns';
+  readonly type: CheckTypeName;
   readonly host: string;
   /** Of the type, such as `port`. */
   readonly fields?: object;

@@ -1,6 +1,9 @@
 import { unpackPackages } from '../../packages/diagnostics/test/debian-packages.ts';
 import { labFamilies, labPorts, type LabNode, type ServicesLab } from './services-lab.ts';
 
+/** Of pings with so much payload the target refuses every other one, the first among them. */
+export const FLAKY_PAYLOAD_BYTES = 114;
+
 /**
  * Puts packet filters on the target (see `labPorts`) and on the router. The router's refusals are not routes
  * (`ip route add prohibit`): Linux sends few ICMP errors in a row for those, and its limit is not one of the namespace.
@@ -12,9 +15,8 @@ export async function filterPackets(lab: ServicesLab): Promise<void> {
     `tcp dport ${labPorts.reset} reject with tcp reset`,
     `${both} ${labPorts.prohibited} reject with icmpx admin-prohibited`,
     `${both} ${labPorts.rejected} reject`,
-    // As a host does on a flaky link: every other one is refused, the first among them.
-    'icmp type echo-request ip length 142 numgen inc mod 2 == 0 reject with icmpx host-unreachable',
-    'icmpv6 type echo-request ip6 length 122 numgen inc mod 2 == 0 reject with icmpx host-unreachable',
+    `icmp type echo-request ip length ${20 + 8 + FLAKY_PAYLOAD_BYTES} numgen inc mod 2 == 0 reject with icmpx host-unreachable`,
+    `icmpv6 type echo-request ip6 length ${8 + FLAKY_PAYLOAD_BYTES} numgen inc mod 2 == 0 reject with icmpx host-unreachable`,
   ]);
   const refusals = labFamilies.flatMap(({ family, prohibited, unreachable }) => {
     const destination = family === 4 ? 'ip daddr' : 'ip6 daddr';

@@ -93,6 +93,22 @@ describe('the details of a result', () => {
     expect(describeResult('traceroute', { hops: [{ ...nobody, hop: 1 }] as never, stopReason })).toBe(text);
   });
 
+  it('are the ICMP errors that came, and that none could be read', () => {
+    const icmp = { type: 3, code: 1, from: '192.0.2.9' };
+    const row = {
+      seq: 1,
+      rtt: null,
+      ttl: null,
+      from: null,
+      duplicate: false,
+      icmp: { ...icmp, from: null, private: true },
+    };
+
+    expect(resultDetails('tcp', { icmp })).toEqual(['ICMP type 3 code 1 from 192.0.2.9']);
+    expect(resultDetails('udp', { icmp: null, icmpUnread: true })).toEqual(['this probe cannot read ICMP errors']);
+    expect(resultDetails('ping', { packets: [row] })).toEqual(['packet 1: ICMP type 3 code 1 from a private address']);
+  });
+
   it('are the records of an answer', () => {
     const answers = [{ name: 'example.com.', type: 'A', ttl: 60, data: '192.0.2.1' }];
 

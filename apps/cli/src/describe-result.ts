@@ -1,6 +1,6 @@
 import type { ResultOf } from '@vantage/client';
 import type { CommonResult } from '@vantage/contract';
-import type { CheckTypeName } from '@vantage/diagnostics/contract';
+import type { CheckTypeName, IcmpNotice } from '@vantage/diagnostics/contract';
 
 type Describe = {
   readonly [Name in CheckTypeName]: (result: Partial<ResultOf<Name>>) => readonly (string | undefined)[];
@@ -83,12 +83,9 @@ export function resultDetails<Name extends CheckTypeName>(
 
 const details: Details = {
   ping: ({ packets = [] }) =>
-    packets.flatMap(({ seq, icmp }) =>
-      listed(
-        icmp,
-        ({ type, code, from }) => `packet ${seq}: ICMP type ${type} code ${code} from ${from ?? 'a private address'}`,
-      ),
-    ),
+    packets.flatMap(({ seq, icmp }) => listed(icmp, (error) => `packet ${seq}: ${icmpText(error)}`)),
+  tcp: portDetails,
+  udp: portDetails,
   traceroute: ({ hops = [] }) =>
     hops.map(({ hop, ip, hostname, asn, asName, latency, private: isPrivate, icmp }) => {
       const who = ip ?? (isPrivate ? '(private)' : '*');
@@ -127,6 +124,15 @@ type DnsRecord = NonNullable<ResultOf<'dns'>['answers']>[number];
 
 function recordLine({ name, ttl, type, data }: DnsRecord): string {
   return `${name}  ${ttl}  ${type}  ${data}`;
+}
+
+function portDetails({ icmp, icmpUnread }: Partial<ResultOf<'tcp'>> | Partial<ResultOf<'udp'>>): readonly string[] {
+  return [...listed(icmp, icmpText), ...(icmpUnread === true ? ['this probe cannot read ICMP errors'] : [])];
+}
+
+function icmpText({ type, code, from, private: isPrivate }: IcmpNotice): string {
+  const sender = from ?? (isPrivate === true ? 'a private address' : 'an unknown sender');
+  return `ICMP type ${type} code ${code} from ${sender}`;
 }
 
 function told<T>(value: T | null | undefined, text: (value: T) => string = String): string | undefined {

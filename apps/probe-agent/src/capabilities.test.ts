@@ -23,7 +23,10 @@ describe('what a probe can do', () => {
     const { capabilities, degraded } = abilityOf(checkTypeNames, both, { ipv4: no, ipv6: no }, noCamera);
 
     expect(capabilities.types).toEqual(plain);
-    expect(degraded).toEqual(raw.map((type) => `${type}: ${no}`));
+    expect(degraded).toEqual([
+      ...raw.map((type) => `${type}: ${no}`),
+      'dns, http, tcp, udp: ICMP errors cannot be read',
+    ]);
   });
 
   it('is not degraded by a type that it is not configured for', () => {

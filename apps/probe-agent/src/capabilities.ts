@@ -16,6 +16,9 @@ export interface Ability {
   readonly degraded: readonly string[];
 }
 
+/** They go on without raw sockets, and see less of what refuses them: no reason alone where no type needs raw sockets. */
+const readsIcmpErrors: ReadonlySet<CheckTypeName> = new Set(['dns', 'http', 'tcp', 'udp']);
+
 /** What the probe can do of what it is configured to offer. */
 export function abilityOf(
   configured: readonly CheckTypeName[],
@@ -28,6 +31,7 @@ export function abilityOf(
   const hasRawSockets = [ipv4 && rawSockets.ipv4 === null, ipv6 && rawSockets.ipv6 === null].includes(true);
   const missing = configured.filter((type) => checkTypes[type].needsRawSockets && !hasRawSockets);
   const reason = reasons.find((text) => text !== null) ?? 'no raw sockets';
+  const blinded = configured.filter((type) => !checkTypes[type].needsRawSockets && readsIcmpErrors.has(type));
   return {
     capabilities: {
       types: configured.filter((type) => !missing.includes(type)),
@@ -37,6 +41,7 @@ export function abilityOf(
     },
     degraded: [
       ...missing.map((type) => `${type}: ${reason}`),
+      ...(missing.length === 0 || blinded.length === 0 ? [] : [`${blinded.join(', ')}: ICMP errors cannot be read`]),
       ...[screenshots.degraded()].filter((text) => text !== null),
       ...(ipv4 || ipv6 ? [] : ['The machine has no address with a default route.']),
     ],

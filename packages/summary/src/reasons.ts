@@ -68,9 +68,10 @@ export function phraseOf(code: FailureCode): string {
 
 /** Why one probe has no answer; what is known is said: the HTTP status, the rcode. */
 export function reasonOf(report: Report): string {
-  const { error, statusCode, rcode, ttl, size } = report.result as ResultOf<'http'> &
+  const { error, statusCode, rcode, ttl, size, state } = report.result as ResultOf<'http'> &
     Pick<ResultOf<'dns'>, 'rcode'> &
-    Pick<ResultOf<'ping'>, 'ttl' | 'size'>;
+    Pick<ResultOf<'ping'>, 'ttl' | 'size'> &
+    Pick<ResultOf<'tcp'>, 'state'>;
   const code = error?.code;
   const dns = dnsReason(report.result);
   if (dns !== undefined) return dns;
@@ -78,6 +79,7 @@ export function reasonOf(report: Report): string {
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
   if (code === 'dns_error' && rcode !== undefined)
     return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;
+  if (code === 'port_unreachable' && state === 'filtered') return 'a packet filter refuses the port';
   if (code === 'time_exceeded' && ttl !== undefined)
     return `the TTL of ${ttl} that was asked for was used up on the way`;
   if (code === 'packet_too_big' && size !== undefined)

@@ -1,3 +1,4 @@
+import type { IcmpContext } from '../sockets/icmp-watch.ts';
 import type { TrustStore } from '../tls/trust-store.ts';
 import type { DnsTransport } from './contract.ts';
 import { askHttps } from './transport/https.ts';
@@ -11,6 +12,8 @@ export interface AskOptions {
   readonly waitsMs: readonly number[];
   readonly trust: TrustStore;
   readonly userAgent: string;
+  /** Reads the ICMP errors that the kernel keeps from a UDP socket. */
+  readonly icmp: IcmpContext;
 }
 
 /** An answer, or why there is none; both where a truncated answer came and TCP then failed. */
@@ -52,7 +55,7 @@ async function askOnce(
   if (transport === 'tcp') return askTcp(server, prepared, signal);
   if (transport === 'tls') return askTls(server, prepared, trust, signal);
   if (transport === 'https') return askHttps(server, prepared, trust, userAgent, signal);
-  const asked = await askUdp(server, prepared, options.waitsMs, signal);
+  const asked = await askUdp(server, prepared, options, signal);
   if (!asked.truncated) return asked;
   const whole = await askTcp(server, prepared, signal);
   // A failure keeps what came before it.

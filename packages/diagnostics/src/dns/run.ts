@@ -79,6 +79,7 @@ export async function runDns(
     waitsMs: chosen.servers.length === 1 ? waits.oneMs : waits.eachMs,
     trust: context.trust ?? createTrustStore(context.certificateAuthorities ?? []),
     userAgent: context.attribution.userAgent,
+    icmp: context,
   };
   const asked = await askInTurn(chosen.servers, prepared.query, options, signal);
   const validationFailed = await failsValidation(asked, prepared.query, options, waits.uncheckedMs, signal);

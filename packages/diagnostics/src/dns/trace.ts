@@ -142,6 +142,7 @@ async function askServer(
     waitsMs,
     trust: context.trust ?? createTrustStore([]),
     userAgent: context.attribution.userAgent,
+    icmp: context,
   } as const;
   const { answer, failure } = await ask({ target, port }, prepared, options, signal);
   const asking = { zone, server, target };

@@ -26,16 +26,22 @@ export interface HeardIcmp {
   readonly notice: IcmpNotice;
 }
 
+export interface IcmpWatch {
+  readonly stop: () => void;
+  /** True if errors may have come in the time to recall that nobody read. */
+  readonly isRecallPartial: boolean;
+}
+
 /**
  * Calls back for each ICMP error that quotes a packet from the local port to the target. The kernel keeps most of them
  * from a UDP socket (`udp_err` of Linux reports the fatal ones only), and the sender from every socket.
  *
- * @returns stops watching; null if the probe cannot read ICMP errors. Those that are recalled were heard by then.
+ * @returns null if the probe cannot read ICMP errors. Those that are recalled were heard by then.
  */
 export async function watchIcmp(
   { context, target, protocol, port, localPort, recallMs = 0 }: Watched,
   onHeard: (heard: HeardIcmp) => void,
-): Promise<(() => void) | null> {
+): Promise<IcmpWatch | null> {
   const { packets } = context;
   if ('unavailable' in packets) return null;
   const { family } = target;
@@ -58,19 +64,23 @@ export async function watchIcmp(
     onHeard(icmpNotice({ error: message, from: packet.from }, target, context, protocol));
   });
   socket.onLost(() => undefined);
-  return () => socket.close();
+  return { stop: () => socket.close(), isRecallPartial: socket.isRecallPartial ?? false };
 }
 
-/** The first ICMP error about a packet that has left already, as far as one came; `undefined` if the probe reads none. */
+/** The first ICMP error about a packet that has left already, as far as one came; `undefined` if one may have come that was not read. */
 export async function recallIcmp(watched: Watched): Promise<HeardIcmp | null | undefined> {
   let first: HeardIcmp | null = null;
-  const stop = await watchIcmp(watched, (heard) => (first ??= heard));
-  stop?.();
-  return stop === null ? undefined : first;
+  const watch = await watchIcmp(watched, (heard) => (first ??= heard));
+  watch?.stop();
+  const isUnread = watch === null || watch.isRecallPartial;
+  return first ?? (isUnread ? undefined : null);
 }
 
-/** Slack for a packet process that is late to the request: a recalled error may be a little older than the packet. */
-const RECALL_SLACK_MS = 100;
+/**
+ * For a packet process that comes late to the request. A local port is not used again for the same target so soon, so that
+ * nothing older is recalled.
+ */
+const RECALL_SLACK_MS = 1_000;
 
 /** Most answers have come by then, and need no watch. */
 const WATCH_AFTER_MS = 30;
@@ -92,14 +102,14 @@ export function watchIcmpIfSilent(
   const startedMs = performance.now();
   let isOver = false;
   let isUnread = false;
-  let stop: (() => void) | null = null;
+  let watch: IcmpWatch | null = null;
   const begin = async (): Promise<void> => {
     const started = await watchIcmp({ ...watched, recallMs: recallSince(startedMs) }, (heard) => {
       if (!isOver) onHeard(heard);
     });
-    isUnread = started === null;
-    if (isOver) started?.();
-    else stop = started;
+    isUnread = started === null || started.isRecallPartial;
+    if (isOver) started?.stop();
+    else watch = started;
   };
   const timer = setTimeout(() => void begin(), WATCH_AFTER_MS);
   return {
@@ -107,7 +117,7 @@ export function watchIcmpIfSilent(
     stop: () => {
       isOver = true;
       clearTimeout(timer);
-      stop?.();
+      watch?.stop();
     },
   };
 }

@@ -42,6 +42,9 @@ export type Answer =
   | { readonly op: 'source'; readonly token: number; readonly address: string; readonly errno: string }
   | ({ readonly op: 'packet'; readonly ref: number } & ReceivedPacket);
 
+/** In place of an errno: the watch is open, and cannot tell of all the time that was to be recalled. */
+export const PARTIAL_RECALL = 'ENODATA';
+
 const requestOps = ['open', 'close', 'send', 'source', 'watch'] as const;
 const answerOps = ['ready', 'opened', 'sent', 'source', 'packet'] as const;
 const protocols: readonly PacketProtocol[] = ['icmp', 'udp', 'tcp'];

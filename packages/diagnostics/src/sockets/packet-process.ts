@@ -7,7 +7,7 @@ import type { Family } from '@vantage/contract';
 import { errnoOf } from './errno.ts';
 import { frame, frameReader } from './frames.ts';
 import { loadLibc, type Libc } from './libc.ts';
-import { decodeRequest, encodeAnswer, type Answer, type Request } from './messages.ts';
+import { decodeRequest, encodeAnswer, PARTIAL_RECALL, type Answer, type Request } from './messages.ts';
 import type { PacketProtocol } from './packet-socket.ts';
 import { openRawSocket, type ArrivedPacket, type RawSocketLibrary, type SharedRawSocket } from './raw-sockets.ts';
 import { createRecentErrors } from './recent-errors.ts';
@@ -75,15 +75,13 @@ function serve(
     } catch (error) {
       errno = errnoOf(error);
     }
-    // Nothing can be told of a time before the socket was there.
-    const heardMs = performance.now() - (openedAtMs.get(`${request.family}/icmp`) ?? 0);
-    if (errno === '' && recallMs > heardMs) errno = 'ENODATA';
     setImmediate(() => {
-      if (errno === '') {
-        watched.set(ref, request);
-        for (const packet of recent.since(keyOf(request), recallMs)) handOn(ref, packet);
-      }
-      answer({ op: 'opened', ref, errno });
+      if (errno !== '') return answer({ op: 'opened', ref, errno });
+      watched.set(ref, request);
+      for (const packet of recent.since(keyOf(request), recallMs)) handOn(ref, packet);
+      // Nothing can be told of a time before the socket was there.
+      const listensMs = performance.now() - (openedAtMs.get(`${request.family}/icmp`) ?? 0);
+      return answer({ op: 'opened', ref, errno: recallMs > listensMs ? PARTIAL_RECALL : '' });
     });
   };
   const open = (request: OpenRequest): string => {

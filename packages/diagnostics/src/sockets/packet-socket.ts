@@ -10,8 +10,7 @@ export interface PacketSockets {
    * there; each gets only what answers its own identifier.
    *
    * @throws `NodeJS.ErrnoException`: EPERM or EACCES when the privilege is missing, EAFNOSUPPORT when the machine lacks
-   *   the family, ECHILD when the packet process cannot be started, EADDRINUSE when the identifier is taken, ENODATA when
-   *   it cannot recall ICMP errors so far back
+   *   the family, ECHILD when the packet process cannot be started, EADDRINUSE when the identifier is taken
    */
   readonly open: (options: PacketSocketOptions) => Promise<PacketSocket>;
   /**
@@ -57,6 +56,8 @@ export interface PacketSocket {
   readonly onPacket: (listener: (packet: ReceivedPacket) => void) => void;
   /** Calls back when the packet process died; nothing more comes. */
   readonly onLost: (listener: (error: Error) => void) => void;
+  /** True if ICMP errors may have come in the time to recall before anyone listened. */
+  readonly isRecallPartial?: boolean;
   readonly close: () => void;
 }
 

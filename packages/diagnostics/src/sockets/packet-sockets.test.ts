@@ -222,15 +222,15 @@ describe('the packet process', () => {
     await once(sender, 'error');
     const watch = { family: 4, protocol: 'udp', identifier: sender.address().port } as const;
 
-    const [one, other] = await Promise.all(
-      [1, 2].map(() => packets.open({ ...watch, errorsOnly: { recallMs: 60_000 } })),
-    );
-    const [first, second] = await Promise.all([nextPacket(one!), nextPacket(other!)]);
+    // However late the packet process comes to it.
+    const recall = { ...watch, errorsOnly: { recallMs: 60_000 } };
+    const [one, other] = await Promise.all([packets.open(recall), packets.open(recall)]);
+    const [first, second] = await Promise.all([nextPacket(one), nextPacket(other)]);
     const blank = await packets.open({ ...watch, errorsOnly: { recallMs: 0 } });
     const heard = nextPacket(blank);
     sender.send('again');
     const live = await heard;
-    for (const socket of [one!, other!, blank]) socket.close();
+    for (const socket of [one, other, blank]) socket.close();
     sender.close();
     await close();
 
@@ -239,6 +239,18 @@ describe('the packet process', () => {
       expect(protocol).toBe('icmp');
       expect(parseIcmp(4, data)).toMatchObject({ kind: 'unreachable', type: 3, code: 3 });
     }
+  });
+
+  itWithIpv4('recalls nothing of a time before it was there, and says so', async () => {
+    const own = createPacketSockets();
+    await own.probePrivilege();
+    const watch = { family: 4, protocol: 'udp', identifier: 40_000, errorsOnly: { recallMs: 60_000 } } as const;
+
+    const early = await own.open(watch);
+    const late = await own.open({ ...watch, errorsOnly: { recallMs: 0 } });
+
+    expect([early.isRecallPartial, late.isRecallPartial]).toEqual([true, false]);
+    await own.close();
   });
 
   itWithIpv4('kills a packet process that no longer answers, and is there again for the next', async () => {

@@ -4,7 +4,7 @@ import type { Family } from '@vantage/contract';
 
 import { errnoError } from './errno.ts';
 import { freeIdentifier, identifierKey } from './identifiers.ts';
-import type { Answer, Request } from './messages.ts';
+import { PARTIAL_RECALL, type Answer, type Request } from './messages.ts';
 import { startPacketChild, type PacketChild, type PacketProcessOptions } from './packet-child.ts';
 import {
   MAX_PACKET_BYTES,
@@ -161,10 +161,12 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
     const request: Request =
       errorsOnly === undefined ? { op: 'open', ...common } : { op: 'watch', ...common, recallMs };
     const answer = await ask(ref, ref, (running) => running.send(request));
-    if (answer.op === 'opened' && answer.errno !== '') {
+    const errno = answer.op === 'opened' ? answer.errno : 'EPROTO';
+    const isRecallPartial = errno === PARTIAL_RECALL;
+    if (errno !== '' && !isRecallPartial) {
       release();
       sockets.delete(ref);
-      throw errnoError(answer.errno, `No raw socket for ${protocol} over IPv${family}.`);
+      throw errnoError(errno, `No raw socket for ${protocol} over IPv${family}.`);
     }
 
     const send: PacketSocket['send'] = async (packet, destination, ttl) => {
@@ -189,9 +191,7 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
       }
     };
     return {
-      identifier,
-      send,
-      close,
+      ...{ identifier, isRecallPartial, send, close },
       onPacket: (listener) => {
         listeners.packet = listener;
         for (const packet of early.splice(0)) listener(packet);

@@ -5,7 +5,7 @@ import type { Failure, Target } from '@vantage/contract';
 import { classifyError } from '../classify.ts';
 import { awakeTimer } from '../sockets/awake-clock.ts';
 import type { IcmpNotice } from '../icmp-contract.ts';
-import { watchIcmp, type IcmpContext } from '../sockets/icmp-watch.ts';
+import { watchIcmp, type IcmpContext, type IcmpWatch } from '../sockets/icmp-watch.ts';
 
 /** What came back for one datagram. */
 export type Heard =
@@ -44,7 +44,7 @@ export async function sendDatagram(
   let heard: Heard | null = null;
   let sentAtMs = 0;
   let stopGrace: (() => void) | undefined;
-  let stopWatching: (() => void) | null = null;
+  let watch: IcmpWatch | null = null;
   const hear = (one: Heard): void => {
     stopGrace?.();
     heard ??= one;
@@ -54,27 +54,27 @@ export async function sendDatagram(
     const { failure, notice } = fromKernel(classifyError(thrown, 'request'), target);
     const one: Heard = { kind: 'failure', failure, notice };
     // Once a datagram is out, what is not the probe's own fault may stem from an ICMP error.
-    const mayBeNamed = sentAtMs > 0 && failure.source !== 'probe' && stopWatching !== null;
+    const mayBeNamed = sentAtMs > 0 && failure.source !== 'probe' && watch !== null;
     if (!mayBeNamed) return hear(one);
     stopGrace ??= awakeTimer(() => hear(one), NOTICE_GRACE_MS);
   };
   const close = (): void => {
     stopGrace?.();
-    stopWatching?.();
+    watch?.stop();
     socket.removeAllListeners().on('error', () => undefined);
     socket.close();
   };
   const attempt = (): Attempt => ({
     heard: () => heard,
     settled: settled.promise,
-    ...{ sentAtMs, readsIcmp: stopWatching !== null, close },
+    ...{ sentAtMs, readsIcmp: watch !== null, close },
   });
 
   socket.on('error', onError);
   socket.on('message', (bytes) => hear({ kind: 'answer', bytes, rtMs: performance.now() - sentAtMs }));
   try {
     const localPort = await connected(socket, target, port);
-    stopWatching = await watchIcmp({ context, target, protocol: 'udp', port, localPort }, ({ failure, notice }) =>
+    watch = await watchIcmp({ context, target, protocol: 'udp', port, localPort }, ({ failure, notice }) =>
       hear({ kind: 'failure', failure, notice }),
     );
   } catch (error) {

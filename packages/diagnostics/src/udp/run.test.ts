@@ -284,7 +284,23 @@ describe('a udp check of a probe with raw sockets', () => {
 
     const outcome = await runUdp(params(port), testContext({ packets }));
 
-    expect(outcome).toMatchObject({ state: 'closed', icmp: { type: 3, code: 3, from: null } });
+    expect(outcome).toMatchObject({ state: 'closed', icmp: { type: 3, code: 3, from: null }, icmpUnread: true });
+  });
+
+  it('awaits a later datagram for as long as the answer to an earlier one took', async () => {
+    let first: RemoteInfo | undefined;
+    const server = await listen((_bytes, from) => {
+      const earlier = first;
+      first ??= from;
+      if (earlier === undefined) return;
+      server.socket.send('late', earlier.port, earlier.address);
+      setTimeout(() => server.socket.send('late too', from.port, from.address), ATTEMPT_WAIT_MS / 2);
+    });
+
+    const outcome = await runUdp(params(server.port, { attempts: 2 }), testContext());
+
+    expect(outcome.attempts).toMatchObject([{ error: null }, { error: null }]);
+    expect(outcome.response).toBe(Buffer.from('late').toString('base64'));
   });
 });
 

@@ -73,6 +73,14 @@ function silence(reports: readonly UdpReport[]): readonly Found[] {
   if (silent.length === 0) return [];
   const text =
     `Nothing came back to ${naming(silent)}: the port is filtered, or what listens there does not answer this question. ` +
-    'With UDP the two look the same.';
+    `With UDP the two look the same.${blindness(silent)}`;
   return [found('udp_no_answer', 'info', silent, text)];
+}
+
+/** A refusal that a probe cannot read looks like silence. */
+function blindness(silent: readonly UdpReport[]): string {
+  const blind = silent.filter(({ result }) => result.icmpUnread === true);
+  return blind.length === 0
+    ? ''
+    : ` ${naming(blind)} cannot read ICMP errors, so that a refusal looks like silence too.`;
 }

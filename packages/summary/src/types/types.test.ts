@@ -51,6 +51,29 @@ describe('a ping check', () => {
   });
 });
 
+describe('ports of probes that met an ICMP error', () => {
+  it('name who refused a SYN, and that it was a filter', () => {
+    const refusedPort = bad('port_unreachable', {
+      ...{ state: 'filtered' as const, port: 443, attempts: [] },
+      icmp: { type: 3, code: 3, from: '203.0.113.1' },
+    });
+    const summary = summaryOf('tcp', { 'fra-1': refusedPort });
+
+    expect(summary.headline).toContain('a packet filter refuses the port');
+    expect(textOf(summary, 'icmp_refused')).toBe(
+      'fra-1 got “port unreachable” (ICMP 3/3) from the target itself (203.0.113.1).',
+    );
+  });
+
+  it('say of a probe that cannot read them that its silence may be a refusal', () => {
+    const results = { 'fra-1': udp('open|filtered', { icmpUnread: true }), 'ber-1': udp('open|filtered') };
+
+    expect(textOf(summaryOf('udp', results), 'udp_no_answer')).toContain(
+      'fra-1 cannot read ICMP errors, so that a refusal looks like silence too.',
+    );
+  });
+});
+
 describe('pings that met an ICMP error', () => {
   const hostUnreachable = { type: 3, code: 1, from: '192.0.2.9' };
   const refusedRow = { seq: 1, rtt: null, ttl: null, from: '192.0.2.9', duplicate: false, icmp: hostUnreachable };

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
+import { testContext } from '../../../test/context.ts';
 import { startDnsServer, type AnswerDns, type DnsServer } from '../../../test/dns-server.ts';
 import { addressRecord, FLAGS, respond, wireName, type WireQuery } from '../../../test/dns-wire.ts';
 import { socketsRead } from '../../../test/sockets-read.ts';
@@ -26,6 +27,7 @@ const prepared = prepareQuery({
 });
 
 const never = new AbortController().signal;
+const icmp = testContext();
 
 const right = (query: WireQuery): Buffer =>
   respond(query, { answers: [addressRecord('www.example.com', '192.0.2.1')] });
@@ -53,7 +55,7 @@ describe('over UDP', () => {
   ])('an answer with %s is ignored, and the right one is waited for', async (_reason, wrong) => {
     const server = await listen((query) => [wrong(query), right(query)]);
 
-    const asked = await askUdp(at(server), prepared, [30_000], never);
+    const asked = await askUdp(at(server), prepared, { waitsMs: [30_000], icmp }, never);
 
     expect(asked.answer?.message.answers.map(({ data }) => data)).toEqual(['192.0.2.1']);
   });
@@ -65,7 +67,7 @@ describe('over UDP', () => {
       return [respond(query, { id: query.id ^ 1 })];
     });
 
-    const asked = await askUdp(at(server), prepared, [60_000], over.signal);
+    const asked = await askUdp(at(server), prepared, { waitsMs: [60_000], icmp }, over.signal);
 
     expect(asked.failure).toMatchObject({ code: 'timed_out', message: expect.stringContaining('another question') });
   });
@@ -89,7 +91,7 @@ describe('over UDP', () => {
       stranger.send(respond(query, lie), port, address, () => server.send(right(query), port, address));
     });
 
-    const asked = await askUdp(at(server.address()), prepared, [30_000], never);
+    const asked = await askUdp(at(server.address()), prepared, { waitsMs: [30_000], icmp }, never);
     stranger.close();
     server.close();
 
@@ -100,7 +102,7 @@ describe('over UDP', () => {
     let count = 0;
     const server = await listen((query) => (++count < 3 ? [] : [right(query)]));
 
-    const asked = await askUdp(at(server), prepared, [100, 100, 30_000], never);
+    const asked = await askUdp(at(server), prepared, { waitsMs: [100, 100, 30_000], icmp }, never);
 
     expect(asked.failure).toBeNull();
     expect(new Set(server.queries.map(({ query }) => query.id)).size).toBe(3);
@@ -114,7 +116,7 @@ describe('over UDP', () => {
       return [];
     });
 
-    const asked = await askUdp(at(server), prepared, [300, 30_000], never);
+    const asked = await askUdp(at(server), prepared, { waitsMs: [300, 30_000], icmp }, never);
 
     const ids = server.queries.map(({ query }) => query.id);
     expect(ids).toHaveLength(2);
@@ -124,7 +126,7 @@ describe('over UDP', () => {
   it('silence ends after the last wait', async () => {
     const server = await listen(() => []);
 
-    const asked = await askUdp(at(server), prepared, [50, 50], never);
+    const asked = await askUdp(at(server), prepared, { waitsMs: [50, 50], icmp }, never);
 
     expect(asked.failure?.code).toBe('timed_out');
     expect(server.queries).toHaveLength(2);
@@ -133,7 +135,7 @@ describe('over UDP', () => {
   it('ends at once when it is aborted', async () => {
     const server = await listen(() => []);
 
-    const asked = await askUdp(at(server), prepared, [60_000], AbortSignal.timeout(100));
+    const asked = await askUdp(at(server), prepared, { waitsMs: [60_000], icmp }, AbortSignal.timeout(100));
 
     expect(asked.failure?.code).toBe('timed_out');
   });
@@ -141,7 +143,7 @@ describe('over UDP', () => {
   it('an answer with the question in another case is an answer', async () => {
     const server = await listen((query) => [respond(query, { question: question('WWW.example.COM', 65) })]);
 
-    const asked = await askUdp(at(server), prepared, [30_000], never);
+    const asked = await askUdp(at(server), prepared, { waitsMs: [30_000], icmp }, never);
 
     expect(asked.failure).toBeNull();
   });
@@ -149,7 +151,7 @@ describe('over UDP', () => {
   it('an answer that breaks the format is a failure of the resolver', async () => {
     const server = await listen((query) => [right(query).subarray(0, -1)]);
 
-    const asked = await askUdp(at(server), prepared, [30_000], never);
+    const asked = await askUdp(at(server), prepared, { waitsMs: [30_000], icmp }, never);
 
     expect(asked.failure).toMatchObject({ code: 'dns_bad_response', source: 'resolver' });
   });
@@ -161,6 +163,7 @@ describe('a truncated answer', () => {
     waitsMs: [30_000],
     trust: createTrustStore([]),
     userAgent: '',
+    icmp,
   } as const;
 
   it('is asked for again over TCP', async () => {
