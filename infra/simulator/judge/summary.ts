@@ -104,9 +104,15 @@ function truthOf(run: CaseRun): Expected {
   }
   const isSmall = shares.some(({ passages }) => smallestMtu(of, passages) < 1_500);
   const isAnswered = shares.some((share) => ownPassages(of, share).some((passage) => isFromTarget(of, passage)));
+  // Asked no further, while the target answers: that is said, and accuses nobody.
+  const isCut = isAnswered && shares.some(({ outcome }) => outcome['stopReason'] !== 'completed');
   return {
     finds: truth.finds ?? [],
-    may: [...claims(truth.may), ...(isSmall ? [{ code: 'path_mtu_small' as const }] : [])],
+    may: [
+      ...claims(truth.may),
+      ...(isSmall ? [{ code: 'path_mtu_small' as const }] : []),
+      ...(isCut ? [{ code: 'path_cut' as const }] : []),
+    ],
     // Nobody asked the target, and nothing is wrong.
     verdicts: truth.verdicts ?? (isAnswered ? ['up'] : ['unknown']),
   };

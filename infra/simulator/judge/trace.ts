@@ -18,6 +18,8 @@ import {
 type Hop = NonNullable<Traceroute['hops']>[number];
 
 const FULL_TTL = 255;
+/** Silent hops to the end for which a trace stops (docs/packets.md). */
+const GAP_LIMIT = 5;
 /** Clocks of two processes and a rounded number. */
 const CLOCK_MS = 0.1;
 
@@ -129,12 +131,13 @@ function stopReasonOf({ of, own, firstEnd }: Look): string | null {
   const { scenario, places } = of;
   const isPassing = places.some(({ refuse }) => refuse?.packets !== undefined);
   if (isPassing || scenario.truth?.isUnsteady === true) return null;
-  if (firstEnd < FULL_TTL)
-    return own.some((passage) => isFromTarget(of, passage) && passage.ttl < FULL_TTL) ? 'completed' : 'unreachable';
+  if (own.some((passage) => isFromTarget(of, passage) && passage.ttl < FULL_TTL)) return 'completed';
+  if (firstEnd < FULL_TTL) return 'unreachable';
   if (scenario.path.some((stage) => 'circle' in stage)) return 'loop';
-  const maxHops = Number(scenario.options?.['maxHops'] ?? 30);
-  const highest = Math.max(0, ...own.map(({ ttl }) => ttl).filter((ttl) => ttl < FULL_TTL));
-  return highest >= maxHops ? 'hop_limit' : 'gap_limit';
+  const asked = own.filter(({ ttl }) => ttl < FULL_TTL);
+  const answered = asked.filter((passage) => soundAnswer(passage) !== undefined);
+  const gap = Math.max(0, ...asked.map(({ ttl }) => ttl)) - Math.max(0, ...answered.map(({ ttl }) => ttl));
+  return gap >= GAP_LIMIT ? 'gap_limit' : 'hop_limit';
 }
 
 function judgeMtu({ of, share, traced }: Look): readonly Complaint[] {

@@ -33,16 +33,22 @@ export function isFromTarget({ address, places }: Case, passage: Passage): boole
   return answer.what === 'reply' || answer.from === address || places.at(-1)!.addresses.includes(answer.from);
 }
 
-/** For each conversation, the lowest TTL to which the target answered or a router refused; Infinity without. */
+/**
+ * For each conversation the hop at which its path ends: that of the target where it answered, by the TTL or by the places
+ * passed, else the lowest TTL that a router refused; Infinity without.
+ */
 export function endsOf(of: Case, own: readonly Passage[]): ReadonlyMap<string, number> {
-  const ends = new Map<string, number>();
-  for (const passage of own) {
-    const { conversation, ttl } = passage;
-    const known = ends.get(conversation) ?? Infinity;
-    const isEnd = soundAnswer(passage)?.what === 'refused' || isFromTarget(of, passage);
-    ends.set(conversation, isEnd ? Math.min(known, ttl) : known);
-  }
-  return ends;
+  return new Map(
+    [...Map.groupBy(own, ({ conversation }) => conversation)].map(([conversation, passages]) => {
+      const atTarget = passages.filter((passage) => isFromTarget(of, passage));
+      const refused = passages.filter((passage) => soundAnswer(passage)?.what === 'refused');
+      const hops =
+        atTarget.length > 0
+          ? atTarget.map(({ ttl, trail }) => Math.min(ttl, trail.length))
+          : refused.map(({ ttl }) => ttl);
+      return [conversation, Math.min(Infinity, ...hops)];
+    }),
+  );
 }
 
 /** Smallest MTU of the links that the packets of a probe used. */

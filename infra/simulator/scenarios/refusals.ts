@@ -43,7 +43,7 @@ const byTarget = [0, 1, 2, 9, 10, 13].map((code) => ({
   path: routers(4),
   target: { refuse: unreachable(code) },
   truth: {
-    may: ['path_refused'],
+    may: ['path_refused', 'down_everywhere'],
     verdicts: ['up', 'down'],
     pathMtu: null,
     pingFinds: down,
