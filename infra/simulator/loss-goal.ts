@@ -1,7 +1,7 @@
 import type { Figure } from '../bench/goals.ts';
 import type { Ping } from '../netlab/test-lab.ts';
 import { caseOf, type Case } from './compile.ts';
-import { targetLossOf } from './judge/trace.ts';
+import { targetLossOf } from './judge/loss.ts';
 import { ownPassages, soundAnswer } from './judge/truth.ts';
 import type { CaseRun } from './run-cases.ts';
 import { router, routers, type CheckKind } from './scenario.ts';

@@ -6,7 +6,7 @@ import type { CaseRun } from '../run-cases.ts';
 import type { Claim } from '../scenario.ts';
 import type { Complaint } from './complaint.ts';
 import { judgeLinks } from './links.ts';
-import { isFromTarget, machineDelayMs, ownPassages, smallestMtu } from './truth.ts';
+import { isFromTarget, isReordered, machineDelayMs, ownPassages, smallestMtu } from './truth.ts';
 
 /** Places are not told: round trips of the simulator do not follow from them. */
 const facts: ReadonlyMap<string, ProbeFacts> = new Map(
@@ -72,8 +72,14 @@ export function judgeSummary(run: CaseRun): readonly Complaint[] {
 
 function namesPlace({ of }: CaseRun, { hop, addresses }: Claim, text: string): boolean {
   if (addresses !== undefined) return addresses.some((address) => hasAddress(text, address));
-  if (hop === undefined) return true;
+  if (hop === undefined || isBetween(text, hop)) return true;
   return of.places.some((place) => place.hop === hop && place.addresses.some((address) => hasAddress(text, address)));
+}
+
+/** Whether the text says that it is somewhere between two hops, and the hop is one of those. */
+function isBetween(text: string, hop: number): boolean {
+  const [, after = '', before = ''] = /between (?:hop (\d+)|\S+)[^:]*? and hop (\d+)/.exec(text) ?? [];
+  return before !== '' && Number(after) < hop && hop <= Number(before);
 }
 
 function listed({ addresses = [] }: Claim): string {
@@ -100,7 +106,9 @@ function truthOf(run: CaseRun): Expected {
     const errors = shares.flatMap((share) => ownPassages(of, share).flatMap(({ answers }) => answers));
     const senders = errors.filter(({ what }) => what !== 'reply').map(({ from }) => from);
     const refused: readonly Claim[] = [{ code: 'icmp_refused', addresses: senders }];
-    return { finds: pingFinds, may: [...claims(pingMay), ...refused], verdicts: pingVerdicts };
+    const isOdd = shares.some((share) => isReordered(ownPassages(of, share)));
+    const odd: readonly Claim[] = isOdd ? [{ code: 'replies_odd' }] : [];
+    return { finds: pingFinds, may: [...claims(pingMay), ...refused, ...odd], verdicts: pingVerdicts };
   }
   const isSmall = shares.some(({ passages }) => smallestMtu(of, passages) < 1_500);
   const isAnswered = shares.some((share) => ownPassages(of, share).some((passage) => isFromTarget(of, passage)));

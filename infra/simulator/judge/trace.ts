@@ -1,19 +1,10 @@
 import type { Traceroute } from '../../netlab/test-lab.ts';
 import { PROBES } from '../addresses.ts';
-import type { Case } from '../compile.ts';
-import type { Passage } from '../log.ts';
-import type { CaseRun, Share } from '../run-cases.ts';
+import type { CaseRun } from '../run-cases.ts';
 import type { Complaint } from './complaint.ts';
-import {
-  endsOf,
-  isFromTarget,
-  isSample,
-  ownPassages,
-  smallestMtu,
-  soundAnswer,
-  timelyAnswer,
-  trueRtts,
-} from './truth.ts';
+import { lookAt, type Look } from './look.ts';
+import { judgeLoss } from './loss.ts';
+import { isFromTarget, smallestMtu, soundAnswer, timelyAnswer, trueRtts } from './truth.ts';
 
 type Hop = NonNullable<Traceroute['hops']>[number];
 
@@ -22,17 +13,6 @@ const FULL_TTL = 255;
 const GAP_LIMIT = 5;
 /** Clocks of two processes and a rounded number. */
 const CLOCK_MS = 0.1;
-
-/** One probe's trace beside its packets. */
-interface Look {
-  readonly of: Case;
-  readonly share: Share;
-  readonly traced: Traceroute;
-  readonly own: readonly Passage[];
-  readonly ends: ReadonlyMap<string, number>;
-  /** The lowest end of all flows. */
-  readonly firstEnd: number;
-}
 
 export function judgeTraces(run: CaseRun): readonly Complaint[] {
   const looks = run.shares.map((share) => lookAt(run.of, share));
@@ -47,20 +27,14 @@ export function judgeTraces(run: CaseRun): readonly Complaint[] {
   ];
 }
 
-function lookAt(of: Case, share: Share): Look {
-  const own = ownPassages(of, share);
-  const ends = endsOf(of, own);
-  return { of, share, traced: share.outcome as Traceroute, own, ends, firstEnd: Math.min(Infinity, ...ends.values()) };
-}
-
 function judgeHops(look: Look): readonly Complaint[] {
-  const { own, traced, ends, share, firstEnd } = look;
+  const { own, traced, share, firstEnd, lastEnd } = look;
   const hops = traced.hops ?? [];
   const wrong = hops.flatMap((hop, index) =>
     hop.hop === index + 1 ? judgeHop(look, hop) : [hopComplaint(`row ${index + 1} is hop ${hop.hop}`)],
   );
-  const lastEnd = Math.max(0, ...ends.values());
   if (hops.length > lastEnd) wrong.push(hopComplaint(`${hops.length} rows, and every path ends at hop ${lastEnd}`));
+  if (lastEnd < FULL_TTL && !showsEnd(look, hops)) wrong.push(hopComplaint('who ended the path is not shown'));
   if (traced.stopReason === 'loop') return wrong;
   const missing = own.filter(
     (passage) =>
@@ -68,6 +42,13 @@ function judgeHops(look: Look): readonly Complaint[] {
   );
   for (const { ttl } of missing.slice(0, 1)) wrong.push(hopComplaint(`hop ${ttl} answered and is not shown`));
   return wrong;
+}
+
+/** Whether some row from the end on shows one that answered there. */
+function showsEnd({ own, firstEnd }: Look, hops: readonly Hop[]): boolean {
+  const pool = own.filter(({ ttl }) => ttl >= firstEnd);
+  const shown = hops.filter(({ hop }) => hop >= firstEnd).flatMap(({ responders }) => responders);
+  return pool.some((passage) => shown.some(({ ip }) => ip === null || ip === soundAnswer(passage)?.from));
 }
 
 function judgeHop({ own, share, firstEnd }: Look, hop: Hop): readonly Complaint[] {
@@ -86,9 +67,6 @@ function judgeHop({ own, share, firstEnd }: Look, hop: Hop): readonly Complaint[
   const hidden = hop.responders.length - shown.length;
   const missing = wanted.filter((from) => !shown.some(({ ip }) => ip === from));
   if (missing.length > hidden) wrong.push(hopComplaint(`${where}: ${missing.join(', ')} answered and is not shown`));
-  if (hop.hop === firstEnd && !pool.some((passage) => shown.some(({ ip }) => ip === soundAnswer(passage)?.from))) {
-    wrong.push(hopComplaint(`${where}: who ended the path is not shown`));
-  }
   if (!isEnd) {
     const unanswered = pool.filter((passage) => timelyAnswer(passage, share) === undefined).length;
     const lost = hop.rtts.filter((rtt) => rtt === null).length;
@@ -127,12 +105,14 @@ function judgeEnd(look: Look): readonly Complaint[] {
 }
 
 /** Why the trace stopped; null where chance or time decides. */
-function stopReasonOf({ of, own, firstEnd }: Look): string | null {
+function stopReasonOf({ of, own }: Look): string | null {
   const { scenario, places } = of;
   const isPassing = places.some(({ refuse }) => refuse?.packets !== undefined);
   if (isPassing || scenario.truth?.isUnsteady === true) return null;
   if (own.some((passage) => isFromTarget(of, passage) && passage.ttl < FULL_TTL)) return 'completed';
-  if (firstEnd < FULL_TTL) return 'unreachable';
+  // Its error quotes the TTL that is left: then the place of the target is known, though nobody asked for each hop.
+  if (of.check === 'udp' && own.some((passage) => isFromTarget(of, passage))) return null;
+  if (own.some((passage) => soundAnswer(passage)?.what === 'refused')) return 'unreachable';
   if (scenario.path.some((stage) => 'circle' in stage)) return 'loop';
   const asked = own.filter(({ ttl }) => ttl < FULL_TTL);
   const answered = asked.filter((passage) => soundAnswer(passage) !== undefined);
@@ -147,43 +127,6 @@ function judgeMtu({ of, share, traced }: Look): readonly Complaint[] {
     of.scenario.truth?.pathMtu === undefined ? (reached === true ? smallest : null) : of.scenario.truth.pathMtu;
   const isWrong = truth === null ? pathMtu !== null && pathMtu > smallest : pathMtu !== truth;
   return isWrong ? [{ kind: 'mtu', text: `pathMtu is ${pathMtu}, in truth ${truth ?? `at most ${smallest}`}` }] : [];
-}
-
-/** Loss at the target, of all probes together: a sample of what the simulator lost. */
-function judgeLoss(looks: readonly Look[]): readonly Complaint[] {
-  const { places, scenario } = looks[0]!.of;
-  // There a packet that does not come back says nothing of those that do.
-  const isMixed = places.some(({ hole, refuse }) => hole === true || refuse !== undefined);
-  // The first packets have all the tokens.
-  const isLimited = places.at(-1)!.limit !== undefined;
-  if (isMixed || isLimited || scenario.truth?.isUnsteady === true) return [];
-  const { lost, of, trueShare } = targetLoss(looks);
-  if (isSample(lost, of, trueShare)) return [];
-  return [{ kind: 'loss', text: `the target's hop lost ${lost} of ${of}, in truth ${Math.round(trueShare * 100)} %` }];
-}
-
-/** What the rows of the target say that was lost, and what was. */
-function targetLoss(looks: readonly Look[]): {
-  readonly lost: number;
-  readonly of: number;
-  readonly trueShare: number;
-} {
-  let [lost, of, trulyLost, trulyOf] = [0, 0, 0, 0];
-  for (const { traced, own, firstEnd } of looks) {
-    const row = traced.hops?.find(({ hop }) => hop === firstEnd);
-    if (row === undefined) continue;
-    const pool = own.filter(({ ttl }) => ttl >= firstEnd);
-    // What the simulator answered after the end of the check is not lost either.
-    of += row.rtts.length;
-    lost += row.rtts.filter((rtt) => rtt === null).length;
-    trulyOf += pool.length;
-    trulyLost += pool.filter((passage) => soundAnswer(passage) === undefined).length;
-  }
-  return { lost, of, trueShare: trulyOf === 0 ? 0 : trulyLost / trulyOf };
-}
-
-export function targetLossOf(runs: readonly CaseRun[]): ReturnType<typeof targetLoss> {
-  return targetLoss(runs.flatMap(({ of, shares }) => shares.map((share) => lookAt(of, share))));
 }
 
 function hopComplaint(text: string): Complaint {

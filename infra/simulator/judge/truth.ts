@@ -33,20 +33,23 @@ export function isFromTarget({ address, places }: Case, passage: Passage): boole
   return answer.what === 'reply' || answer.from === address || places.at(-1)!.addresses.includes(answer.from);
 }
 
+/** Hops from which on the end of a path may be shown, and from which on it has to be; both Infinity without an end. */
+export interface End {
+  readonly mayFrom: number;
+  readonly from: number;
+}
+
 /**
- * For each conversation the hop at which its path ends: that of the target where it answered, by the TTL or by the places
- * passed, else the lowest TTL that a router refused; Infinity without.
+ * For each conversation where its path ends: at the target, by the lowest TTL that it answered, or by the places passed, since
+ * an error quotes the TTL that was left; else at the lowest TTL that a router refused.
  */
-export function endsOf(of: Case, own: readonly Passage[]): ReadonlyMap<string, number> {
+export function endsOf(of: Case, own: readonly Passage[]): ReadonlyMap<string, End> {
   return new Map(
     [...Map.groupBy(own, ({ conversation }) => conversation)].map(([conversation, passages]) => {
       const atTarget = passages.filter((passage) => isFromTarget(of, passage));
       const refused = passages.filter((passage) => soundAnswer(passage)?.what === 'refused');
-      const hops =
-        atTarget.length > 0
-          ? atTarget.map(({ ttl, trail }) => Math.min(ttl, trail.length))
-          : refused.map(({ ttl }) => ttl);
-      return [conversation, Math.min(Infinity, ...hops)];
+      const from = Math.min(Infinity, ...(atTarget.length > 0 ? atTarget : refused).map(({ ttl }) => ttl));
+      return [conversation, { from, mayFrom: Math.min(from, ...atTarget.map(({ trail }) => trail.length)) }];
     }),
   );
 }
@@ -87,6 +90,12 @@ export function machineDelayMs(of: Case, share: Share): number {
 interface Rows {
   readonly rtts?: readonly (number | null)[];
   readonly rtt?: number | null;
+}
+
+/** Whether answers left the simulator in another order than that of the packets: a stalled probe sends them close together. */
+export function isReordered(own: readonly Passage[]): boolean {
+  const times = own.flatMap((passage) => soundAnswer(passage)?.atMs ?? []);
+  return times.some((atMs, index) => index > 0 && atMs < times[index - 1]!);
 }
 
 /** Binomial deviations beyond which two shares are no longer of one truth. */

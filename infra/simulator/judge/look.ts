@@ -1,0 +1,27 @@
+import type { Traceroute } from '../../netlab/test-lab.ts';
+import type { Case } from '../compile.ts';
+import type { Passage } from '../log.ts';
+import type { Share } from '../run-cases.ts';
+import { endsOf, ownPassages } from './truth.ts';
+
+/** One probe's trace beside its packets. */
+export interface Look {
+  readonly of: Case;
+  readonly share: Share;
+  readonly traced: Traceroute;
+  readonly own: readonly Passage[];
+  /** From this hop on a flow may be at its end. */
+  readonly firstEnd: number;
+  /** Beyond this hop no flow goes; Infinity if one has no end. */
+  readonly lastEnd: number;
+}
+
+export function lookAt(of: Case, share: Share): Look {
+  const own = ownPassages(of, share);
+  const ends = [...endsOf(of, own).values()];
+  return {
+    ...{ of, share, traced: share.outcome as Traceroute, own },
+    firstEnd: Math.min(Infinity, ...ends.map(({ mayFrom }) => mayFrom)),
+    lastEnd: Math.max(0, ...ends.map(({ from }) => from)),
+  };
+}

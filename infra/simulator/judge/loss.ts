@@ -1,0 +1,43 @@
+import type { CaseRun } from '../run-cases.ts';
+import type { Complaint } from './complaint.ts';
+import { lookAt, type Look } from './look.ts';
+import { isSample, soundAnswer } from './truth.ts';
+
+/** Loss at the target, of all probes together: a sample of what the simulator lost. */
+export function judgeLoss(looks: readonly Look[]): readonly Complaint[] {
+  const { places, scenario } = looks[0]!.of;
+  // There a packet that does not come back says nothing of those that do.
+  const isMixed = places.some(({ hole, refuse }) => hole === true || refuse !== undefined);
+  // The first packets have all the tokens.
+  const isLimited = places.at(-1)!.limit !== undefined;
+  if (isMixed || isLimited || scenario.truth?.isUnsteady === true) return [];
+  const { lost, of, trueShare } = targetLoss(looks);
+  if (isSample(lost, of, trueShare)) return [];
+  return [{ kind: 'loss', text: `the target's hop lost ${lost} of ${of}, in truth ${Math.round(trueShare * 100)} %` }];
+}
+
+/** What the rows of the target say that was lost, and what was. */
+function targetLoss(looks: readonly Look[]): {
+  readonly lost: number;
+  readonly of: number;
+  readonly trueShare: number;
+} {
+  let [lost, of, trulyLost, trulyOf] = [0, 0, 0, 0];
+  for (const { traced, own, firstEnd, of: one } of looks) {
+    const isTarget = ({ ip }: { readonly ip: string | null }): boolean =>
+      one.places.at(-1)!.addresses.includes(ip ?? '');
+    const row = traced.hops?.find(({ hop, responders }) => hop >= firstEnd && responders.some(isTarget));
+    if (row === undefined) continue;
+    const pool = own.filter(({ ttl }) => ttl >= row.hop);
+    // What the simulator answered after the end of the check is not lost either.
+    of += row.rtts.length;
+    lost += row.rtts.filter((rtt) => rtt === null).length;
+    trulyOf += pool.length;
+    trulyLost += pool.filter((passage) => soundAnswer(passage) === undefined).length;
+  }
+  return { lost, of, trueShare: trulyOf === 0 ? 0 : trulyLost / trulyOf };
+}
+
+export function targetLossOf(runs: readonly CaseRun[]): ReturnType<typeof targetLoss> {
+  return targetLoss(runs.flatMap(({ of, shares }) => shares.map((share) => lookAt(of, share))));
+}
