@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { checkTypeNames } from '@vantage/diagnostics/contract';
 
 import { importRules } from './import-rules.ts';
 
@@ -38,6 +39,20 @@ const samples = importRules.flatMap((rule) => {
 });
 
 describe('the import rules', () => {
+  it('keep every check type from all the others', () => {
+    const rules = importRules.filter(({ message }) => message === 'A diagnostic never imports another one.');
+    const held = Object.fromEntries(rules.map(({ within = [], modules }) => [within.join(' '), modules]));
+
+    expect(held).toEqual(
+      Object.fromEntries(
+        checkTypeNames.map((type) => [
+          `packages/diagnostics/src/${type}/**`,
+          checkTypeNames.filter((other) => other !== type).map((other) => `../${other}/**`),
+        ]),
+      ),
+    );
+  });
+
   let tree: string;
   let found: readonly Finding[];
 

@@ -1,3 +1,6 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** Who may import what. Each rule is one row; `import-rules.test.ts` shows each of them firing. */
 export interface ImportRule {
   /** Modules, as a pattern in the syntax of .gitignore. */
@@ -10,7 +13,10 @@ export interface ImportRule {
   readonly except?: readonly string[];
 }
 
-const checkTypeFolders = ['dns', 'http', 'info', 'ping', 'tcp', 'traceroute', 'udp'];
+const diagnostics = join(import.meta.dirname, '../../packages/diagnostics/src');
+
+/** Each folder with a contract is a check type. */
+const checkTypeFolders = readdirSync(diagnostics).filter((name) => existsSync(join(diagnostics, name, 'contract.ts')));
 
 export const importRules: readonly ImportRule[] = [
   {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -67,6 +69,15 @@ describe('the whole service on one machine', () => {
 
   it('notes every process that it runs', () => {
     expect(Object.keys(service.running().processes)).toEqual(['coordinator', ...probeIds]);
+  });
+
+  it('logs no error at an ordinary start', () => {
+    const logs = ['coordinator', ...probeIds].map((name) => join(data.folder, 'data', 'logs', `${name}.log`));
+    const lines = logs.flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'));
+    const entries = lines.map((line) => JSON.parse(line) as { readonly level: number });
+
+    expect(entries.length).toBeGreaterThanOrEqual(logs.length);
+    expect(entries.filter(({ level }) => level >= 50)).toEqual([]);
   });
 
   it('lists the probes with their identities', async () => {

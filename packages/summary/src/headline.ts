@@ -119,8 +119,10 @@ function negative(check: Check, reports: readonly Report[], down: readonly Repor
       return `${host} does not resolve (${recordTypeOf(reports)})`;
     case 'traceroute':
       return `${host} is not reached`;
-    default:
+    case 'info':
       return `${host} cannot be looked up`;
+    default:
+      return `${host} does not answer`;
   }
 }
 

@@ -2,17 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { LookUpPlace } from '@vantage/contract';
 
 import { each, lines, summaryOf, textOf } from '../test/cases.ts';
+import { placeAt } from '../test/finding-cases/place-at.ts';
 import { http, ping, tcp, trace } from '../test/results.ts';
 import { distanceKm, leastRttMs } from './geography.ts';
 
 const frankfurt: LookUpPlace = () => placeAt(50.11, 8.68);
-
-function placeAt(latitude: number, longitude: number): ReturnType<LookUpPlace> {
-  return {
-    ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null, country: null },
-    ...{ countryCode: null, timezone: null, provider: null, dataDate: null, latitude, longitude },
-  };
-}
 
 describe('distance', () => {
   it.each([

@@ -78,10 +78,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   dnssec_differs: rule(['info'], 'The verdict is `validated` for some and `not_validated` for others.'),
   reverse_name_unverified: rule(['info'], 'info: `hostnameVerified` is false.'),
-  reverse_name_differs: rule(['info'], 'info: two or more reverse names of one address.'),
+  reverse_name_differs: rule(['info'], 'info: two or more reverse names of one address, whatever their case.'),
   port_closed: rule(['warning'], 'tcp, udp: the state `closed`.'),
   port_filtered: rule(['warning'], 'tcp: the state `filtered`.'),
-  port_states_differ: rule(['warning'], 'tcp, udp: two or more states.'),
+  port_states_differ: rule(['warning'], 'tcp, udp: two or more states; `open` and `open|filtered` are no two.'),
   udp_no_answer: rule(
     ['info'],
     'udp: the state `open|filtered`. It counts as no answer where another probe found the port open; else it does not count, and alone it gives the verdict `unknown`.',

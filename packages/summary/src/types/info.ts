@@ -25,14 +25,16 @@ function unverified(reports: readonly InfoReport[]): readonly Found[] {
 function differing(reports: readonly InfoReport[]): readonly Found[] {
   const named = reports.filter(({ result }) => typeof result.hostname === 'string' && result.ip !== undefined);
   return groupBy(named, ({ result }) => result.ip).flatMap(([ip, own]) => {
-    if (new Set(own.map(({ result }) => result.hostname)).size < 2) return [];
-    const seen = tally(own, ({ result }) => shown(result.hostname!));
+    // Case is of no account in a name (RFC 4343).
+    const nameOf = ({ result }: InfoReport): string => result.hostname!.toLowerCase();
+    if (new Set(own.map(nameOf)).size < 2) return [];
+    const seen = tally(own, (report) => shown(nameOf(report)));
     return [
       found(
         'reverse_name_differs',
         'info',
         own,
-        `The address ${shown(ip)} has different reverse names for different probes: ${seen}.`,
+        `The address ${shown(ip)} has more than one reverse name; each probe shows one of them: ${seen}.`,
       ),
     ];
   });

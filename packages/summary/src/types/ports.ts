@@ -39,7 +39,10 @@ function states(reports: readonly PortReport[]): readonly Found[] {
     const text = `The port is filtered for ${naming(filtered)}: packets to it are dropped or refused on the way, or the host is away.`;
     all.push(found('port_filtered', 'warning', filtered, text));
   }
-  if (new Set(told.map(({ result }) => result.state)).size > 1) {
+  const seen = new Set(told.map(({ result }) => result.state));
+  // A silent port may be open.
+  if (seen.has('open')) seen.delete('open|filtered');
+  if (seen.size > 1) {
     const text = `The port is not in the same state for all probes: ${tally(told, ({ result }) => result.state)}.`;
     all.push(found('port_states_differ', 'warning', told, text));
   }

@@ -1,0 +1,108 @@
+import { bad, each, summaryOf } from '../cases.ts';
+import { lost, ping, tcp, udp } from '../results.ts';
+import type { FindingCases } from './case.ts';
+
+const good = ping([20, 21, 22, 20]);
+const notice = { type: 3, code: 13, from: '192.0.2.1', private: false };
+
+/** Ports, packets and their replies. */
+export const answerCases: FindingCases = {
+  port_closed: {
+    present: [['it refuses', summaryOf('tcp', { 'fra-1': tcp('closed') })]],
+    absent: [
+      ['nothing comes back', summaryOf('tcp', { 'fra-1': tcp('filtered') })],
+      ['nothing comes back over UDP', summaryOf('udp', { 'fra-1': udp('open|filtered') })],
+    ],
+  },
+  port_filtered: {
+    present: [['nothing comes back', summaryOf('tcp', { 'fra-1': tcp('filtered') })]],
+    absent: [
+      ['it refuses', summaryOf('tcp', { 'fra-1': tcp('closed') })],
+      ['two of three handshakes fail', summaryOf('tcp', { 'fra-1': tcp('open', [20, null, null]) })],
+    ],
+  },
+  port_states_differ: {
+    present: [
+      ['open and closed', summaryOf('tcp', { 'fra-1': tcp('open'), 'ber-1': tcp('closed') })],
+      [
+        'closed, and silent, which no closed port is',
+        summaryOf('udp', { 'fra-1': udp('closed'), 'ber-1': udp('open|filtered') }),
+      ],
+    ],
+    absent: [
+      ['all are closed', summaryOf('tcp', each('fra-1 ber-1', tcp('closed')))],
+      [
+        'open and silent: a silent port may be open',
+        summaryOf('udp', { 'fra-1': udp('open'), 'ber-1': udp('open|filtered') }),
+      ],
+    ],
+  },
+  udp_no_answer: {
+    present: [['nothing comes back', summaryOf('udp', { 'fra-1': udp('open|filtered') })]],
+    absent: [
+      ['an ICMP error comes back', summaryOf('udp', { 'fra-1': udp('closed') })],
+      ['nothing comes back over TCP', summaryOf('tcp', { 'fra-1': tcp('filtered') })],
+    ],
+  },
+  icmp_refused: {
+    present: [['a router says so', summaryOf('udp', { 'fra-1': udp('unreachable', { icmp: notice }) })]],
+    absent: [
+      ['nothing came back', summaryOf('udp', { 'fra-1': udp('open|filtered') })],
+      ['the target itself resets', summaryOf('tcp', { 'fra-1': tcp('closed') })],
+    ],
+  },
+  handshakes_lost: {
+    present: [['one of three', summaryOf('tcp', { 'fra-1': tcp('open', [20, null, 21]) })]],
+    absent: [
+      ['all of them', summaryOf('tcp', { 'fra-1': tcp('filtered', [null, null, null]) })],
+      ['none', summaryOf('tcp', { 'fra-1': tcp('open', [20, 21, 22]) })],
+    ],
+  },
+  packet_loss: {
+    present: [['one of four', summaryOf('ping', { 'fra-1': ping([20, null, 20, 20]) })]],
+    absent: [
+      ['all', summaryOf('ping', { 'fra-1': lost })],
+      [
+        'none, and one reply came twice',
+        summaryOf('ping', { 'fra-1': { ...good, anomalies: { duplicates: 1, late: 0, reordered: 0, corrupted: 0 } } }),
+      ],
+      ['not all are sent yet', summaryOf('ping', { 'fra-1': { ...ping([20, 20, null]), result: 'pending' } })],
+      [
+        'the probe was cut short',
+        summaryOf('ping', {
+          'fra-1': bad(
+            'probe_interrupted',
+            { pingCount: 4, pingCompleted: 2 },
+            { result: 'error', source: 'probe', phase: 'exec' },
+          ),
+        }),
+      ],
+    ],
+  },
+  jitter_high: {
+    present: [['round trips that jump', summaryOf('ping', { 'fra-1': ping([20, 90, 25, 80]) })]],
+    absent: [
+      [
+        'long round trips that differ by less than a quarter',
+        summaryOf('ping', { 'fra-1': ping([300, 350, 300, 350]) }),
+      ],
+      ['short round trips that differ by little', summaryOf('ping', { 'fra-1': ping([1, 15, 1, 15]) })],
+      ['two replies', summaryOf('ping', { 'fra-1': ping([20, 90]) })],
+    ],
+  },
+  replies_odd: {
+    present: [
+      [
+        'a reply twice',
+        summaryOf('ping', { 'fra-1': { ...good, anomalies: { duplicates: 1, late: 0, reordered: 0, corrupted: 0 } } }),
+      ],
+    ],
+    absent: [
+      [
+        'each once',
+        summaryOf('ping', { 'fra-1': { ...good, anomalies: { duplicates: 0, late: 0, reordered: 0, corrupted: 0 } } }),
+      ],
+      ['one is missing', summaryOf('ping', { 'fra-1': ping([20, null, 20]) })],
+    ],
+  },
+};

@@ -1,0 +1,189 @@
+import { bad, each, ok, summaryOf } from '../cases.ts';
+import { dns, http, info, ping } from '../results.ts';
+import type { FindingCases } from './case.ts';
+
+const good = ping([20, 21, 22, 20]);
+const unresolved = bad('dns_nxdomain', { resolvedIp: null }, { source: 'target', phase: 'resolve' });
+const timed = (timings: Readonly<Record<string, number>>) =>
+  http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
+const verdict = (word: 'validated' | 'not_validated' | 'validation_failed' | 'unknown', more = {}) =>
+  dns(['A 192.0.2.1'], { dnssec: { ad: word === 'validated', verdict: word }, ...more });
+const toCom = [{ name: 'com.', type: 'NS', ttl: 60, data: 'a.gtld-servers.net.' }];
+const txt = (text: string) => dns([`TXT "${text}"`], { recordType: 'TXT' });
+const named = (hostname: string | null, hostnameVerified: boolean | null, ip = '203.0.113.1') =>
+  info({ ip, hostname, hostnameVerified });
+
+/** Names, addresses and DNS. */
+export const nameCases: FindingCases = {
+  name_not_resolved: {
+    present: [['the name of the target is not resolved', summaryOf('ping', { 'fra-1': unresolved, 'ber-1': good })]],
+    absent: [
+      ['its address does not answer', summaryOf('tcp', { 'fra-1': bad('timed_out', {}, { source: 'network' }) })],
+      ['a dns check finds no name', summaryOf('dns', { 'fra-1': dns('NXDOMAIN') })],
+    ],
+  },
+  name_resolution_slow: {
+    present: [['more than a second', summaryOf('http', { 'fra-1': timed({ dns: 1_001 }) })]],
+    absent: [
+      ['a second', summaryOf('http', { 'fra-1': timed({ dns: 1_000 }) })],
+      ['all the rest is slow', summaryOf('http', { 'fra-1': timed({ connect: 900, tls: 900, firstByte: 900 }) })],
+    ],
+  },
+  addresses_differ: {
+    present: [
+      ['two of one family', summaryOf('ping', { 'fra-1': good, 'ber-1': { ...good, resolvedIp: '203.0.113.2' } })],
+    ],
+    absent: [
+      ['one of each family', summaryOf('ping', { 'fra-1': good, 'ber-1': { ...good, resolvedIp: '2001:db8::1' } })],
+      [
+        'the same in another order',
+        summaryOf('info', {
+          'fra-1': info({ addresses: ['203.0.113.1', '203.0.113.2'] }),
+          'ber-1': info({ addresses: ['203.0.113.2', '203.0.113.1'] }),
+        }),
+      ],
+      ['one has none', summaryOf('ping', { 'fra-1': good, 'ber-1': unresolved })],
+    ],
+  },
+  families_differ: {
+    present: [['one of each', summaryOf('ping', { 'fra-1': good, 'ber-1': { ...good, resolvedIp: '2001:db8::1' } })]],
+    absent: [
+      ['two addresses of one', summaryOf('ping', { 'fra-1': good, 'ber-1': { ...good, resolvedIp: '203.0.113.2' } })],
+    ],
+  },
+  dns_nxdomain_some: {
+    present: [
+      ['one says it does not exist', summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), 'ber-1': dns(['A 192.0.2.1']) })],
+    ],
+    absent: [
+      ['all say so', summaryOf('dns', each('fra-1 ber-1', dns('NXDOMAIN')))],
+      ['the other could not say', summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), 'ber-1': dns('SERVFAIL') })],
+      [
+        'one has no records of the type, which says that the name exists',
+        summaryOf('dns', { 'fra-1': dns([]), 'ber-1': dns(['A 192.0.2.1']) }),
+      ],
+    ],
+  },
+  dns_empty_some: {
+    present: [['one gets none', summaryOf('dns', { 'fra-1': dns([]), 'ber-1': dns(['A 192.0.2.1']) })]],
+    absent: [
+      ['all get none', summaryOf('dns', each('fra-1 ber-1', dns([])))],
+      [
+        'one gets a referral, which has no answers either',
+        summaryOf('dns', {
+          'fra-1': dns([], { flags: ['qr', 'rd'], authority: toCom }),
+          'ber-1': dns(['A 192.0.2.1']),
+        }),
+      ],
+    ],
+  },
+  dns_rcode_differs: {
+    present: [['one resolver fails', summaryOf('dns', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns(['A 192.0.2.1']) })]],
+    absent: [
+      ['all fail alike', summaryOf('dns', each('fra-1 ber-1', dns('SERVFAIL')))],
+      [
+        'they differ in NXDOMAIN, which is said as such',
+        summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), 'ber-1': dns([]) }),
+      ],
+    ],
+  },
+  dns_unanswered: {
+    present: [
+      ['a referral', summaryOf('dns', { 'fra-1': dns([], { flags: ['qr', 'rd'], authority: toCom }) })],
+      [
+        'the resolver’s own name is not resolved',
+        summaryOf('dns', {
+          'fra-1': bad(
+            'dns_resolver_unreachable',
+            { recordType: 'A', queryName: 'example.com.', resolvedIp: null },
+            { source: 'resolver', phase: 'resolve' },
+          ),
+        }),
+      ],
+    ],
+    absent: [
+      ['no records, by a server that resolves', summaryOf('dns', { 'fra-1': dns([]) })],
+      [
+        'a referral to the name itself, whose name servers were asked for',
+        summaryOf('dns', {
+          'fra-1': dns([], { recordType: 'NS', answerKind: 'referral', referral: 'example.com.', canonicalName: null }),
+        }),
+      ],
+    ],
+  },
+  dns_answers_differ: {
+    present: [
+      ['two texts', summaryOf('dns', { 'fra-1': txt('a'), 'ber-1': txt('b') })],
+      [
+        'one more address',
+        summaryOf('dns', { 'fra-1': dns(['A 192.0.2.1']), 'ber-1': dns(['A 192.0.2.1', 'A 192.0.2.2']) }),
+      ],
+    ],
+    absent: [
+      [
+        'the same in another order and with other TTLs',
+        summaryOf('dns', {
+          'fra-1': dns(['A 192.0.2.1', 'A 192.0.2.2']),
+          'ber-1': dns(['A 192.0.2.2', 'A 192.0.2.1']),
+        }),
+      ],
+      [
+        'names in another case',
+        summaryOf('dns', {
+          'fra-1': dns(['MX 10 mail.example.com.'], { recordType: 'MX' }),
+          'ber-1': dns(['MX 10 Mail.Example.COM.'], { recordType: 'MX' }),
+        }),
+      ],
+      ['one was cut', summaryOf('dns', { 'fra-1': txt('a'), 'ber-1': { ...txt('b'), truncated: true } })],
+      ['one got none', summaryOf('dns', { 'fra-1': txt('a'), 'ber-1': dns([], { recordType: 'TXT' }) })],
+    ],
+  },
+  dnssec_failed: {
+    present: [
+      [
+        'a resolver says that validation fails',
+        summaryOf('dns', {
+          'fra-1': dns('SERVFAIL', { dnssec: { ad: false, verdict: 'validation_failed' } }),
+          'ber-1': verdict('not_validated'),
+        }),
+      ],
+    ],
+    absent: [
+      [
+        'a resolver fails for another reason',
+        summaryOf('dns', { 'fra-1': dns('SERVFAIL', { dnssec: { ad: false, verdict: 'unknown' } }) }),
+      ],
+      ['nobody validates', summaryOf('dns', each('fra-1 ber-1', verdict('not_validated')))],
+    ],
+  },
+  dnssec_differs: {
+    present: [
+      ['one validates', summaryOf('dns', { 'fra-1': verdict('validated'), 'ber-1': verdict('not_validated') })],
+    ],
+    absent: [
+      ['all validate', summaryOf('dns', each('fra-1 ber-1', verdict('validated')))],
+      ['of one it is not known', summaryOf('dns', { 'fra-1': verdict('validated'), 'ber-1': verdict('unknown') })],
+    ],
+  },
+  reverse_name_unverified: {
+    present: [['it leads elsewhere', summaryOf('info', { 'fra-1': named('a.example', false) })]],
+    absent: [
+      ['it leads back', summaryOf('info', { 'fra-1': named('a.example', true) })],
+      ['nobody could ask', summaryOf('info', { 'fra-1': named('a.example', null) })],
+      ['there is none', summaryOf('info', { 'fra-1': named(null, null) })],
+    ],
+  },
+  reverse_name_differs: {
+    present: [
+      ['two names', summaryOf('info', { 'fra-1': named('a.example', true), 'ber-1': named('b.example', true) })],
+    ],
+    absent: [
+      ['in another case', summaryOf('info', { 'fra-1': named('a.example', true), 'ber-1': named('A.Example', true) })],
+      [
+        'of two addresses',
+        summaryOf('info', { 'fra-1': named('a.example', true), 'ber-1': named('b.example', true, '203.0.113.2') }),
+      ],
+      ['one saw none', summaryOf('info', { 'fra-1': named('a.example', true), 'ber-1': ok({ ip: '203.0.113.1' }) })],
+    ],
+  },
+};

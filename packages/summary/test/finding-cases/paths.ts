@@ -1,0 +1,103 @@
+import { bad, summaryOf, type Result } from '../cases.ts';
+import { ping, trace } from '../results.ts';
+import type { FindingCases } from './case.ts';
+import { placeAt } from './place-at.ts';
+
+const access = '198.51.100.1 1 1 1';
+const transit = '192.0.2.1 5 5 5';
+const target = '203.0.113.1 9 9 9';
+const on = (path: readonly string[], fields: Parameters<typeof trace>[1] = {}) =>
+  summaryOf('traceroute', { 'fra-1': trace(path, fields) });
+const near: Readonly<Record<string, Result<'ping'>>> = {
+  ...{ 'fra-1': ping([8]), 'ber-1': ping([12]), 'par-1': ping([14]), 'lon-1': ping([18]) },
+};
+const inFrankfurt = { placeOf: () => placeAt(50.11, 8.68) };
+const looping = ['192.0.2.1 1', '192.0.2.2 2', '192.0.2.1 3', '192.0.2.2 4'];
+
+/** Latencies and paths. */
+export const pathCases: FindingCases = {
+  latency_outlier: {
+    present: [['distance does not explain it', summaryOf('ping', { ...near, 'muc-1': ping([280]) }, inFrankfurt)]],
+    absent: [
+      ['distance explains it', summaryOf('ping', { ...near, 'syd-1': ping([280]) }, inFrankfurt)],
+      ['it is not much more', summaryOf('ping', { ...near, 'muc-1': ping([50]) }, inFrankfurt)],
+      [
+        'there are three round trips',
+        summaryOf('ping', { 'fra-1': ping([8]), 'ber-1': ping([12]), 'muc-1': ping([280]) }),
+      ],
+      ['one packet of several is slow', summaryOf('ping', { ...near, 'muc-1': ping([10, 280, 10]) }, inFrankfurt)],
+    ],
+  },
+  place_contradicted: {
+    present: [['both are nearer than light is fast', summaryOf('ping', { 'fra-1': ping([2]), 'nyc-1': ping([3]) })]],
+    absent: [
+      ['light is fast enough', summaryOf('ping', { 'fra-1': ping([2]), 'nyc-1': ping([90]) })],
+      [
+        'they measured two addresses',
+        summaryOf('ping', { 'fra-1': ping([2]), 'nyc-1': { ...ping([3]), resolvedIp: '203.0.113.2' } }),
+      ],
+    ],
+  },
+  routing_loop: {
+    present: [['routers in a circle', on(looping, { loop: { start: 1, length: 2 } })]],
+    absent: [
+      ['one router twice in a row', on(['192.0.2.1 1', '192.0.2.1 2', target])],
+      ['nothing answers', on([access, '* * *'])],
+    ],
+  },
+  path_refused: {
+    present: [['a router forbids it', on([access, '192.0.2.2 5 !X'])]],
+    absent: [
+      ['a router says nothing', on([access, '* * *'])],
+      ['the target is reached', on([access, transit, target])],
+    ],
+  },
+  path_stops: {
+    present: [['nothing answers beyond a hop', on([access, transit, '* * *', '* * *'])]],
+    absent: [
+      ['the target answers behind silent hops', on([access, '* * *', '* * *', target])],
+      ['a router forbids it', on([access, '192.0.2.2 5 !X'])],
+      ['it is not done yet', summaryOf('traceroute', { 'fra-1': { ...trace([access, '* * *']), result: 'pending' } })],
+      [
+        'the probe was cut short',
+        summaryOf('traceroute', {
+          'fra-1': bad(
+            'probe_interrupted',
+            { hops: trace([access, '* * *']).hops ?? [], reached: false },
+            { result: 'error', source: 'probe', phase: 'exec' },
+          ),
+        }),
+      ],
+    ],
+  },
+  path_loss: {
+    present: [['from a hop on to the target', on([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *'])]],
+    absent: [
+      ['at a hop before others that lose none', on([access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', target])],
+      ['at the target alone', on([access, transit, '203.0.113.1 9 * *'])],
+      ['the target is not reached', on([access, '192.0.2.1 5 * *', '* * *'])],
+    ],
+  },
+  loss_at_target: {
+    present: [['the hop before it loses none', on([access, transit, '203.0.113.1 9 * *'])]],
+    absent: [
+      ['the hop before it loses some too', on([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *'])],
+      ['it loses none', on([access, transit, target])],
+    ],
+  },
+  rate_limited_hop: {
+    present: [['the target loses none', on([access, '192.0.2.1 5 * *', target])]],
+    absent: [
+      ['the target loses some too', on([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *'])],
+      ['a hop never answers', on([access, '* * *', target])],
+      ['the target is not reached', on([access, '192.0.2.1 5 * *', '* * *'])],
+    ],
+  },
+  path_mtu_small: {
+    present: [['1,499 bytes', on([access, target], { pathMtu: 1_499 })]],
+    absent: [
+      ['1,500 bytes', on([access, target], { pathMtu: 1_500 })],
+      ['it was not measured', on([access, target], { pathMtu: null })],
+    ],
+  },
+};

@@ -1,0 +1,163 @@
+import type { Screenshot } from '@vantage/contract';
+
+import { bad, each, summaryOf } from '../cases.ts';
+import { http, refused, tls } from '../results.ts';
+import type { FindingCases } from './case.ts';
+
+const timed = (timings: Readonly<Record<string, number>>) =>
+  http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
+const moved = (location: string, url = 'https://example.com/a') => http(301, { location, url });
+const expiring = (daysLeft: number) => http(200, { tls: tls('01', { daysLeft }) });
+const inTls = { phase: 'tls' } as const;
+const untrusted = refused('tls_self_signed');
+const deviation = [{ code: 'bare_lf', clause: 'RFC 9112 section 2.2', browsers: 'accept' }];
+const reason = { code: 'screenshot_failed', phase: 'exec', source: 'probe', message: 'No browser.' } as const;
+const picture = (state: Screenshot['state']): Screenshot => ({
+  ...{ state, probe: 'fra-1' },
+  reason: state === 'given_up' ? reason : null,
+});
+
+/** HTTP, TLS, certificates and the screenshot. */
+export const webCases: FindingCases = {
+  tls_failed: {
+    present: [['the handshake fails', summaryOf('http', { 'fra-1': bad('tls_handshake_failed', {}, inTls) })]],
+    absent: [
+      ['the connection is refused before it', summaryOf('http', { 'fra-1': bad('connection_refused', {}) })],
+      ['the handshake is made and the certificate refused', summaryOf('http', { 'fra-1': untrusted })],
+    ],
+  },
+  tls_slow: {
+    present: [['longer than the distance explains', summaryOf('http', { 'fra-1': timed({ connect: 20, tls: 381 }) })]],
+    absent: [
+      [
+        'as long as four round trips and the work of a server',
+        summaryOf('http', { 'fra-1': timed({ connect: 20, tls: 380 }) }),
+      ],
+      ['long over a long way', summaryOf('http', { 'fra-1': timed({ connect: 200, tls: 900 }) })],
+    ],
+  },
+  certificate_expired: {
+    present: [['it has expired', summaryOf('http', { 'fra-1': refused('tls_expired') })]],
+    absent: [
+      ['it expires today', summaryOf('http', { 'fra-1': expiring(0) })],
+      ['it is not valid yet', summaryOf('http', { 'fra-1': refused('tls_not_yet_valid') })],
+    ],
+  },
+  certificate_not_yet_valid: {
+    present: [['it is not valid yet', summaryOf('http', { 'fra-1': refused('tls_not_yet_valid') })]],
+    absent: [['it has expired', summaryOf('http', { 'fra-1': refused('tls_expired') })]],
+  },
+  certificate_expires_soon: {
+    present: [['in 14 days', summaryOf('http', { 'fra-1': expiring(14) })]],
+    absent: [
+      ['in 15 days', summaryOf('http', { 'fra-1': expiring(15) })],
+      ['it has expired', summaryOf('http', { 'fra-1': refused('tls_expired') })],
+    ],
+  },
+  certificate_hostname_mismatch: {
+    present: [['it is for another name', summaryOf('http', { 'fra-1': refused('tls_hostname_mismatch') })]],
+    absent: [['nobody known issued it', summaryOf('http', { 'fra-1': untrusted })]],
+  },
+  certificate_revoked: {
+    present: [['its issuer says so', summaryOf('http', { 'fra-1': refused('tls_revoked') })]],
+    absent: [['it has expired', summaryOf('http', { 'fra-1': refused('tls_expired') })]],
+  },
+  certificate_untrusted: {
+    present: [
+      ['it signed itself', summaryOf('http', { 'fra-1': untrusted })],
+      ['the one above it is missing', summaryOf('http', { 'fra-1': bad('tls_missing_intermediate', {}, inTls) })],
+    ],
+    absent: [
+      ['it is for another name', summaryOf('http', { 'fra-1': refused('tls_hostname_mismatch') })],
+      ['it is trusted and the status is an error', summaryOf('http', { 'fra-1': http(500) })],
+    ],
+  },
+  certificate_fails_on_some: {
+    present: [['another probe accepts it', summaryOf('http', { 'fra-1': untrusted, 'ber-1': http(200) })]],
+    absent: [
+      ['all refuse it', summaryOf('http', each('fra-1 ber-1', untrusted))],
+      ['the other was shown none', summaryOf('http', { 'fra-1': untrusted, 'ber-1': bad('connection_refused', {}) })],
+    ],
+  },
+  certificate_differs: {
+    present: [['two certificates', summaryOf('http', { 'fra-1': http(200), 'ber-1': http(200, { tls: tls('02') }) })]],
+    absent: [
+      [
+        'one certificate over two versions of TLS',
+        summaryOf('http', { 'fra-1': http(200), 'ber-1': http(200, { tls: tls('01', { protocol: 'TLSv1.2' }) }) }),
+      ],
+      ['one was shown none', summaryOf('http', { 'fra-1': http(200), 'ber-1': bad('connection_refused', {}) })],
+    ],
+  },
+  http_server_error: {
+    present: [['500', summaryOf('http', { 'fra-1': http(500) })]],
+    absent: [['499', summaryOf('http', { 'fra-1': http(499) })]],
+  },
+  http_client_error: {
+    present: [['400', summaryOf('http', { 'fra-1': http(400) })]],
+    absent: [
+      ['399', summaryOf('http', { 'fra-1': http(399) })],
+      ['500', summaryOf('http', { 'fra-1': http(500) })],
+    ],
+  },
+  http_status_differs: {
+    present: [['200 and 404', summaryOf('http', { 'fra-1': http(200), 'ber-1': http(404) })]],
+    absent: [
+      ['one has no answer', summaryOf('http', { 'fra-1': http(200), 'ber-1': bad('connection_refused', {}) })],
+      ['404 for all', summaryOf('http', each('fra-1 ber-1', http(404)))],
+    ],
+  },
+  http_redirect_failed: {
+    present: [['they lead in a circle', summaryOf('http', { 'fra-1': bad('redirect_loop', {}) })]],
+    absent: [
+      ['they were not to be followed', summaryOf('http', { 'fra-1': moved('/b') })],
+      ['they lead to an error', summaryOf('http', { 'fra-1': http(404) })],
+    ],
+  },
+  http_redirects_elsewhere: {
+    present: [['to another host', summaryOf('http', { 'fra-1': moved('https://other.example/') })]],
+    absent: [
+      ['to https of the same', summaryOf('http', { 'fra-1': moved('https://example.com/', 'http://example.com/') })],
+      ['to www of the same', summaryOf('http', { 'fra-1': moved('https://www.example.com/') })],
+      ['from www of the same', summaryOf('http', { 'fra-1': moved('//example.com/', 'https://www.example.com/') })],
+      [
+        'a Location with 200 is no redirect',
+        summaryOf('http', { 'fra-1': http(200, { location: 'https://other.example/' }) }),
+      ],
+    ],
+  },
+  http_redirects_differ: {
+    present: [['two places', summaryOf('http', { 'fra-1': moved('/de'), 'par-1': moved('/fr') })]],
+    absent: [
+      [
+        'one place, written in two ways',
+        summaryOf('http', { 'fra-1': moved('/b'), 'par-1': moved('https://example.com/b') }),
+      ],
+      ['only one is redirected', summaryOf('http', { 'fra-1': moved('/b'), 'par-1': http(200) })],
+    ],
+  },
+  http_deviates: {
+    present: [['a line without CR', summaryOf('http', { 'fra-1': http(200, { deviations: deviation } as never) })]],
+    absent: [
+      ['none', summaryOf('http', { 'fra-1': http(200, { deviations: [] }) })],
+      ['an agent that looks for none', summaryOf('http', { 'fra-1': http(200) })],
+    ],
+  },
+  http_server_slow: {
+    present: [
+      ['longer than the distance explains', summaryOf('http', { 'fra-1': timed({ connect: 20, firstByte: 1_041 }) })],
+    ],
+    absent: [
+      ['a second and two round trips', summaryOf('http', { 'fra-1': timed({ connect: 20, firstByte: 1_040 }) })],
+      ['the body is slow', summaryOf('http', { 'fra-1': timed({ download: 9_000, total: 9_100 }) })],
+    ],
+  },
+  screenshot_missing: {
+    present: [['it was given up', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('given_up') })]],
+    absent: [
+      ['it is not taken yet', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('pending') })],
+      ['nobody asked for one', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('not_asked') })],
+      ['it was taken', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('taken') })],
+    ],
+  },
+};
