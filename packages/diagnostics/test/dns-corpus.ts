@@ -6,7 +6,8 @@ import type { hostileBehaviours } from './dns-hostile.ts';
 export interface CorpusRow {
   /** The rcode, the numbers of answers and of records in the authority section, and the addresses. */
   readonly ours: string;
-  readonly kind: AnswerKind;
+  /** Undefined where nothing came that answers the question. */
+  readonly kind?: AnswerKind;
   readonly code?: FailureCode;
   readonly breach?: string;
   /** What `dig` says, only if it is something else, and why. */
@@ -212,6 +213,48 @@ export const hostileCorpus: Readonly<Record<keyof typeof hostileBehaviours, Corp
     dig: 'NOERROR 1/0 192.0.2.1, malformed, extra octets',
     why: 'the record is shown as octets',
   },
+};
+
+const stranger = { ours: 'nothing', code: 'dns_bad_response' } as const;
+
+/** The same over TCP, where nothing is waited for behind a message: the rows that are others, and some that are not. */
+export const hostileTcpCorpus: Readonly<Partial<Record<keyof typeof hostileBehaviours, CorpusRow>>> = {
+  answer: { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },
+  referral: { ours: 'NOERROR 0/1', kind: 'referral', code: 'dns_no_answer' },
+  'cut-always': { ours: 'NOERROR 0/0', kind: 'truncated', code: 'dns_no_answer' },
+  'wrong-id': stranger,
+  'wrong-name': stranger,
+  'wrong-type': stranger,
+  'wrong-class': {
+    ...stranger,
+    dig: 'nothing, question mismatch, malformed',
+    why: 'what is no answer to the question is not read',
+  },
+  'no-question': {
+    ...stranger,
+    dig: 'NOERROR 1/0 192.0.2.66',
+    why: 'dig takes records without a question, which anyone may have sent (RFC 5452 section 9.1)',
+  },
+  'a-query': {
+    ...stranger,
+    dig: 'NOERROR 1/0 192.0.2.66, not a response',
+    why: 'dig takes a message that is no response',
+  },
+  'edns-formerr': {
+    ...{ ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },
+    ...{ dig: 'FORMERR 0/0, retry without EDNS', why: 'asked again without EDNS (RFC 6891 section 7)' },
+  },
+  'data-short': {
+    ...{ ours: 'NOERROR 2/0 192.0.2.1', kind: 'malformed', code: 'dns_bad_response' },
+    breach: 'a field runs past its bound',
+    dig: 'NOERROR 0/0, malformed, extra octets',
+    why: 'the bounds of the record are good: it is shown as octets, and the one behind it is read',
+  },
+  'count-high': {
+    ...{ ours: 'NOERROR 1/0 192.0.2.1', kind: 'malformed', code: 'dns_bad_response' },
+    breach: 'a name runs past its bound',
+  },
+  trailing: { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer', breach: '8 octets after the last record' },
 };
 
 /** The kind of the answer to each question about `dns-corpus-zone.ts`; another one of the servers that are named. */

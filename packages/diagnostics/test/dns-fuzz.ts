@@ -1,4 +1,4 @@
-import { decodeMessage, encodeQuery } from '../src/dns/codec/message.ts';
+import { encodeQuery, readMessage } from '../src/dns/codec/message.ts';
 import { MessageFormatError } from '../src/dns/codec/format-error.ts';
 import { optRecord, readQuery, respond } from './dns-wire.ts';
 import { sampleRecords } from './dns-samples.ts';
@@ -31,14 +31,14 @@ export function hostileMessages(seed: number): HostileMessages {
   };
 }
 
-/** What comes of a message: `read`, `refused` by the one typed error, or what is wrong. */
+/** What comes of a message: `read`, `refused` for its format, whole or in part, or what is wrong. */
 export function decodeHostile(bytes: Uint8Array): string {
   try {
-    const message = decodeMessage(bytes);
+    const message = readMessage(bytes);
     for (const { name, data } of [...message.answers, ...message.authority, ...message.additional]) {
       if (/[^\x20-\x7e]/.test(name + data)) return 'unprintable';
     }
-    return 'read';
+    return message.formatError === null ? 'read' : 'refused';
   } catch (error) {
     return error instanceof MessageFormatError ? 'refused' : String(error);
   }
