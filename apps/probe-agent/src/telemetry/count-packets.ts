@@ -18,9 +18,9 @@ function counted(
   const labels = { protocol, family: String(family) };
   return {
     ...socket,
-    send: async (packet, destination, ttl) => {
+    send: async (packet, destination, ttl, label) => {
       try {
-        const sentMs = await socket.send(packet, destination, ttl);
+        const sentMs = await socket.send(packet, destination, ttl, label);
         packetsSent.inc(labels);
         return sentMs;
       } catch (error) {

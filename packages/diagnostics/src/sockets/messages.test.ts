@@ -6,8 +6,20 @@ import { decodeAnswer, decodeRequest, encodeAnswer, encodeRequest, type Answer, 
 const requests: readonly Request[] = [
   { op: 'open', ref: 1, family: 6, protocol: 'tcp', identifier: 65_535 },
   { op: 'close', ref: 0xffff_ffff },
-  { op: 'send', ref: 1, token: 2, ttl: 255, destination: '2001:db8::1', packet: Uint8Array.of(1, 2, 3) },
-  { op: 'send', ref: 1, token: 2, ttl: 1, destination: '192.0.2.1', packet: new Uint8Array(MAX_PACKET_BYTES) },
+  { op: 'send', ref: 1, token: 2, ttl: 255, destination: '2001:db8::1', label: null, packet: Uint8Array.of(1, 2, 3) },
+  {
+    ...{ op: 'send', ref: 1, token: 2, ttl: 9, destination: '2001:db8::1', packet: Uint8Array.of(1, 2, 3) },
+    label: { label: 0xfffff, source: '2001:db8::9' },
+  },
+  {
+    op: 'send',
+    ref: 1,
+    token: 2,
+    ttl: 1,
+    destination: '192.0.2.1',
+    label: null,
+    packet: new Uint8Array(MAX_PACKET_BYTES),
+  },
   { op: 'source', token: 3, destination: '192.0.2.1' },
   { op: 'watch', ref: 1, family: 4, protocol: 'udp', identifier: 40_000, recallMs: 65_535 },
 ];

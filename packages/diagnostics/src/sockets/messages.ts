@@ -4,7 +4,8 @@ import type { Family } from '@vantage/contract';
 
 import { fieldReader, fieldWriter, type FieldReader } from './fields.ts';
 import { MAX_FRAME_BYTES } from './frames.ts';
-import { MAX_PACKET_BYTES, type Clock, type PacketProtocol, type ReceivedPacket } from './packet-socket.ts';
+import { MAX_PACKET_BYTES, type Clock, type FlowLabel } from './packet-socket.ts';
+import type { PacketProtocol, ReceivedPacket } from './packet-socket.ts';
 
 /** What the agent asks of its packet process. `watch` opens for ICMP errors alone. `ref` names a socket, `token` an answer that is awaited. */
 export type Request =
@@ -30,6 +31,8 @@ export type Request =
       readonly token: number;
       readonly ttl: number;
       readonly destination: string;
+      /** Of an IPv6 packet, with the source that its header needs; null leaves both to the kernel. */
+      readonly label: FlowLabel | null;
       readonly packet: Uint8Array;
     }
   | { readonly op: 'source'; readonly token: number; readonly destination: string };
@@ -65,8 +68,13 @@ export function encodeRequest(request: Request): Buffer {
     const { ref, family, protocol, identifier, recallMs } = request;
     return writer.u32(ref).u8(family).u8(protocols.indexOf(protocol)).u16(identifier).u16(recallMs).done();
   }
-  const { ref, token, ttl, destination, packet } = request;
-  return writer.u32(ref).u32(token).u8(ttl).text(destination).rest(packet).done();
+  const { ref, token, ttl, destination, label, packet } = request;
+  writer.u32(ref).u32(token).u8(ttl).text(destination);
+  return writer
+    .u32(label?.label ?? 0)
+    .text(label?.source ?? '')
+    .rest(packet)
+    .done();
 }
 
 /** @throws RangeError for what `encodeRequest` cannot have written */
@@ -83,7 +91,8 @@ export function decodeRequest(body: Buffer): Request {
   }
   const [ref, token, ttl] = [reader.u32(), reader.u32(), reader.u8()];
   if (ttl === 0) throw new RangeError('A TTL of zero.');
-  return { op, ref, token, ttl, destination: addressField(reader), packet: packetField(reader) };
+  const [destination, label] = [addressField(reader), labelField(reader)];
+  return { op, ref, token, ttl, destination, label, packet: packetField(reader) };
 }
 
 export function encodeAnswer(answer: Answer): Buffer {
@@ -115,6 +124,13 @@ export function decodeAnswer(body: Buffer): Answer {
   const [clock, receivedMs, from] = [entry(clocks, reader.u8()), timeField(reader), addressField(reader)];
   const known = hopLimit === NO_HOP_LIMIT ? null : hopLimit;
   return { op, ref, protocol, hopLimit: known, receivedMs, clock, from, data: packetField(reader) };
+}
+
+function labelField(reader: FieldReader): FlowLabel | null {
+  const [label, source] = [reader.u32(), reader.text()];
+  if (label === 0 && source === '') return null;
+  if (label === 0 || label > 0xfffff || !isIPv6(source)) throw new RangeError('No flow label and its source.');
+  return { label, source };
 }
 
 function ended<T>(reader: FieldReader, message: T): T {

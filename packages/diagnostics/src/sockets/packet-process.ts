@@ -110,11 +110,11 @@ function serve(
     shared.get(`${family}/${protocol}`)?.close();
     shared.delete(`${family}/${protocol}`);
   };
-  const send = ({ ref, token, packet, destination, ttl }: Extract<Request, { op: 'send' }>): void => {
+  const send = ({ ref, token, packet, destination, label, ttl }: Extract<Request, { op: 'send' }>): void => {
     const request = opened.get(ref);
     const isOfFamily = request !== undefined && (request.family === 6) === isIPv6(destination);
     if (!isOfFamily) return answer({ op: 'sent', token, sentMs: 0, errno: 'EBADF' });
-    share(request.family, request.protocol).send(packet, destination, ttl, (errno, sentMs) =>
+    share(request.family, request.protocol).send({ packet, destination, ttl, label }, (errno, sentMs) =>
       answer({ op: 'sent', token, sentMs, errno }),
     );
   };

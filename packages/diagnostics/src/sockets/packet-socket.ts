@@ -45,9 +45,10 @@ export interface PacketSocket {
    * ICMPv6 message is the kernel's work. Resolves with the monotonic send time in milliseconds, taken in the packet
    * process.
    *
+   * @param label flow label of an IPv6 packet; without one the kernel chooses, the same for every socket
    * @throws `NodeJS.ErrnoException` with what the kernel said (EMSGSIZE, EHOSTUNREACH, EPERM …)
    */
-  readonly send: (packet: Uint8Array, destination: string, ttl: number) => Promise<number>;
+  readonly send: (packet: Uint8Array, destination: string, ttl: number, label?: FlowLabel) => Promise<number>;
   /**
    * Calls back for each packet that carries the identifier until the socket is closed: echo replies, UDP and TCP
    * packets to the local port, and ICMP messages that quote one of its packets. Nothing but the identifier was
@@ -59,6 +60,13 @@ export interface PacketSocket {
   /** True if ICMP errors may have come in the time to recall before anyone listened. */
   readonly isRecallPartial?: boolean;
   readonly close: () => void;
+}
+
+/** The header that the packet process writes itself needs the source too: that of `sourceFor`. */
+export interface FlowLabel {
+  /** From 1 to 0xfffff (RFC 6437). */
+  readonly label: number;
+  readonly source: string;
 }
 
 /**

@@ -169,12 +169,12 @@ export function createPacketSockets(options: PacketProcessOptions = {}): PacketP
       throw errnoError(errno, `No raw socket for ${protocol} over IPv${family}.`);
     }
 
-    const send: PacketSocket['send'] = async (packet, destination, ttl) => {
+    const send: PacketSocket['send'] = async (packet, destination, ttl, label) => {
       if (!isSendable(packet, destination, ttl)) throw new RangeError('A packet that cannot be sent.');
       if (!sockets.has(ref)) throw reason ?? errnoError('EBADF', 'The packet socket is closed.');
       const token = nextNumber();
       const sent = await ask(ref, token, (running) =>
-        running.send({ op: 'send', ref, token, ttl, destination, packet }),
+        running.send({ op: 'send', ref, token, ttl, destination, label: label ?? null, packet }),
       );
       if (sent.op !== 'sent') throw errnoError('EPROTO', 'An answer of another kind.');
       if (sent.errno !== '') throw errnoError(sent.errno, 'The kernel did not send the packet.');

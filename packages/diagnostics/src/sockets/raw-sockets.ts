@@ -4,8 +4,9 @@ import type * as rawSocket from 'raw-socket';
 import { errnoOf } from './errno.ts';
 import { openKernelReceiver, type KernelPacket } from './kernel-receiver.ts';
 import type { Libc } from './libc.ts';
-import { MAX_PACKET_BYTES, type Clock, type PacketProtocol } from './packet-socket.ts';
+import { MAX_PACKET_BYTES, type Clock, type FlowLabel, type PacketProtocol } from './packet-socket.ts';
 import { IPPROTO, parseIp } from './wire/ip.ts';
+import { labelledPacket } from './wire/labelled.ts';
 
 export type RawSocketLibrary = typeof rawSocket;
 
@@ -23,8 +24,15 @@ export interface ArrivedPacket {
 /** The descriptors of one family and protocol, shared by everyone in the process. */
 export interface SharedRawSocket {
   /** Calls back with the errno, empty for none, and the time just before the system call. */
-  readonly send: (packet: Uint8Array, destination: string, ttl: number, done: SendDone) => void;
+  readonly send: (outgoing: Outgoing, done: SendDone) => void;
   readonly close: () => void;
+}
+
+export interface Outgoing {
+  readonly packet: Uint8Array;
+  readonly destination: string;
+  readonly ttl: number;
+  readonly label: FlowLabel | null;
 }
 
 export type SendDone = (errno: string, sentMs: number) => void;
@@ -39,6 +47,7 @@ const LINUX = {
   IP_MTU_DISCOVER: 10,
   IPV6_UNICAST_HOPS: 16,
   IPV6_MTU_DISCOVER: 23,
+  IPV6_HDRINCL: 36,
   IPV6_DONTFRAG: 62,
   PMTUDISC_PROBE: 3,
 } as const;
@@ -94,8 +103,15 @@ export function openRawSocket(
 
     const sender = open(1).pauseRecv();
     prepareSender(sender, family);
-    const send: SharedRawSocket['send'] = (packet, destination, ttl, done) =>
-      sendOnce(sender, family, Buffer.from(packet), destination, ttl, MAX_RETRIES, done);
+    let labelled: rawSocket.RawSocket | undefined;
+    const send: SharedRawSocket['send'] = ({ packet, destination, ttl, label }, done) => {
+      if (label === null || family === 4) {
+        return sendOnce(sender, Buffer.from(packet), destination, ttlOption(family, ttl), MAX_RETRIES, done);
+      }
+      labelled ??= openLabelled(open);
+      const whole = labelledPacket(packet, { protocol: number, destination, hopLimit: ttl, ...label });
+      return sendOnce(labelled, Buffer.from(whole), destination, undefined, MAX_RETRIES, done);
+    };
     return { send, close };
   } catch (error) {
     // Whoever finds no descriptor left tries again and again.
@@ -133,26 +149,38 @@ function prepareSender(sender: rawSocket.RawSocket, family: Family): void {
   sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_DONTFRAG, 1);
 }
 
+/** A socket whose packets come with their IPv6 header. */
+function openLabelled(open: (bufferSize: number) => rawSocket.RawSocket): rawSocket.RawSocket {
+  const socket = open(1).pauseRecv();
+  socket.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, 1);
+  socket.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_HDRINCL, 1);
+  return socket;
+}
+
+type SocketOption = readonly [level: number, option: number, value: number];
+
+function ttlOption(family: Family, ttl: number): SocketOption {
+  return family === 4 ? [LINUX.IPPROTO_IP, LINUX.IP_TTL, ttl] : [LINUX.IPPROTO_IPV6, LINUX.IPV6_UNICAST_HOPS, ttl];
+}
+
 function sendOnce(
   sender: rawSocket.RawSocket,
-  family: Family,
   packet: Buffer,
   destination: string,
-  ttl: number,
+  option: SocketOption | undefined,
   retries: number,
   done: SendDone,
 ): void {
   let sentMs = 0;
   const before = (): void => {
-    if (family === 4) sender.setOption(LINUX.IPPROTO_IP, LINUX.IP_TTL, ttl);
-    else sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_UNICAST_HOPS, ttl);
+    if (option !== undefined) sender.setOption(...option);
     sentMs = performance.now();
   };
   sender.send(packet, 0, packet.length, destination, before, (error) => {
     const errno = error === null ? '' : errnoOf(error);
     const isTransient = errno === 'EAGAIN' || errno === 'ENOBUFS';
     if (!isTransient || retries === 0) return done(errno, sentMs);
-    setTimeout(() => sendOnce(sender, family, packet, destination, ttl, retries - 1, done), RETRY_EVERY_MS);
+    setTimeout(() => sendOnce(sender, packet, destination, option, retries - 1, done), RETRY_EVERY_MS);
   });
 }
 

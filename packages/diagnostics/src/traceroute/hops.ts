@@ -101,13 +101,13 @@ function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dre
   };
 }
 
-/** The first error among them that is more than a TTL that ran out. */
+/** The first error among them that is more than a TTL that ran out, or a closed port of the target. */
 function icmpOf(answers: readonly TraceAnswer[], { family, shown }: HopDress): Hop['icmp'] {
-  const end = answers.find(({ kind, error }) => kind !== 'expired' && error !== null);
-  if (end === undefined || end.error === null) return null;
-  const { type, code } = end.error;
-  const mark = icmpMark(family, end.error, end.kind === 'target');
-  return mark === null ? null : { type, code, mark, from: shown(end.from) };
+  for (const { kind, error, from } of answers) {
+    const mark = kind === 'expired' || error === null ? null : icmpMark(family, error, kind === 'target');
+    if (error !== null && mark !== null) return { type: error.type, code: error.code, mark, from: shown(from) };
+  }
+  return null;
 }
 
 const nobody = { ip: null, private: false, ...NAMELESS, asn: null, asName: null };

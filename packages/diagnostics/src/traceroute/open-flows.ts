@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 import type { Failure, ParamsOf, Target } from '@vantage/contract';
 
 import { classifyError } from '../classify.ts';
@@ -40,7 +42,11 @@ export async function openFlows(
     const known = await unlessAborted(source, signal);
     if (known === null) return giveUp(hanging());
     const common = { protocol, family, source: known, destination: address, port: portOf(options), tag };
-    const flows = sockets.map((socket) => ({ socket, flow: traceFlow({ ...common, identifier: socket.identifier }) }));
+    const flows = sockets.map((socket) => ({
+      socket,
+      flow: traceFlow({ ...common, identifier: socket.identifier }),
+      label: family === 6 ? { label: randomInt(1, 0x10_0000), source: known } : undefined,
+    }));
     return { flows };
   } catch (error) {
     return giveUp(classifyError(error, 'request'));

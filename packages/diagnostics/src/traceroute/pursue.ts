@@ -3,7 +3,7 @@ import type { Failure } from '@vantage/contract';
 import { classifyError } from '../classify.ts';
 import { readFirstTimer } from '../read-first-timer.ts';
 import { awakeClock } from '../sockets/awake-clock.ts';
-import type { PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
+import type { FlowLabel, PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
 import type { TraceFlow } from './flow.ts';
 import { awaitedOf, nextPacket, viewFlows, type FlowView, type Wanted } from './flow-view.ts';
 import { FULL_TTL } from './result-fields.ts';
@@ -13,6 +13,8 @@ import { waitMs } from './waits.ts';
 export interface PursuitFlow {
   readonly socket: PacketSocket;
   readonly flow: TraceFlow;
+  /** Of an IPv6 flow: routers may balance by it (RFC 6438). */
+  readonly label?: FlowLabel | undefined;
 }
 
 export interface PursuitPlan {
@@ -95,8 +97,8 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
         isGivenUp: false,
       };
       packets.push(packet);
-      const { socket, flow: builder } = flows[flow]!;
-      socket.send(builder.packet(index), plan.destination, ttl).then(
+      const { socket, flow: builder, label } = flows[flow]!;
+      socket.send(builder.packet(index), plan.destination, ttl, label).then(
         (sentMs) => {
           packet.sentMs = sentMs;
           // What the packet process had to do before is no silence of a router.

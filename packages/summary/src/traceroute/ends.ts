@@ -90,9 +90,9 @@ function cuts(traces: readonly Trace[]): readonly Found[] {
   return grouped(cut, ({ isReached, stopReason }) => `${isReached} ${stopReason}`).map((own) => {
     const { isReached, stopReason } = own[0]!;
     const why = whyCut.get(stopReason ?? '') ?? 'it was ended';
-    const shown = listed(own.map(({ report, steps }) => `${steps.length} of ${report.probe}`));
+    const shown = listed(unique(own.map(({ steps }) => String(steps.length))));
     const target = isReached ? 'The target answers' : 'The target does not answer';
-    const text = `${target}, and the way to it is known up to hop ${shown} only: ${why}. What comes after is not known.`;
+    const text = `${target}, and its path from ${naming(reports(own))} is known up to hop ${shown} only: ${why}. What comes after is not known.`;
     return found('path_cut', isReached ? 'info' : 'warning', reports(own), text);
   });
 }

@@ -174,7 +174,7 @@ describe('traces that end before their path does', () => {
 
     expect(lines(summary)).toEqual(['down_everywhere critical: fra-1', 'path_cut warning: fra-1']);
     expect(textOf(summary, 'path_cut')).toBe(
-      'The target does not answer, and the way to it is known up to hop 2 of fra-1 only: the trace was to go no further ' +
+      'The target does not answer, and its path from fra-1 is known up to hop 2 only: the trace was to go no further ' +
         '(`maxHops`). What comes after is not known.',
     );
     expect(summary.paths?.ends).toEqual([{ node: 'ip:192.0.2.1', reason: 'cut', probes: ['fra-1'] }]);
@@ -240,7 +240,7 @@ describe('an ICMP error', () => {
 });
 
 describe('a target that answers the first datagrams alone', () => {
-  const rows = [access, '192.0.2.1 5 * 5 *', '203.0.113.1 9 9 * *'];
+  const rows = [access, '192.0.2.1 5 5 * *', '203.0.113.1 9 9 * *'];
 
   it('limits its answers, and loses nothing of the path', () => {
     const by = (protocol: 'icmp' | 'udp'): readonly string[] =>

@@ -1,7 +1,7 @@
 import { found, type Found } from '../finding.ts';
 import { chanceOfMore } from './chance.ts';
 import { thresholds } from '../thresholds.ts';
-import { byText, groupBy } from '../report.ts';
+import { byText, groupBy, type ResultOf } from '../report.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceReport } from './trace.ts';
 
@@ -38,27 +38,38 @@ function lossOf(trace: Trace): Loss | undefined {
     if (step.lost === 0) break;
     begin = step;
   }
-  return { trace, begin: isLimited(trace) ? end : begin, end };
+  const carried = steps.slice(steps.indexOf(begin), last + 1);
+  return { trace, begin: isLimited(trace, carried) ? end : begin, end };
 }
 
 /** The hops with the packets of those flows alone that reach the target: what others lose is another path. */
-function countedSteps({ steps, ways }: Trace): readonly Step[] {
+function countedSteps(trace: Trace): readonly Step[] {
+  const { steps, ways } = trace;
+  const last = targetIndex(trace);
   const reaching = ways.filter((way) => way.isReached);
   if (reaching.length === 0) return steps;
   return steps.map((step, index) => {
-    const own = reaching.flatMap((way) => way.steps[index] ?? []);
+    const all = reaching.flatMap((way) => way.steps[index] ?? []);
+    // A router that never answers loses nothing of what the others of its hop pass on.
+    const answering = all.filter((one) => !isSilent(one));
+    const own = index === last || answering.length === 0 ? all : answering;
     const sum = (count: (one: Step) => number): number => own.reduce((total, one) => total + count(one), 0);
     return { ...step, sent: sum(({ sent }) => sent), lost: sum(({ lost }) => lost) };
   });
 }
 
 /**
- * Whether the target answered the first packets and no later one, as hosts do that limit their ICMP errors. Only those
- * answer a datagram.
+ * Whether each of the hops answered the first packets and none after them, as hosts and routers do that limit their ICMP
+ * errors. Of a target only those answer, where datagrams are sent.
  */
-function isLimited(trace: Trace): boolean {
-  const rtts = trace.report.result.hops?.find(({ hop }) => hop === trace.steps[targetIndex(trace)!]!.hop)?.rtts ?? [];
-  return trace.report.result.protocol === 'udp' && rtts.indexOf(null) > rtts.findLastIndex((rtt) => rtt !== null);
+function isLimited({ report }: Trace, steps: readonly Step[]): boolean {
+  return report.result.protocol === 'udp' && steps.every(({ hop }) => isCutShort(report.result.hops ?? [], hop));
+}
+
+function isCutShort(hops: NonNullable<ResultOf<'traceroute'>['hops']>, hop: number): boolean {
+  const rtts = hops.find((one) => one.hop === hop)?.rtts ?? [];
+  const firstLost = rtts.indexOf(null);
+  return firstLost === -1 || firstLost > rtts.findLastIndex((rtt) => rtt !== null);
 }
 
 function carriedOn(losses: readonly Loss[]): readonly Found[] {

@@ -83,8 +83,16 @@ type FlowPath = NonNullable<ResultOf<'traceroute'>['flows']>[number];
 const ended: ReadonlySet<string> = new Set(['gap_limit', 'unreachable']);
 
 function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly Hop[]): Way {
-  const steps = hops.map((hop) => ({ ...stepOf(hop), ...seenBy(answers[hop.hop - 1] ?? [], hop) }));
+  const steps = hops.map((hop) => ({ ...stepOf(hop), ...seenBy(answers[hop.hop - 1] ?? [], hop) })).map(onTheWay);
   return { steps, isReached: reached, isEnded: !reached && ended.has(stopReason) };
+}
+
+/** Without a router that refused a packet on its way to this hop: it stands at another one. */
+function onTheWay(step: Step, index: number, steps: readonly Step[]): Step {
+  const from = step.icmp?.from;
+  const standsBefore = steps.slice(0, index).some(({ routers }) => routers.some(({ ip }) => ip === from));
+  if (from === undefined || from === null || !standsBefore) return step;
+  return { ...step, routers: step.routers.filter(({ ip }) => ip !== from) };
 }
 
 /** What the packets of one flow met at a hop, the responder that answered most of them first. */
@@ -125,7 +133,10 @@ export function isSilent({ routers, isPrivate }: Step): boolean {
 export function targetIndex({ steps, target, isReached, stopReason }: Trace): number | undefined {
   if (!isReached) return undefined;
   const index = steps.findLastIndex(({ routers }) => routers.some(({ ip }) => ip === target));
-  const last = index === -1 && stopReason === undefined ? steps.findLastIndex((step) => !isSilent(step)) : index;
+  const last =
+    index === -1 && (stopReason === undefined || stopReason === 'completed')
+      ? steps.findLastIndex((step) => !isSilent(step))
+      : index;
   return last === -1 ? undefined : last;
 }
 
