@@ -104,7 +104,17 @@ const details: Details = {
     ...listed(formatError, (breach) => `malformed: ${breach}`),
     ...listed(dnssec?.verdict, (verdict) => `DNSSEC: ${verdict}`),
   ],
-  http: ({ timings, location, deviations = [], sslSubject, sslIssuer, sslValidUntil, tls }) => [
+  http: ({
+    timings,
+    location,
+    deviations = [],
+    deadAddresses = [],
+    http2Error,
+    sslSubject,
+    sslIssuer,
+    sslValidUntil,
+    tls,
+  }) => [
     ...listed(timings, (phases) =>
       Object.entries(phases)
         .flatMap(([phase, value]) => (typeof value === 'number' ? [`${phase} ${ms(value)}`] : []))
@@ -116,6 +126,11 @@ const details: Details = {
     ...(tls?.faults ?? []).map(({ code, reason }) => `fault: ${reason} (${code})`),
     ...listed(tls?.keyExchange, ({ group, bits }) => `key exchange: ${group}, ${bits} bits`),
     ...(tls?.clientCertificateRequested === true ? ['the server asks for a certificate of the client'] : []),
+    ...deadAddresses.map(({ address, error }) => `no connection with ${address}: ${error}`),
+    ...listed(
+      http2Error,
+      ({ frame, name, debug }) => `HTTP/2 ended by ${frame} ${name}${debug === null ? '' : `: ${debug}`}`,
+    ),
     ...deviations.map(({ text, clause }) => `not as HTTP has it: ${text} (${clause})`),
   ],
 };

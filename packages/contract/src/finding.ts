@@ -60,6 +60,7 @@ export const findingCodes = {
   http_redirect_failed: 'Redirects lead in a circle, too far, or to where no probe may go.',
   http_redirects_elsewhere: 'The target redirects to another host.',
   http_redirects_differ: 'The target redirects probes to different places.',
+  address_dead: 'An address of the name takes no connections, and another does.',
   http_deviates: 'The answer breaks a rule of HTTP that browsers do not insist on.',
   http_server_slow: 'The target took long to begin its answer.',
   screenshot_missing: 'There is no screenshot, and this is why.',

@@ -21,6 +21,8 @@ export interface Target {
   readonly family: Family;
   /** Every address that the name resolved to and that the policy saw, in the order of the answers. */
   readonly addresses: readonly string[];
+  /** Those of them that the probe can connect to by their family, the pinned one first; absent: the pinned one alone. */
+  readonly candidates?: readonly string[] | undefined;
   /** Time the resolution took; 0 for a literal. */
   readonly resolveMs: number;
 }

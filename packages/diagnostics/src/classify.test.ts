@@ -7,7 +7,7 @@ import { Value } from 'typebox/value';
 import {
   classifyCertificate,
   classifyError,
-  classifyStreamError,
+  classifyPeerError,
   connectionClosed,
   headTooLarge,
   isAlert,
@@ -109,22 +109,21 @@ describe('the classifier of certificates', () => {
   });
 });
 
-describe('the classifier of HTTP/2 streams', () => {
-  const thrown = Object.assign(new Error('x'), { code: 'ERR_HTTP2_STREAM_ERROR' });
+describe('the classifier of HTTP/2 errors that a peer gave', () => {
+  it.each<[string, 'RST_STREAM' | 'GOAWAY', number, string, Failure['code']]>([
+    ['an end without an error', 'RST_STREAM', 0, 'NO_ERROR', 'connection_closed'],
+    ['a protocol error of the peer’s finding', 'RST_STREAM', 1, 'PROTOCOL_ERROR', 'connection_reset'],
+    ['a refused stream', 'RST_STREAM', 7, 'REFUSED_STREAM', 'connection_closed'],
+    ['a cancelled stream', 'RST_STREAM', 8, 'CANCEL', 'connection_reset'],
+    ['a server that wants calm', 'GOAWAY', 11, 'ENHANCE_YOUR_CALM', 'connection_reset'],
+    ['a server that wants HTTP/1.1', 'RST_STREAM', 13, 'HTTP_1_1_REQUIRED', 'protocol_unreachable'],
+    ['a code that nobody knows', 'GOAWAY', 99, '0x63', 'connection_reset'],
+  ])('names the code: %s', (_reason, frame, number, name, code) => {
+    const failure = classifyPeerError({ frame, code: number, name }, 'request');
 
-  it.each<[string, unknown, number | undefined, Failure['phase'], Failure['code']]>([
-    ['a stream that ended in silence', undefined, 0, 'request', 'connection_closed'],
-    ['a protocol error', thrown, 1, 'response', 'http_malformed'],
-    ['a refused stream', thrown, 7, 'request', 'connection_closed'],
-    ['a cancelled stream', undefined, 8, 'response', 'connection_reset'],
-    ['a head over the limits of Node', thrown, 11, 'request', 'http_headers_too_large'],
-    ['a server that wants calm in the middle', thrown, 11, 'response', 'connection_reset'],
-    ['a server that wants HTTP/1.1', thrown, 13, 'request', 'protocol_unreachable'],
-    ['a code that nobody knows', thrown, 99, 'response', 'connection_reset'],
-    ['no code at all', undefined, undefined, 'response', 'connection_closed'],
-    ['an error of the connection', Object.assign(new Error('x'), { code: 'ETIMEDOUT' }), 0, 'response', 'timed_out'],
-  ])('knows %s', (_reason, error, rstCode, phase, code) => {
-    expect(classifyStreamError(error, rstCode, phase)).toMatchObject({ code, phase });
+    expect(failure).toMatchObject({ code, phase: 'request', source: 'target' });
+    expect(failure.message).toContain(`${frame === 'GOAWAY' ? 'connection' : 'stream'} with ${name} (${number})`);
+    expect(problemsOf(failure)).toEqual([]);
   });
 });
 

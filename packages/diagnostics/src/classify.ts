@@ -3,7 +3,7 @@ import type { Failure, FailurePhase } from '@vantage/contract';
 import {
   certificateVerdicts,
   headersTooLarge,
-  http2Verdicts,
+  http2Codes,
   socketVerdicts,
   tlsVerdicts,
   type Verdict,
@@ -45,25 +45,18 @@ export function classifyCertificate(verifyCode: string, words = verifyCode): Fai
 }
 
 /**
- * The failure of an HTTP/2 stream that broke off (RFC 9113 section 7).
+ * The failure of an HTTP/2 answer that the peer ended by RST_STREAM or GOAWAY (RFC 9113 section 7).
  *
- * @param thrown what the stream threw; `undefined` where it closed in silence
- * @param rstCode error code of the stream, the peer's or our own
+ * @param error the peer's own error code with its name
  */
-export function classifyStreamError(thrown: unknown, rstCode: number | undefined, phase: FailurePhase): Failure {
-  const code = errorCode(thrown);
-  if (code !== undefined && code !== 'ERR_HTTP2_STREAM_ERROR') return classifyError(thrown, phase);
-  // Node refuses a head over its limits by this code, and cannot be told from a peer that sends it.
-  if (rstCode === ENHANCE_YOUR_CALM && phase === 'request') return headTooLarge(phase);
-  const verdict = http2Verdicts[rstCode ?? 0] ?? {
-    code: 'connection_reset',
-    source: 'target',
-    message: `The target ended the HTTP/2 stream with error ${rstCode}.`,
-  };
-  return { phase, ...verdict };
+export function classifyPeerError(
+  error: { readonly frame: string; readonly code: number; readonly name: string },
+  phase: FailurePhase,
+): Failure {
+  const ended = error.frame === 'GOAWAY' ? 'connection' : 'stream';
+  const message = `The target ended the HTTP/2 ${ended} with ${error.name} (${error.code}).`;
+  return { code: http2Codes[error.code] ?? 'connection_reset', phase, source: 'target', message };
 }
-
-const ENHANCE_YOUR_CALM = 11;
 
 /** The failure of a wait that ended with nothing. */
 export function timedOut(phase: FailurePhase, message = 'Nothing came back in time.'): Failure {

@@ -113,17 +113,13 @@ export const certificateVerdicts: Table = {
   CA_MD_TOO_WEAK: weak,
 };
 
-/** Error codes of an HTTP/2 stream or connection, RFC 9113 section 7. */
-export const http2Verdicts: Readonly<Record<number, Verdict>> = {
-  0: closed,
-  1: malformed,
-  2: target('connection_reset', 'The target ended the HTTP/2 stream with an internal error.'),
-  3: malformed,
-  6: malformed,
-  7: target('connection_closed', 'The target refused the HTTP/2 stream.'),
-  8: target('connection_reset', 'The target cancelled the HTTP/2 stream.'),
-  9: malformed,
-  13: target('protocol_unreachable', 'The server does not serve this over HTTP/2.'),
+/** What error codes that a peer of HTTP/2 gave mean, RFC 9113 section 7; every other is a reset. */
+export const http2Codes: Readonly<Record<number, FailureCode>> = {
+  // NO_ERROR before the end of an answer, and REFUSED_STREAM.
+  0: 'connection_closed',
+  7: 'connection_closed',
+  // HTTP_1_1_REQUIRED.
+  13: 'protocol_unreachable',
 };
 
 function target(code: FailureCode, message: string): Verdict {

@@ -77,7 +77,8 @@ function admission(
   if (addresses.length === 0) return no('dns_nxdomain', `The test knows no ${host}.`);
   const address = addresses.find((candidate) => family === undefined || familyOf(candidate) === family);
   if (address === undefined) return no('dns_no_address', `The test has no IPv${family} address for ${host}.`);
-  const target = { host: literal, address, family: familyOf(address), addresses, resolveMs: 0 };
+  const candidates = addresses.filter((candidate) => family === undefined || familyOf(candidate) === family);
+  const target = { host: literal, address, family: familyOf(address), addresses, candidates, resolveMs: 0 };
   return { admitted: true, target };
 }
 

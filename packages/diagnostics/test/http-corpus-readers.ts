@@ -1,17 +1,20 @@
 import { execFile } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 
 import { launch } from 'puppeteer';
 
+import { frameReader, frameTypes } from '../src/http/http2-frames.ts';
+import type { FrameAnswer } from './http2-corpus.ts';
 import type { RawAnswer } from './http-corpus.ts';
 
 /** What a program makes of an answer: `200 2` is a status and the bytes of the body; else why it refuses it. */
 export type Verdict = string;
 
 /** Serves one answer to whoever asks, for as long as `use` takes. */
-export async function servingRaw<T>(answer: RawAnswer, use: (url: string) => Promise<T>): Promise<T> {
+export function servingRaw<T>(answer: RawAnswer, use: (url: string) => Promise<T>): Promise<T> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => {
@@ -19,11 +22,47 @@ export async function servingRaw<T>(answer: RawAnswer, use: (url: string) => Pro
       if (answer.staysOpen !== true) socket.end();
     });
   });
-  const sockets = new Set<{ destroy: () => void }>();
-  server.on('connection', (socket) => sockets.add(socket));
+  return serving(server, 'http', use);
+}
+
+/** The same by HTTP/2 over TLS: the answer is sent once there is a request. */
+export function servingFrames<T>(
+  answer: FrameAnswer,
+  identity: { readonly cert: string; readonly key: string },
+  use: (url: string) => Promise<T>,
+): Promise<T> {
+  const server = createTlsServer({ ...identity, ALPNProtocols: ['h2'] }, (socket) => {
+    const read = frameReader(({ type, stream }) => {
+      if (type !== frameTypes.headers || stream !== 1) return true;
+      socket.write(answer.bytes);
+      if (answer.closes === true) socket.end();
+      return true;
+    });
+    let received = 0;
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes: Buffer) => {
+        const preface = Math.max(0, PREFACE_BYTES - received);
+        received += bytes.length;
+        read(bytes.subarray(preface));
+      });
+  });
+  return serving(server, 'https', use);
+}
+
+/** `PRI * HTTP/2.0` and what follows (RFC 9113 section 3.4). */
+const PREFACE_BYTES = 24;
+
+async function serving<T>(server: Server, protocol: 'http' | 'https', use: (url: string) => Promise<T>): Promise<T> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+  });
+  server.on('tlsClientError', () => undefined);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   try {
-    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    return await use(`${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   } finally {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -59,7 +98,7 @@ export interface Chromium {
 
 /** Chromium without the proxy and the sandbox of the screenshots: it opens nothing but the answers of the test. */
 export async function startChromium(executablePath: string): Promise<Chromium> {
-  const browser = await launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await launch({ executablePath, args: ['--no-sandbox', '--ignore-certificate-errors'] });
   const page = await browser.newPage();
   const session = await page.createCDPSession();
   await session.send('Network.enable');

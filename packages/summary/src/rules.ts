@@ -144,6 +144,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'http: the Location of a 3xx answer names another host; a leading `www.` makes no other one.',
   ),
   http_redirects_differ: rule(['info'], 'http: two or more places, absolute.'),
+  address_dead: degrading(
+    ['warning'],
+    'http: `deadAddresses` is not empty, and there was a connection with another address of the name.',
+  ),
   http_deviates: rule(
     ['warning'],
     'http: `deviations` of the answer, or of a redirect, is not empty. The text has the clause of each. It does not degrade: browsers show the page.',

@@ -101,21 +101,25 @@ async function admitName(
     const refused = judgeAnswer(name, text, judge);
     if (refused !== undefined) return refuse(refused, addresses, resolveMs);
   }
-  const pinned = pin(resolution, options);
+  const usable = usableOf(resolution, options);
+  const [pinned] = usable;
   if (pinned === undefined) {
     return fail(familyUnavailable(parseAddress(addresses[0]!)!.family), addresses, resolveMs);
   }
-  return admit({ host: name, address: formatAddress(pinned), family: pinned.family, addresses, resolveMs });
+  const candidates = usable.map(formatAddress);
+  return admit({ host: name, address: candidates[0]!, family: pinned.family, addresses, candidates, resolveMs });
 }
 
-/** IPv4 where there is an A record and the probe has IPv4, else IPv6. */
-function pin(resolution: Resolution, options: AdmissionOptions): Address | undefined {
-  for (const family of [4, 6] as const) {
+/** The addresses of the families that the probe has: IPv4 before IPv6. */
+function usableOf(resolution: Resolution, options: AdmissionOptions): readonly Address[] {
+  return ([4, 6] as const).flatMap((family) => {
     const answer = resolution[family];
-    const address = answer.ok && answer.addresses[0] !== undefined ? parseAddress(answer.addresses[0]) : undefined;
-    if (address !== undefined && isUsable(address, options)) return address;
-  }
-  return undefined;
+    if (!answer.ok) return [];
+    return answer.addresses.flatMap((text) => {
+      const address = parseAddress(text);
+      return address !== undefined && isUsable(address, options) ? [address] : [];
+    });
+  });
 }
 
 function judgeAnswer(name: string, text: string, judge: Judge): Refusal | undefined {

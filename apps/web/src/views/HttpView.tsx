@@ -19,7 +19,11 @@ export function HttpView(props: ViewProps): JSX.Element {
   );
   return (
     <>
-      <Section title="Where the time went" note={<Legend />} class="http-view">
+      <Section
+        title="Where the time went"
+        note={<Legend hasRetries={rows.some(([, { timings }]) => timings?.retries !== undefined)} />}
+        class="http-view"
+      >
         <div class="strips">
           {rows.map(([probe, result]) => (
             <div key={probe} class="strip-row one">
@@ -45,10 +49,11 @@ export function HttpView(props: ViewProps): JSX.Element {
   );
 }
 
-function Legend(): JSX.Element {
+function Legend({ hasRetries }: { readonly hasRetries: boolean }): JSX.Element {
+  const names = phaseNames.filter((name) => hasRetries || name !== 'retries');
   return (
     <span class="legend" aria-hidden="true">
-      {phaseNames.map((name) => (
+      {names.map((name) => (
         <span key={name}>
           <i class={`key-phase phase-${name}`} /> {phaseTitles[name]}
         </span>

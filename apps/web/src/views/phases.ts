@@ -1,5 +1,6 @@
 export interface Timings {
   readonly dns?: number;
+  readonly retries?: number;
   readonly connect?: number;
   readonly tls?: number;
   readonly firstByte?: number;
@@ -7,11 +8,12 @@ export interface Timings {
   readonly total: number;
 }
 
-export const phaseNames = ['dns', 'connect', 'tls', 'firstByte', 'download'] as const;
+export const phaseNames = ['dns', 'retries', 'connect', 'tls', 'firstByte', 'download'] as const;
 export type PhaseName = (typeof phaseNames)[number];
 
 export const phaseTitles: Readonly<Record<PhaseName, string>> = {
   dns: 'DNS',
+  retries: 'Given up',
   connect: 'Connect',
   tls: 'TLS',
   firstByte: 'Waiting',

@@ -79,7 +79,16 @@ function PingDetails({ result }: { readonly result: FieldsOf<'ping'> }): JSX.Ele
 }
 
 function HttpDetails({ result }: { readonly result: FieldsOf<'http'> }): JSX.Element {
-  const { timings, redirects = [], headers = [], headerCount = headers.length, deviations = [] } = result;
+  const {
+    timings,
+    http2Error,
+    addresses = [],
+    deadAddresses = [],
+    redirects = [],
+    headers = [],
+    headerCount = headers.length,
+    deviations = [],
+  } = result;
   return (
     <>
       <Facts
@@ -90,12 +99,21 @@ function HttpDetails({ result }: { readonly result: FieldsOf<'http'> }): JSX.Ele
             [result.statusCode, result.statusText].filter((part) => part !== null && part !== undefined).join(' '),
           ],
           ['Points to', result.location],
+          ['Addresses', addresses.length < 2 ? null : addresses.join(', ')],
+          ['No connection with', deadAddresses.map(({ address, error }) => `${address} (${error})`).join(', ')],
+          [
+            'HTTP/2 ended by',
+            http2Error === undefined
+              ? null
+              : [http2Error.frame, http2Error.name, http2Error.debug ?? ''].join(' ').trim(),
+          ],
           [
             'Body',
             result.bodyBytes === undefined
               ? null
               : `${byteCount(result.bodyBytes)}${result.truncated === true ? ', cut off' : ''}`,
           ],
+          ['All requests', redirects.length === 0 || result.elapsed === undefined ? null : duration(result.elapsed)],
           ...phaseNames.map(
             (name) => [phaseTitles[name], timings?.[name] === undefined ? null : duration(timings[name])] as const,
           ),

@@ -1,4 +1,13 @@
-import { defineCheckType, durationSchema, familySchema, nullable, addressSchema } from '@vantage/contract';
+import {
+  addressSchema,
+  defineCheckType,
+  durationSchema,
+  failureCodes,
+  familySchema,
+  nullable,
+  type FailureCode,
+} from '@vantage/contract';
+
 import { Type } from 'typebox';
 
 import { deviationCodes } from './deviations.ts';
@@ -10,6 +19,10 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 /** Headers of an answer that are kept, and the bytes of their names and values together. */
 export const MAX_KEPT_HEADERS = 100;
 export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
+
+/** Addresses of a name that are kept, and of those that took no connection. */
+export const MAX_ADDRESSES = 32;
+const MAX_DEAD_ADDRESSES = 4;
 
 /** Deviations of an answer that are kept, and those of a redirect. */
 export const MAX_DEVIATIONS = 12;
@@ -27,6 +40,10 @@ const timings = Type.Object(
     tls: phase('TLS handshake; absent for http URLs.'),
     firstByte: phase('From the request to the first byte of the answer.'),
     download: phase('From the first byte of the answer to its end, or to where it was cut off.'),
+    retries: phase(
+      'Attempts that were given up before: with addresses that took no connection, and by HTTP/2 where the server wants ' +
+        'HTTP/1.1. The phases after `dns` are of the attempt that gave the answer.',
+    ),
     total: { ...durationSchema, description: 'All of it; the sum of the phases where none was broken off.' },
   },
   {
@@ -50,6 +67,32 @@ const alternative = Type.Object(
     maxAge: Type.Integer({ minimum: 0, description: 'Seconds for which this holds.' }),
   },
   { additionalProperties: false },
+);
+
+const deadAddress = Type.Object(
+  {
+    address: addressSchema,
+    error: Type.Enum(Object.keys(failureCodes) as FailureCode[], { description: 'Why there is no connection.' }),
+    time: { ...durationSchema, description: 'Milliseconds until it was given up.' },
+  },
+  { additionalProperties: false },
+);
+
+const http2Error = Type.Object(
+  {
+    frame: Type.Enum(['RST_STREAM', 'GOAWAY'], {
+      description: 'Frame that it came in: of the stream or of the connection.',
+    }),
+    code: Type.Integer({ minimum: 0, maximum: 0xffff_ffff, description: 'Error code as sent.' }),
+    name: Type.String({ maxLength: 24, description: 'Its name in RFC 9113 section 7; hexadecimal for one without.' }),
+    debug: nullable(Type.String({ maxLength: 256, description: 'What the frame says besides.' })),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'The error by which the target ended the answer over HTTP/2. With HTTP_1_1_REQUIRED and `httpVersion: auto` the ' +
+      'request was sent again by HTTP/1.1, and the other fields are of that answer.',
+  },
 );
 
 const deviation = Type.Object(
@@ -158,6 +201,21 @@ export const http = defineCheckType({
       }),
     ),
     timings,
+    elapsed: {
+      ...durationSchema,
+      description: 'All requests of the check together, redirects included, in milliseconds: the sum of their totals.',
+    },
+    addresses: Type.Array(addressSchema, {
+      maxItems: MAX_ADDRESSES,
+      description:
+        'Addresses that the name resolved to, in the order of the answers; `resolvedIp` is the one that was asked.',
+    }),
+    deadAddresses: Type.Array(deadAddress, {
+      maxItems: MAX_DEAD_ADDRESSES,
+      description:
+        'Addresses of a name with several that took no connection, in the order they were tried. Absent: there were none.',
+    }),
+    http2Error,
     redirects: Type.Array(redirect, {
       maxItems: 10,
       description: 'The redirects that were followed, in order. The other fields are of the last answer.',

@@ -53,8 +53,24 @@ export const deviationRules = {
   },
   chunk_size_spacing: { clause: 'RFC 9112 section 7.1', text: 'A space after the size of a chunk.' },
   body_unexpected: {
-    clause: 'RFC 9112 section 6.3',
+    clause: 'RFC 9110 section 6.4.1',
     text: 'A body after an answer that has none: to HEAD, or with status 204, 205 or 304.',
+  },
+  header_value_space: {
+    clause: 'RFC 9113 section 8.2.1',
+    text: 'The value of an HTTP/2 header begins or ends with a space.',
+  },
+  connection_header: {
+    clause: 'RFC 9113 section 8.2.2',
+    text: 'A header of the connection, such as Connection or Keep-Alive, in an answer of HTTP/2.',
+  },
+  pseudo_header_unexpected: {
+    clause: 'RFC 9113 section 8.3',
+    text: 'A pseudo-header that no answer has, or one among the trailers.',
+  },
+  content_length_differs: {
+    clause: 'RFC 9113 section 8.1.1',
+    text: 'The body of an HTTP/2 answer is not as long as its content-length.',
   },
   bytes_after_body: { clause: 'RFC 9112 section 6.3', text: 'Bytes after the end of the answer; they are ignored.' },
 } as const satisfies Readonly<Record<string, Rule>>;

@@ -1,93 +1,84 @@
-import { connect } from 'node:http2';
 import type { Socket } from 'node:net';
 
-import { classifyError, classifyStreamError, connectionClosed, headTooLarge } from '../classify.ts';
-import { MAX_RECEIVED_BYTES, type AnswerSink, type Sending } from './receive.ts';
+import { classifyError, classifyPeerError, connectionClosed, headTooLarge } from '../classify.ts';
+import { encodeHpack } from './hpack.ts';
+import { flags, frameTypes, writeFrame } from './http2-frames.ts';
+import { readHttp2, STREAM, type Http2Fault } from './http2-reader.ts';
+import { fault, MAX_RECEIVED_BYTES, type AnswerSink, type Sending } from './receive.ts';
 import type { Request } from './request.ts';
+import { MAX_HEAD_BYTES } from './response-reader.ts';
 
 /**
  * Sends a request by HTTP/2 over a connected socket, which it takes over: after ALPN, or with prior knowledge where
- * the socket is a plain one (RFC 9113 section 3.3).
+ * the socket is a plain one (RFC 9113 section 3.3). Node's client does not tell an error of the peer from one of its own,
+ * drops headers that are malformed, and takes a stream that was reset without an error for one that ended.
  */
-export function sendHttp2(socket: Socket, { url, method, headers }: Request, sink: AnswerSink): Sending {
-  // Windows as large as the bound on what is received: with the 64 KiB of RFC 9113 section 6.9.2 the download would take
-  // a round trip for each 64 KiB, and its time would be that of the probe's own window.
-  const session = connect(url.origin, {
-    createConnection: () => socket,
-    settings: { enablePush: false, maxHeaderListSize: MAX_HEAD_BYTES, initialWindowSize: MAX_RECEIVED_BYTES },
-    maxHeaderListPairs: MAX_HEADERS,
-    maxSessionMemory: 1,
+export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): Sending {
+  const reader = readHttp2(request.method, {
+    firstByte: sink.firstByte,
+    interim: sink.interim,
+    head: sink.head,
+    body: sink.bytes,
+    end: sink.end,
+    fault: (found) => {
+      if (found.kind === 'peer') sink.peerError(found.error);
+      sink.fail(failureOf(found));
+    },
+    deviation: sink.deviation,
+    reply: (frame) => void socket.write(frame),
   });
-  session.on('connect', () => session.setLocalWindowSize(MAX_RECEIVED_BYTES));
-  session.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
-  session.on('close', () => sink.fail(connectionClosed));
-  const stream = session.request({
-    ...Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
-    ':method': method,
-    ':scheme': url.protocol.slice(0, -1),
-    ':authority': url.host,
-    ':path': `${url.pathname}${url.search}`,
-  });
-  stream.on('headers', () => {
-    sink.firstByte();
-    sink.interim();
-  });
-  stream.on('response', (received, _flags, rawHeaders) => {
-    if (sizeOf(rawHeaders) > MAX_HEAD_BYTES) return sink.fail(headTooLarge);
-    sink.head({
-      statusCode: received[':status'] ?? 0,
-      statusText: null,
-      httpVersion: '2',
-      rawHeaders: withoutPseudoHeaders(rawHeaders),
-    });
-  });
-  stream.on('data', inOrder(sink.bytes));
-  stream.on(
-    'end',
-    inOrder(() => {
-      // A stream that was reset ends too.
-      if (stream.rstCode === 0) sink.end();
-    }),
-  );
-  stream.on('error', (error) => sink.fail((phase) => classifyStreamError(error, stream.rstCode, phase)));
-  let peerEnded = false;
-  socket.once('end', () => {
-    peerEnded = true;
-  });
-  stream.on('close', () => {
-    // Node cancels the stream itself where the connection ends under it.
-    if (peerEnded) sink.fail(connectionClosed);
-    else sink.fail((phase) => classifyStreamError(undefined, stream.rstCode, phase));
-  });
-  stream.end();
-  const stop = (): void => {
-    stream.destroy();
-    session.destroy();
-    socket.destroy();
-  };
-  return { stop, partialHead: () => null };
+  socket.on('data', reader.push);
+  socket.on('end', reader.close);
+  socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
+  socket.on('close', () => sink.fail(connectionClosed));
+  socket.write(opening(request));
+  return { stop: () => void socket.destroy(), partialHead: () => null };
 }
-
-/** Node gives up by itself a little above. */
-const MAX_HEAD_BYTES = 16 * 1024;
 
 /**
- * Node announces a head in the next tick and data at once; above a TLS socket over a stream of JavaScript both come in one
- * tick, and the body would be there before its head.
+ * All that is sent at once: preface, settings, windows, request. The windows are as large as the bound on what is received:
+ * with the 64 KiB of RFC 9113 section 6.9.2 the download would take a round trip for each 64 KiB, and its time would be
+ * that of the probe's own window.
  */
-function inOrder<Args extends readonly unknown[]>(listener: (...args: Args) => void): (...args: Args) => void {
-  return (...args) => process.nextTick(listener, ...args);
+function opening({ url, method, headers }: Request): Buffer {
+  const block = encodeHpack([
+    [':method', method],
+    [':scheme', url.protocol.slice(0, -1)],
+    [':authority', url.host],
+    [':path', `${url.pathname}${url.search}`],
+    ...headers.map(([name, value]) => [name.toLowerCase(), value] as const),
+  ]);
+  return Buffer.concat([
+    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+    writeFrame(
+      frameTypes.settings,
+      0,
+      0,
+      settings([ENABLE_PUSH, 0], [INITIAL_WINDOW_SIZE, MAX_RECEIVED_BYTES], [MAX_HEADER_LIST_SIZE, MAX_HEAD_BYTES]),
+    ),
+    writeFrame(frameTypes.windowUpdate, 0, 0, uint32(MAX_RECEIVED_BYTES - DEFAULT_WINDOW)),
+    // A request has 4 KiB of headers and 2 KiB of URL at most, so that one frame holds it.
+    writeFrame(frameTypes.headers, flags.endHeaders | flags.endStream, STREAM, block),
+  ]);
 }
 
-/** As many as Node takes from HTTP/1.1; the bytes are what bounds them. */
-const MAX_HEADERS = 2_000;
+/** RFC 9113 section 6.5.2. */
+const [ENABLE_PUSH, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE] = [2, 4, 6];
+const DEFAULT_WINDOW = 65_535;
 
-/** Node does not hold a peer to the list size that it advertises. */
-function sizeOf(rawHeaders: readonly string[]): number {
-  return rawHeaders.reduce((bytes, text) => bytes + text.length, 0);
+function settings(...pairs: readonly (readonly [id: number, value: number])[]): Buffer {
+  return Buffer.concat(pairs.flatMap(([id, value]) => [Buffer.from([0, id]), uint32(value)]));
 }
 
-/** RFC 9113 section 8.3. */
-function withoutPseudoHeaders(rawHeaders: readonly string[]): string[] {
-  return rawHeaders.filter((_text, index) => !rawHeaders[index - (index % 2)]!.startsWith(':'));
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+function failureOf(found: Http2Fault): Parameters<AnswerSink['fail']>[0] {
+  if (found.kind === 'closed') return connectionClosed;
+  if (found.kind === 'too large') return headTooLarge;
+  if (found.kind === 'peer') return (phase) => classifyPeerError(found.error, phase);
+  return fault('http_malformed', `The answer was not valid HTTP/2: ${found.reason}.`);
 }

@@ -4,6 +4,7 @@ import { connectionClosed, timedOut } from '../classify.ts';
 import type { DeviationCode } from './deviations.ts';
 import { readBody, type Body, type BodyReader } from './body.ts';
 import { headerOf, type Head } from './head.ts';
+import type { PeerError } from './http2-reader.ts';
 
 /**
  * Bytes that may come in for one request, counted from the connection on: a body of one-byte chunks, or frames and records
@@ -26,6 +27,7 @@ export interface Answer {
   /** What had come of a head that did not come to its end. */
   readonly partialHead: Head | null;
   readonly deviations: readonly DeviationCode[];
+  readonly peerError: PeerError | null;
   readonly body: Body | null;
   readonly failure: Failure | null;
 }
@@ -46,6 +48,8 @@ export interface AnswerSink {
   readonly end: () => void;
   readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
   readonly deviation: (code: DeviationCode) => void;
+  /** The error that the peer gave before it ended the answer. */
+  readonly peerError: (error: PeerError) => void;
 }
 
 /** A request that was sent. */
@@ -78,12 +82,13 @@ export function receive(
     let interim = 0;
     let settled = false;
     let sending: Sending = { stop: () => undefined, partialHead: () => null };
+    let peerError: PeerError | null = null;
     const deviations = new Set<DeviationCode>();
     const watch = setInterval(() => lookAtReceived(), LOOK_AT_RECEIVED_EVERY_MS);
 
     const answer = (ends: Pick<Answer, 'body' | 'failure' | 'downloadMs' | 'totalMs'>): Answer => {
       const partialHead = head === null ? sending.partialHead() : null;
-      return { firstByteMs, head, partialHead, deviations: [...deviations], ...ends };
+      return { firstByteMs, head, partialHead, deviations: [...deviations], peerError, ...ends };
     };
     const close = (): boolean => {
       if (settled) return false;
@@ -140,6 +145,9 @@ export function receive(
       end: () => finish(true),
       fail,
       deviation: (code) => void deviations.add(code),
+      peerError: (error) => {
+        if (!settled) peerError = error;
+      },
     };
     if (signal.aborted) return giveUp();
     signal.addEventListener('abort', giveUp);

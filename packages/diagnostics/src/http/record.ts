@@ -29,13 +29,15 @@ export interface StepRecord {
   readonly done: (phase: Phase, ms: number) => void;
   /** A phase was broken off: its time counts into the total alone. */
   readonly broken: (ms: number) => void;
+  /** What was measured since the name was resolved belongs to an attempt that is given up. */
+  readonly retry: () => void;
   readonly add: (fields: HttpFields) => void;
   readonly end: (failure: Failure | null) => Step;
 }
 
 /** @param onProgress is called with what is known so far, whenever there is more */
 export function recordStep(url: URL, onProgress: (fields: StepProgress) => void): StepRecord {
-  const completed: Partial<Record<Phase, number>> = {};
+  let completed: Partial<Record<Phase | 'retries', number>> = {};
   let totalMs = 0;
   let fields: HttpFields = { url: boundText(url.href, 2048) };
   let resolvedIp: string | null = null;
@@ -67,6 +69,11 @@ export function recordStep(url: URL, onProgress: (fields: StepProgress) => void)
     done,
     broken: (ms) => {
       totalMs += roundMs(ms);
+    },
+    retry: () => {
+      const { dns = 0 } = completed;
+      completed = { dns, retries: roundMs(totalMs - dns) };
+      rt = null;
     },
     add,
     end: (failure) => ({ fields: current(), resolvedIp, rt, head, failure }),

@@ -37,6 +37,11 @@ describe('the redirects of an http check', () => {
       { url: `http://b.test:${port}/b`, statusCode: 307, location: 'c', resolvedIp: '127.0.0.1' },
     ]);
     expect(outcome.redirects?.every(({ rt, timings }) => rt > 0 && rt <= timings.total)).toBe(true);
+    const totals = [outcome, ...(outcome.redirects ?? [])].map(({ timings }) => timings!.total);
+    expect(outcome.elapsed).toBeCloseTo(
+      totals.reduce((sum, total) => sum + total),
+      6,
+    );
     expect(context.admissions.map(({ host }) => host)).toEqual(['a.test', 'b.test', 'b.test']);
     expect(problemsOf(outcome)).toEqual([]);
   });

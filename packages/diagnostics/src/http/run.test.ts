@@ -117,6 +117,61 @@ describe('an http check', () => {
     expect(context.admissions).toEqual([{ host: 'only-here.invalid', port, purpose: 'http', family: undefined }]);
   });
 
+  it('goes on to the next address of a name where one takes no connection, and shows all', async () => {
+    const port = await serve((_request, response) => response.end('x'));
+    const hosts = { 'many.test': ['127.0.0.66', '127.0.0.67', '127.0.0.1', '127.0.0.2'] };
+    const context = testContext<Http>({ hosts });
+
+    const outcome = await runHttp(paramsOf(`http://many.test:${port}/`), context);
+
+    expect(outcome).toMatchObject({
+      result: 'success',
+      resolvedIp: '127.0.0.1',
+      addresses: hosts['many.test'],
+      deadAddresses: [
+        { address: '127.0.0.66', error: 'connection_refused', time: expect.any(Number) },
+        { address: '127.0.0.67', error: 'connection_refused', time: expect.any(Number) },
+      ],
+    });
+    const { dns, retries, connect, firstByte, download, total } = outcome.timings as Required<
+      NonNullable<typeof outcome.timings>
+    >;
+    expect(retries).toBeGreaterThan(0);
+    expect(total).toBeCloseTo(dns + retries + connect + firstByte + download, 6);
+    expect(context.admissions).toHaveLength(1);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('fails with the first of its addresses where four take no connection, and tries no more', async () => {
+    const port = await serve((_request, response) => response.end('x'));
+    const hosts = { 'many.test': ['127.0.0.66', '127.0.0.67', '127.0.0.68', '127.0.0.69', '127.0.0.1'] };
+
+    const outcome = await checkOf(`http://many.test:${port}/`, {}, { hosts });
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      resolvedIp: '127.0.0.66',
+      error: { code: 'connection_refused' },
+    });
+    expect(outcome.deadAddresses).toHaveLength(4);
+    expect(Object.keys(outcome.timings ?? {}).toSorted()).toEqual(['dns', 'total']);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('does not go on to an address of a family that was not asked for', async () => {
+    const port = await serve((_request, response) => response.end('x'));
+    const hosts = { 'many.test': ['127.0.0.66', '::1'] };
+
+    const outcome = await checkOf(`http://many.test:${port}/`, { options: { family: 4 } }, { hosts });
+
+    expect(outcome).toMatchObject({
+      result: 'failure',
+      error: { code: 'connection_refused' },
+      addresses: hosts['many.test'],
+    });
+    expect(outcome.deadAddresses).toBeUndefined();
+  });
+
   itWithIpv6('takes an IPv6 literal out of its brackets', async () => {
     const port = await serve((_request, response) => response.end(), '::1');
     const context = testContext<Http>();

@@ -1,4 +1,4 @@
-import type { Failure, ParamsOf } from '@vantage/contract';
+import { roundMs, type Failure, type ParamsOf } from '@vantage/contract';
 
 import { outcomeOf } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
@@ -57,6 +57,7 @@ function outcome(step: Step, redirects: Redirects, failure: Failure | null): Out
     rt,
     resolvedIp,
     error: failure,
+    elapsed: roundMs(redirects.reduce((sum, { timings }) => sum + timings.total, fields.timings?.total ?? 0)),
     redirects,
   };
 }

@@ -1,16 +1,18 @@
 import type { Socket } from 'node:net';
 
-import type { Failure, Family, Target } from '@vantage/contract';
+import { roundMs, type Failure, type Family, type Target } from '@vantage/contract';
 
 import { timedOut } from '../classify.ts';
-import { connectPinned } from '../connect.ts';
+import { boundText } from '../bounded-text.ts';
+import { connectFirst, type FirstConnected } from '../connect-first.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
-import { MAX_DEVIATIONS } from './contract.ts';
+import { MAX_ADDRESSES, MAX_DEVIATIONS } from './contract.ts';
 import { describeDeviation } from './deviations.ts';
 import { headFields } from './head.ts';
 import { sendHttp1 } from './http1.ts';
 import { sendHttp2 } from './http2.ts';
-import type { Http } from './measured.ts';
+import type { PeerError } from './http2-reader.ts';
+import type { Http, HttpFields } from './measured.ts';
 import { receive } from './receive.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './record.ts';
 import type { Request } from './request.ts';
@@ -26,6 +28,7 @@ export interface StepOptions {
 }
 
 type Failed = { readonly failure: Failure };
+type Version = StepOptions['httpVersion'];
 /** A connection that a request may be sent over. */
 interface Channel {
   readonly socket: Socket;
@@ -37,7 +40,10 @@ interface Channel {
   readonly failure: null;
 }
 
-/** Admits the target of a request, connects to its pinned address, makes it secure, sends the request, takes the answer. */
+/**
+ * Admits the target of a request, connects to its pinned address, makes it secure, sends the request, takes the answer.
+ * A server that turns HTTP/2 away for this request is asked by HTTP/1.1 where the caller left the choice (RFC 9113 section 7).
+ */
 export async function takeStep(
   request: Request,
   options: StepOptions,
@@ -47,11 +53,57 @@ export async function takeStep(
   const admitted = await admit(request.url, options.family, context, record);
   if (admitted.failure !== null) return record.end(admitted.failure);
 
-  const channel = await open(admitted.target, request.url, options, context, record);
-  if (channel.failure !== null) return record.end(channel.failure);
+  const attempt = (version: Version, target: Target): Promise<Attempt> =>
+    attemptBy(version, target, request, options.insecureSSL, context, record);
+  const first = await attempt(options.httpVersion, admitted.target);
+  if (options.httpVersion !== 'auto' || first.http1At === null) return record.end(first.failure);
 
-  const failure = await exchange(channel, request, context.signal, record);
-  return record.end(failure === null ? null : channel.explain(failure));
+  record.retry();
+  const pinned: Target = { ...admitted.target, candidates: [first.http1At] };
+  return record.end((await attempt('1.1', pinned)).failure);
+}
+
+interface Attempt {
+  readonly failure: Failure | null;
+  /** The address of a server that ended the stream with HTTP_1_1_REQUIRED. */
+  readonly http1At: string | null;
+}
+
+async function attemptBy(
+  version: Version,
+  target: Target,
+  request: Request,
+  insecureSSL: boolean,
+  context: DiagnosticContext<Http>,
+  record: StepRecord,
+): Promise<Attempt> {
+  const { connected, address } = await connectRecorded(target, request.url, context, record);
+  if (connected.failure !== null) return { failure: connected.failure, http1At: null };
+  const channel = await open(connected.socket, target, request.url, { version, insecureSSL }, context, record);
+  if (channel.failure !== null) return { failure: channel.failure, http1At: null };
+  const { failure, wantsHttp1 } = await exchange(channel, request, context.signal, record);
+  return { failure: failure === null ? null : channel.explain(failure), http1At: wantsHttp1 ? address : null };
+}
+
+async function connectRecorded(
+  target: Target,
+  url: URL,
+  context: DiagnosticContext<Http>,
+  record: StepRecord,
+): Promise<FirstConnected> {
+  const first = await connectFirst(target, portOf(url), context);
+  const { connected, address, dead } = first;
+  record.resolved(address);
+  for (const { ms } of dead) record.broken(ms);
+  if (dead.length > (connected.failure === null ? 0 : 1)) {
+    record.add({
+      deadAddresses: dead.map(({ address, failure, ms }) => ({ address, error: failure.code, time: roundMs(ms) })),
+    });
+  }
+  if (connected.failure !== null) return first;
+  if (dead.length > 0) record.retry();
+  record.done('connect', connected.ms);
+  return first;
 }
 
 async function admit(
@@ -69,6 +121,7 @@ async function admit(
       return { failure: admission.failure };
     }
     record.resolved(admission.target.address);
+    record.add({ addresses: admission.target.addresses.slice(0, MAX_ADDRESSES) });
     record.done('dns', admission.target.resolveMs);
     return { target: admission.target, failure: null };
   } catch (error) {
@@ -79,32 +132,24 @@ async function admit(
 }
 
 async function open(
+  socket: Socket,
   target: Target,
   url: URL,
-  options: StepOptions,
-  context: DiagnosticContext<Http>,
+  { version, insecureSSL }: { readonly version: Version; readonly insecureSSL: boolean },
+  { signal, certificateAuthorities = [], trust = createTrustStore(certificateAuthorities) }: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Channel | Failed> {
-  const { signal, certificateAuthorities = [], trust = createTrustStore(certificateAuthorities) } = context;
-  const { insecureSSL, httpVersion } = options;
-  const connecting = performance.now();
-  const connected = await connectPinned(target, portOf(url), signal, { icmp: context });
-  if (connected.socket === null) {
-    record.broken(performance.now() - connecting);
-    return connected;
-  }
-  record.done('connect', connected.ms);
-  const receivedBytes = (): number => connected.socket.bytesRead;
+  const receivedBytes = (): number => socket.bytesRead;
   if (url.protocol === 'http:') {
     const explain = (failure: Failure): Failure => failure;
-    return { socket: connected.socket, http2: httpVersion === '2', receivedBytes, explain, failure: null };
+    return { socket, http2: version === '2', receivedBytes, explain, failure: null };
   }
 
   const securing = performance.now();
-  const alpn = { auto: ['h2', 'http/1.1'], '1.1': ['http/1.1'], '2': ['h2'] }[httpVersion];
-  const secured = await tlsHandshake(connected.socket, { host: target.host, alpn, trust }, signal);
+  const alpn = { auto: ['h2', 'http/1.1'], '1.1': ['http/1.1'], '2': ['h2'] }[version];
+  const secured = await tlsHandshake(socket, { host: target.host, alpn, trust }, signal);
   if (secured.socket === null) {
-    connected.socket.destroy();
+    socket.destroy();
     if (secured.fields !== null) record.add({ ...secured.fields });
     record.broken(performance.now() - securing);
     return secured;
@@ -113,7 +158,7 @@ async function open(
   record.add(secured.fields);
 
   const http2 = secured.fields.tls.alpn === 'h2';
-  const failure = (insecureSSL ? null : secured.distrust) ?? (httpVersion === '2' && !http2 ? noHttp2() : null);
+  const failure = (insecureSSL ? null : secured.distrust) ?? (version === '2' && !http2 ? noHttp2() : null);
   const explain = (fault: Failure): Failure => explainLater(fault, secured.fields.tls);
   if (failure === null) return { socket: secured.socket, http2, receivedBytes, explain, failure };
   secured.socket.destroy();
@@ -125,18 +170,26 @@ async function exchange(
   request: Request,
   signal: AbortSignal,
   record: StepRecord,
-): Promise<Failure | null> {
+): Promise<{ readonly failure: Failure | null; readonly wantsHttp1: boolean }> {
   const send = http2 ? sendHttp2 : sendHttp1;
   const answer = await receive((sink) => send(socket, request, sink), receivedBytes, signal, record.headSeen);
-  const { firstByteMs, downloadMs, totalMs, head, partialHead, deviations, body, failure } = answer;
+  const { firstByteMs, downloadMs, totalMs, head, partialHead, deviations, peerError, body, failure } = answer;
   if (partialHead !== null) record.add(headFields(partialHead));
   if (deviations.length > 0) record.add({ deviations: deviations.slice(0, MAX_DEVIATIONS).map(describeDeviation) });
+  if (peerError !== null) record.add({ http2Error: describeError(peerError) });
   if (head === null && firstByteMs !== null) record.done('firstByte', firstByteMs);
   if (downloadMs === null) record.broken(totalMs - (firstByteMs ?? 0));
   else record.done('download', downloadMs);
   if (body !== null) record.add({ ...body });
-  return failure;
+  return { failure, wantsHttp1: head === null && peerError?.code === HTTP_1_1_REQUIRED };
 }
+
+function describeError({ debug, ...error }: PeerError): NonNullable<HttpFields['http2Error']> {
+  return { ...error, debug: debug === null ? null : boundText(debug, 256) };
+}
+
+/** RFC 9113 section 7. */
+const HTTP_1_1_REQUIRED = 13;
 
 function portOf({ port, protocol }: URL): number {
   if (port !== '') return Number(port);

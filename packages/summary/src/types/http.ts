@@ -2,7 +2,7 @@ import type { SummaryGroup } from '@vantage/contract';
 
 import { found, severityByShare, type Found } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
-import { reasonsOf } from '../reasons.ts';
+import { phraseOf, reasonsOf } from '../reasons.ts';
 import type { Report, ResultOf } from '../report.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, ms, naming, shown, tally, unique } from '../words.ts';
@@ -19,7 +19,13 @@ export function groupHttp(reports: readonly HttpReport[]): readonly SummaryGroup
 }
 
 export function findHttp(reports: readonly HttpReport[]): readonly Found[] {
-  return [...statuses(reports), ...redirects(reports), ...deviations(reports), ...slowness(reports)];
+  return [
+    ...statuses(reports),
+    ...redirects(reports),
+    ...deadAddresses(reports),
+    ...deviations(reports),
+    ...slowness(reports),
+  ];
 }
 
 function statuses(reports: readonly HttpReport[]): readonly Found[] {
@@ -100,6 +106,22 @@ function leadsElsewhere(result: ResultOf<'http'>): boolean {
   const [to, from] = [redirectUrl(result), URL.parse(result.url ?? '')];
   const plain = (url: URL): string => url.hostname.replace(/^www\./, '');
   return to !== undefined && from !== null && plain(to) !== plain(from);
+}
+
+function deadAddresses(reports: readonly HttpReport[]): readonly Found[] {
+  const hit = reports.filter(
+    ({ result }) => (result.deadAddresses ?? []).length > 0 && result.timings?.connect !== undefined,
+  );
+  if (hit.length === 0) return [];
+  const dead = unique(
+    hit.flatMap(({ result }) =>
+      result.deadAddresses!.map(({ address, error }) => `${shown(address)} (${phraseOf(error)})`),
+    ),
+  );
+  const text =
+    `Of the addresses of the name ${listed(dead)} took no connection from ${naming(hit)}, and another one did. ` +
+    'Clients that are given it first wait or fail.';
+  return [found('address_dead', 'warning', hit, text, 'an address of its name takes no connections')];
 }
 
 function deviations(reports: readonly HttpReport[]): readonly Found[] {

@@ -126,6 +126,7 @@ describe('an http check', () => {
   const timings = { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85 };
   const moved = (location: string) => http(301, { location });
   const leaf = (print: string, issuer?: string) => http(200, { tls: tls(print, {}, issuer) });
+  const dead = { address: '192.0.2.66', error: 'connection_refused' as const, time: 1 };
   const hop = {
     url: 'http://example.com/',
     statusCode: 301,
@@ -167,6 +168,16 @@ describe('an http check', () => {
     ],
     ['a location of an answer that is no redirect', { 'fra-1': http(200, { location: 'https://other.example/' }) }, []],
     ['redirects in a circle', { 'fra-1': bad('redirect_loop', {}) }, ['http_redirect_failed warning: fra-1']],
+    [
+      'an address that is dead, and another that answers',
+      { 'fra-1': http(200, { deadAddresses: [dead] }), 'ber-1': http(200) },
+      ['address_dead warning: fra-1'],
+    ],
+    [
+      'addresses that are all dead',
+      { 'fra-1': bad('connection_refused', { deadAddresses: [dead, dead], timings: { dns: 1, total: 3 } }) },
+      [],
+    ],
     [
       'an answer that departs from HTTP',
       { 'fra-1': http(200, { deviations: [deviation] }), 'ber-1': http(200) },

@@ -1,0 +1,99 @@
+/** Types of frames (RFC 9113 section 6). */
+export const frameTypes = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  rstStream: 3,
+  settings: 4,
+  pushPromise: 5,
+  ping: 6,
+  goaway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const;
+
+export const flags = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
+
+/** Names of the error codes (RFC 9113 section 7). */
+const errorNames = [
+  'NO_ERROR',
+  'PROTOCOL_ERROR',
+  'INTERNAL_ERROR',
+  'FLOW_CONTROL_ERROR',
+  'SETTINGS_TIMEOUT',
+  'STREAM_CLOSED',
+  'FRAME_SIZE_ERROR',
+  'REFUSED_STREAM',
+  'CANCEL',
+  'COMPRESSION_ERROR',
+  'CONNECT_ERROR',
+  'ENHANCE_YOUR_CALM',
+  'INADEQUATE_SECURITY',
+  'HTTP_1_1_REQUIRED',
+] as const;
+
+export function errorName(code: number): string {
+  return errorNames[code] ?? `0x${code.toString(16)}`;
+}
+
+export interface Frame {
+  readonly type: number;
+  readonly flags: number;
+  readonly stream: number;
+  readonly payload: Buffer;
+}
+
+/** SETTINGS_MAX_FRAME_SIZE, which is left at its default. */
+export const MAX_FRAME_BYTES = 16_384;
+const HEADER_BYTES = 9;
+
+/**
+ * Cuts the bytes of a connection into frames.
+ *
+ * @returns takes the next bytes; false once a frame is larger than was allowed (RFC 9113 section 4.2), or `take` is done
+ */
+export function frameReader(take: (frame: Frame) => boolean): (bytes: Buffer) => boolean {
+  let pieces: Buffer[] = [];
+  let waiting = 0;
+  let wanted = HEADER_BYTES;
+  return (bytes) => {
+    pieces.push(bytes);
+    waiting += bytes.length;
+    if (waiting < wanted) return true;
+    const all = Buffer.concat(pieces);
+    let at = 0;
+    wanted = HEADER_BYTES;
+    while (all.length - at >= HEADER_BYTES) {
+      const length = all.readUIntBE(at, 3);
+      if (length > MAX_FRAME_BYTES) return false;
+      wanted = HEADER_BYTES + length;
+      if (all.length - at < wanted) break;
+      const stream = all.readUInt32BE(at + 5) & 0x7fff_ffff;
+      const payload = all.subarray(at + HEADER_BYTES, at + wanted);
+      if (!take({ type: all[at + 3]!, flags: all[at + 4]!, stream, payload })) return false;
+      at += wanted;
+      wanted = HEADER_BYTES;
+    }
+    pieces = [all.subarray(at)];
+    waiting = all.length - at;
+    return true;
+  };
+}
+
+export function writeFrame(type: number, flag: number, stream: number, payload: Buffer): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUIntBE(payload.length, 0, 3);
+  header.writeUInt8(type, 3);
+  header.writeUInt8(flag, 4);
+  header.writeUInt32BE(stream, 5);
+  return Buffer.concat([header, payload]);
+}
+
+/** What is left of a payload without its padding and priority; undefined where the padding is longer than the frame. */
+export function contentOf({ type, flags: set, payload }: Frame): Buffer | undefined {
+  const isPadded = (set & flags.padded) !== 0;
+  const padding = isPadded ? (payload[0] ?? 0) : 0;
+  const start = (isPadded ? 1 : 0) + (type === frameTypes.headers && (set & flags.priority) !== 0 ? 5 : 0);
+  const end = payload.length - padding;
+  return end < start ? undefined : payload.subarray(start, end);
+}
