@@ -1,5 +1,5 @@
 /**
- * `pnpm audit:security [--seed S] [--json FILE]`: tries what the service promises to withstand. Packets go to loopback and
+ * `pnpm audit:security [--seed S] [--seconds S] [--json FILE]`: tries what the service promises to withstand. Packets go to loopback and
  * into network namespaces alone; the namespaces need root.
  */
 import { parseArgs } from 'node:util';
@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { report } from '../bench/goals.ts';
 import { tryFuzz, tryHostileInputs } from './api-audit.ts';
 import { networkMissing, runCanaryAudit } from './canaries/index.ts';
+import { tryStolenLogin } from './stolen-login/index.ts';
 
 interface Row {
   readonly part: string;
@@ -21,7 +22,14 @@ interface Row {
 
 const FUZZ_REQUESTS = 10_000;
 
-const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' }, json: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    // Of each attack with a stolen login.
+    seconds: { type: 'string', default: '10' },
+    json: { type: 'string' },
+  },
+});
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const missing = networkMissing();
 
@@ -45,6 +53,16 @@ for (const { accepted, touches = [], faults } of rows) {
   for (const text of [...accepted, ...touches, ...faults].slice(0, 20)) print(`! ${text}`);
 }
 
+const stolen = await tryStolenLogin(Number(values.seconds));
+print('a stolen agent’s login: what another client of Redis sees meanwhile');
+for (const { name, p99Ms, longestMs, refused, firstRefusal } of stolen) {
+  const times = `p99 ${p99Ms.toFixed(1)} ms, longest ${Math.round(longestMs)} ms`;
+  print(`  ${name.padEnd(42)}${times}, refused ${refused}${firstRefusal === null ? '' : ` (${firstRefusal})`}`);
+}
+print('');
+const [quiet, ...attacked] = stolen;
+const bounded = attacked.filter(({ isFlood }) => !isFlood);
+
 const all = (of: (row: Row) => readonly string[]): number => rows.flatMap(of).length;
 const inputs = rows.reduce((sum, row) => sum + row.inputs, 0);
 const serverErrors = rows.reduce((sum, row) => sum + row.serverErrors, 0);
@@ -57,6 +75,19 @@ process.exitCode = report(
       : []),
     { name: '5xx', value: serverErrors, unit: 'answers', atMost: 0 },
     { name: 'other faults', value: all(({ faults }) => faults), unit: 'faults', atMost: 0 },
+    {
+      name: 'latency of other clients of Redis under a stolen login, p99 of the worst attack',
+      value: Math.max(...bounded.map(({ p99Ms }) => p99Ms)),
+      unit: 'ms',
+      atMost: 50,
+      beside: `without an attack: ${quiet!.p99Ms.toFixed(1)} ms`,
+    },
+    {
+      name: 'writes of other clients refused under a stolen login',
+      value: bounded.reduce((sum, { refused }) => sum + refused, 0),
+      unit: 'writes',
+      atMost: 0,
+    },
     {
       name: 'longest answer',
       value: Math.max(...rows.slice(0, 2).map(({ longestMs }) => longestMs)),

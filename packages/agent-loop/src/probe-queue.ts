@@ -49,7 +49,9 @@ export function openQueue({ probeId, redis, blocking }: ProbeQueueOptions): Prob
   };
 
   const read = async (id: string): Promise<QueuedJob | undefined> => {
-    const [name, data, timestamp] = await redis.hmget(`${prefix}${id}`, 'name', 'data', 'timestamp');
+    // One field a command: of one that reads many, the sender chooses how many.
+    const fields = ['name', 'data', 'timestamp'].map((field) => redis.hget(`${prefix}${id}`, field));
+    const [name, data, timestamp] = await Promise.all(fields);
     const isThere = typeof name === 'string' || typeof data === 'string';
     if (isThere) return { id, name: name ?? '', data: parse(data), timestamp: Number(timestamp) };
     // The coordinator removed it in the same moment: its check is over.

@@ -23,7 +23,7 @@ export function agentRights(probe: string, { cluster = false } = {}): readonly s
     ...['resetkeys', 'clearselectors', 'resetchannels', `&${redisKeys.resultHint(probe)}`, '-@all', ...allowed],
     `(~${queue}wait ~${queue}active +lmove +blmove)`,
     `(~${queue}active +lrange +lrem)`,
-    `(%R~${queue}* +hmget)`,
+    `(%R~${queue}* +hget)`,
     `(%W~${queue}* +unlink)`,
     `(%W~${redisKeys.results(probe)} +xadd)`,
     `(~${redisKeys.heartbeat(probe)} +set +del)`,
