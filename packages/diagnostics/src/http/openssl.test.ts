@@ -299,6 +299,29 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('keeps to its share of a result, however long the names and many the faults', async () => {
+    // OpenSSL takes 64 characters of each attribute, of which a quote takes two in JSON.
+    const long = (at: number): string => `/O=${'"'.repeat(64)}/CN=${`${at}${'"'.repeat(64)}`.slice(0, 64)}`;
+    const chain: Issued[] = [];
+    for (let at = 0; at < 9; at += 1) {
+      const issuer = chain.at(-1);
+      chain.push(
+        mint.issue({ subject: long(at), ca: true, from: -90, until: -1, ...(issuer && { issuer }), digest: 'sha1' }),
+      );
+    }
+    const names = Array.from({ length: 400 }, (_, at) => `DNS:${'n'.repeat(60)}${at}.test`);
+    const certificate = mint.issue({ subject: long(99), names, issuer: chain.at(-1)!, from: -90, until: -1 });
+    const server = await serve(sending(certificate, ...chain));
+
+    const outcome = await check(server);
+
+    expect(outcome.tls).toMatchObject({ chainLength: 10, sentCertificates: 10 });
+    expect(outcome.tls?.chain).toHaveLength(8);
+    expect(outcome.tls?.faults).toHaveLength(8);
+    expect(Buffer.byteLength(JSON.stringify(outcome.tls))).toBeLessThan(24 * 1024);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
   it('ends, and makes no second handshake, where the server asks for a renegotiation', async () => {
     const server = await serve({ ...sending(good), args: ['-tls1_2'] });
     const outcome = check(server);

@@ -19,7 +19,7 @@ import type { ServerNames } from './host-names.ts';
 export interface Certificate {
   readonly parsed: X509Certificate;
   readonly fingerprint: string;
-  /** Names for comparison: without regard to case and to the number of blanks (RFC 5280 section 7.1). */
+  /** As `comparableName` has them. */
   readonly subject: string;
   readonly issuer: string;
   /** `null` for a key of a kind that OpenSSL does not know. */
@@ -54,8 +54,8 @@ export function certificateOf(der: Buffer): Certificate {
   return {
     parsed,
     fingerprint: parsed.fingerprint256,
-    subject: comparable(subject),
-    issuer: comparable(issuer),
+    subject: comparableName(subject),
+    issuer: comparableName(issuer),
     publicKey,
     ...kindOf(publicKey),
     body,
@@ -103,7 +103,8 @@ function unescaped(_all: string, escape: string): string {
   return escape.length === 2 ? String.fromCharCode(Number.parseInt(escape, 16)) : escape;
 }
 
-function comparable(name: string | undefined): string {
+/** For names that are to be the same without regard to case and to the number of blanks (RFC 5280 section 7.1). */
+export function comparableName(name: string | undefined): string {
   return (name ?? '').toLowerCase().replaceAll(/[ \t]+/g, ' ');
 }
 

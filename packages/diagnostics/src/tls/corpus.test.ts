@@ -101,6 +101,16 @@ described(`Chromium on the corpus${chromiumMissing === null ? '' : ` (skipped: $
 
     expect(await chromium.visit({ host: server.host, port })).toBe(server.chromium);
   });
+
+  it.each(['-tls1', '-tls1_1'])('refuses a good certificate by %s, which the check only reports', async (version) => {
+    const server = serverOf('good');
+    const { port } = await serve(server, version);
+
+    expect(await chromium.visit({ host: server.host, port })).toMatch(
+      /^ERR_SSL_(VERSION_OR_CIPHER_MISMATCH|PROTOCOL_ERROR)$/,
+    );
+    expect((await check(server, port)).tls).toMatchObject({ authorized: true });
+  });
 });
 
 function prepare(): void {

@@ -8,7 +8,7 @@ import { hostMismatch } from './host-names.ts';
 import { linkFaults, type LinkFault } from './link-faults.ts';
 import { isRevoked, type Ocsp } from './ocsp.ts';
 import { isSelfSigned, type Path } from './path.ts';
-import { MAX_FAULTS, type Tls } from './schema.ts';
+import { MAX_FAULTS, MAX_REASON_BYTES, type Tls } from './schema.ts';
 import { keyWeakness, signatureWeakness } from './strength.ts';
 
 export type Fault = NonNullable<Tls['faults']>[number];
@@ -121,21 +121,25 @@ function endFault(path: Path): Fault | null {
     path,
     'tls_missing_intermediate',
     at,
-    `was issued by ${issuer}, which the server did not send (${boundText(url, 200)} has it) and which is no trusted root`,
+    `was issued by ${issuer}, which the server did not send (${boundText(url, 100)} has it) and which is no trusted root`,
   );
 }
 
 function quoted(lines: string | undefined): string {
   const name = /^CN=(.*)$/m.exec(lines ?? '')?.[1] ?? (lines ?? '').split('\n').join(', ');
-  return `“${boundText(name, 100)}”`;
+  return `“${boundText(name, 60)}”`;
 }
 
 /** A result of OpenSSL that nothing seen here accounts for. */
 function unexplained(path: Path, { code, message }: Verification): Fault {
   if (END_RESULTS.has(code)) {
-    const reason =
-      'OpenSSL ends at an issuer that is not trusted, though what was sent also leads to a trusted root: clients that try every path, as browsers do, may accept it.';
-    return fault('tls_unknown_issuer', null, reason);
+    const other =
+      ', though what was sent also leads to a trusted root: clients that try every path, as browsers do, may accept it';
+    return fault(
+      'tls_unknown_issuer',
+      null,
+      `OpenSSL ends at an issuer that is not trusted${path.isSound ? other : ''}.`,
+    );
   }
   const constrained = path.certificates.findIndex(({ body }) =>
     body?.extensions.some(({ oid }) => oid === extensionOids.nameConstraints),
@@ -171,10 +175,10 @@ function named(path: Path, code: Fault['code'], position: number, reason: string
   const subject =
     position === 0
       ? 'The certificate'
-      : `“${boundText(labelOf(path.certificates[position]!), 100)}” above the certificate`;
+      : `“${boundText(labelOf(path.certificates[position]!), 60)}” above the certificate`;
   return fault(code, position, `${subject} ${reason}.`);
 }
 
 function fault(code: Fault['code'], certificate: number | null, reason: string): Fault {
-  return { code, certificate, reason: boundText(reason, 400) };
+  return { code, certificate, reason: boundText(reason, MAX_REASON_BYTES) };
 }

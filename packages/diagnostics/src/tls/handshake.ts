@@ -11,7 +11,7 @@ import { describeStaple } from './ocsp.ts';
 import { buildPath } from './path.ts';
 import type { Tls, TlsFields } from './schema.ts';
 import { handshakeSecretOf, readServerFlight, type ServerFlight } from './server-flight.ts';
-import type { TrustStore } from './trust-store.ts';
+import type { TrustAnchors, TrustStore } from './trust-store.ts';
 import { tapSocket } from './wire-tap.ts';
 
 export interface HandshakeOptions {
@@ -46,6 +46,7 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
     const { host, alpn, trust } = options;
     // The first use reads the trusted certificates, which takes some milliseconds: not time of the handshake.
     const secureContext = trust.secureContext();
+    const anchors = trust.anchors();
     const tap = tapSocket(socket);
     const started = performance.now();
     const tlsSocket = connect({
@@ -96,7 +97,7 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
     });
     tlsSocket.once('secureConnect', () => {
       const ms = performance.now() - started;
-      settle(() => describe(tlsSocket, options, flight(), staple, ms));
+      settle(() => describe(tlsSocket, { host, anchors, staple, ms }, flight()));
     });
     if (signal.aborted) giveUp();
   });
@@ -142,13 +143,14 @@ export function explainLater(failure: Failure, { protocol, clientCertificateRequ
 const ASKED_FOR_CERTIFICATE = 'Before that it asked for a certificate of the client.';
 const CLIENT_CERTIFICATE_REQUIRED = 'The server requires a certificate of the client.';
 
-function describe(
-  socket: TLSSocket,
-  { host, trust }: HandshakeOptions,
-  flight: ServerFlight,
-  staple: Buffer | null,
-  ms: number,
-): Handshake {
+interface Shaken {
+  readonly host: string;
+  readonly anchors: TrustAnchors;
+  readonly staple: Buffer | null;
+  readonly ms: number;
+}
+
+function describe(socket: TLSSocket, { host, anchors, staple, ms }: Shaken, flight: ServerFlight): Handshake {
   const sent = readable(flight.certificates);
   const [leaf] = sent;
   if (leaf === undefined) {
@@ -157,7 +159,7 @@ function describe(
     return { socket: null, fields: null, failure };
   }
   const nowMs = Date.now();
-  const path = buildPath(sent, trust.anchors(), nowMs);
+  const path = buildPath(sent, anchors, nowMs);
   const ocsp = describeStaple(staple, leaf.parsed, path.certificates[1]?.parsed, nowMs);
   const faults = certificateFaults({ host, path, verification: verificationOf(socket), ocsp, nowMs });
   const protocol = socket.getProtocol() ?? 'unknown';

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 
+import { boundText } from '../bounded-text.ts';
 import { addressBytes, addressText } from '../sockets/wire/address.ts';
 
 /** What a certificate says it is for. */
@@ -23,7 +24,7 @@ export function hostMismatch(host: string, served: ServerNames): string | null {
   if (served.names.some((name) => isWholeName(wanted, withoutDot(name)))) return null;
   const partial = served.names.find((name) => isPartialWildcard(wanted, withoutDot(name)));
   if (partial !== undefined) {
-    return `it is for ${partial}, and a wildcard counts only as a whole label (RFC 9525), though some clients take it`;
+    return `it is for ${boundText(partial, 60)}, and a wildcard counts only as a whole label (RFC 9525), though some clients take it`;
   }
   const { commonName, names } = served;
   if (names.length === 0 && commonName !== null && isWholeName(wanted, withoutDot(commonName))) {
@@ -42,8 +43,11 @@ function addressMismatch(host: string, served: ServerNames): string | null {
 function isFor({ names, addresses, commonName }: ServerNames): string {
   const all = [...names, ...addresses.flatMap((bytes) => ([4, 16].includes(bytes.length) ? [addressText(bytes)] : []))];
   if (all.length === 0)
-    return `it has no alternative names${commonName === null ? '' : `, and the common name ${commonName}`}`;
-  const shown = all.slice(0, SHOWN_NAMES).join(', ');
+    return `it has no alternative names${commonName === null ? '' : `, and the common name ${boundText(commonName, 60)}`}`;
+  const shown = all
+    .slice(0, SHOWN_NAMES)
+    .map((name) => boundText(name, 60))
+    .join(', ');
   return `it is for ${shown}${all.length > SHOWN_NAMES ? ` and ${all.length - SHOWN_NAMES} more` : ''}`;
 }
 

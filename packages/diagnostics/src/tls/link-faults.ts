@@ -1,3 +1,4 @@
+import { boundText } from '../bounded-text.ts';
 import { isSignedBy, labelOf, type Certificate } from './certificate.ts';
 import { extensionOids } from './certificate-body.ts';
 import type { Path } from './path.ts';
@@ -117,7 +118,7 @@ function formFaults({ body }: Certificate): readonly Fault[] {
 
 function signatureFaults(certificate: Certificate, issuer: Certificate | undefined): readonly Fault[] {
   if (issuer === undefined || isSignedBy(certificate, issuer)) return [];
-  const reason = `does not bear a valid signature of “${labelOf(issuer)}”`;
+  const reason = `does not bear a valid signature of “${boundText(labelOf(issuer), 60)}”`;
   return [
     untrusted(
       reason,

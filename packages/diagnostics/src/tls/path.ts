@@ -57,14 +57,22 @@ function createLinks(sent: readonly Certificate[], anchors: TrustAnchors, nowMs:
     signatures.set(key, isIt);
     return isIt;
   };
+  const find = (certificate: Certificate, demand: Demand): readonly Certificate[] => {
+    // A certificate that signed itself has no other issuer, whichever bear its name.
+    if (certificate.subject === certificate.issuer && isSigned(certificate, certificate)) return [];
+    return [...anchors.named(certificate.issuer), ...sent.filter(({ subject }) => subject === certificate.issuer)]
+      .filter((issuer) => mayHaveIssued(issuer, certificate))
+      .filter((issuer) => demand === 'named' || isSigned(certificate, issuer))
+      .filter((issuer) => demand !== 'sound' || (isValidAt(issuer, nowMs) && isAuthority(issuer, anchors)));
+  };
+  // Certificates of one name are come to many times.
+  const found = new Map<string, readonly Certificate[]>();
   return {
     above: (certificate, demand) => {
-      // A certificate that signed itself has no other issuer, whichever bear its name.
-      if (certificate.subject === certificate.issuer && isSigned(certificate, certificate)) return [];
-      return [...anchors.named(certificate.issuer), ...sent.filter(({ subject }) => subject === certificate.issuer)]
-        .filter((issuer) => mayHaveIssued(issuer, certificate))
-        .filter((issuer) => demand === 'named' || isSigned(certificate, issuer))
-        .filter((issuer) => demand !== 'sound' || (isValidAt(issuer, nowMs) && isAuthority(issuer, anchors)));
+      const key = `${demand} ${certificate.fingerprint}`;
+      const issuers = found.get(key) ?? find(certificate, demand);
+      found.set(key, issuers);
+      return issuers;
     },
   };
 }

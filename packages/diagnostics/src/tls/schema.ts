@@ -4,8 +4,9 @@ import { Type, type Static } from 'typebox';
 /** Certificates of a chain that are kept, and names of one certificate. */
 export const MAX_CHAIN = 8;
 export const MAX_ALT_NAMES = 50;
-/** Faults that are listed. */
-export const MAX_FAULTS = 12;
+/** Faults that are listed, and what is said of one. */
+export const MAX_FAULTS = 8;
+export const MAX_REASON_BYTES = 300;
 
 const tlsCodes = Object.keys(failureCodes).filter((code) => code.startsWith('tls_')) as FailureCode[];
 
@@ -63,7 +64,7 @@ const fault = Type.Object(
         description: 'Which certificate, by its position in `chain`; null where it is not known.',
       }),
     ),
-    reason: text(400, 'The same in a sentence.'),
+    reason: text(MAX_REASON_BYTES, 'The same in a sentence.'),
   },
   { additionalProperties: false },
 );

@@ -15,7 +15,7 @@ export function findTls(reports: readonly HttpReport[]): readonly Found[] {
   const all: Found[] = [];
   const outdated = of(outdatedVersion);
   if (outdated.length > 0) {
-    const text = `The best that the server speaks is ${why(outdatedVersion, outdated)}, which no current browser does.`;
+    const text = `Of TLS 1.0 to 1.3 the server chose ${why(outdatedVersion, outdated)}, which browsers no longer speak.`;
     all.push(found('tls_outdated', 'warning', outdated, text, 'over a version of TLS that browsers refuse'));
   }
   const weak = of(weakKeyExchange);
