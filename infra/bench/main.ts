@@ -7,6 +7,10 @@ const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly F
   'agent-cpu': async () => (await import('./dns/agent-cpu.ts')).agentCpuPerCheck,
   dns: async () => (await import('./dns/dns.ts')).dns,
   geo: async () => (await import('./geo/geo.ts')).geo,
+  links: async () => {
+    const { links } = await import('./links/links.ts');
+    return () => links(values.quick === true);
+  },
   packets: async () => (await import('./packets/packets.ts')).packets,
   http: async () => (await import('./http/http.ts')).http,
   screenshot: async () => (await import('./screenshot/screenshot.ts')).screenshot,
@@ -19,7 +23,7 @@ const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly F
 };
 
 const { values, positionals } = parseArgs({
-  // The last two are those of `load`.
+  // `--quick` is for `load` and `links`, `--report` for `load`.
   options: { json: { type: 'string' }, quick: { type: 'boolean' }, report: { type: 'string' } },
   allowPositionals: true,
 });

@@ -7,6 +7,7 @@ standard input. What befalls a packet follows from its network and its number al
 import heapq
 import json
 import os
+import random
 import socket
 import struct
 import sys
@@ -114,6 +115,8 @@ def outward(packet, story, plan):
         return
     if packet.sequence is not None and packet.sequence in story.get("lose", []):
         return
+    if random.random() < story.get("loseShare", 0):
+        return
     yield story.get("delayMs", 0) / 1000, True, one_hop_less(packet) if labels is not None else packet.data
 
 
@@ -121,6 +124,8 @@ def homeward(packet, story, held, now):
     """Yields the same for a packet on its way home; `held` keeps what waits until a later reply has passed."""
     sequence = packet.sequence
     data = packet.data
+    if random.random() < story.get("loseShare", 0):
+        return
     copies = 1 + story.get("copies", {}).get(str(sequence), 0)
     how = story.get("damage", {}).get(str(sequence))
     if how is not None:

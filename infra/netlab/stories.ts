@@ -6,6 +6,8 @@ export interface LinkStory {
   readonly delayMs?: number;
   /** Requests that never arrive. */
   readonly lose?: readonly number[];
+  /** The share of all packets, in each direction, that never arrive; by chance. */
+  readonly loseShare?: number;
   /** Replies that come so many times more. */
   readonly copies?: Readonly<Record<number, number>>;
   /** Replies that come later by so much. */

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 
 import { createTrustStore } from '../../../packages/diagnostics/src/tls/trust-store.ts';
 import { median, type Figure } from '../goals.ts';
 import { checkHttp } from './check.ts';
+import { curl } from './curl.ts';
 import type { Target } from './target.ts';
 
 const ROUNDS = 100;
@@ -44,21 +43,3 @@ function figureOf(name: string, phase: keyof Phases, ours: readonly Phases[], th
   const atMost = ALLOWED_MS + ALLOWED_SHARE * curls;
   return { name: `${name} p50, more than curl`, value: own - curls, unit: 'ms', atMost, beside };
 }
-
-/** curl's times are seconds since its start, each the end of a phase. */
-async function curl(url: string, version: '1.1' | '2', rootFile: string): Promise<Phases> {
-  const times = ['namelookup', 'connect', 'appconnect', 'pretransfer', 'starttransfer', 'total'];
-  const format = times.map((name) => `%{time_${name}}`).join(' ');
-  const args = ['--silent', '--output', '/dev/null', `--http${version}`, '--cacert', rootFile, '--write-out', format];
-  const { stdout } = await run('curl', [...args, url]);
-  const [named, connected, secured, sent, started, ended] = stdout.split(' ').map((seconds) => Number(seconds) * 1_000);
-  return {
-    connect: connected! - named!,
-    tls: secured! - connected!,
-    firstByte: started! - sent!,
-    download: ended! - started!,
-    total: ended!,
-  };
-}
-
-const run = promisify(execFile);
