@@ -192,7 +192,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   flows_stop: degrading(
     ['warning'],
-    'traceroute with several flows: some reach the target; another one ends, and the last router that answered it is on the path of none that does.',
+    'traceroute with several flows: some reach the target; another one ends, and the last router that answered it is on the path of none that does; over udp not where that router is the last before the target.',
   ),
   path_loss: degrading(
     ['warning', 'info'],

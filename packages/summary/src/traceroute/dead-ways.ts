@@ -1,20 +1,27 @@
 import { found, type Found } from '../finding.ts';
 import { groupBy } from '../report.ts';
 import { countOf, listed, unique } from '../words.ts';
-import { isSilent, stepText, type Step, type Trace, type Way } from './trace.ts';
+import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from './trace.ts';
 
 /**
  * The flows that end on the way while others of the same trace reach the target. One that was last seen at a router by
- * which others do reach it does not count: many a target answers only some packets.
+ * which others do reach it does not count, nor, over UDP, one that was last seen right before the target: many a target
+ * answers only some packets, and limits the errors that answer datagrams.
  */
-export function deadWays({ ways, isReached, isFinal }: Trace): readonly Way[] {
+export function deadWays(trace: Trace): readonly Way[] {
+  const { ways, isReached, isFinal, report, steps } = trace;
   if (!isReached || !isFinal) return [];
+  const before = report.result.protocol === 'udp' ? steps[(targetIndex(trace) ?? 0) - 1]?.hop : undefined;
   const alive = ways.filter((way) => way.isReached);
   const passed = new Set(alive.flatMap(({ steps }) => steps.flatMap(({ routers }) => routers.map(({ ip }) => ip))));
   return ways.filter((way) => {
     const last = lastOf(way);
     return (
-      way.isEnded && last !== undefined && last.routers.length > 0 && last.routers.every(({ ip }) => !passed.has(ip))
+      way.isEnded &&
+      last !== undefined &&
+      last.hop !== before &&
+      last.routers.length > 0 &&
+      last.routers.every(({ ip }) => !passed.has(ip))
     );
   });
 }

@@ -8,6 +8,15 @@ const transit = '192.0.2.1 5 5 5';
 const target = '203.0.113.1 9 9 9';
 const on = (path: readonly string[], fields: Parameters<typeof trace>[1] = {}) =>
   summaryOf('traceroute', { 'fra-1': trace(path, fields) });
+/** One packet of each flow: the index of the responder at each hop, `-` for none. */
+const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> =>
+  branches.map((branch) => ({
+    reached: !branch.endsWith('-'),
+    stopReason: branch.endsWith('-') ? 'gap_limit' : 'completed',
+    hops: branch.split(' ').map((index) => [index === '-' ? null : Number(index)]),
+  }));
+const balanced = ['192.0.2.1 1 1 1', '192.0.2.2/192.0.2.12 2 2 2'];
+const limited = { stopReason: 'hop_limit' as const, fullTtl: { rtts: [null, null, null], icmp: null } };
 const near: Readonly<Record<string, Result<'ping'>>> = {
   ...{ 'fra-1': ping([8]), 'ber-1': ping([12]), 'par-1': ping([14]), 'lon-1': ping([18]) },
 };
@@ -70,6 +79,38 @@ export const pathCases: FindingCases = {
       ],
     ],
   },
+  path_cut: {
+    present: [['the last hop that was asked answered', on([access, transit], limited)]],
+    absent: [
+      ['hops beyond were asked and are silent', on([access, transit, '* * *'], limited)],
+      ['the target is reached', on([access, transit, target], { stopReason: 'completed' })],
+      ['a router forbids it', on([access, '192.0.2.2 5 !X'], { stopReason: 'unreachable' })],
+    ],
+  },
+  flows_stop: {
+    present: [
+      [
+        'one flow ends at a router of its own',
+        on([...balanced, '192.0.2.3 * 3 3', '203.0.113.1 9 * 9'], { flows: flowsOf('0 0 0 0', '0 1 - -', '0 0 0 0') }),
+      ],
+    ],
+    absent: [
+      [
+        'all flows reach the target',
+        on([...balanced, '192.0.2.3 3 3 3', target], { flows: flowsOf('0 0 0 0', '0 1 0 0', '0 0 0 0') }),
+      ],
+      [
+        'one flow was last seen where others pass',
+        on([...balanced, '192.0.2.3 3 * 3', '203.0.113.1 9 * 9'], { flows: flowsOf('0 0 0 0', '0 0 - -', '0 1 0 0') }),
+      ],
+      [
+        'a target that limits its ICMP errors is silent behind the last router of one flow',
+        on([...balanced, '192.0.2.3/192.0.2.13 3 3 3', '203.0.113.1 9 * *'], {
+          ...{ protocol: 'udp', flows: flowsOf('0 0 0 0', '0 1 1 -', '0 0 0 -') },
+        }),
+      ],
+    ],
+  },
   path_loss: {
     present: [['from a hop on to the target', on([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *'])]],
     absent: [
@@ -86,8 +127,11 @@ export const pathCases: FindingCases = {
     ],
   },
   rate_limited_hop: {
-    present: [['the target loses none', on([access, '192.0.2.1 5 * *', target])]],
+    present: [
+      ['many hops beyond lose none', on([access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', '192.0.2.3 6 6 6', target])],
+    ],
     absent: [
+      ['the few packets beyond it may have come through by chance', on([access, '192.0.2.1 5 * *', target])],
       ['the target loses some too', on([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *'])],
       ['a hop never answers', on([access, '* * *', target])],
       ['the target is not reached', on([access, '192.0.2.1 5 * *', '* * *'])],

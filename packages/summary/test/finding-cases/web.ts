@@ -8,6 +8,11 @@ const timed = (timings: Readonly<Record<string, number>>) =>
   http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
 const moved = (location: string, url = 'https://example.com/a') => http(301, { location, url });
 const expiring = (daysLeft: number) => http(200, { tls: tls('01', { daysLeft }) });
+const over = (fields: Parameters<typeof tls>[1]) => http(200, { tls: tls('01', fields) });
+const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
+  ...{ status: 'good' as const, thisUpdate: null, nextUpdate: null, current: true, revokedAt: null },
+  ...{ revocationReason: null, signature: 'issuer' as const },
+};
 const inTls = { phase: 'tls' } as const;
 const untrusted = refused('tls_self_signed');
 const deviation = [{ code: 'bare_lf', clause: 'RFC 9112 section 2.2', browsers: 'accept' }];
@@ -24,6 +29,44 @@ export const webCases: FindingCases = {
     absent: [
       ['the connection is refused before it', summaryOf('http', { 'fra-1': bad('connection_refused', {}) })],
       ['the handshake is made and the certificate refused', summaryOf('http', { 'fra-1': untrusted })],
+    ],
+  },
+  tls_outdated: {
+    present: [['TLS 1.1', summaryOf('http', { 'fra-1': over({ protocol: 'TLSv1.1' }) })]],
+    absent: [['TLS 1.2', summaryOf('http', { 'fra-1': over({ protocol: 'TLSv1.2' }) })]],
+  },
+  tls_key_exchange_weak: {
+    present: [
+      ['DH of 1,024 bits', summaryOf('http', { 'fra-1': over({ keyExchange: { group: 'DH', bits: 1_024 } }) })],
+    ],
+    absent: [
+      ['DH of 2,048 bits', summaryOf('http', { 'fra-1': over({ keyExchange: { group: 'DH', bits: 2_048 } }) })],
+      [
+        'a curve, whose bits are fewer',
+        summaryOf('http', { 'fra-1': over({ keyExchange: { group: 'X25519', bits: 253 } }) }),
+      ],
+      ['none is known', summaryOf('http', { 'fra-1': over({ keyExchange: null }) })],
+    ],
+  },
+  tls_client_certificate: {
+    present: [['it asks', summaryOf('http', { 'fra-1': over({ clientCertificateRequested: true }) })]],
+    absent: [
+      ['it does not', summaryOf('http', { 'fra-1': over({ clientCertificateRequested: false }) })],
+      ['the agent does not tell', summaryOf('http', { 'fra-1': http(200) })],
+    ],
+  },
+  certificate_staple_bad: {
+    present: [
+      ['none where one is demanded', summaryOf('http', { 'fra-1': over({ mustStaple: true, ocsp: null }) })],
+      ['an old one', summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, current: false } }) })],
+    ],
+    absent: [
+      ['none where none is demanded', summaryOf('http', { 'fra-1': over({ mustStaple: false, ocsp: null }) })],
+      ['a good one', summaryOf('http', { 'fra-1': over({ mustStaple: true, ocsp: staple }) })],
+      [
+        'one that nobody could check',
+        summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, signature: 'unchecked' } }) }),
+      ],
     ],
   },
   tls_slow: {
