@@ -8,7 +8,7 @@ import { reasonsOf } from './reasons.ts';
 import { ofType, type Report, type ResultOf } from './report.ts';
 import { findingRules } from './rules.ts';
 import type { Sides } from './sides.ts';
-import { isDelegated, readAnswer } from './types/dns-answer.ts';
+import { isDelegated, kindOf, readAnswer } from './types/dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique } from './words.ts';
 
 /** As ping(8) sends them; every path carries these. */
@@ -50,11 +50,18 @@ function answerOf(told: Told): string {
   if (verdict === 'down') {
     return `${negative(check, told.reports, down)} ${fromAny(down.length, deedOf(sides))}: ${reasonsOf(down)}`;
   }
-  const answers = `${positive(check, told.reports, up)} ${fromAll(up.length, counted.length, deedOf(sides))}`;
+  const answers = `${positive(check, told.reports, up)} ${fromAll(sayers(check, up).length, counted.length, deedOf(sides))}`;
   if (verdict === 'up') return `${answers}${remark(told)}`;
   if (verdict === 'degraded') return `${answers}, but ${butOf(found)}`;
   const scope = found.find(({ code }) => code.startsWith('down_'))?.brief ?? countOf(down.length, 'probe');
   return `${answers}, and fails from ${scope}: ${reasonsOf(down)}`;
+}
+
+/** The probes that say what `positive` says: of a name that resolves for some, not those that got no records. */
+function sayers({ type }: Check, up: readonly Report[]): readonly Report[] {
+  if (type !== 'dns') return up;
+  const answered = ofType<'dns'>(up).filter(({ result }) => kindOf(result) === 'answer');
+  return answered.length > 0 ? answered : up;
 }
 
 function unknownOf({ check, reports, sides }: Told): string {

@@ -68,6 +68,13 @@ export function phraseOf(code: FailureCode): string {
 
 /** Why one probe has no answer; what is known is said: the HTTP status, the rcode. */
 export function reasonOf(report: Report): string {
+  const { trace } = report.result as ResultOf<'dns'>;
+  const reason = reasonOfAny(report);
+  // A trace asks no resolver.
+  return trace === undefined ? reason : reason.replace(/^the resolver /, 'a name server of the zone ');
+}
+
+function reasonOfAny(report: Report): string {
   const { error, statusCode, rcode, ttl, size, state } = report.result as ResultOf<'http'> &
     Pick<ResultOf<'dns'>, 'rcode'> &
     Pick<ResultOf<'ping'>, 'ttl' | 'size'> &

@@ -20,6 +20,7 @@ const referred = bad(
 );
 const bare = dns([], { flags: ['qr', 'rd'] });
 const delegated = dns([], { recordType: 'NS', answerKind: 'referral', referral: 'Example.com.' });
+const tracedFields = { recordType: 'A', queryName: 'example.com.', resolvedIp: null, trace: [] };
 const noResolver = bad(
   'dns_resolver_unreachable',
   { recordType: 'A', queryName: 'example.com.', resolvedIp: null },
@@ -237,6 +238,20 @@ describe('the headline', () => {
     [
       'No probe got an answer for example.com (A): no address of a name server of the zone could be found.',
       summaryOf('dns', { 'fra-1': { ...noResolver, trace: [] } }),
+    ],
+    [
+      'example.com does not resolve (A) from the one probe that could measure: a name server of the zone refused to answer (REFUSED).',
+      summaryOf('dns', {
+        'fra-1': bad('dns_refused', { ...tracedFields, rcode: 'REFUSED', answerKind: 'error' as const }),
+      }),
+    ],
+    [
+      'example.com does not resolve (A) from the one probe that could measure: a name server of the zone could not be reached.',
+      summaryOf('dns', { 'fra-1': bad('dns_resolver_unreachable', tracedFields) }),
+    ],
+    [
+      'example.com resolves (A) from 1 of 2 probes, but some get no records.',
+      summaryOf('dns', { 'fra-1': dns([]), 'ber-1': dns(['A 192.0.2.1']) }),
     ],
     [
       'example.com is delegated, by the zone above it, as seen from the one probe that could measure.',

@@ -47,7 +47,7 @@ export function rcodeFailure(rcode: number, alias: string | null = null): Failur
     alias === null
       ? 'The name does not exist (NXDOMAIN).'
       : `The name is an alias of ${alias}, which does not exist (NXDOMAIN).`;
-  const message = rcode === 3 ? missing : `The resolver answered ${rcodeName(rcode)}.`;
+  const message = rcode === 3 ? missing : `The server answered ${rcodeName(rcode)}.`;
   return { code: codeByRcode[rcode] ?? 'dns_error', phase: 'response', source: 'resolver', message };
 }
 

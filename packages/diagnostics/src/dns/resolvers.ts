@@ -48,10 +48,13 @@ async function admitted(
 
 /**
  * Why a resolver or a name server was not admitted, in its own words: the target of a dns check is the name that is asked
- * for, of which nothing was learned. A refusal by the policy stays one.
+ * for, of which nothing was learned.
  */
 export function resolverNameFailure(failure: Failure, server: 'resolver' | 'name server'): Failure {
-  if (failure.code === 'target_refused_by_policy' || failure.code === 'timed_out') return failure;
+  if (failure.code === 'timed_out') return failure;
+  if (failure.code === 'target_refused_by_policy') {
+    return { ...failure, message: `The ${server} is refused: ${failure.message}` };
+  }
   if (failure.code === 'family_unavailable') {
     return { ...failure, message: failure.message.replace('The target', `The ${server}`) };
   }

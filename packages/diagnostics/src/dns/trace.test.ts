@@ -90,6 +90,7 @@ describe('a trace', () => {
     const outcome = await runDns(params(), testContext<typeof dns>({ refused: [TLD] }), start);
 
     expect(outcome).toMatchObject({ result: 'error', error: { code: 'target_refused_by_policy' } });
+    expect(outcome.error?.message).toMatch(/^The name server is refused: /);
     expect(outcome.trace?.at(-1)).toMatchObject({ zone: 'example.', address: null, rt: null, records: [] });
     expect(server(TLD).queries).toEqual([]);
     expect(problemsOf(outcome)).toEqual([]);
