@@ -10,6 +10,7 @@ import {
 } from 'node:zlib';
 
 import { MAX_BODY_BYTES } from './contract.ts';
+import { isGzipAndMore } from './gzip.ts';
 
 /** What is kept of a body: its size and its hash, never its bytes. */
 export interface Body {
@@ -26,9 +27,16 @@ export interface BodyReader {
    *
    * @param complete false where more was to come
    */
-  readonly finish: (complete: boolean) => Promise<{ readonly body: Body; readonly decodable: boolean }>;
+  readonly finish: (complete: boolean) => Promise<Decoded>;
   /** The body so far, without waiting for the decoder. */
   readonly breakOff: () => Body;
+}
+
+interface Decoded {
+  readonly body: Body;
+  readonly decodable: boolean;
+  /** Bytes follow the end of the gzip data: browsers pass over them. */
+  readonly hasTrailingBytes: boolean;
 }
 
 /** Counts and hashes a body up to its cap, and tries whether it decodes as its Content-Encoding says. */
@@ -37,6 +45,8 @@ export function readBody(contentEncoding: string | undefined): BodyReader {
   let bodyBytes = 0;
   let full = false;
   let decoder: Decoder | undefined;
+  // For a second look at what a strict decoder refuses; bounded as the body is.
+  const gzipped: Uint8Array[] | undefined = isGzip(contentEncoding) ? [] : undefined;
 
   const push = (bytes: Uint8Array): boolean => {
     const kept = bytes.subarray(0, MAX_BODY_BYTES - bodyBytes);
@@ -46,6 +56,7 @@ export function readBody(contentEncoding: string | undefined): BodyReader {
     bodyBytes += kept.length;
     hash.update(kept);
     decoder?.write(kept);
+    gzipped?.push(kept);
     return !full;
   };
   const describe = (truncated: boolean): Body => ({ bodyBytes, bodySha256: hash.digest('hex'), truncated });
@@ -55,10 +66,12 @@ export function readBody(contentEncoding: string | undefined): BodyReader {
     finish: async (complete) => {
       if (!complete || full) {
         decoder?.stop();
-        return { body: describe(true), decodable: true };
+        return { body: describe(true), decodable: true, hasTrailingBytes: false };
       }
       const decoded = (await decoder?.end()) ?? 'whole';
-      return { body: describe(decoded === 'too large'), decodable: decoded !== 'broken' };
+      const hasTrailingBytes = decoded === 'broken' && gzipped !== undefined && isGzipAndMore(Buffer.concat(gzipped));
+      const decodable = decoded !== 'broken' || hasTrailingBytes;
+      return { body: describe(decoded === 'too large'), decodable, hasTrailingBytes };
     },
     breakOff: () => {
       decoder?.stop();
@@ -75,7 +88,7 @@ interface Decoder {
 
 /** A decoder that only counts what comes out, and stops at the cap: 158 bytes of Brotli can unpack to 100 MB. */
 function startDecoder(contentEncoding: string | undefined, firstByte: number): Decoder | undefined {
-  const stream = decoderOf(contentEncoding?.trim().toLowerCase(), firstByte);
+  const stream = decoderOf(codingOf(contentEncoding), firstByte);
   if (stream === undefined) return undefined;
 
   const ended = Promise.withResolvers<'whole' | 'too large' | 'broken'>();
@@ -101,6 +114,14 @@ function startDecoder(contentEncoding: string | undefined, firstByte: number): D
       stream.destroy();
     },
   };
+}
+
+function codingOf(contentEncoding: string | undefined): string | undefined {
+  return contentEncoding?.trim().toLowerCase();
+}
+
+function isGzip(contentEncoding: string | undefined): boolean {
+  return ['gzip', 'x-gzip'].includes(codingOf(contentEncoding) ?? '');
 }
 
 /** RFC 9110 section 8.4.1, RFC 7932, RFC 8878. Bodies with other or several codings are not tried. */

@@ -72,6 +72,10 @@ export const deviationRules = {
     clause: 'RFC 9113 section 8.1.1',
     text: 'The body of an HTTP/2 answer is not as long as its content-length.',
   },
+  bytes_after_gzip: {
+    clause: 'RFC 1952 section 2.2',
+    text: 'Bytes after the end of the gzip data; they are ignored.',
+  },
   bytes_after_body: { clause: 'RFC 9112 section 6.3', text: 'Bytes after the end of the answer; they are ignored.' },
 } as const satisfies Readonly<Record<string, Rule>>;
 

@@ -201,6 +201,24 @@ describe('a hostile HTTP/1.1 answer', () => {
   it.each<[string, string, Buffer, object]>([
     ['gzip', 'as it says', gzipSync('hello'), { result: 'success', truncated: false, error: null }],
     ['gzip', 'not at all', Buffer.from('hello'), { result: 'failure', error: { code: 'http_decode_failed' } }],
+    [
+      'gzip',
+      'as it says, and bytes follow',
+      Buffer.concat([gzipSync('hello'), Buffer.from('EXTRA')]),
+      { result: 'success', truncated: false, deviations: [expect.objectContaining({ code: 'bytes_after_gzip' })] },
+    ],
+    [
+      'gzip',
+      'twice, as it says',
+      Buffer.concat([gzipSync('hello'), gzipSync('hello')]),
+      { result: 'success', truncated: false },
+    ],
+    [
+      'gzip',
+      'with a wrong checksum, and bytes follow',
+      Buffer.concat([gzipSync('hello').subarray(0, -8), Buffer.alloc(8, 1), Buffer.from('EXTRA')]),
+      { result: 'failure', error: { code: 'http_decode_failed' } },
+    ],
     ['br', 'not at all', Buffer.from('hello'), { result: 'failure', error: { code: 'http_decode_failed' } }],
     [
       'gzip',

@@ -109,7 +109,8 @@ export function receive(
       if (reader === undefined) return fail(connectionClosed);
       if (!close()) return;
       const downloadMs = totalMs - (firstByteMs ?? totalMs);
-      void reader.finish(complete).then(({ body, decodable }) => {
+      void reader.finish(complete).then(({ body, decodable, hasTrailingBytes }) => {
+        if (hasTrailingBytes) deviations.add('bytes_after_gzip');
         const failure = decodable ? null : fault('http_decode_failed', UNDECODABLE)('response');
         resolve(answer({ body, failure, downloadMs, totalMs }));
       });

@@ -112,6 +112,55 @@ describe('the redirects of an http check', () => {
     expect(seen).toEqual(['Bearer x', 'a=b', 'kept', undefined, undefined, 'kept']);
   });
 
+  it('carry the cookies that they set, so that a page which sets one and leads to itself is reached', async () => {
+    const seen: (string | undefined)[] = [];
+    const port = await serve((request, response) => {
+      seen.push(request.headers.cookie);
+      if (request.headers.cookie?.includes('seen=1') === true) response.end('there');
+      else response.writeHead(302, { location: '/', 'set-cookie': 'seen=1; Path=/; HttpOnly' }).end();
+    });
+    const options = { followRedirects: 5, headers: { Cookie: 'own=2' } };
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options });
+
+    expect(outcome).toMatchObject({ result: 'success', statusCode: 200, bodyBytes: 5 });
+    expect(outcome.redirects).toHaveLength(1);
+    expect(seen).toEqual(['own=2', 'own=2; seen=1']);
+  });
+
+  it('end the check with redirect_loop where a cookie that is set changes nothing', async () => {
+    let requests = 0;
+    const port = await serve((_request, response) => {
+      requests += 1;
+      response.writeHead(302, { location: '/', 'set-cookie': 'seen=1' }).end();
+    });
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { followRedirects: 10 } });
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'redirect_loop' } });
+    expect(requests).toBe(2);
+  });
+
+  it.each<[string, Buffer, string]>([
+    ['bytes that are no UTF-8', Buffer.from([0x2f, 0xfc, 0xff]), '/%FC%FF'],
+    ['UTF-8', Buffer.from('/\u00fc'), '/%C3%BC'],
+    ['escapes', Buffer.from('/%fc'), '/%fc'],
+  ])('ask for the bytes of the Location: %s', async (_reason, location, path) => {
+    const paths: string[] = [];
+    const port = await startRaw((socket) => {
+      socket.once('data', (bytes: Buffer) => {
+        paths.push(bytes.toString('latin1').split(' ')[1]!);
+        socket.write(paths.length === 1 ? 'HTTP/1.1 302 Found\r\nLocation: ' : 'HTTP/1.1 200 OK\r\n');
+        if (paths.length === 1) socket.write(Buffer.concat([location, Buffer.from('\r\n')]));
+        socket.end('Content-Length: 0\r\n\r\n');
+      });
+    });
+
+    await checkOf(`http://127.0.0.1:${port}/`, { options: { followRedirects: 1 } });
+
+    expect(paths).toEqual(['/', path]);
+  });
+
   it('fit into a result, however long their URLs are', async () => {
     let requests = 0;
     const port = await startRaw((socket) => {

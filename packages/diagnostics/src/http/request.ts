@@ -60,9 +60,19 @@ export function redirected(
   return { request: { url, method, headers }, failure: null };
 }
 
-/** What tells a request from one that was made before. */
-export function keyOf({ url, method }: Request): string {
-  return `${method} ${url.origin}${url.pathname}${url.search}`;
+/** What tells a request from one that was made before: with another cookie the answer may be another. */
+export function keyOf({ url, method, headers }: Request): string {
+  const cookies = headers.filter(([name]) => name.toLowerCase() === 'cookie').map(([, value]) => value);
+  return `${method} ${url.origin}${url.pathname}${url.search} ${cookies.join('; ')}`;
+}
+
+/** A request with the cookies that answers on the way have set, behind those of the caller. */
+export function withCookies(request: Request, cookies: string | null): Request {
+  if (cookies === null) return request;
+  const isCookie = ([name]: readonly [string, string]): boolean => name.toLowerCase() === 'cookie';
+  const own = request.headers.filter(isCookie).map(([, value]) => value);
+  const others = request.headers.filter((header) => !isCookie(header));
+  return { ...request, headers: [...others, ['Cookie', [...own, cookies].join('; ')]] };
 }
 
 export function no(code: FailureCode, message: string): Failure {
@@ -71,9 +81,10 @@ export function no(code: FailureCode, message: string): Failure {
 
 const MAX_URL = 2048;
 
-/** A Location is read as browsers do: one character per byte as Node gives it, so UTF-8 has to be put back first. */
+/** A Location is read as browsers do: it has one character per byte, and bytes above ASCII are escaped as they are. */
 function parse(location: string, base: URL): URL | null {
-  const url = URL.parse(Buffer.from(location, 'latin1').toString(), base.href);
+  const ascii = location.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  const url = URL.parse(ascii, base.href);
   if (url !== null) url.hash = '';
   return url;
 }

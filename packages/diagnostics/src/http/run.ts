@@ -3,10 +3,11 @@ import { roundMs, type Failure, type ParamsOf } from '@vantage/contract';
 import { outcomeOf } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { boundText } from '../bounded-text.ts';
+import { cookieJar } from './cookies.ts';
 import { MAX_REDIRECT_DEVIATIONS } from './contract.ts';
 import type { Http, HttpFields } from './measured.ts';
 import type { Step, StepProgress } from './record.ts';
-import { isRedirect, keyOf, no, redirected, requestHeaders, type Request } from './request.ts';
+import { isRedirect, keyOf, no, redirected, requestHeaders, withCookies, type Request } from './request.ts';
 import { takeStep } from './step.ts';
 
 type Redirects = NonNullable<HttpFields['redirects']>;
@@ -23,6 +24,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   const redirects: Redirects = [];
   const onProgress = (fields: StepProgress): void => context.emitPartial({ ...fields, redirects: [...redirects] });
   const seen = new Set<string>();
+  const jar = cookieJar();
   let request: Request = {
     url: new URL(params.host),
     method,
@@ -30,15 +32,17 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   };
 
   for (;;) {
-    seen.add(keyOf(request));
-    const step = await takeStep(request, { insecureSSL, httpVersion, family, onProgress }, context);
+    const sent = withCookies(request, jar.cookiesFor(request.url));
+    seen.add(keyOf(sent));
+    const step = await takeStep(sent, { insecureSSL, httpVersion, family, onProgress }, context);
     const failure = step.failure ?? statusFailure(step);
     if (failure !== null) return outcome(step, redirects, fromRedirect(failure, redirects));
     if (followRedirects === 0 || step.head === null || !isRedirect(step.head)) return outcome(step, redirects, null);
 
+    jar.keep(request.url, step.head);
     const next = redirected(request, step.head);
     if (next.failure !== null) return outcome(step, redirects, next.failure);
-    if (seen.has(keyOf(next.request))) {
+    if (seen.has(keyOf(withCookies(next.request, jar.cookiesFor(next.request.url))))) {
       return outcome(step, redirects, no('redirect_loop', 'The redirects lead in a circle.'));
     }
     if (redirects.length === followRedirects) {
