@@ -24,11 +24,11 @@ export const attacks: readonly Attack[] = [
   {
     name: 'a job read again and again',
     connections: 4,
-    request: ['HGET', `${queue}job`, 'data'],
+    request: ['HGETALL', `${queue}job`],
   },
   {
     ...{ name: 'replies left unread', connections: 20, isDeaf: true },
-    request: ['HGET', `${queue}job`, 'data'],
+    request: ['HGETALL', `${queue}job`],
   },
   { name: 'the list of active jobs', connections: 4, request: ['LRANGE', `${queue}active`, '0', '-1'] },
   { name: 'a search for a job that is not there', connections: 4, request: ['LREM', `${queue}active`, '0', 'none'] },

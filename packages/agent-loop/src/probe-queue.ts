@@ -49,10 +49,8 @@ export function openQueue({ probeId, redis, blocking }: ProbeQueueOptions): Prob
   };
 
   const read = async (id: string): Promise<QueuedJob | undefined> => {
-    // One field a command: of one that reads many, the sender chooses how many.
-    const fields = ['name', 'data', 'timestamp'].map((field) => redis.hget(`${prefix}${id}`, field));
-    const [name, data, timestamp] = await Promise.all(fields);
-    const isThere = typeof name === 'string' || typeof data === 'string';
+    const { name, data, timestamp } = await redis.hgetall(`${prefix}${id}`);
+    const isThere = name !== undefined || data !== undefined;
     if (isThere) return { id, name: name ?? '', data: parse(data), timestamp: Number(timestamp) };
     // The coordinator removed it in the same moment: its check is over.
     await discard(id);
@@ -103,7 +101,7 @@ async function ready(redis: Redis, stopped: AbortSignal): Promise<void> {
   await untilReady(redis, signal).catch(() => undefined);
 }
 
-function parse(json: string | null | undefined): unknown {
+function parse(json: string | undefined): unknown {
   try {
     return JSON.parse(json ?? '');
   } catch {

@@ -14,7 +14,8 @@ export function agentUser(probe: string): string {
 /**
  * All that an agent's Redis user may do, as arguments of `ACL SETUSER` that begin from nothing; neither `on` nor a password
  * is among them. Each command has its own keys (selectors, Redis 7): an agent moves and removes jobs of its queue but adds
- * none, so that the lists it may read are as long as coordinators made them; it writes results without reading them.
+ * none, so that what it may read is as large as coordinators made it (`HGETALL`, not `HMGET` with fields of its choice);
+ * it writes results without reading them.
  */
 export function agentRights(probe: string, { cluster = false } = {}): readonly string[] {
   const queue = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;
@@ -23,7 +24,7 @@ export function agentRights(probe: string, { cluster = false } = {}): readonly s
     ...['resetkeys', 'clearselectors', 'resetchannels', `&${redisKeys.resultHint(probe)}`, '-@all', ...allowed],
     `(~${queue}wait ~${queue}active +lmove +blmove)`,
     `(~${queue}active +lrange +lrem)`,
-    `(%R~${queue}* +hget)`,
+    `(%R~${queue}* +hgetall)`,
     `(%W~${queue}* +unlink)`,
     `(%W~${redisKeys.results(probe)} +xadd)`,
     `(~${redisKeys.heartbeat(probe)} +set +del)`,
