@@ -12,6 +12,7 @@ const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly F
     return () => links(values.quick === true);
   },
   packets: async () => (await import('./packets/packets.ts')).packets,
+  tcp: async () => (await import('./tcp/tcp.ts')).tcp,
   http: async () => (await import('./http/http.ts')).http,
   screenshot: async () => (await import('./screenshot/screenshot.ts')).screenshot,
   web: async () => (await import('./web/web.ts')).web,
