@@ -58,6 +58,25 @@ async function ask(request: Partial<AdmissionRequest>, overrides: Overrides = {}
 
 const refused = { admitted: false, failure: { code: 'target_refused_by_policy', phase: 'resolve', source: 'probe' } };
 
+describe('the broadcast address of an own network', () => {
+  const policy = createTargetPolicy({ allow: ['192.0.2.0/24', '127.0.0.0/8'] });
+  const onLink = ['192.0.2.0/25', '192.0.2.200/31', '127.0.0.0/8', '2001:db8::/64'];
+  const ownAddresses = (): OwnAddresses => ({ ...nothingOwn, onLink });
+
+  it.each(['192.0.2.127', '127.255.255.255'])('is refused though its network is allowed: %s', async (host) => {
+    const admission = await ask({ host }, { policy, ownAddresses });
+
+    expect(admission).toMatchObject({
+      ...refused,
+      failure: { message: expect.stringContaining(`${host} is the broadcast address`) },
+    });
+  });
+
+  it.each(['192.0.2.126', '192.0.2.255', '192.0.2.201'])('is none of the other addresses: %s', async (host) => {
+    expect(await ask({ host }, { policy, ownAddresses })).toMatchObject({ admitted: true });
+  });
+});
+
 describe('the admission of a literal', () => {
   it('pins it without a question to anyone', async () => {
     const server = await serve(() => undefined);

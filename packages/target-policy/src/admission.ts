@@ -6,6 +6,7 @@ import { canonicalizeHost } from './canonical-host.ts';
 import { judgeName } from './names.ts';
 import {
   compileOwnNetwork,
+  judgeBroadcast,
   judgeOwn,
   judgeRedis,
   judgeRedisName,
@@ -140,7 +141,7 @@ function judgeAll(
   const redis = judgeRedis(address, port, own);
   if (redis !== undefined) return redis;
   const standing = judgeAddress(address, policy);
-  if (standing === 'allowed') return undefined;
+  if (standing === 'allowed') return judgeBroadcast(address, own);
   return standing === 'public' ? judgeOwn(address, request.purpose, own) : standing;
 }
 

@@ -3,7 +3,7 @@ import type { TargetPurpose } from '@vantage/contract';
 import { formatAddress, parseAddress, type Address } from './address.ts';
 import { canonicalizeHost } from './canonical-host.ts';
 import { embeddedIpv4 } from './embedded.ts';
-import { createPrefixTable, parsePrefix, type PrefixTable } from './prefix.ts';
+import { createPrefixTable, lastAddress, parsePrefix, type PrefixTable } from './prefix.ts';
 import { refusal, type Refusal } from './refusal.ts';
 
 /** What an agent must not measure because it is the agent itself or its surroundings. Addresses or CIDRs. */
@@ -28,6 +28,8 @@ export interface Endpoint {
 export interface OwnNetwork {
   readonly surroundings: PrefixTable<true>;
   readonly resolvers: PrefixTable<true>;
+  /** The broadcast addresses of the links. */
+  readonly broadcasts: PrefixTable<true>;
   /** Addresses that end on this machine. */
   readonly local: PrefixTable<true>;
   readonly redis: readonly { readonly name: string; readonly address: Address | undefined; readonly port: number }[];
@@ -43,6 +45,7 @@ export function compileOwnNetwork(own: OwnAddresses, redis: readonly Endpoint[])
   return {
     surroundings: tableOf([...own.addresses, ...own.onLink, ...own.gateways, ...(own.others ?? []), ...redisAddresses]),
     resolvers: tableOf(own.resolvers),
+    broadcasts: tableOf(own.onLink.flatMap(broadcastOf)),
     local: tableOf([...LOOPBACK, ...own.addresses]),
     redis: endpoints,
   };
@@ -52,6 +55,12 @@ export function compileOwnNetwork(own: OwnAddresses, redis: readonly Endpoint[])
 export function judgeOwn(address: Address, purpose: TargetPurpose, own: OwnNetwork): Refusal | undefined {
   const isResolver = purpose !== 'dns' && own.resolvers.find(address) !== undefined;
   return isResolver || own.surroundings.find(address) !== undefined ? ownRefusal() : undefined;
+}
+
+/** Why a broadcast address of the agent's links is refused, whatever an operator allows: a check asks one host. */
+export function judgeBroadcast(address: Address, own: OwnNetwork): Refusal | undefined {
+  if (own.broadcasts.find(address) === undefined) return undefined;
+  return refusal('address_special', `${formatAddress(address)} is the broadcast address of a network of this probe.`);
 }
 
 /**
@@ -75,6 +84,13 @@ export function judgeRedis(address: Address, port: number | undefined, own: OwnN
 /** The same for the name that Redis is configured by. */
 export function judgeRedisName(name: string, port: number | undefined, own: OwnNetwork): Refusal | undefined {
   return own.redis.some((endpoint) => endpoint.name === name && endpoint.port === port) ? ownRefusal() : undefined;
+}
+
+/** A link of two addresses or one has none (RFC 3021). */
+function broadcastOf(cidr: string): readonly string[] {
+  const prefix = parsePrefix(cidr);
+  if (prefix === undefined || prefix.family === 6 || prefix.length > 30) return [];
+  return [formatAddress(lastAddress(prefix))];
 }
 
 function ownRefusal(): Refusal {
