@@ -1,4 +1,4 @@
-import type { Serve } from './browser-site.ts';
+import { WEB_SOCKET_PATH, type Serve } from './browser-site.ts';
 
 /** The colour of the whole page when its content is there. */
 export const CONTENT: readonly [number, number, number] = [0, 255, 0];
@@ -54,6 +54,11 @@ export const latePages: readonly LatePage[] = [
     'with an image that is inserted later',
     `fetch('/wait?ms=300').then(() => { document.body.innerHTML = '<img src="/picture.svg" style="position: fixed; inset: 0">'; });`,
   ),
+  late('with the first message of an EventSource', `new EventSource('/late-event').onmessage = show;`),
+  late(
+    'with the first message of a WebSocket',
+    `new WebSocket(location.origin.replace('http', 'ws') + '${WEB_SOCKET_PATH}').onmessage = show;`,
+  ),
   { name: 'with a lazy image', html: '<!doctype html><body style="margin: 0"><img loading="lazy" src="/picture.svg">' },
   {
     name: 'in a frame',
@@ -65,7 +70,7 @@ export const latePages: readonly LatePage[] = [
 /** Pages that show their content after an API call, and are never quiet. */
 export const restlessPages: readonly LatePage[] = [
   restless('a long poll', `fetch('/never');`),
-  restless('a WebSocket', `new WebSocket(location.origin.replace('http', 'ws') + '/socket');`),
+  restless('a WebSocket', `new WebSocket(location.origin.replace('http', 'ws') + '${WEB_SOCKET_PATH}');`),
   restless('an EventSource', `new EventSource('/events');`),
   restless('a stream', `fetch('/stream').then((response) => response.text());`),
   restless('beacons', `setInterval(() => navigator.sendBeacon('/never'), 100);`),
@@ -95,8 +100,11 @@ export const lateAnswers: Readonly<Record<string, Serve>> = {
     setTimeout(() => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}'), ms);
   },
   '/never': () => undefined,
-  '/socket': () => undefined,
   '/events': endless('text/event-stream', 'data: x\n\n'),
+  '/late-event': (_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    setTimeout(() => response.write('data: x\n\n'), 600);
+  },
   '/stream': endless('application/x-ndjson', '{}\n'),
   '/module.js': (_request, response) => {
     setTimeout(() => response.writeHead(200, { 'Content-Type': 'text/javascript' }).end('export {}'), 400);

@@ -1,8 +1,15 @@
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 
 import type { Admit, AdmissionRequest } from '@vantage/contract';
 
 import { startServer } from './loopback.ts';
+
+/** Every site has a WebSocket here. */
+export const WEB_SOCKET_PATH = '/socket';
+/** RFC 6455 section 1.3. */
+const WEB_SOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -16,6 +23,17 @@ export interface Site {
   readonly close: () => Promise<void>;
 }
 
+/** Opens a WebSocket, over which one message comes after a while and nothing else. */
+function openWebSocket(request: IncomingMessage, socket: Duplex, messageAfterMs: number): void {
+  const key = `${request.headers['sec-websocket-key']}${WEB_SOCKET_GUID}`;
+  const accept = createHash('sha1').update(key).digest('base64');
+  const head = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
+  socket.on('error', () => undefined);
+  socket.write(`${[...head, `Sec-WebSocket-Accept: ${accept}`].join('\r\n')}\r\n\r\n`);
+  // A text frame of one letter.
+  setTimeout(() => socket.write(Buffer.of(0x81, 1, 0x78)), messageAfterMs);
+}
+
 /** Serves pages by path; a text is an HTML page, what is not there is 404. */
 export async function startSite(pages: Readonly<Record<string, string | Serve>>, host = '127.0.0.1'): Promise<Site> {
   const paths: string[] = [];
@@ -27,6 +45,10 @@ export async function startSite(pages: Readonly<Record<string, string | Serve>>,
     if (page === undefined) return void response.writeHead(404).end();
     response.setHeader('Content-Type', path.endsWith('.js') ? 'text/javascript' : 'text/html; charset=utf-8');
     response.end(page);
+  });
+  server.on('upgrade', (request, socket) => {
+    if (request.url === WEB_SOCKET_PATH) openWebSocket(request, socket, 600);
+    else socket.destroy();
   });
   const { port, close } = await startServer(server, host);
   return { port, origin: `http://page.test:${port}`, paths, close };

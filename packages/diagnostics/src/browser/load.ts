@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Page } from 'puppeteer';
 
-import type { FilteringProxy } from './proxy.ts';
-import { watchRequests } from './request-watch.ts';
+import { watchRequests, type Traffic } from './request-watch.ts';
 import { settle } from './settle.ts';
 
 /** The page that a browser shows first. */
@@ -25,10 +24,10 @@ export interface Loading {
  *
  * @param leftMs for the page to load and to show its content
  */
-export async function loadPage(page: Page, proxy: FilteringProxy, url: URL, leftMs: number): Promise<Loading> {
+export async function loadPage(page: Page, traffic: Traffic, url: URL, leftMs: number): Promise<Loading> {
   const startedMs = performance.now();
   const neverDrawn = undrawn(page);
-  const requests = watchRequests(page, () => proxy.counts().bytes);
+  const requests = watchRequests(page, traffic);
   const complete = isLoaded(page, url, leftMs).then(async (loaded) => {
     // A page that has not loaded has had its time.
     if (loaded) await settle(page, requests, Math.max(LEAST_SETTLE_MS, startedMs + leftMs - performance.now()));

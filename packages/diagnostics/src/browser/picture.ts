@@ -117,7 +117,8 @@ async function show(
     page.on('request', (made) => {
       if (made.isNavigationRequest() && made.frame() === page.mainFrame()) asked = URL.parse(made.url()) ?? asked;
     });
-    const loading = await loadPage(page, proxy, request.url, loadLeftMs());
+    const traffic = { receivedBytes: () => proxy.counts().bytes, webSockets: running.transport.webSockets };
+    const loading = await loadPage(page, traffic, request.url, loadLeftMs());
     await inspect?.(running, proxy, request.signal);
     // A page that leads on to one that fails ends at a page of the browser's own.
     if (page.url().startsWith('chrome-error:')) throw new Error('net::ERR_FAILED');

@@ -7,6 +7,8 @@ export interface PipeTransport extends ConnectionTransport {
   onmessage?: (message: string) => void;
   onclose?: () => void;
   readonly isClosed: () => boolean;
+  /** How many WebSockets pages have opened; puppeteer does not say. */
+  readonly webSockets: () => number;
 }
 
 export interface MessageLimits {
@@ -19,6 +21,8 @@ export interface MessageLimits {
 
 /** What a page can send as often as it likes, and nobody reads. */
 const unread = ['{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exceptionThrown"'];
+
+const WEB_SOCKET = '{"method":"Network.webSocketCreated"';
 
 /**
  * Pages cause messages, so they are bounded: console output is dropped before it is parsed, and who goes over a limit
@@ -34,7 +38,7 @@ export function pipeTransport(
   onFlood: (what: string) => void,
   onClose: () => void = () => undefined,
 ): PipeTransport {
-  let [closed, totalBytes, messages, pendingBytes] = [false, 0, 0, 0];
+  let [closed, totalBytes, messages, pendingBytes, webSockets] = [false, 0, 0, 0, 0];
   let pending: Buffer[] = [];
 
   const close = (): void => {
@@ -49,6 +53,7 @@ export function pipeTransport(
   const deliver = (message: Buffer): void => {
     messages += 1;
     const head = message.toString('latin1', 0, 64);
+    if (head.startsWith(WEB_SOCKET)) webSockets += 1;
     if (unread.some((start) => head.startsWith(start))) return;
     const text = message.toString('utf8');
     // Each message in a turn of its own: a listener that throws must not cost the messages behind it.
@@ -82,6 +87,7 @@ export function pipeTransport(
     },
     close,
     isClosed: () => closed,
+    webSockets: () => webSockets,
   };
   fromBrowser.on('data', receive).on('close', close).on('error', close);
   toBrowser.on('error', close);

@@ -18,20 +18,38 @@ const UNREAD_MS = 500;
 /** A script that has sent a request as often with the same URL and body is polling. */
 const MAX_EQUAL_REQUESTS = 10;
 
+/** Content that comes over a WebSocket or an EventSource gets this long from its opening on, over the first of them. */
+const CHANNEL_MS = 1_500;
+const MAX_CHANNELS = 2;
+
 /** Types of requests that never end or whose answer is never shown. */
 const notShown = new Set(['cspviolationreport', 'eventsource', 'media', 'ping', 'preflight', 'prefetch', 'websocket']);
 
-/** @param receivedBytes what the page and all of its connections have received until now */
-export function watchRequests(page: Page, receivedBytes: () => number): RequestWatch {
+/** What is known of the connections of a page without its requests. */
+export interface Traffic {
+  readonly receivedBytes: () => number;
+  /** WebSockets opened until now. */
+  readonly webSockets: () => number;
+}
+
+export function watchRequests(page: Page, { receivedBytes, webSockets }: Traffic): RequestWatch {
   const inFlight = new Map<HTTPRequest, number>();
   const answered = new WeakSet<HTTPRequest>();
   const sentBefore = new Map<string, number>();
   const tooMany = Promise.withResolvers<void>();
   let [all, sent, bytes, bytesMs] = [0, 0, 0, 0];
+  let [eventStreams, channels, channelMs] = [0, 0, -Infinity];
+
+  const noteChannels = (): void => {
+    const opened = Math.min(MAX_CHANNELS, eventStreams + webSockets());
+    if (opened > channels) channelMs = performance.now();
+    channels = opened;
+  };
 
   page.on('request', (request) => {
     all += 1;
     if (all === MAX_PAGE_REQUESTS) tooMany.resolve();
+    if (request.resourceType() === 'eventsource') eventStreams += 1;
     if (notShown.has(request.resourceType()) || isPoll(request, sentBefore)) return;
     sent += 1;
     inFlight.set(request, performance.now());
@@ -39,7 +57,8 @@ export function watchRequests(page: Page, receivedBytes: () => number): RequestW
   page.on('response', (response) => {
     const request = response.request();
     answered.add(request);
-    if (response.headers()['content-type']?.startsWith('text/event-stream')) inFlight.delete(request);
+    if (!response.headers()['content-type']?.startsWith('text/event-stream') || !inFlight.delete(request)) return;
+    eventStreams += 1;
   });
   page.on('requestfinished', (request) => inFlight.delete(request));
   page.on('requestfailed', (request) => inFlight.delete(request));
@@ -48,9 +67,14 @@ export function watchRequests(page: Page, receivedBytes: () => number): RequestW
       const now = performance.now();
       if (receivedBytes() !== bytes) [bytes, bytesMs] = [receivedBytes(), now];
       const isUnread = (request: HTTPRequest): boolean => answered.has(request) && now - bytesMs > UNREAD_MS;
-      return [...inFlight].filter(([request, sentMs]) => now - sentMs < LONG_POLL_MS && !isUnread(request)).length;
+      const awaited = [...inFlight].filter(([request, sentMs]) => now - sentMs < LONG_POLL_MS && !isUnread(request));
+      noteChannels();
+      return awaited.length + Number(now - channelMs < CHANNEL_MS);
     },
-    sent: () => sent,
+    sent: () => {
+      noteChannels();
+      return sent + channels;
+    },
     tooMany: tooMany.promise,
   };
 }
