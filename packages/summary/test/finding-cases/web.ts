@@ -13,6 +13,7 @@ const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
   ...{ status: 'good' as const, thisUpdate: null, nextUpdate: null, current: true, revokedAt: null },
   ...{ revocationReason: null, signature: 'issuer' as const },
 };
+const dead = { address: '192.0.2.66', error: 'connection_refused' as const, time: 1 };
 const inTls = { phase: 'tls' } as const;
 const untrusted = refused('tls_self_signed');
 const deviation = [{ code: 'bare_lf', clause: 'RFC 9112 section 2.2', browsers: 'accept' }];
@@ -177,6 +178,18 @@ export const webCases: FindingCases = {
         summaryOf('http', { 'fra-1': moved('/b'), 'par-1': moved('https://example.com/b') }),
       ],
       ['only one is redirected', summaryOf('http', { 'fra-1': moved('/b'), 'par-1': http(200) })],
+    ],
+  },
+  address_dead: {
+    present: [
+      [
+        'one takes no connection, the next one does',
+        summaryOf('http', { 'fra-1': http(200, { deadAddresses: [dead] }) }),
+      ],
+    ],
+    absent: [
+      ['the first one takes a connection', summaryOf('http', { 'fra-1': http(200, { deadAddresses: [] }) })],
+      ['none takes one', summaryOf('http', { 'fra-1': bad('connection_refused', { deadAddresses: [dead] }) })],
     ],
   },
   http_deviates: {
