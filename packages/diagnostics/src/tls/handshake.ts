@@ -120,12 +120,13 @@ function explained(failure: Failure, thrown: unknown, flight: ServerFlight, alpn
       message: `The server speaks none of the protocols that were offered by ALPN: ${alpn.join(', ')}.`,
     };
   }
-  if (!flight.asksForCertificate) return failure;
-  if (failure.code === 'connection_closed' || failure.code === 'connection_reset') {
-    return { ...failure, message: `${failure.message} ${ASKED_FOR_CERTIFICATE}` };
-  }
-  const isRefusal = isAlert(thrown) && CLIENT_CERTIFICATE_ALERT.test(String((thrown as { code?: unknown }).code));
-  return isRefusal ? { ...failure, message: CLIENT_CERTIFICATE_REQUIRED } : failure;
+  const isEnd = failure.code === 'connection_closed' || failure.code === 'connection_reset';
+  if (!flight.asksForCertificate || !(isEnd || isAlert(thrown))) return failure;
+  const isRefusal = !isEnd && CLIENT_CERTIFICATE_ALERT.test(String((thrown as { code?: unknown }).code));
+  return {
+    ...failure,
+    message: isRefusal ? CLIENT_CERTIFICATE_REQUIRED : `${failure.message} ${ASKED_FOR_CERTIFICATE}`,
+  };
 }
 
 /**
