@@ -195,6 +195,27 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
   });
 
   it.each([
+    [
+      'asked for',
+      true,
+      'The TLS handshake failed (tlsv1 alert decode error). Before that it asked for a certificate of the client.',
+    ],
+    ['not asked for', false, 'The TLS handshake failed (tlsv1 alert decode error).'],
+  ])(
+    'of the client is named where it was %s and an alert came that says something else',
+    async (_reason, requests, message) => {
+      const { raw } = new X509Certificate(leaf({ key: ['rsa:2048'] }).cert);
+      // AES128-SHA, which needs no ServerKeyExchange; the alert is the one that GnuTLS sends for want of a certificate.
+      const flight = [serverFlight([raw], { suite: '002f', requests }), Buffer.from('15030300020232', 'hex')];
+      const port = await startRaw((socket) => socket.once('data', () => socket.write(Buffer.concat(flight))));
+
+      const outcome = await check(port);
+
+      expect(outcome).toMatchObject({ result: 'failure', sslSubject: 'good.test', error: { phase: 'tls', message } });
+    },
+  );
+
+  it.each([
     ['/C=DE/O=Firm, Inc. \\+ Söhne/CN=CA', 'Firm, Inc. + Söhne'],
     ['/O=Quote \\"x\\"/CN=CA', 'Quote "x"'],
     ['/O=First/O=Second/CN=CA', 'First'],
@@ -273,21 +294,26 @@ function serve(
   return start(server);
 }
 
-/** ServerHello and Certificate of TLS 1.2 (RFC 5246 section 7.4), and nothing after them. */
-function serverFlight(certificates: readonly Buffer[]): Buffer {
+/** ServerHello and Certificate of TLS 1.2 (RFC 5246 section 7.4), and what comes after them. */
+function serverFlight(
+  certificates: readonly Buffer[],
+  { suite = 'c02b', requests = false }: { readonly suite?: string; readonly requests?: boolean } = {},
+): Buffer {
   const sized = (bytes: number, content: Buffer): Buffer => {
     const length = Buffer.alloc(bytes);
     length.writeUIntBE(content.length, 0, bytes);
     return Buffer.concat([length, content]);
   };
   const message = (type: number, content: Buffer): Buffer => Buffer.concat([Buffer.from([type]), sized(3, content)]);
-  // A session without an id, ECDHE-ECDSA-AES128-GCM-SHA256, and the renegotiation_info that OpenSSL insists on.
+  // A session without an id, and the renegotiation_info that OpenSSL insists on.
   const hello = Buffer.concat([
     Buffer.from('0303', 'hex'),
     Buffer.alloc(32, 7),
-    Buffer.from('00c02b000005ff01000100', 'hex'),
+    Buffer.from(`00${suite}000005ff01000100`, 'hex'),
   ]);
   const list = Buffer.concat(certificates.map((certificate) => sized(3, certificate)));
-  const messages = Buffer.concat([message(2, hello), message(11, sized(3, list))]);
+  // For a certificate with RSA, signed over SHA-256, of any authority.
+  const request = requests ? [message(13, Buffer.from('0101000204010000', 'hex'))] : [];
+  const messages = Buffer.concat([message(2, hello), message(11, sized(3, list)), ...request]);
   return Buffer.concat([Buffer.from('160303', 'hex'), sized(2, messages)]);
 }
