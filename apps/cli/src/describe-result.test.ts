@@ -109,6 +109,20 @@ describe('the details of a result', () => {
     expect(resultDetails('ping', { packets: [row] })).toEqual(['packet 1: ICMP type 3 code 1 from a private address']);
   });
 
+  it('are the dead addresses of a name, the error of an HTTP/2 server and the rules that an answer breaks', () => {
+    const lines = resultDetails('http', {
+      deadAddresses: [{ address: '192.0.2.66', error: 'connection_refused', time: 1 }],
+      http2Error: { frame: 'GOAWAY', code: 11, name: 'ENHANCE_YOUR_CALM', debug: 'too_many_pings' },
+      deviations: [{ code: 'bare_lf', clause: 'RFC 9112 section 2.2', text: 'A line ends with LF.' }],
+    });
+
+    expect(lines).toEqual([
+      'no connection with 192.0.2.66: connection_refused',
+      'HTTP/2 ended by GOAWAY ENHANCE_YOUR_CALM: too_many_pings',
+      'not as HTTP has it: A line ends with LF. (RFC 9112 section 2.2)',
+    ]);
+  });
+
   it('are the records of an answer', () => {
     const answers = [{ name: 'example.com.', type: 'A', ttl: 60, data: '192.0.2.1' }];
 
