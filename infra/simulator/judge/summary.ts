@@ -78,7 +78,7 @@ function namesPlace({ of }: CaseRun, { hop, addresses }: Claim, text: string): b
 
 /** Whether the text says that it is somewhere between two hops, and the hop is one of those. */
 function isBetween(text: string, hop: number): boolean {
-  const [, after = '', before = ''] = /between (?:hop (\d+)|\S+)[^:]*? and hop (\d+)/.exec(text) ?? [];
+  const [, after = '', before = ''] = /between (?:hop (\d+)|\S+).*? and hop (\d+)/.exec(text) ?? [];
   return before !== '' && Number(after) < hop && hop <= Number(before);
 }
 

@@ -74,17 +74,16 @@ export function trueRtts(passages: readonly Passage[]): ReadonlyMap<string, read
   return rtts;
 }
 
-/** By how much the times of a check exceed those of the simulator at most: what the machine itself took. */
+/** By how much the slowest answer of the target exceeds the fastest that the simulator gave: the machine took it. */
 export function machineDelayMs(of: Case, share: Share): number {
-  const own = ownPassages(of, share);
-  const { hops, packets } = share.outcome as { readonly hops?: readonly Rows[]; readonly packets?: readonly Rows[] };
-  const truth = own.flatMap((passage) => {
-    const answer = soundAnswer(passage);
-    return answer === undefined ? [] : [answer.atMs - passage.atMs];
-  });
-  const shown = [...(hops ?? []), ...(packets ?? [])].flatMap(({ rtts, rtt }) => [...(rtts ?? []), rtt ?? null]);
-  const longest = Math.max(0, ...shown.filter((rtt) => rtt !== null));
-  return longest - Math.max(0, ...truth);
+  const atTarget = ownPassages(of, share).filter((passage) => isFromTarget(of, passage));
+  const truth = atTarget.flatMap((passage) => (soundAnswer(passage)?.atMs ?? Infinity) - passage.atMs);
+  const { hops = [], packets = [] } = share.outcome as {
+    readonly hops?: readonly Rows[];
+    readonly packets?: readonly Rows[];
+  };
+  const shown = [...hops.slice(-1), ...packets].flatMap(({ rtts, rtt }) => [...(rtts ?? []), rtt ?? null]);
+  return Math.max(0, ...shown.filter((rtt) => rtt !== null)) - Math.min(Infinity, ...truth);
 }
 
 interface Rows {

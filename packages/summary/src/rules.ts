@@ -196,9 +196,12 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_loss: degrading(
     ['warning', 'info'],
-    `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. Only flows that reach the target count; a target that answers the first datagrams and no later one limits its answers. One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
+    `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. The hop is named alone where the one before it proves to lose nothing, else with the last that does: chance explains the difference, of all paths that met the router, in no more than ${t.beginByChance * 100} % of cases (Fisher’s exact test). Paths over one link begin to lose together. Only flows that reach the target count; a target that answers the first datagrams and no later one limits its answers. One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
   ),
-  loss_at_target: rule(['info'], 'traceroute: the target’s hop lost packets, and the one before it did not.'),
+  loss_at_target: rule(
+    ['info'],
+    'traceroute: the target’s hop lost packets, and the one before it did not. The text says so where its packets are too few to prove that.',
+  ),
   rate_limited_hop: rule(
     ['info'],
     `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test).`,

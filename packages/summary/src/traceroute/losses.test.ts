@@ -63,8 +63,8 @@ describe('loss on a path', () => {
 
     expect(lines(summary)).toEqual(['path_loss warning: ber-1 fra-1', 'path_loss info: par-1']);
     expect(summary.findings[0]!.text).toBe(
-      'Loss of 2 paths begins at hop 2, 192.0.2.1 in AS64511 (Transit Net) and hop 2, 192.0.2.7 in AS64511 (Transit Net) ' +
-        'and carries on to the target, where ber-1 loses 33 % and fra-1 loses 33 %.',
+      'Loss of 2 paths begins between ber-1 and hop 2, 192.0.2.7 in AS64511 (Transit Net) and between fra-1 and hop 2, ' +
+        '192.0.2.1 in AS64511 (Transit Net) and carries on to the target, where ber-1 loses 33 % and fra-1 loses 33 %.',
     );
   });
 
@@ -72,7 +72,43 @@ describe('loss on a path', () => {
     const summary = summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *']) });
 
     expect(summary.verdict).toBe('degraded');
-    expect(summary.headline).toContain('but loss begins at hop 2, 192.0.2.1 in AS64511 (Transit Net)');
+    expect(summary.headline).toContain('but loss begins between fra-1 and hop 2, 192.0.2.1 in AS64511 (Transit Net)');
+  });
+
+  const clean = (hop: string): string => `${hop} ${'1 '.repeat(12).trim()}`;
+  const lossy = (hop: string): string => `${hop} ${'5 * '.repeat(6).trim()}`;
+
+  it('is laid at one hop only where packets enough prove that the one before it loses nothing', () => {
+    const proved = trace([clean('198.51.100.1'), lossy('192.0.2.1'), lossy('203.0.113.1')]);
+    const open = trace([clean('198.51.100.1'), '192.0.2.5 1 1 1', lossy('192.0.2.1'), lossy('203.0.113.1')]);
+
+    expect(textOf(summaryOf('traceroute', { 'fra-1': proved }), 'path_loss')).toContain(
+      'Loss begins at hop 2, 192.0.2.1',
+    );
+    expect(textOf(summaryOf('traceroute', { 'fra-1': open }), 'path_loss')).toMatch(
+      /^Loss begins between hop 1, 198\.51\.100\.1 in .* and hop 3, 192\.0\.2\.1 in /,
+    );
+  });
+
+  it('begins for all paths over one link at the first hop that shows it to any of them', () => {
+    const shared = '192.0.2.1 1 1 1 1 1 1 1 1 1 1';
+    const results = {
+      'fra-1': trace(['198.51.100.1 1 1 1', shared, '192.0.2.2 5 5 5', '192.0.2.3 6 * *', '203.0.113.1 9 * *']),
+      'ber-1': trace(['198.51.100.9 1 1 1', shared, '192.0.2.2 5 * *', '192.0.2.3 * * 6', '203.0.113.1 * 9 *']),
+    };
+
+    expect(textOf(summaryOf('traceroute', results), 'path_loss')).toContain(
+      'Loss of 2 paths begins at hop 3, 192.0.2.2',
+    );
+  });
+
+  it('is at the target alone only where the hop before it proves to lose nothing', () => {
+    const texts = [clean('192.0.2.1'), '192.0.2.1 1 1 1'].map((before) =>
+      textOf(summaryOf('traceroute', { 'fra-1': trace([access, before, lossy('203.0.113.1')]) }), 'loss_at_target'),
+    );
+
+    expect(texts[0]).toContain('at the target’s own hop alone');
+    expect(texts[1]).toContain('The hops before it do not tell which');
   });
 
   it('is not judged before the trace is final, nor where the target did not answer', () => {

@@ -1,16 +1,10 @@
 import { found, type Found } from '../finding.ts';
+import { beginsOf, isExact, type Loss, type Path } from './begin.ts';
 import { chanceOfMore } from './chance.ts';
 import { thresholds } from '../thresholds.ts';
-import { byText, groupBy, type ResultOf } from '../report.ts';
+import { byText, groupBy } from '../report.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceReport } from './trace.ts';
-
-interface Loss {
-  readonly trace: Trace;
-  /** The hop at which the loss begins that carries on to the target. */
-  readonly begin: Step;
-  readonly end: Step;
-}
 
 /**
  * Loss that is real shows at each hop from where it begins to the target; a router that answers some packets only,
@@ -18,28 +12,32 @@ interface Loss {
  */
 export function findLosses(traces: readonly Trace[]): readonly Found[] {
   const reached = traces.filter((trace) => trace.isFinal && targetIndex(trace) !== undefined);
-  const losses = reached.flatMap((trace) => lossOf(trace) ?? []);
+  const losses = beginsOf(reached.flatMap((trace) => lossyPath(trace) ?? []));
   return [
-    ...carriedOn(losses.filter(({ begin, end }) => begin !== end)),
-    ...atTarget(losses.filter(({ begin, end }) => begin === end)),
+    ...carriedOn(losses.filter(({ begin, end }) => begin.hop !== end.hop)),
+    ...atTarget(losses.filter(({ begin, end }) => begin.hop === end.hop)),
     ...rateLimited(reached),
   ];
 }
 
-function lossOf(trace: Trace): Loss | undefined {
-  const last = targetIndex(trace)!;
-  const steps = countedSteps(trace);
-  const end = steps[last]!;
+/** The hops up to the target’s, with those that limit their answers taken for silent; undefined without loss there. */
+function lossyPath(trace: Trace): Path | undefined {
+  const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
+  const end = steps.at(-1)!;
   if (end.lost === 0) return undefined;
-  let begin = end;
-  for (const step of steps.slice(0, last).toReversed()) {
-    // One that never answers says nothing of what it passes on.
-    if (isSilent(step)) continue;
-    if (step.lost === 0) break;
-    begin = step;
-  }
-  const carried = steps.slice(steps.indexOf(begin), last + 1);
-  return { trace, begin: isLimited(trace, carried) ? end : begin, end };
+  if (isLimited(trace, carriedTo(end, steps))) return { trace, steps: [...steps.slice(0, -1).map(mute), end] };
+  return { trace, steps: steps.map((step, index) => (isLimitedRouter(steps, index) ? mute(step) : step)) };
+}
+
+/** The hops that answer, from the first of those that lost packets without a clean one behind them. */
+function carriedTo(end: Step, steps: readonly Step[]): readonly Step[] {
+  const answering = steps.filter((step) => !isSilent(step) && step !== end);
+  return [...answering.slice(answering.findLastIndex(({ lost }) => lost === 0) + 1), end];
+}
+
+/** Says nothing of what it passes on. */
+function mute(step: Step): Step {
+  return { ...step, sent: 0, lost: 0 };
 }
 
 /** The hops with the packets of those flows alone that reach the target: what others lose is another path. */
@@ -59,46 +57,54 @@ function countedSteps(trace: Trace): readonly Step[] {
 }
 
 /**
+/**
  * Whether each of the hops answered the first packets and none after them, as hosts and routers do that limit their ICMP
- * errors. Of a target only those answer, where datagrams are sent.
+ * errors, in an order that chance does not explain. Of a target only those answer, where datagrams are sent.
  */
 function isLimited({ report }: Trace, steps: readonly Step[]): boolean {
-  return report.result.protocol === 'udp' && steps.every(({ hop }) => isCutShort(report.result.hops ?? [], hop));
+  const chances = steps.map(({ hop }) => chanceOfOrder(report.result.hops?.find((one) => one.hop === hop)?.rtts ?? []));
+  const chance = chances.reduce((product, one) => product * one, 1);
+  return report.result.protocol === 'udp' && chance <= thresholds.lossByChance;
 }
 
-function isCutShort(hops: NonNullable<ResultOf<'traceroute'>['hops']>, hop: number): boolean {
-  const rtts = hops.find((one) => one.hop === hop)?.rtts ?? [];
-  const firstLost = rtts.indexOf(null);
-  return firstLost === -1 || firstLost > rtts.findLastIndex((rtt) => rtt !== null);
+/** How likely it is that all answered packets come before all lost ones; above 1 where they do not. */
+function chanceOfOrder(rtts: readonly (number | null)[]): number {
+  const answered = rtts.filter((rtt) => rtt !== null).length;
+  const isInOrder = rtts.slice(0, answered).every((rtt) => rtt !== null);
+  const lost = rtts.length - answered;
+  return isInOrder ? chanceOfMore({ sent: lost, lost }, { sent: answered, lost: 0 }) : Infinity;
 }
 
 function carriedOn(losses: readonly Loss[]): readonly Found[] {
   return byPlace(losses).map((own) => {
-    const where = unique(own.map(({ begin }) => stepText(begin)));
+    const where = unique(own.map(placeText));
     const severity = lostOf(own) >= thresholds.lostPackets ? 'warning' : 'info';
     const begins = own.length === 1 ? 'Loss begins' : `Loss of ${countOf(own.length, 'path')} begins`;
-    const text = `${begins} at ${listed(where, 3)} and carries on to the target, where ${sharesOf(own)}.`;
-    const brief = `loss begins at ${stepText(own[0]!.begin)}`;
+    const text = `${begins} ${listed(where, 3)} and carries on to the target, where ${sharesOf(own)}.`;
+    const brief = `loss begins ${placeText(own[0]!)}`;
     return found('path_loss', severity, reportsOf(own), text, brief);
   });
 }
 
+/** Where it begins, as far as that is proved. */
+function placeText(loss: Loss): string {
+  if (isExact(loss)) return `at ${stepText(loss.begin)}`;
+  const { after, begin, trace } = loss;
+  return `between ${after === null ? trace.report.probe : stepText(after)} and ${stepText(begin)}`;
+}
+
 function atTarget(losses: readonly Loss[]): readonly Found[] {
   if (losses.length === 0) return [];
-  const text = `Packets are lost at the target’s own hop alone, where ${sharesOf(losses)}: on its last link, or because it answers some only.`;
+  const text = losses.every(isExact)
+    ? `Packets are lost at the target’s own hop alone, where ${sharesOf(losses)}: on its last link, or because it answers some only.`
+    : `Packets are lost at the target’s hop, where ${sharesOf(losses)}: on the way, or because it answers some only. The hops before it do not tell which.`;
   return [found('loss_at_target', 'info', reportsOf(losses), text)];
 }
 
 function rateLimited(traces: readonly Trace[]): readonly Found[] {
   const limited = traces.flatMap((trace) => {
     const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
-    return steps.flatMap((step, index) => {
-      const beyond = steps.slice(index + 1).filter((one) => !isSilent(one));
-      const passedOn = { sent: sumOf(beyond, 'sent'), lost: sumOf(beyond, 'lost') };
-      // A few packets prove nothing: with real loss some hop beyond may have answered all of them by chance.
-      const isProved = step.lost > 0 && chanceOfMore(step, passedOn) <= thresholds.lossByChance;
-      return !isSilent(step) && isProved ? [{ trace, step }] : [];
-    });
+    return steps.flatMap((step, index) => (isLimitedRouter(steps, index) ? [{ trace, step }] : []));
   });
   if (limited.length === 0) return [];
   const where = unique(limited.map(({ step }) => stepText(step)));
@@ -108,10 +114,21 @@ function rateLimited(traces: readonly Trace[]): readonly Found[] {
   return [found('rate_limited_hop', 'info', reports, text)];
 }
 
+/** A few packets prove nothing: with real loss some hop beyond may have answered all of them by chance. */
+function isLimitedRouter(steps: readonly Step[], index: number): boolean {
+  const step = steps[index]!;
+  const beyond = steps.slice(index + 1).filter((one) => !isSilent(one));
+  const passedOn = { sent: sumOf(beyond, 'sent'), lost: sumOf(beyond, 'lost') };
+  return !isSilent(step) && step.lost > 0 && chanceOfMore(step, passedOn) <= thresholds.lossByChance;
+}
+
 function byPlace(losses: readonly Loss[]): readonly (readonly Loss[])[] {
   const groups = groupBy(
     losses.map(({ trace }) => trace.report),
-    (report) => placeKey(losses.find(({ trace }) => trace.report === report)!.begin),
+    (report) => {
+      const loss = losses.find(({ trace }) => trace.report === report)!;
+      return `${isExact(loss)} ${placeKey(loss.begin)}`;
+    },
   );
   return groups.map(([, reports]) => losses.filter(({ trace }) => reports.includes(trace.report)));
 }

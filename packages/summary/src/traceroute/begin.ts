@@ -1,0 +1,83 @@
+import { thresholds } from '../thresholds.ts';
+import { chanceOfMore, type Sample } from './chance.ts';
+import { isSilent, type Step, type Trace } from './trace.ts';
+
+/** A path whose target lost packets, its hops up to the target’s with the packets that count. */
+export interface Path {
+  readonly trace: Trace;
+  readonly steps: readonly Step[];
+}
+
+/** Loss begins after one hop, or after the probe itself, and shows at each hop that answers from `begin` to the target. */
+export interface Loss {
+  readonly trace: Trace;
+  /** The last hop before it that proves to lose nothing; null where none does. */
+  readonly after: Step | null;
+  readonly begin: Step;
+  readonly end: Step;
+}
+
+/**
+ * Where the loss of each path begins, as far as its packets prove it. Of few packets a hop may have answered all by chance:
+ * one counts as clean if chance does not explain the difference, with the packets of all these paths that met the router.
+ */
+export function beginsOf(paths: readonly Path[]): readonly Loss[] {
+  const losses = paths.map((path) => beginOf(path, paths));
+  return losses.map((loss) => narrowed(loss, losses));
+}
+
+/** Whether there is no other place than the link into the hop where the loss begins. */
+export function isExact({ after, begin }: Loss): boolean {
+  return begin.hop === 1 || after?.hop === begin.hop - 1;
+}
+
+function beginOf({ trace, steps }: Path, paths: readonly Path[]): Loss {
+  const end = steps.at(-1)!;
+  const before = steps.slice(0, -1);
+  const clean = before.findLastIndex((step) => isAnswering(step) && step.lost === 0);
+  const begin = before.slice(clean + 1).find(isAnswering) ?? end;
+  const lossy = steps.filter(({ hop }) => hop >= begin.hop).filter(isAnswering);
+  const after = before.findLast(
+    (step) => step.hop < begin.hop && isAnswering(step) && isClean(pooled(step, paths), lossy, paths),
+  );
+  return { trace, after: after ?? null, begin, end };
+}
+
+function isAnswering(step: Step): boolean {
+  return !isSilent(step) && step.sent > 0;
+}
+
+function isClean(sample: Sample, lossy: readonly Step[], paths: readonly Path[]): boolean {
+  const samples = lossy.map((step) => pooled(step, paths));
+  const beyond = { sent: sumOf(samples, 'sent'), lost: sumOf(samples, 'lost') };
+  return sample.lost === 0 && chanceOfMore(beyond, sample) <= thresholds.beginByChance;
+}
+
+/** What all paths met at the router together. */
+function pooled(step: Step, paths: readonly Path[]): Sample {
+  const [router] = step.routers;
+  if (router === undefined) return step;
+  const same = paths.flatMap(({ steps }) => steps.filter(({ routers: [first] }) => first?.ip === router.ip));
+  return { sent: sumOf(same, 'sent'), lost: sumOf(same, 'lost') };
+}
+
+function sumOf(samples: readonly Sample[], what: keyof Sample): number {
+  return samples.reduce((sum, one) => sum + one[what], 0);
+}
+
+/** Where another path shares a link on which its loss may begin, and shows loss from there on, it begins no later. */
+function narrowed(loss: Loss, losses: readonly Loss[]): Loss {
+  const { trace, after, begin } = loss;
+  const steps = trace.steps.filter(({ hop }) => hop > (after?.hop ?? 0) && hop < begin.hop);
+  const found = steps.find((step) =>
+    losses.some((other) => {
+      const [before, own] = [other.trace.steps, trace.steps].map((all) => all.find(({ hop }) => hop === step.hop - 1));
+      return isSame(other.begin, step) && before !== undefined && own !== undefined && isSame(before, own);
+    }),
+  );
+  return found === undefined ? loss : { ...loss, begin: found };
+}
+
+function isSame(a: Step, b: Step): boolean {
+  return a.hop === b.hop && a.routers[0] !== undefined && a.routers[0].ip === b.routers[0]?.ip;
+}
