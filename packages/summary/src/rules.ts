@@ -204,7 +204,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   rate_limited_hop: rule(
     ['info'],
-    `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test).`,
+    `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test), ${t.beginByChance * 100} % where the target’s hop of some path lost packets.`,
   ),
   path_mtu_small: rule(
     ['warning', 'info'],

@@ -16,7 +16,8 @@ export function findLosses(traces: readonly Trace[]): readonly Found[] {
   return [
     ...carriedOn(losses.filter(({ begin, end }) => begin.hop !== end.hop)),
     ...atTarget(losses.filter(({ begin, end }) => begin.hop === end.hop)),
-    ...rateLimited(reached),
+    // Where some path loses packets, a hop that shows more of it by chance is no rarity.
+    ...rateLimited(reached, losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance),
   ];
 }
 
@@ -101,10 +102,10 @@ function atTarget(losses: readonly Loss[]): readonly Found[] {
   return [found('loss_at_target', 'info', reportsOf(losses), text)];
 }
 
-function rateLimited(traces: readonly Trace[]): readonly Found[] {
+function rateLimited(traces: readonly Trace[], chance: number): readonly Found[] {
   const limited = traces.flatMap((trace) => {
     const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
-    return steps.flatMap((step, index) => (isLimitedRouter(steps, index) ? [{ trace, step }] : []));
+    return steps.flatMap((step, index) => (isLimitedRouter(steps, index, chance) ? [{ trace, step }] : []));
   });
   if (limited.length === 0) return [];
   const where = unique(limited.map(({ step }) => stepText(step)));
@@ -115,11 +116,11 @@ function rateLimited(traces: readonly Trace[]): readonly Found[] {
 }
 
 /** A few packets prove nothing: with real loss some hop beyond may have answered all of them by chance. */
-function isLimitedRouter(steps: readonly Step[], index: number): boolean {
+function isLimitedRouter(steps: readonly Step[], index: number, chance: number = thresholds.lossByChance): boolean {
   const step = steps[index]!;
   const beyond = steps.slice(index + 1).filter((one) => !isSilent(one));
   const passedOn = { sent: sumOf(beyond, 'sent'), lost: sumOf(beyond, 'lost') };
-  return !isSilent(step) && step.lost > 0 && chanceOfMore(step, passedOn) <= thresholds.lossByChance;
+  return !isSilent(step) && step.lost > 0 && chanceOfMore(step, passedOn) <= chance;
 }
 
 function byPlace(losses: readonly Loss[]): readonly (readonly Loss[])[] {
