@@ -569,6 +569,16 @@ describe('ping', () => {
     }
   });
 
+  it('takes a packet process that ends as the check begins for an interruption', async () => {
+    const dying = {
+      ...fakePackets(() => []),
+      open: () => Promise.reject(Object.assign(new Error('ESRCH: It ended.'), { code: 'ESRCH' })),
+    };
+    const outcome = await runPing(params(TARGET), testContext<typeof ping>({ packets: dying }));
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'probe_interrupted', source: 'probe' } });
+  });
+
   it('sends nothing to a target that is not admitted', async () => {
     const fake = fakePackets(() => []);
     const context = testContext<typeof ping>({ packets: fake, refused: [TARGET] });

@@ -28,7 +28,7 @@ export async function openPackets(
     return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
   } catch (error) {
     if (isPacketProcessLost(error)) {
-      const message = `The packet process ended as the check began, twice. ${privilegeText(error)}`;
+      const message = `The packet process ended as the check began, and does not run again yet. ${privilegeText(error)}`;
       return { failure: { code: 'probe_interrupted', phase: 'exec', source: 'probe', message } };
     }
     return {
