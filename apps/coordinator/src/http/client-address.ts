@@ -29,10 +29,9 @@ export const dropForwardedPorts: RequestHandler = (request, _response, next) => 
 };
 
 function withoutPort(text: string): string {
-  const [, ipv4, ipv6, port] = /^\s*(?:([\d.]+)|\[([\da-f:.]+)\])(?::(\d{1,5}))?\s*$/i.exec(text) ?? [];
-  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return text;
-  const isAddress = isIP(ipv4 ?? '') === 4 || isIP(ipv6 ?? '') === 6;
-  return isAddress ? (ipv4 ?? ipv6)! : text;
+  const [, ipv4 = '', ipv6 = '', port] = /^\s*(?:([\d.]+)|\[([\da-f:.]+)\]):(\d{1,5})\s*$/i.exec(text) ?? [];
+  const isPort = Number(port) >= 1 && Number(port) <= 65_535;
+  return isPort && (isIP(ipv4) === 4 || isIP(ipv6) === 6) ? ipv4 || ipv6 : text;
 }
 
 /** Canonical text of an address (RFC 5952 for IPv6), or undefined for what is none. */
