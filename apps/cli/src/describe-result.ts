@@ -20,10 +20,11 @@ const describe: Describe = {
     told(rttAvg, (average) => `${ms(rttMin)} / ${ms(average)} / ${ms(rttMax)}`),
     told(jitter, (value) => `jitter ${ms(value)}`),
   ],
-  traceroute: ({ hops, reached, rt, pathMtu, loop, stopReason }) => [
+  traceroute: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole }) => [
     told(hops, ({ length }) => count(length, 'hop')),
     reached === true ? told(rt, ms) : undefined,
     told(pathMtu, (mtu) => `MTU ${mtu}`),
+    told(mtuBlackHole, (bytes) => `packets from ${bytes} bytes on vanish`),
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),
     told(stopWords.get(stopReason ?? 'completed')),
   ],

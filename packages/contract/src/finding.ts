@@ -79,6 +79,7 @@ export const findingCodes = {
   path_loss: 'Loss begins at one hop and carries on to the target.',
   loss_at_target: 'Packets are lost at the target’s own hop alone.',
   rate_limited_hop: 'A router does not answer every packet; the hops beyond it do.',
+  path_mtu_black_hole: 'Large packets vanish without a word, small ones are answered.',
   path_mtu_small: 'The path carries packets of less than 1,500 bytes only.',
   // Probes that do not count.
   target_refused: 'The policy of these probes refuses the target.',

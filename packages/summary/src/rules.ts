@@ -206,6 +206,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['info'],
     `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test), ${t.beginByChance * 100} % where the target’s hop of some path lost packets.`,
   ),
+  path_mtu_black_hole: degrading(
+    ['warning'],
+    'traceroute: `mtuBlackHole` is not null. Whether a router drops large packets without saying so or a filter drops large pings, nobody can tell from outside.',
+  ),
   path_mtu_small: rule(
     ['warning', 'info'],
     `traceroute: \`pathMtu\` below ${t.mtu.ordinary}. Warning below ${t.mtu.ipv6Minimum}, the least that IPv6 takes.`,

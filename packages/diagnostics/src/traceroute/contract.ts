@@ -58,6 +58,14 @@ export const traceroute = defineCheckType({
           'Largest packet, in bytes, that reached the target or that a router said it carries; null where not learnt.',
       }),
     ),
+    mtuBlackHole: nullable(
+      Type.Integer({
+        minimum: 69,
+        maximum: 65_535,
+        description:
+          'Smallest packet, in bytes, that vanished without an ICMP error each time, while the target answers smaller ones; null without such a black hole.',
+      }),
+    ),
     clock: nullable(
       Type.Enum(['kernel', 'process'], {
         description:

@@ -3,7 +3,7 @@ import type { ParamsOf, Target } from '@vantage/contract';
 import type { DiagnosticContext } from '../diagnostic.ts';
 import type { PacketSocket, PacketSockets } from '../sockets/packet-socket.ts';
 import { MAX_PACKETS, type traceroute } from './contract.ts';
-import { findPathMtu, MAX_MTU_PACKETS } from './path-mtu.ts';
+import { findPathMtu, MAX_MTU_PACKETS, UNKNOWN_MTU, type PathMtu } from './path-mtu.ts';
 import { FULL_QUERIES, type Trace } from './pursue.ts';
 import { isReached, rtOf } from './target-answers.ts';
 
@@ -12,8 +12,8 @@ export interface MtuSearch {
   readonly start: () => void;
   /** What the trace has seen by now says how long an answer may take. */
   readonly note: (trace: Trace) => void;
-  /** Null where the target was not reached. */
-  readonly result: (trace: Trace) => Promise<number | null>;
+  /** Unknown where the target was not reached, unless routers said it. */
+  readonly result: (trace: Trace) => Promise<PathMtu>;
   readonly stop: () => void;
 }
 
@@ -27,7 +27,7 @@ export function mtuSearch(
   const over = new AbortController();
   const lent = { signal: AbortSignal.any([signal, over.signal]), remainingMs };
   const planned = (maxHops * queries + FULL_QUERIES) * flows;
-  let found: Promise<number | null> | undefined;
+  let found: Promise<PathMtu> | undefined;
   let rttMs: number | null = null;
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
   const hasRoom = planned + MAX_MTU_PACKETS <= MAX_PACKETS;
@@ -49,13 +49,21 @@ export function mtuSearch(
         answer?.error?.kind === 'too-big' ? [answer.error.mtu] : [],
       );
       const smallest = named.filter((mtu) => mtu >= 68).toSorted((a, b) => a - b)[0];
-      if (smallest !== undefined || !isReached(trace) || trace.failure !== null) return smallest ?? null;
+      if (smallest !== undefined) return { mtu: smallest, blackHole: null };
+      if (!isReached(trace) || trace.failure !== null) return UNKNOWN_MTU;
       search(MAX_PACKETS - trace.packets.length);
-      return (await found) ?? null;
+      const { mtu, blackHole } = (await found) ?? UNKNOWN_MTU;
+      // Where packets of any size are lost, a large one that is lost proves nothing.
+      return { mtu, blackHole: isLossy(trace) ? null : blackHole };
     },
     stop: () => {
       over.abort();
       if (found === undefined) opening?.then((socket) => socket.close()).catch(() => undefined);
     },
   };
+}
+
+/** Whether the target left packets unanswered that count at its hop. */
+function isLossy({ views }: Trace): boolean {
+  return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null));
 }

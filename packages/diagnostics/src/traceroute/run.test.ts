@@ -205,6 +205,57 @@ describe('traceroute', () => {
     expect(outcome.pathMtu).toBe(1_300);
   });
 
+  it('learns the path MTU over more routers than any path has steps', async () => {
+    const steps = [1_492, 1_480, 1_460, 1_440, 1_420, 1_400];
+    const { outcome } = await traceOver(
+      path(8, (sent) => {
+        const router_ = steps.findIndex((mtu) => sent.packet.length + 20 > mtu);
+        return router_ === -1 ? undefined : [unreachable(sent, 4, router(router_ + 1), steps[router_]!)];
+      }),
+    );
+
+    expect(outcome).toMatchObject({ pathMtu: 1_400, mtuBlackHole: null });
+  });
+
+  it.each(['udp', 'tcp'] as const)(
+    'learns by %s what a router says it carries, though no echo comes',
+    async (protocol) => {
+      const { outcome } = await traceOver(
+        (sent) => {
+          if (sent.packet.length + 20 > 1_400) return [unreachable(sent, 4, router(2), 1_400)];
+          if (sent.protocol === 'icmp') return [];
+          return [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 3, TARGET)];
+        },
+        { protocol },
+      );
+
+      expect(outcome).toMatchObject({ reached: true, pathMtu: 1_400, mtuBlackHole: null });
+    },
+  );
+
+  it('tries the usual sizes where a router does not say what it carries', async () => {
+    const { outcome } = await traceOver(
+      path(3, (sent) => (sent.packet.length + 20 > 1_300 ? [unreachable(sent, 4, router(2), 0)] : undefined)),
+    );
+
+    expect(outcome).toMatchObject({ pathMtu: 1_280, mtuBlackHole: null });
+  });
+
+  it('finds a black hole to the byte, and says that it is one', async () => {
+    const { outcome } = await traceOver(path(3, (sent) => (sent.packet.length + 20 > 1_300 ? [] : undefined)));
+
+    expect(outcome).toMatchObject({ result: 'success', pathMtu: 1_300, mtuBlackHole: 1_301 });
+  });
+
+  it('takes the loss of a large packet for no black hole', async () => {
+    let large = 0;
+    const { outcome } = await traceOver(
+      path(3, (sent) => (sent.packet.length > 1_400 && (large += 1) < 3 ? [] : undefined)),
+    );
+
+    expect(outcome).toMatchObject({ pathMtu: 1_500, mtuBlackHole: null });
+  });
+
   it('learns the MTU of its own link, below which the kernel lets something through', async () => {
     const refusing = (sent: FakeSent): readonly FakeAnswer[] => {
       if (sent.packet.length + 20 <= 1_412) return path(3)(sent);

@@ -84,7 +84,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     const trace = await pursuit;
     clearImmediate(due);
     showPartial(trace);
-    const [pathMtu] = await Promise.all([
+    const [{ mtu: pathMtu, blackHole: mtuBlackHole }] = await Promise.all([
       mtu.result(trace),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
@@ -97,6 +97,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
       fullTtl: fullTtlOf(trace, dress),
       pathMtu,
+      mtuBlackHole,
       clock: clockOf(trace),
       ...verdict(trace, protocol, target, dress.shown),
     };
@@ -127,7 +128,7 @@ function refusedByPolicy(message: string): Failure {
 
 function notStarted(error: Failure, target: Target | null, protocol: 'icmp' | 'udp' | 'tcp'): Outcome<Traceroute> {
   const nothing = { rt: null, hops: [], flows: [], reached: false, stopReason: null, fullTtl: null };
-  const unknown = { pathMtu: null, loop: null, clock: null };
+  const unknown = { pathMtu: null, mtuBlackHole: null, loop: null, clock: null };
   return { result: outcomeOf(error), error, resolvedIp: target?.address ?? null, protocol, ...nothing, ...unknown };
 }
 

@@ -15,6 +15,7 @@ export function findEnds(traces: readonly Trace[], placeOf: LookUpPlace | undefi
     ...stops(traces, placeOf),
     ...cuts(traces),
     ...findDeadWays(traces),
+    ...blackHoles(traces),
     ...mtus(traces),
   ];
 }
@@ -102,6 +103,14 @@ const whyCut: ReadonlyMap<string, string> = new Map([
   ['gap_limit', 'no later hop answered'],
   ['deadline', 'there was no more time'],
 ]);
+
+function blackHoles(traces: readonly Trace[]): readonly Found[] {
+  const holes = traces.filter(({ report }) => typeof report.result.mtuBlackHole === 'number');
+  if (holes.length === 0) return [];
+  const values = listed(holes.map(({ report }) => `${report.probe} from ${report.result.mtuBlackHole} bytes on`));
+  const text = `Large packets vanish on the way without an ICMP error, and small ones are answered: ${values}. Connections that send full packets hang there, unless it is only a filter for large pings.`;
+  return [found('path_mtu_black_hole', 'warning', reports(holes), text, 'large packets vanish on the way')];
+}
 
 function mtus(traces: readonly Trace[]): readonly Found[] {
   const { ordinary, ipv6Minimum } = thresholds.mtu;

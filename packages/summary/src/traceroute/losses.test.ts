@@ -202,6 +202,18 @@ describe('where paths end', () => {
   });
 });
 
+describe('a black hole for large packets', () => {
+  it('degrades a path, with the size', () => {
+    const summary = summaryOf('traceroute', {
+      'fra-1': trace([access, target], { pathMtu: 1_500, mtuBlackHole: null }),
+      'ber-1': trace([access, target], { pathMtu: 1_500, mtuBlackHole: 1_501 }),
+    });
+
+    expect([summary.verdict, ...lines(summary)]).toEqual(['degraded', 'path_mtu_black_hole warning: ber-1']);
+    expect(textOf(summary, 'path_mtu_black_hole')).toContain('ber-1 from 1501 bytes on');
+  });
+});
+
 describe('traces that end before their path does', () => {
   const limited = { stopReason: 'hop_limit' as const, fullTtl: { rtts: [null, null, null], icmp: null } };
 

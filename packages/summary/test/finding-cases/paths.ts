@@ -137,6 +137,13 @@ export const pathCases: FindingCases = {
       ['the target is not reached', on([access, '192.0.2.1 5 * *', '* * *'])],
     ],
   },
+  path_mtu_black_hole: {
+    present: [['large packets vanish', on([access, target], { pathMtu: 1_300, mtuBlackHole: 1_301 })]],
+    absent: [
+      ['a router says what it carries', on([access, target], { pathMtu: 1_300, mtuBlackHole: null })],
+      ['nothing was measured', on([access, target], { pathMtu: null })],
+    ],
+  },
   path_mtu_small: {
     present: [['1,499 bytes', on([access, target], { pathMtu: 1_499 })]],
     absent: [
