@@ -31,12 +31,13 @@ export const sizes: readonly Scenario[] = [
   ...[1_300, 1_400, 1_480].map((mtu) => ({
     name: `pmbh${mtu}`,
     path: [...routers(3), router({ mtu, isBlackHole: true }), ...routers(2)],
-    truth: { pathMtu: null },
+    truth: { finds: [{ code: 'path_mtu_black_hole' as const }], verdicts: ['degraded' as const], pathMtu: mtu },
   })),
   {
     name: 'pmsilent',
+    // The router before the small link says nothing: that is a black hole too.
     path: [...routers(2), { silent: true }, router({ mtu: 1_400 }), ...routers(2)],
-    truth: { pathMtu: null },
+    truth: { finds: [{ code: 'path_mtu_black_hole' }], verdicts: ['degraded'], pathMtu: 1_400 },
   },
   {
     name: 'pmword0',

@@ -28,7 +28,7 @@ const unreachableV4: readonly (Verdict | undefined)[] = [
   { code: 'icmp_error', text: 'the source route failed', mark: '!S' },
   noRoute,
   noHost,
-  noHost,
+  { code: 'host_unreachable', text: 'the source host is isolated', mark: '!N' },
   forbidden,
   forbidden,
   noRoute,
@@ -42,7 +42,7 @@ const unreachableV4: readonly (Verdict | undefined)[] = [
 const unreachableV6: readonly (Verdict | undefined)[] = [
   noRoute,
   forbidden,
-  { code: 'icmp_error', text: 'the address is beyond the scope of the source', mark: '!S' },
+  { code: 'icmp_error', text: 'the address is beyond the scope of the source', mark: '!H' },
   noHost,
   noPort,
   forbidden,

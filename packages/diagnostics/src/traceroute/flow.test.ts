@@ -158,4 +158,13 @@ describe('what the target answers', () => {
 
     expect(flow.match(received(timeExceeded(4, source, destination, 17, translated)))).toMatchObject({ index: 8 });
   });
+
+  it('is known from eight bytes of which address translation changed the checksum', () => {
+    const flow = traceFlow(options(4, 'icmp'));
+    const { source, destination } = addresses[4];
+    const translated = flow.packet(8).slice(0, 8);
+    translated[3]! ^= 0x5a;
+
+    expect(flow.match(received(timeExceeded(4, source, destination, 1, translated)))).toMatchObject({ index: 8 });
+  });
 });

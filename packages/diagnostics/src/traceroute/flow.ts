@@ -71,7 +71,6 @@ function icmpFlow({ family, identifier, destination, tag }: FlowOptions): TraceF
     writeU16(payload, 0, ~(index + 1) & 0xffff);
     return echoRequest(family, identifier, index + 1, payload);
   };
-  const constantChecksum = readU16(packet(0), 2);
 
   const match = (received: ReceivedPacket): FlowAnswer | undefined => {
     const message = received.protocol === 'icmp' ? parseIcmp(family, received.data) : undefined;
@@ -84,9 +83,9 @@ function icmpFlow({ family, identifier, destination, tag }: FlowOptions): TraceF
     if (quoted.destination !== destination || quoted.payload.length < 8) return undefined;
     if (readU16(quoted.payload, 4) !== identifier) return undefined;
     const cookieQuoted = startsWith(quoted.payload.subarray(10), cookie);
-    // Without the cookie the checksum vouches; only the kernel knows that of ICMPv6.
-    const isVouched = cookieQuoted === 'cut off' && (family === 6 || readU16(quoted.payload, 2) === constantChecksum);
-    if (cookieQuoted !== 'yes' && !isVouched) return undefined;
+    // Without the cookie the identifier and a number that was sent have to do: address translation restores the
+    // identifier of a quotation, but not always its checksum.
+    if (cookieQuoted === 'no') return undefined;
     return { index: readU16(quoted.payload, 6) - 1, error: message };
   };
   return { packet, match };

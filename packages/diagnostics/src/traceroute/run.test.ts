@@ -209,8 +209,8 @@ describe('traceroute', () => {
     const steps = [1_492, 1_480, 1_460, 1_440, 1_420, 1_400];
     const { outcome } = await traceOver(
       path(8, (sent) => {
-        const router_ = steps.findIndex((mtu) => sent.packet.length + 20 > mtu);
-        return router_ === -1 ? undefined : [unreachable(sent, 4, router(router_ + 1), steps[router_]!)];
+        const at = steps.findIndex((mtu) => sent.packet.length + 20 > mtu);
+        return at === -1 ? undefined : [unreachable(sent, 4, router(at + 1), steps[at])];
       }),
     );
 
