@@ -10,9 +10,9 @@ import { scenarios } from './scenarios/index.ts';
 const missing = netlabMissing();
 const itInSimulator = itNeeding(missing, process.env['CI']);
 const SEED = 1;
-/** What is said of these is not true yet. */
-const heldBack = /^(r1300|r2.*|r3500|sat\d\d\d\d|pm5|pm1400ne|pm1\d00far|natck8)$/;
-const cases = shareOf(scenarios).filter(({ scenario }) => !heldBack.test(scenario.name));
+/** What is said of it is not true yet: large packets that a dead branch swallows at random pass for a smaller path MTU. */
+const heldBack = 'half';
+const cases = shareOf(scenarios).filter(({ scenario }) => scenario.name !== heldBack);
 // All at the same time: most of it is waiting.
 const runs = missing === null ? await runCases(cases, SEED) : [];
 
