@@ -11,9 +11,10 @@ export const MAX_MTU_PACKETS = 40;
 const SMALLEST = { 4: 68, 6: 1_280 } as const;
 /** Where a router does not say what it carries (RFC 1191 section 7.1, the plateaus that are in use). */
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
-/** For a packet of a size of which nothing came back; for the size at which packets vanish, before that is claimed. */
+/** For a packet of a size of which nothing came back. */
 const TRIES = 2;
-const PROVING_TRIES = 4;
+/** Pairs of packets, one of each size, before it is claimed that one size arrives and the next vanishes. */
+const PROVING_PAIRS = 4;
 const WAIT_RTTS = 3;
 const [MIN_WAIT_MS, MAX_WAIT_MS] = [250, 4_000];
 const RESERVE_MS = 500;
@@ -98,17 +99,27 @@ async function search(attempt: Try, smallest: number): Promise<PathMtu> {
   }
 }
 
-/** Undefined where the target answers no echo requests of any size, or the large ones after all. */
+/**
+ * The largest size that arrives and the smallest that vanishes. Undefined where nothing is proved: the target answers no
+ * echo requests of any size, or packets are lost whatever their size, by chance or on one of several ways.
+ */
 async function findBlackHole(attempt: Try, smallest: number, vanishing: number): Promise<PathMtu | undefined> {
   let [arrived, vanished] = [smallest, vanishing];
   if ((await attempt(arrived, TRIES))?.kind !== 'arrived') return undefined;
   while (vanished - arrived > 1) {
     const middle = Math.floor((arrived + vanished) / 2);
     const answer = await attempt(middle, TRIES);
-    if (answer === undefined) return { mtu: arrived, blackHole: null };
+    if (answer === undefined) return undefined;
     if (answer.kind === 'arrived') arrived = middle;
     else vanished = middle;
   }
-  const proof = await attempt(vanished, PROVING_TRIES);
-  return { mtu: proof?.kind === 'arrived' ? vanished : arrived, blackHole: proof?.kind === 'silent' ? vanished : null };
+  for (let pair = 0; pair < PROVING_PAIRS; pair += 1) {
+    if ((await attempt(arrived, 1))?.kind !== 'arrived') return undefined;
+    const large = await attempt(vanished, 1);
+    if (large?.kind === 'silent') continue;
+    // What was lost before was lost by chance, and so may the largest have been.
+    const isWhole = large?.kind === 'arrived' && (await attempt(vanishing, TRIES))?.kind === 'arrived';
+    return isWhole ? { mtu: vanishing, blackHole: null } : undefined;
+  }
+  return { mtu: arrived, blackHole: vanished };
 }
