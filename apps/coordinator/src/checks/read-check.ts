@@ -68,7 +68,9 @@ export function createReads(redis: Redis, channels: Channels): Reads {
         ? await readWaiting(id, AbortSignal.any([signal, AbortSignal.timeout(waitMs)]))
         : await look(id);
       if (record === undefined) return undefined;
-      const picture = await onStore(redis, () => readPicture(redis, id, record.screenshot));
+      // What was waited for is known by now, even if the connection was lost and is not there again.
+      const isTaken = record.screenshot.state === 'taken';
+      const picture = isTaken ? await onStore(redis, () => readPicture(redis, id, record.screenshot)) : undefined;
       return present(id, record, picture);
     },
     screenshot: async (id) => {

@@ -26,31 +26,27 @@ export function readinessOperation(): JsonObject {
   };
 }
 
+/** Each page has a tag, so that who has it is not sent it again. */
 export function pageOperation(operationId: string, summary: string): JsonObject {
   return {
     operationId,
     tags: ['service'],
     summary,
+    parameters: [ifNoneMatch],
     responses: {
       '200': {
         description: 'A page.',
         headers: headers(false, ['Cache-Control']),
         content: { 'text/html': { schema: { type: 'string' } } },
       },
+      '304': { description: 'As you have it.', headers: headers(false, ['Cache-Control']) },
       ...problemAnswers(['internal-error'], false),
     },
   };
 }
 
-/** A view of the web page: the same document for each of them. */
-export function webPageOperation(operationId: string, summary: string): JsonObject {
-  const page = pageOperation(operationId, summary);
-  const known = { '304': { description: 'As you have it.', headers: headers(false, ['Cache-Control']) } };
-  return { ...page, parameters: [ifNoneMatch], responses: { ...(page['responses'] as JsonObject), ...known } };
-}
-
 export function checkPageOperation(): JsonObject {
-  const page = webPageOperation('showCheckPage', 'A check, as the web page shows it to whoever has the link');
+  const page = pageOperation('showCheckPage', 'A check, as the web page shows it to whoever has the link');
   const id = { name: 'id', in: 'path', required: true, description: 'The check.', schema: toJson(checkIdSchema) };
   return { ...page, parameters: [id, ...(page['parameters'] as JsonObject[])] };
 }
@@ -82,7 +78,7 @@ export function problemPageOperation(): JsonObject {
   };
   const page = pageOperation('showProblem', 'What a type of problem means');
   const responses = { ...(page['responses'] as JsonObject), ...problemAnswers(['not-found'], false) };
-  return { ...page, parameters: [parameter], responses };
+  return { ...page, parameters: [parameter, ...(page['parameters'] as JsonObject[])], responses };
 }
 
 export function documentOperation(): JsonObject {
