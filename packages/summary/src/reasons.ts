@@ -62,6 +62,13 @@ const phrases: Readonly<Record<FailureCode, string>> = {
   internal_error: 'the probe failed by a fault of its own',
 };
 
+/** The same where an HTTP answer had begun. */
+const brokenOff: Readonly<Partial<Record<FailureCode, string>>> = {
+  connection_reset: 'the connection was reset before the end of the answer',
+  connection_closed: 'the connection was closed before the end of the answer',
+  timed_out: 'the answer did not come to its end in time',
+};
+
 export function phraseOf(code: FailureCode): string {
   return phrases[code];
 }
@@ -75,7 +82,7 @@ export function reasonOf(report: Report): string {
 }
 
 function reasonOfAny(report: Report): string {
-  const { error, statusCode, rcode, ttl, size, state } = report.result as ResultOf<'http'> &
+  const { error, statusCode, url, rcode, ttl, size, state } = report.result as ResultOf<'http'> &
     Pick<ResultOf<'dns'>, 'rcode'> &
     Pick<ResultOf<'ping'>, 'ttl' | 'size'> &
     Pick<ResultOf<'tcp'>, 'state'>;
@@ -83,6 +90,10 @@ function reasonOfAny(report: Report): string {
   const dns = dnsReason(report.result);
   if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
+  const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');
+  if (isAnswerBegun && brokenOff[code] !== undefined) return brokenOff[code];
+  // The handshake came to its end for the client.
+  if (code === 'tls_handshake_failed' && error?.phase === 'request') return 'the server ended the TLS connection';
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
   if (code === 'dns_error' && rcode !== undefined)
     return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;

@@ -34,7 +34,10 @@ export function groupCertificates(reports: readonly HttpReport[]): readonly Summ
 export function findCertificates(reports: readonly HttpReport[]): readonly Found[] {
   const faulty = reports.filter((report) => faultOf(report) !== undefined);
   const accepted = reports.filter(({ result }) => result.tls?.authorized === true);
-  return [...faults(faulty), ...partly(faulty, accepted), ...expiry(reports), ...differing(reports)];
+  // Who was refused after a handshake that came to its end, as in TLS 1.3 for want of a certificate of the client, is of neither.
+  const refused = faulty.filter((report) => !accepted.includes(report));
+  const served = accepted.filter((report) => !faulty.includes(report));
+  return [...faults(faulty), ...partly(refused, served), ...expiry(reports), ...differing(reports)];
 }
 
 function leafOf({ result }: HttpReport): NonNullable<ResultOf<'http'>['tls']>['chain'][number] | undefined {
@@ -73,10 +76,15 @@ function faults(faulty: readonly HttpReport[]): readonly Found[] {
     const here = (report: HttpReport): readonly Fault[] =>
       faultsOf(report).filter(({ code }) => ofCode[code] === finding);
     const detail = finding === 'tls_failed' ? '' : details(own);
-    const what = finding === 'tls_failed' ? 'No TLS connection could be made' : 'The certificate is refused';
-    const text = `${what}: ${tally(own, (report) => listed([...new Set(here(report).map(phraseOfFault))]))}.${detail}`;
+    const text = `${finding === 'tls_failed' ? tlsFailed(own) : 'The certificate is refused'}: ${tally(own, (report) => listed([...new Set(here(report).map(phraseOfFault))]))}.${detail}`;
     return found(finding as FindingCode, 'critical', own, text, phraseOf(here(own[0]!)[0]!.code));
   });
+}
+
+/** An alert after a handshake that came to its end leaves no connection that a request could be answered over. */
+function tlsFailed(own: readonly HttpReport[]): string {
+  if (own.every(({ result }) => result.tls === undefined)) return 'No TLS connection could be made';
+  return `The server ${own.every(({ result }) => result.tls !== undefined) ? 'ended' : 'refused or ended'} the TLS connection`;
 }
 
 function phraseOfFault({ code, reason }: Fault): string {

@@ -317,6 +317,37 @@ describe('an http check', () => {
     );
   });
 
+  it('does not deny a handshake that came to its end, in the finding or in the headline', () => {
+    const failed = bad('tls_handshake_failed', { tls: tls('1') }, { phase: 'request' });
+    const message = 'The server requires a certificate of the client.';
+    const summary = summaryOf('http', each('fra-1 ber-1', { ...failed, error: { ...failed.error!, message } }));
+
+    expect(textOf(summary, 'tls_failed')).toBe(
+      'The server ended the TLS connection: the server requires a certificate of the client (2 probes).',
+    );
+    expect(summary.headline).not.toContain('handshake failed');
+  });
+
+  const url = 'https://example.com/';
+  it.each<[string, FailureCode, ResultOf<'http'>, 'request' | 'response', string]>([
+    [
+      'after the head',
+      'connection_closed',
+      { url, statusCode: 200, bodyBytes: 3 },
+      'response',
+      'closed before the end',
+    ],
+    ['within the head', 'connection_closed', { url }, 'response', 'was closed before the end of the answer'],
+    ['in silence', 'connection_closed', { url }, 'request', 'was closed without an answer'],
+    ['by a reset', 'connection_reset', { url, statusCode: 200 }, 'response', 'was reset before the end of the answer'],
+    ['by nothing more', 'timed_out', { url, statusCode: 200 }, 'response', 'answer did not come to its end in time'],
+  ])('whose answer ends %s, is told so in headline and finding', (_reason, code, fields, phase, expected) => {
+    const summary = summaryOf('http', each('fra-1 ber-1', bad(code, fields, { phase })));
+
+    expect(summary.headline).toContain(expected);
+    expect(textOf(summary, 'down_everywhere')).toContain(expected);
+  });
+
   const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
     ...{ status: 'good' as const, thisUpdate: null, nextUpdate: null, current: true, revokedAt: null },
     ...{ revocationReason: null, signature: 'issuer' as const },

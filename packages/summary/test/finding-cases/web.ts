@@ -23,6 +23,15 @@ const picture = (state: Screenshot['state']): Screenshot => ({
   reason: state === 'given_up' ? reason : null,
 });
 
+/** TLS 1.3 refuses a client when the handshake has ended for it. */
+const unadmitted = bad(
+  'tls_handshake_failed',
+  { tls: tls('01', { clientCertificateRequested: true }) },
+  {
+    phase: 'request',
+  },
+);
+
 /** HTTP, TLS, certificates and the screenshot. */
 export const webCases: FindingCases = {
   tls_failed: {
@@ -121,6 +130,8 @@ export const webCases: FindingCases = {
     absent: [
       ['all refuse it', summaryOf('http', each('fra-1 ber-1', untrusted))],
       ['the other was shown none', summaryOf('http', { 'fra-1': untrusted, 'ber-1': bad('connection_refused', {}) })],
+      ['a certificate of the client is required of all', summaryOf('http', each('fra-1 ber-1', unadmitted))],
+      ['… and one of them is served', summaryOf('http', { 'fra-1': unadmitted, 'ber-1': http(200) })],
     ],
   },
   certificate_differs: {
