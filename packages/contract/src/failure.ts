@@ -51,6 +51,8 @@ export const failureCodes = {
   http_status: 'The target answered with a status of 400 or above.',
   http_malformed: 'The answer was not valid HTTP.',
   http_headers_too_large: 'The head of the answer was larger than the limit.',
+  http2_ended:
+    'The target ended the HTTP/2 stream (RST_STREAM) or the connection (GOAWAY) before the end of the answer; `http2Error` says with which error.',
   http_too_many_interim: 'The target sent too many interim (1xx) answers.',
   http_decode_failed: 'The body could not be decoded as its Content-Encoding says.',
   redirect_refused: 'A redirect led to something that is no http(s) URL, or to a target that the policy refuses.',

@@ -111,13 +111,13 @@ describe('the classifier of certificates', () => {
 
 describe('the classifier of HTTP/2 errors that a peer gave', () => {
   it.each<[string, 'RST_STREAM' | 'GOAWAY', number, string, Failure['code']]>([
-    ['an end without an error', 'RST_STREAM', 0, 'NO_ERROR', 'connection_closed'],
-    ['a protocol error of the peer’s finding', 'RST_STREAM', 1, 'PROTOCOL_ERROR', 'connection_reset'],
-    ['a refused stream', 'RST_STREAM', 7, 'REFUSED_STREAM', 'connection_closed'],
-    ['a cancelled stream', 'RST_STREAM', 8, 'CANCEL', 'connection_reset'],
-    ['a server that wants calm', 'GOAWAY', 11, 'ENHANCE_YOUR_CALM', 'connection_reset'],
+    ['an end without an error', 'RST_STREAM', 0, 'NO_ERROR', 'http2_ended'],
+    ['a protocol error of the peer’s finding', 'RST_STREAM', 1, 'PROTOCOL_ERROR', 'http2_ended'],
+    ['a refused stream', 'RST_STREAM', 7, 'REFUSED_STREAM', 'http2_ended'],
+    ['a cancelled stream', 'RST_STREAM', 8, 'CANCEL', 'http2_ended'],
+    ['a server that wants calm', 'GOAWAY', 11, 'ENHANCE_YOUR_CALM', 'http2_ended'],
     ['a server that wants HTTP/1.1', 'RST_STREAM', 13, 'HTTP_1_1_REQUIRED', 'protocol_unreachable'],
-    ['a code that nobody knows', 'GOAWAY', 99, '0x63', 'connection_reset'],
+    ['a code that nobody knows', 'GOAWAY', 99, '0x63', 'http2_ended'],
   ])('names the code: %s', (_reason, frame, number, name, code) => {
     const failure = classifyPeerError({ frame, code: number, name }, 'request');
 

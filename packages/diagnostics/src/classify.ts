@@ -1,13 +1,6 @@
 import type { Failure, FailurePhase } from '@vantage/contract';
 
-import {
-  certificateVerdicts,
-  headersTooLarge,
-  http2Codes,
-  socketVerdicts,
-  tlsVerdicts,
-  type Verdict,
-} from './verdicts.ts';
+import { certificateVerdicts, headersTooLarge, socketVerdicts, tlsVerdicts, type Verdict } from './verdicts.ts';
 
 /**
  * Turns what Node threw into a failure. Total: what it does not know is `internal_error` of the probe. With the tables
@@ -55,8 +48,12 @@ export function classifyPeerError(
 ): Failure {
   const ended = error.frame === 'GOAWAY' ? 'connection' : 'stream';
   const message = `The target ended the HTTP/2 ${ended} with ${error.name} (${error.code}).`;
-  return { code: http2Codes[error.code] ?? 'connection_reset', phase, source: 'target', message };
+  const code = error.code === HTTP_1_1_REQUIRED && phase === 'request' ? 'protocol_unreachable' : 'http2_ended';
+  return { code, phase, source: 'target', message };
 }
+
+/** RFC 9113 section 7. */
+export const HTTP_1_1_REQUIRED = 13;
 
 /** The failure of a wait that ended with nothing. */
 export function timedOut(phase: FailurePhase, message = 'Nothing came back in time.'): Failure {

@@ -113,15 +113,6 @@ export const certificateVerdicts: Table = {
   CA_MD_TOO_WEAK: weak,
 };
 
-/** What error codes that a peer of HTTP/2 gave mean, RFC 9113 section 7; every other is a reset. */
-export const http2Codes: Readonly<Record<number, FailureCode>> = {
-  // NO_ERROR before the end of an answer, and REFUSED_STREAM.
-  0: 'connection_closed',
-  7: 'connection_closed',
-  // HTTP_1_1_REQUIRED.
-  13: 'protocol_unreachable',
-};
-
 function target(code: FailureCode, message: string): Verdict {
   return { code, source: 'target', message };
 }

@@ -2,7 +2,7 @@ import { failureCodes, type FailureCode } from '@vantage/contract';
 
 import type { Report, ResultOf } from './report.ts';
 import { dnsReason } from './types/dns-answer.ts';
-import { listed } from './words.ts';
+import { listed, shown } from './words.ts';
 import { groupBy } from './report.ts';
 
 /** Why a probe has no answer, for the middle of a sentence. */
@@ -43,6 +43,7 @@ const phrases: Readonly<Record<FailureCode, string>> = {
   http_status: 'the answer has an error status',
   http_malformed: 'the answer is not valid HTTP',
   http_headers_too_large: 'the head of the answer is too large',
+  http2_ended: 'the server ended the HTTP/2 answer with an error',
   http_too_many_interim: 'there were too many interim answers',
   http_decode_failed: 'the body of the answer could not be decoded',
   redirect_refused: 'a redirect leads to where no probe may go',
@@ -82,7 +83,7 @@ export function reasonOf(report: Report): string {
 }
 
 function reasonOfAny(report: Report): string {
-  const { error, statusCode, url, rcode, ttl, size, state } = report.result as ResultOf<'http'> &
+  const { error, statusCode, url, http2Error, rcode, ttl, size, state } = report.result as ResultOf<'http'> &
     Pick<ResultOf<'dns'>, 'rcode'> &
     Pick<ResultOf<'ping'>, 'ttl' | 'size'> &
     Pick<ResultOf<'tcp'>, 'state'>;
@@ -92,6 +93,9 @@ function reasonOfAny(report: Report): string {
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
   const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');
   if (isAnswerBegun && brokenOff[code] !== undefined) return brokenOff[code];
+  // After another attempt `http2Error` may be of the one before.
+  const isHttp2End = code === 'http2_ended' || (code === 'protocol_unreachable' && error?.phase === 'request');
+  if (isHttp2End && http2Error !== undefined) return http2Reason(http2Error, isAnswerBegun);
   // The handshake came to its end for the client.
   if (code === 'tls_handshake_failed' && error?.phase === 'request') return 'the server ended the TLS connection';
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
@@ -103,6 +107,11 @@ function reasonOfAny(report: Report): string {
   if (code === 'packet_too_big' && size !== undefined)
     return `packets with ${size} bytes of payload are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
   return phrases[code];
+}
+
+function http2Reason({ frame, name }: NonNullable<ResultOf<'http'>['http2Error']>, isAnswerBegun: boolean): string {
+  const ended = `the server ended the HTTP/2 ${frame === 'GOAWAY' ? 'connection' : 'stream'} with ${shown(name, 24)}`;
+  return isAnswerBegun ? `${ended} before the end of the answer` : ended;
 }
 
 /** The reasons of several probes, the most frequent first, each with its number where there is more than one. */

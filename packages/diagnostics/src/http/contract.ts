@@ -42,7 +42,7 @@ const timings = Type.Object(
     download: phase('From the first byte of the answer to its end, or to where it was cut off.'),
     retries: phase(
       'Attempts that were given up before: with addresses that took no connection, and by HTTP/2 where the server wants ' +
-        'HTTP/1.1. The phases after `dns` are of the attempt that gave the answer.',
+        'HTTP/1.1 or did not take the request up. The phases after `dns` are of the attempt that gave the answer.',
     ),
     total: { ...durationSchema, description: 'All of it; the sum of the phases where none was broken off.' },
   },
@@ -91,7 +91,9 @@ const http2Error = Type.Object(
     additionalProperties: false,
     description:
       'The error by which the target ended the answer over HTTP/2. With HTTP_1_1_REQUIRED and `httpVersion: auto` the ' +
-      'request was sent again by HTTP/1.1, and the other fields are of that answer.',
+      'request was sent again by HTTP/1.1; where the target had not taken it up (REFUSED_STREAM, or GOAWAY with NO_ERROR ' +
+      'and a last stream before that of the request, and no answer yet) it was sent once more over a new connection. The ' +
+      'other fields are then of that answer.',
   },
 );
 

@@ -13,6 +13,8 @@ export interface PeerError {
   readonly name: string;
   /** What GOAWAY says besides, one character per byte. */
   readonly debug: string | null;
+  /** It says that the request was not taken up, so that it may be sent again (RFC 9113 sections 6.8 and 8.7). */
+  readonly isUnprocessed: boolean;
 }
 
 /** Why an answer of HTTP/2 cannot be read on. */
@@ -45,6 +47,8 @@ export interface Http2Reader {
 
 /** The stream of the one request of a connection. */
 export const STREAM = 1;
+/** RFC 9113 section 7. */
+const [NO_ERROR, REFUSED_STREAM] = [0, 7];
 /** A head of 256 KiB takes 16 frames of full size. */
 const MAX_CONTINUATIONS = 64;
 /** Replies to SETTINGS and PING; more of them are a flood, which the bound on received bytes ends. */
@@ -126,9 +130,10 @@ export function readHttp2(method: Method, sink: Http2Sink): Http2Reader {
   };
   const takeGoaway = ({ payload }: Frame): void => {
     if (payload.length < 8) return malformed('a GOAWAY frame is too short (RFC 9113 section 6.8)');
-    goaway = peerError('GOAWAY', payload.readUInt32BE(4), payload.subarray(8).toString('latin1'));
+    const [code, isTakenUp] = [payload.readUInt32BE(4), (payload.readUInt32BE(0) & 0x7fff_ffff) >= STREAM];
+    goaway = peerError('GOAWAY', code, payload.subarray(8).toString('latin1'), !isTakenUp && code === NO_ERROR);
     // The answer may still come where the request was taken up.
-    if ((payload.readUInt32BE(0) & 0x7fff_ffff) < STREAM) fail({ kind: 'peer', error: goaway });
+    if (!isTakenUp) fail({ kind: 'peer', error: goaway });
   };
   const take = (frame: Frame): boolean => {
     const fault = frameFault(frame, isSettled, block !== null);
@@ -138,7 +143,8 @@ export function readHttp2(method: Method, sink: Http2Sink): Http2Reader {
     else if (frame.type === frameTypes.headers || frame.type === frameTypes.continuation) takeHeaders(frame, content);
     else if (frame.type === frameTypes.data) takeData(frame, content);
     else if (frame.type === frameTypes.rstStream) {
-      fail({ kind: 'peer', error: peerError('RST_STREAM', frame.payload.readUInt32BE(0), null) });
+      const code = frame.payload.readUInt32BE(0);
+      fail({ kind: 'peer', error: peerError('RST_STREAM', code, null, code === REFUSED_STREAM) });
     } else if (frame.type === frameTypes.goaway) takeGoaway(frame);
     else if (frame.type === frameTypes.settings || frame.type === frameTypes.ping) {
       isSettled = true;
@@ -161,8 +167,8 @@ export function readHttp2(method: Method, sink: Http2Sink): Http2Reader {
   };
 }
 
-function peerError(frame: PeerError['frame'], code: number, debug: string | null): PeerError {
-  return { frame, code, name: errorName(code), debug: debug === '' ? null : debug };
+function peerError(frame: PeerError['frame'], code: number, debug: string | null, isUnprocessed: boolean): PeerError {
+  return { frame, code, name: errorName(code), debug: debug === '' ? null : debug, isUnprocessed };
 }
 
 /** Frames that concern a stream and not the connection, and the sizes of those that have one. */

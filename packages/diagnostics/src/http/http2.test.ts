@@ -128,9 +128,9 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
         for (let count = 0; count < 17; count += 1) stream.additionalHeaders({ ':status': 103, link: 'x' });
       },
     ],
-    ['connection_closed', 'a refused stream', undefined, (stream) => stream.close(7)],
-    ['connection_reset', 'an internal error', undefined, (stream) => stream.close(2)],
-    ['connection_closed', 'a closed connection', undefined, (stream) => stream.session?.destroy()],
+    ['http2_ended', 'a refused stream', undefined, (stream) => stream.close(7)],
+    ['http2_ended', 'an internal error', undefined, (stream) => stream.close(2)],
+    ['http2_ended', 'a connection ended with GOAWAY', undefined, (stream) => stream.session?.destroy()],
   ])('ends the check with %s after %s', async (code, _reason, status, answer) => {
     const port = await serve(answer);
 
@@ -184,6 +184,28 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
 
     expect(requests).toBe(1);
     expect(outcome).toMatchObject({ result: 'failure', http2Error: { name: 'HTTP_1_1_REQUIRED' } });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('is spoken once more, over a new connection to the same address, where the server refused the stream', async () => {
+    const connections: unknown[] = [];
+    const server = createSecureServer({ cert: issued.cert, key: issued.key });
+    server.on('secureConnection', (socket) => connections.push(socket));
+    server.on('stream', (stream) => {
+      stream.on('error', () => undefined);
+      if (connections.length === 1) stream.close(7);
+      else stream.respond({ ':status': 200 }, { endStream: true });
+    });
+    const port = await start(server);
+
+    const outcome = await checkOf(`https://good.test:${port}/`, {}, context());
+
+    expect(connections).toHaveLength(2);
+    expect(outcome).toMatchObject({
+      ...{ result: 'success', statusCode: 200, httpVersion: '2', resolvedIp: '127.0.0.1' },
+      http2Error: { frame: 'RST_STREAM', code: 7, name: 'REFUSED_STREAM', debug: null },
+    });
+    expect(outcome.timings?.retries).toBeGreaterThan(0);
     expect(problemsOf(outcome)).toEqual([]);
   });
 
@@ -252,31 +274,31 @@ describe('HTTP/2 with prior knowledge', () => {
     [
       'a stream reset before the head',
       frame(3, 0, 1, '\0\0\0\u000b'),
-      'connection_reset',
+      'http2_ended',
       { frame: 'RST_STREAM', code: 11, name: 'ENHANCE_YOUR_CALM', debug: null },
     ],
     [
       'a stream refused by its grammar',
       frame(3, 0, 1, '\0\0\0\u0001'),
-      'connection_reset',
+      'http2_ended',
       { frame: 'RST_STREAM', code: 1, name: 'PROTOCOL_ERROR', debug: null },
     ],
     [
       'a code without a name',
       frame(3, 0, 1, '\0\0\u00ff\u0001'),
-      'connection_reset',
+      'http2_ended',
       { frame: 'RST_STREAM', code: 0xff01, name: '0xff01', debug: null },
     ],
     [
       'a connection ended with a word',
       frame(7, 0, 0, '\0\0\0\0\0\0\0\u000benough'),
-      'connection_reset',
+      'http2_ended',
       { frame: 'GOAWAY', code: 11, name: 'ENHANCE_YOUR_CALM', debug: 'enough' },
     ],
     [
       'a stream that ends without END_STREAM',
       frame(1, 4, 1, '\u0088') + frame(0, 0, 1, 'abc') + frame(3, 0, 1, '\0\0\0\0'),
-      'connection_closed',
+      'http2_ended',
       { frame: 'RST_STREAM', code: 0, name: 'NO_ERROR', debug: null },
     ],
   ])('has the error of the peer as the peer gave it: %s', async (_reason, bytes, code, http2Error) => {
@@ -288,7 +310,27 @@ describe('HTTP/2 with prior knowledge', () => {
 
     expect(outcome).toMatchObject({ result: 'failure', http2Error, error: { code, source: 'target' } });
     expect(outcome.error?.message).toContain((http2Error as { name: string }).name);
-    if (code === 'connection_closed') expect(outcome).toMatchObject({ statusCode: 200, bodyBytes: 3, truncated: true });
+    if (bytes.includes('abc')) expect(outcome).toMatchObject({ statusCode: 200, bodyBytes: 3, truncated: true });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it.each<[string, number, string]>([
+    ['a stream refused before any answer', 2, frame(3, 0, 1, '\0\0\0\u0007')],
+    ['a connection ended before the request', 2, frame(7, 0, 0, '\0\0\0\0\0\0\0\0')],
+    ['a connection ended for an error', 1, frame(7, 0, 0, '\0\0\0\0\0\0\0\u000b')],
+    ['a stream refused after its head', 1, frame(1, 4, 1, '\u0088') + frame(3, 0, 1, '\0\0\0\u0007')],
+    ['a stream ended for an internal error', 1, frame(3, 0, 1, '\0\0\0\u0002')],
+  ])('asks again only what was not taken up, and only once: %s', async (_reason, requests, bytes) => {
+    let connections = 0;
+    const port = await startRaw((socket: Socket) => {
+      connections += 1;
+      socket.once('data', () => socket.resume().write(Buffer.from(settings + bytes, 'latin1')));
+    });
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { httpVersion: '2' } });
+
+    expect(connections).toBe(requests);
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'http2_ended', source: 'target' } });
     expect(problemsOf(outcome)).toEqual([]);
   });
 
@@ -342,8 +384,8 @@ describe('HTTP/2 with prior knowledge', () => {
     ['http_malformed', 'a frame on a stream that is not there', settings + frame(0, 0, 7, 'abc'), {}],
     ['http_malformed', 'a head that HPACK cannot read', settings + frame(1, 4, 1, '\u00ff\u00ff\u00ff'), {}],
     [
-      'connection_reset',
-      'a reset in the body',
+      'http2_ended',
+      'a reset of the stream in the body',
       settings + head + frame(0, 0, 1, 'abc') + frame(3, 0, 1, '\0\0\0\u0008'),
       { statusCode: 200, bodyBytes: 3, truncated: true },
     ],

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 import { roundMs, type Failure, type Family, type Target } from '@vantage/contract';
 
-import { timedOut } from '../classify.ts';
+import { HTTP_1_1_REQUIRED, timedOut } from '../classify.ts';
 import { boundText } from '../bounded-text.ts';
 import { connectFirst, type FirstConnected } from '../connect-first.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
@@ -42,7 +42,9 @@ interface Channel {
 
 /**
  * Admits the target of a request, connects to its pinned address, makes it secure, sends the request, takes the answer.
- * A server that turns HTTP/2 away for this request is asked by HTTP/1.1 where the caller left the choice (RFC 9113 section 7).
+ * A server that turns HTTP/2 away for this request is asked by HTTP/1.1 where the caller left the choice (RFC 9113 section 7);
+ * one that says that it did not take the request up is asked once more, over a new connection (sections 6.8 and 8.7): every
+ * method of a check is safe.
  */
 export async function takeStep(
   request: Request,
@@ -53,21 +55,28 @@ export async function takeStep(
   const admitted = await admit(request.url, options.family, context, record);
   if (admitted.failure !== null) return record.end(admitted.failure);
 
-  const attempt = (version: Version, target: Target): Promise<Attempt> =>
-    attemptBy(version, target, request, options.insecureSSL, context, record);
-  const first = await attempt(options.httpVersion, admitted.target);
-  if (options.httpVersion !== 'auto' || first.http1At === null) return record.end(first.failure);
-
-  record.retry();
-  const pinned: Target = { ...admitted.target, candidates: [first.http1At] };
-  return record.end((await attempt('1.1', pinned)).failure);
+  let version = options.httpVersion;
+  let { target } = admitted;
+  const tried = new Set<Again>(options.httpVersion === 'auto' ? [] : ['by HTTP/1.1']);
+  for (;;) {
+    const { failure, again, address } = await attemptBy(version, target, request, options.insecureSSL, context, record);
+    if (again === null || tried.has(again)) return record.end(failure);
+    tried.add(again);
+    record.retry();
+    if (again === 'by HTTP/1.1') version = '1.1';
+    target = { ...admitted.target, candidates: [address] };
+  }
 }
 
-interface Attempt {
+/** In which way a server wants to be asked again. */
+type Again = 'by HTTP/1.1' | 'as before';
+
+interface Exchanged {
   readonly failure: Failure | null;
-  /** The address of a server that ended the stream with HTTP_1_1_REQUIRED. */
-  readonly http1At: string | null;
+  readonly again: Again | null;
 }
+
+type Attempt = Exchanged & { readonly address: string };
 
 async function attemptBy(
   version: Version,
@@ -78,11 +87,11 @@ async function attemptBy(
   record: StepRecord,
 ): Promise<Attempt> {
   const { connected, address } = await connectRecorded(target, request.url, context, record);
-  if (connected.failure !== null) return { failure: connected.failure, http1At: null };
+  if (connected.failure !== null) return { failure: connected.failure, again: null, address };
   const channel = await open(connected.socket, target, request.url, { version, insecureSSL }, context, record);
-  if (channel.failure !== null) return { failure: channel.failure, http1At: null };
-  const { failure, wantsHttp1 } = await exchange(channel, request, context.signal, record);
-  return { failure: failure === null ? null : channel.explain(failure), http1At: wantsHttp1 ? address : null };
+  if (channel.failure !== null) return { failure: channel.failure, again: null, address };
+  const { failure, again } = await exchange(channel, request, context.signal, record);
+  return { failure: failure === null ? null : channel.explain(failure), again, address };
 }
 
 async function connectRecorded(
@@ -170,7 +179,7 @@ async function exchange(
   request: Request,
   signal: AbortSignal,
   record: StepRecord,
-): Promise<{ readonly failure: Failure | null; readonly wantsHttp1: boolean }> {
+): Promise<Exchanged> {
   const send = http2 ? sendHttp2 : sendHttp1;
   const answer = await receive((sink) => send(socket, request, sink), receivedBytes, signal, record.headSeen);
   const { firstByteMs, downloadMs, totalMs, head, partialHead, deviations, peerError, body, failure } = answer;
@@ -181,15 +190,17 @@ async function exchange(
   if (downloadMs === null) record.broken(totalMs - (firstByteMs ?? 0));
   else record.done('download', downloadMs);
   if (body !== null) record.add({ ...body });
-  return { failure, wantsHttp1: head === null && peerError?.code === HTTP_1_1_REQUIRED };
+  return { failure, again: head === null ? againAfter(peerError, firstByteMs === null) : null };
 }
 
-function describeError({ debug, ...error }: PeerError): NonNullable<HttpFields['http2Error']> {
-  return { ...error, debug: debug === null ? null : boundText(debug, 256) };
+function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
+  if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';
+  return isUnanswered && peerError?.isUnprocessed === true ? 'as before' : null;
 }
 
-/** RFC 9113 section 7. */
-const HTTP_1_1_REQUIRED = 13;
+function describeError({ frame, code, name, debug }: PeerError): NonNullable<HttpFields['http2Error']> {
+  return { frame, code, name, debug: debug === null ? null : boundText(debug, 256) };
+}
 
 function portOf({ port, protocol }: URL): number {
   if (port !== '') return Number(port);

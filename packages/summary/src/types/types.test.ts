@@ -329,6 +329,29 @@ describe('an http check', () => {
   });
 
   const url = 'https://example.com/';
+  const rst = { frame: 'RST_STREAM' as const, code: 11, name: 'ENHANCE_YOUR_CALM', debug: null };
+  it.each<[string, FailureCode, ResultOf<'http'>, string]>([
+    ['a stream', 'http2_ended', { http2Error: rst }, 'the server ended the HTTP/2 stream with ENHANCE_YOUR_CALM.'],
+    [
+      'a stream in the body',
+      'http2_ended',
+      { http2Error: rst, statusCode: 200 },
+      'the server ended the HTTP/2 stream with ENHANCE_YOUR_CALM before the end of the answer.',
+    ],
+    [
+      'the connection',
+      'http2_ended',
+      { http2Error: { ...rst, frame: 'GOAWAY' } },
+      'the server ended the HTTP/2 connection with ENHANCE_YOUR_CALM.',
+    ],
+    ['a stream, and later the connection', 'connection_reset', { http2Error: rst }, 'the connection was reset.'],
+  ])('that HTTP/2 ended by %s is told so in headline and finding', (_reason, code, fields, expected) => {
+    const summary = summaryOf('http', each('fra-1 ber-1', bad(code, fields, { phase: 'request' })));
+
+    expect(summary.headline).toContain(expected);
+    expect(textOf(summary, 'down_everywhere')).toContain(expected);
+  });
+
   it.each<[string, FailureCode, ResultOf<'http'>, 'request' | 'response', string]>([
     [
       'after the head',
