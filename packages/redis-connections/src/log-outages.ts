@@ -10,9 +10,13 @@ export interface ConnectionLog {
 export function logOutages(redis: Redis, connection: string, log: ConnectionLog, closing?: AbortSignal): void {
   let up: boolean | undefined;
   let cause: string | undefined;
+  let isRefused = false;
   redis.on('error', (error: Error) => {
     cause = error.message;
     if (up === undefined) log.warn({ connection, cause }, 'Redis cannot be reached yet');
+    // A password that was changed or a user that was removed: no attempt will succeed until somebody does something.
+    else if (!isRefused && isLoginRefusal(cause)) log.warn({ connection, cause }, 'Redis refuses the login');
+    isRefused ||= isLoginRefusal(cause);
     up ??= false;
   });
   redis.on('close', () => {
@@ -24,5 +28,10 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
     if (up !== true) log.info({ connection }, 'connected to Redis');
     up = true;
     cause = undefined;
+    isRefused = false;
   });
+}
+
+function isLoginRefusal(message: string): boolean {
+  return /^(WRONGPASS|NOAUTH|NOPERM) /.test(message);
 }

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
+
+import type { ConnectionLog } from './log-outages.ts';
+import { openPatient } from './open.ts';
+
+let server: RedisServer;
+let admin: Redis;
+
+beforeAll(async () => {
+  const executable = findRedisServer(process.env['PATH'] ?? '');
+  if (executable === undefined) throw new Error('These tests need redis-server or valkey-server.');
+  server = await startRedisServer({ executable });
+  admin = new Redis(server.url);
+});
+
+afterAll(async () => {
+  admin.disconnect();
+  await server.stop();
+});
+
+describe('the log of a connection', () => {
+  it('says once that its login is refused after the password was changed', async () => {
+    const lines: string[] = [];
+    const write = (fields: object, message: string): void => void lines.push(`${message} ${JSON.stringify(fields)}`);
+    const log: ConnectionLog = { info: write, warn: write };
+    const user = ['~*', '+time', '+hello', '+client|setname'];
+    await admin.call('ACL', 'SETUSER', 'probe-x', 'reset', 'on', '>first', ...user);
+    const url = server.url.replace('redis://', 'redis://probe-x:first@');
+    const redis = openPatient({ ...{ url, name: 'test', keyInUse: 'x', resend: false, log } });
+    while (redis.status !== 'ready') await sleep(10);
+
+    await admin.call('ACL', 'SETUSER', 'probe-x', 'resetpass', '>second');
+    await admin.call('CLIENT', 'KILL', 'USER', 'probe-x');
+    // Several attempts are made, and each is refused.
+    for (let attempts = 0; attempts < 3;) {
+      attempts = (await aclRefusals()) >= 3 ? 3 : 0;
+      await sleep(20);
+    }
+
+    expect(
+      lines.filter((line) => line.includes('WRONGPASS') && line.startsWith('Redis refuses the login')),
+    ).toHaveLength(1);
+    redis.disconnect();
+  });
+});
+
+async function aclRefusals(): Promise<number> {
+  const log = (await admin.call('ACL', 'LOG')) as readonly (readonly (string | number)[])[];
+  return Number(log.find((entry) => entry.includes('auth'))?.[1] ?? 0);
+}
