@@ -53,8 +53,8 @@ export function mtuSearch(
       if (!isReached(trace) || trace.failure !== null) return UNKNOWN_MTU;
       search(MAX_PACKETS - trace.packets.length);
       const { mtu, blackHole } = (await found) ?? UNKNOWN_MTU;
-      // Where packets of any size are lost, a large one that is lost proves nothing.
-      return { mtu, blackHole: isLossy(trace) ? null : blackHole };
+      // Where packets of any size are lost, large ones that are lost prove nothing.
+      return blackHole !== null && isLossy(trace) ? UNKNOWN_MTU : { mtu, blackHole };
     },
     stop: () => {
       over.abort();

@@ -2,19 +2,23 @@ import type { Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../diagnostic.ts';
 import type { PacketSocket } from '../sockets/packet-socket.ts';
-import { tryBytes, type Answer } from './try-bytes.ts';
+import { sharedSocket, tryBytes, type Answer, type SharedSocket } from './try-bytes.ts';
 
 const FIRST_BYTES = 1_500;
 /** Enough for some routers that each carry less than the one before, or for a black hole to a byte. */
-export const MAX_MTU_PACKETS = 40;
+export const MAX_MTU_PACKETS = 48;
 /** No link carries less (RFC 791, RFC 8200 section 5). */
 const SMALLEST = { 4: 68, 6: 1_280 } as const;
 /** Where a router does not say what it carries (RFC 1191 section 7.1, the plateaus that are in use). */
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
 /** For a packet of a size of which nothing came back. */
 const TRIES = 2;
-/** Pairs of packets, one of each size, before it is claimed that one size arrives and the next vanishes. */
-const PROVING_PAIRS = 4;
+/**
+ * Pairs of packets, one of each size, before it is claimed that one size arrives and the next vanishes: chance does that
+ * once in 65,000 times at most. Both packets of a pair leave together, in an order without a period, so that a limit on
+ * the number of answers strikes one size as it strikes the other.
+ */
+const PROVING_PAIRS = ['large', 'small', 'small', 'large', 'small', 'large', 'large', 'small'] as const;
 const WAIT_RTTS = 3;
 const [MIN_WAIT_MS, MAX_WAIT_MS] = [250, 4_000];
 const RESERVE_MS = 500;
@@ -38,6 +42,11 @@ export interface PathMtuLimits {
 /** Sends a packet of so many bytes, more than once where nothing comes back; undefined where no more can be sent. */
 type Try = (bytes: number, tries: number) => Promise<Answer | undefined>;
 
+interface Pair {
+  readonly small: Answer | undefined;
+  readonly large: Answer | undefined;
+}
+
 /**
  * Finds the MTU of a path by echo requests that no router may fragment, as large as Ethernet carries and then as large
  * as each router that refuses says (RFC 1191, RFC 8201). What the probe's own link does not carry costs no packet, so
@@ -53,7 +62,7 @@ export async function findPathMtu(
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): Promise<PathMtu> {
   const waitMs = (): number => Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, (rttMs() ?? Infinity) * WAIT_RTTS));
-  let socket: PacketSocket | undefined;
+  let socket: SharedSocket | undefined;
   let sequence = 0;
   const attempt: Try = async (bytes, tries) => {
     let answer: Answer | undefined;
@@ -67,7 +76,7 @@ export async function findPathMtu(
     return answer;
   };
   try {
-    socket = await opening;
+    socket = sharedSocket(await opening);
     signal.addEventListener('abort', () => socket?.close(), { once: true });
     return await search(attempt, SMALLEST[target.family]);
   } catch {
@@ -113,13 +122,19 @@ async function findBlackHole(attempt: Try, smallest: number, vanishing: number):
     if (answer.kind === 'arrived') arrived = middle;
     else vanished = middle;
   }
-  for (let pair = 0; pair < PROVING_PAIRS; pair += 1) {
-    if ((await attempt(arrived, 1))?.kind !== 'arrived') return undefined;
-    const large = await attempt(vanished, 1);
+  for (const first of PROVING_PAIRS) {
+    const { small, large } = await sendPair(attempt, arrived, vanished, first);
+    if (small?.kind !== 'arrived') return undefined;
     if (large?.kind === 'silent') continue;
     // What was lost before was lost by chance, and so may the largest have been.
     const isWhole = large?.kind === 'arrived' && (await attempt(vanishing, TRIES))?.kind === 'arrived';
     return isWhole ? { mtu: vanishing, blackHole: null } : undefined;
   }
   return { mtu: arrived, blackHole: vanished };
+}
+
+async function sendPair(attempt: Try, arrived: number, vanished: number, first: keyof Pair): Promise<Pair> {
+  const sizes = first === 'small' ? [arrived, vanished] : [vanished, arrived];
+  const [one, other] = await Promise.all(sizes.map((bytes) => attempt(bytes, 1)));
+  return first === 'small' ? { small: one, large: other } : { small: other, large: one };
 }

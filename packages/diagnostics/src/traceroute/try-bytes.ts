@@ -4,7 +4,7 @@ import type { Target } from '@vantage/contract';
 
 import { errnoOf } from '../sockets/errno.ts';
 import { awakeClock } from '../sockets/awake-clock.ts';
-import type { PacketSocket } from '../sockets/packet-socket.ts';
+import type { PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../sockets/wire/address.ts';
 import { readU16 } from '../sockets/wire/bytes.ts';
 import { echoRequest, parseIcmp } from '../sockets/wire/icmp.ts';
@@ -23,9 +23,26 @@ export type Answer =
   | { readonly kind: 'unsent' }
   | { readonly kind: 'too-big'; readonly mtu: number };
 
+/** Lets several packets of one socket be awaited at the same time. */
+export interface SharedSocket extends Pick<PacketSocket, 'identifier' | 'send' | 'close'> {
+  readonly listeners: Set<Listener>;
+}
+
+interface Listener {
+  readonly packet: (received: ReceivedPacket) => void;
+  readonly lost: (error: Error) => void;
+}
+
+export function sharedSocket(socket: PacketSocket): SharedSocket {
+  const listeners = new Set<Listener>();
+  socket.onPacket((received) => [...listeners].forEach(({ packet }) => packet(received)));
+  socket.onLost((error) => [...listeners].forEach(({ lost }) => lost(error)));
+  return { identifier: socket.identifier, send: socket.send, close: socket.close, listeners };
+}
+
 /** Sends an echo request of so many bytes, header of IP included, that no router may fragment. */
 export function tryBytes(
-  socket: PacketSocket,
+  socket: SharedSocket,
   { family, address }: Target,
   sequence: number,
   bytes: number,
@@ -51,10 +68,11 @@ export function tryBytes(
     const end = (): void => {
       clearInterval(timer);
       clock.stop();
+      socket.listeners.delete(listener);
       signal.removeEventListener('abort', giveUp);
     };
     signal.addEventListener('abort', giveUp);
-    socket.onPacket((received) => {
+    const onPacket = (received: ReceivedPacket): void => {
       const message = received.protocol === 'icmp' ? parseIcmp(family, received.data) : undefined;
       if (message === undefined || !message.intact) return;
       if (message.kind === 'echo-reply') {
@@ -65,8 +83,9 @@ export function tryBytes(
       if (message.kind === 'too-big' && quoted.destination === destination && isQuotationOf(request, quoted.payload)) {
         settle({ kind: 'too-big', mtu: message.mtu });
       }
-    });
-    socket.onLost(fail);
+    };
+    const listener = { packet: onPacket, lost: fail };
+    socket.listeners.add(listener);
     socket.send(request, address, TTL).then(
       () => void (awaitedMs = clock.now()),
       (error: unknown) => (errnoOf(error) === 'EMSGSIZE' ? settle({ kind: 'unsent' }) : fail(error)),
