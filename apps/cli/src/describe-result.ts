@@ -45,7 +45,7 @@ const describe: Describe = {
     told(canonicalName, (name) => `alias of ${name}`),
     told(answers, ({ length }) => count(length, 'answer')),
     told(rt, ms),
-    told(resolver, (name) => `from ${name}`),
+    told(resolver, (name) => (rcode === undefined ? `resolver ${name}` : `from ${name}`)),
   ],
   http: ({ statusCode, statusText, httpVersion, timings, tls }) => [
     told(statusCode, (code) => `${code} ${statusText ?? ''}`.trimEnd()),

@@ -25,7 +25,8 @@ export const findingCodes = {
   dns_nxdomain_some: 'The name does not exist for some probes, and exists for others.',
   dns_empty_some: 'Some probes were told that there are no records of this type; others got some.',
   dns_rcode_differs: 'The answers have different rcodes.',
-  dns_unanswered: 'The server that was asked did not answer the question, which proves nothing about the name.',
+  dns_unanswered:
+    'The server that was asked could not be reached, or did not answer the question, which proves nothing about the name.',
   dns_answers_differ: 'Probes got different answers.',
   dnssec_failed: 'The answer fails the validation of DNSSEC.',
   dnssec_differs: 'Some resolvers validated the answer, others did not.',

@@ -1,7 +1,7 @@
 import { failureCodes, type FailureCode } from '@vantage/contract';
 
 import type { Report, ResultOf } from './report.ts';
-import { dnsReason } from './types/dns-answer.ts';
+import { dnsReason, isUnanswered, readAnswer } from './types/dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { groupBy } from './report.ts';
 
@@ -76,10 +76,25 @@ export function phraseOf(code: FailureCode): string {
 
 /** Why one probe has no answer; what is known is said: the HTTP status, the rcode. */
 export function reasonOf(report: Report): string {
-  const { trace } = report.result as ResultOf<'dns'>;
-  const reason = reasonOfAny(report);
+  const result = report.result as ResultOf<'dns'>;
+  const reason = resolverReason(result) ?? reasonOfAny(report);
   // A trace asks no resolver.
-  return trace === undefined ? reason : reason.replace(/^the resolver /, 'a name server of the zone ');
+  if (result.trace !== undefined) return reason.replace(/^the resolver /, 'a name server of the zone ');
+  const { recordType, resolver } = result;
+  const isResolvers = recordType !== undefined && typeof resolver === 'string' && isUnanswered(result);
+  return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${shown(resolver)}`) : reason;
+}
+
+/** Why a resolver sent nothing that can be read: what is common to all checks is said of the resolver, not of the name. */
+function resolverReason(result: ResultOf<'dns'>): string | undefined {
+  const { recordType, trace, error } = result;
+  const isDns = recordType !== undefined && trace === undefined;
+  if (!isDns || error === null || error === undefined || error.source === 'probe') return undefined;
+  if (error.phase === 'resolve' || readAnswer(result) !== undefined) return undefined;
+  if (error.code === 'dns_resolver_unreachable') return phrases.dns_resolver_unreachable;
+  if (error.code === 'timed_out') return 'the resolver did not answer in time';
+  if (error.code === 'dns_bad_response') return 'the answer of the resolver was no valid DNS message';
+  return Object.hasOwn(phrases, error.code) ? `the resolver did not answer: ${phrases[error.code]}` : undefined;
 }
 
 function reasonOfAny(report: Report): string {

@@ -66,7 +66,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   dns_rcode_differs: degrading(['warning'], 'An rcode other than NOERROR and NXDOMAIN beside another rcode.'),
   dns_unanswered: rule(
     ['warning', 'info'],
-    '`answerKind` is `referral`, `lame` or `truncated` without a failure of TCP, or the address of the resolver, or those of the name servers in a trace, could not be found. Does not count; alone it gives the verdict `unknown`. Info where another probe has another result. A referral to the name itself answers the question for its NS records.',
+    '`answerKind` is `referral`, `lame` or `truncated`, or the addresses of the name servers in a trace could not be found. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN: the resolver was not found, not reached, refused … Does not count; alone it gives the verdict `unknown`. Info where another probe has another result. A referral to the name itself answers the question for its NS records.',
   ),
   dns_answers_differ: rule(
     ['warning', 'info'],

@@ -27,6 +27,19 @@ const noResolver = bad(
   { source: 'resolver', phase: 'resolve' },
 );
 
+/** Failures of the resolver, with its address where the agent shows it. */
+const asked = { recordType: 'A', queryName: 'example.com.', resolvedIp: null, resolver: '192.0.2.1' };
+const unreachable = bad('dns_resolver_unreachable', asked, { source: 'resolver', phase: 'request' });
+const unheard = bad('timed_out', asked, { result: 'timeout', source: 'network', phase: 'response' });
+const unshaken = bad('tls_handshake_failed', asked, { source: 'resolver', phase: 'tls' });
+const noMessage = bad('dns_bad_response', asked, { source: 'resolver', phase: 'response' });
+const refusedBy = bad(
+  'dns_refused',
+  { ...asked, rcode: 'REFUSED', answerKind: 'error' as const },
+  { source: 'resolver', phase: 'response' },
+);
+const cutAndUnheard = { ...unheard, rcode: 'NOERROR', answerKind: 'truncated' as const };
+
 describe('the verdict', () => {
   it.each<[reason: string, verdict: Summary['verdict'], agree: string, summary: Summary]>([
     ['all answer', 'up', '3 of 3', summaryOf('ping', each('fra-1 ber-1 par-1', good))],
@@ -117,16 +130,50 @@ describe('the verdict', () => {
     ['a bare answer says nothing of the name', 'unknown', '0 of 0', summaryOf('dns', { 'fra-1': bare })],
     ['a resolver without an address neither', 'unknown', '0 of 0', summaryOf('dns', { 'fra-1': noResolver })],
     [
-      'a resolver that cannot be reached is an outage of its own',
-      'partial',
-      '1 of 2',
-      summaryOf('dns', {
-        'fra-1': bad('dns_resolver_unreachable', { recordType: 'A' }, { source: 'resolver', phase: 'request' }),
-        'ber-1': dns(['A 192.0.2.1']),
-      }),
+      'a resolver that cannot be reached says nothing of a name that resolves elsewhere',
+      'up',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': unreachable, 'ber-1': dns(['A 192.0.2.1']) }),
+    ],
+    ...(
+      [
+        ['cannot be reached', unreachable],
+        ['does not answer in time', unheard],
+        ['wants a certificate of the client', unshaken],
+        ['is a web page', noMessage],
+        ['refuses to answer', refusedBy],
+        ['sends no valid message', dns([], { answerKind: 'malformed' })],
+        ['cannot read the question', dns('FORMERR')],
+        ['has no authority', dns('NOTAUTH')],
+        ['sends records of a stranger', dns([], { answerKind: 'foreign' })],
+        ['cuts off its answer and has no TCP', cutAndUnheard],
+      ] as const
+    ).map(([what, result]): [string, Summary['verdict'], string, Summary] => [
+      `a resolver that ${what}`,
+      'unknown',
+      '0 of 0',
+      summaryOf('dns', each('fra-1 ber-1', result)),
+    ]),
+    ['a resolver that cannot resolve the name', 'down', '1 of 1', summaryOf('dns', { 'fra-1': dns('SERVFAIL') })],
+    [
+      'name servers of a zone that are all dead, in a trace',
+      'down',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': { ...unheard, trace: [] } }),
+    ],
+    [
+      'name servers of a zone that all refuse, in a trace',
+      'down',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': { ...refusedBy, trace: [] } }),
     ],
     ['name servers of the zone that was asked for', 'up', '1 of 1', summaryOf('dns', { 'fra-1': delegated })],
-    ['records of a stranger', 'down', '1 of 1', summaryOf('dns', { 'fra-1': dns([], { answerKind: 'foreign' }) })],
+    [
+      'records of a stranger, by the servers of the zone in a trace',
+      'down',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': dns([], { answerKind: 'foreign', trace: [] }) }),
+    ],
     ['aliases in a circle', 'down', '1 of 1', summaryOf('dns', { 'fra-1': dns([], { answerKind: 'loop' }) })],
     [
       'different answers',
@@ -239,6 +286,19 @@ describe('the headline', () => {
       'No probe got an answer for example.com (A): no address of a name server of the zone could be found.',
       summaryOf('dns', { 'fra-1': { ...noResolver, trace: [] } }),
     ],
+    ...(
+      [
+        ['the resolver 192.0.2.1 could not be reached', unreachable],
+        ['the resolver 192.0.2.1 did not answer in time', unheard],
+        ['the resolver 192.0.2.1 did not answer: the TLS handshake failed', unshaken],
+        ['the answer of the resolver 192.0.2.1 was no valid DNS message', noMessage],
+        ['the resolver 192.0.2.1 refused to answer (REFUSED)', refusedBy],
+        ['the resolver could not be reached', { ...unreachable, resolver: null }],
+      ] as const
+    ).map(([why, result]): [string, Summary] => [
+      `No probe got an answer for example.com (A): ${why}.`,
+      summaryOf('dns', each('fra-1 ber-1', result)),
+    ]),
     [
       'example.com does not resolve (A) from the one probe that could measure: a name server of the zone refused to answer (REFUSED).',
       summaryOf('dns', {

@@ -8,7 +8,7 @@ import type { dns, DnsTransport } from './contract.ts';
 import { extendedErrorName, rcodeName } from './rcodes.ts';
 import { showSections, type RecordBudget } from './records.ts';
 import { resolverText } from './resolver.ts';
-import type { Answer, PreparedQuery } from './transport/exchange.ts';
+import type { Answer, NameServer, PreparedQuery } from './transport/exchange.ts';
 
 type Fields = ResultFieldsOf<typeof dns>;
 type AnswerFields = Fields & Required<Pick<Fields, 'answers' | 'authority' | 'additional'>>;
@@ -63,7 +63,7 @@ export function answerFields(
     flags: [...message.flags],
     ...sections,
     truncated: sections.truncated || message.flags.includes('tc'),
-    resolver: resolverField(answer, context),
+    resolver: resolverField(answer.server, transport, context),
     transport,
     size: answer.bytes,
     timings: {
@@ -77,8 +77,9 @@ export function answerFields(
 }
 
 /** The address of the probe's own resolver tells of the network around the probe. */
-function resolverField(
-  { server, transport }: Answer,
+export function resolverField(
+  server: NameServer,
+  transport: DnsTransport,
   context: Pick<DiagnosticContext, 'isPrivateAddress' | 'showPrivateAddresses'>,
 ): string | null {
   const { address } = server.target;

@@ -172,8 +172,8 @@ export const dns = defineCheckType({
       Type.String({
         maxLength: 53,
         description:
-          'Address of the server that answered, with the port where it is not the usual one; null for the probe’s own ' +
-          'resolver at a private address.',
+          'Address of the server that answered, else of the resolver that was asked last, with the port where it is not ' +
+          'the usual one; null for the probe’s own resolver at a private address.',
       }),
     ),
     transport: Type.Enum([...dnsTransports], {

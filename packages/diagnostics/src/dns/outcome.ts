@@ -5,31 +5,36 @@ import { roundMs, type Failure } from '@vantage/contract';
 import { outcomeOf, timedOut } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { answerFailure } from './answer-failure.ts';
-import { answerFields, classifyMessage, nameInQuestion } from './answer-fields.ts';
+import { answerFields, classifyMessage, nameInQuestion, resolverField } from './answer-fields.ts';
 import type { AskedResolver } from './ask.ts';
 import type { DnsRecord } from './codec/message.ts';
-import type { dns } from './contract.ts';
+import type { dns, DnsTransport } from './contract.ts';
 import { sameName } from './names.ts';
 import type { RecordBudget } from './records.ts';
-import type { PreparedQuery } from './transport/exchange.ts';
+import type { NameServer, PreparedQuery } from './transport/exchange.ts';
 
-type Fields = Pick<Outcome<typeof dns>, 'recordType' | 'queryName'>;
+type Fields = Pick<Outcome<typeof dns>, 'recordType' | 'queryName' | 'resolver'>;
 
 export interface Concluding extends AskedResolver {
   readonly validationFailed: boolean;
   /** The zone that the server was asked for, where it is known. */
   readonly zone?: string | undefined;
+  /** The resolver that was asked last; undefined in a trace, and where none was asked. */
+  readonly asked?: { readonly server: NameServer; readonly transport: DnsTransport } | undefined;
 }
 
 /** The result that an answer makes, or the lack of one. */
 export function concluded(
-  { answer, failure, validationFailed, zone }: Concluding,
+  { answer, failure, validationFailed, zone, asked }: Concluding,
   prepared: PreparedQuery,
   context: DiagnosticContext<typeof dns>,
   budget: RecordBudget,
 ): Outcome<typeof dns> {
   const fields = questionFields(prepared);
-  if (answer === null) return ended(failure ?? timedOut('response'), fields);
+  if (answer === null) {
+    const resolver = asked === undefined ? {} : { resolver: resolverField(asked.server, asked.transport, context) };
+    return ended(failure ?? timedOut('response'), { ...fields, ...resolver });
+  }
   const classified = classifyMessage(answer.message, prepared, zone);
   const shown = answerFields(answer, classified, validationFailed, prepared, context, budget);
   const error = failure ?? answerFailure(classified, answer.message.rcode, prepared.query);

@@ -468,6 +468,7 @@ describe('the resolver', () => {
     expect(outcome).toMatchObject({
       result: 'failure',
       rt: null,
+      resolver: `127.0.0.1:${closed.port}`,
       error: { code: 'dns_resolver_unreachable', source: 'resolver' },
     });
     expect(problemsOf(outcome)).toEqual([]);

@@ -8,7 +8,7 @@ import { createTrustStore } from '../tls/trust-store.ts';
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';
 import { reverseName } from './codec/name.ts';
 import type { dns } from './contract.ts';
-import { concluded, ended, questionFields } from './outcome.ts';
+import { concluded, ended, questionFields, type Concluding } from './outcome.ts';
 import { parseRecordType } from './record-types.ts';
 import { newRecordBudget } from './records.ts';
 import { chooseResolvers } from './resolvers.ts';
@@ -106,18 +106,22 @@ function unreadable(message: string): Failure {
   return { code: 'invalid_job', phase: 'dispatch', source: 'probe', message };
 }
 
+type AskedInTurn = AskedResolver & Pick<Concluding, 'asked'>;
+
 async function askInTurn(
   servers: readonly NameServer[],
   prepared: PreparedQuery,
   options: AskOptions,
   signal: AbortSignal,
-): Promise<AskedResolver> {
-  let last: AskedResolver = { answer: null, failure: timedOut('request') };
+): Promise<AskedInTurn> {
+  let last: AskedInTurn = { answer: null, failure: timedOut('request') };
   for (const server of servers) {
     if (signal.aborted) break;
     const asked = await ask(server, prepared, options, signal);
     // An answer that cannot be read is still more than none.
-    if (asked.answer !== null || last.answer === null) last = asked;
+    if (asked.answer !== null || last.answer === null) {
+      last = { ...asked, asked: { server, transport: options.transport } };
+    }
     if (asked.answer?.message.formatError === null) break;
   }
   return last;

@@ -22,13 +22,25 @@ export function kindOf(result: Dns): AnswerKind | undefined {
 /** The kinds of answers that say nothing about the name. */
 const proofless: ReadonlySet<AnswerKind> = new Set(['referral', 'lame', 'truncated']);
 
-/** True where nothing was learned about the name: no server answered the question, or the resolver has no address. */
+/** The same, of a resolver; where all servers of a zone send such answers, the zone is at fault. */
+const mute: ReadonlySet<AnswerKind> = new Set([...proofless, 'foreign', 'malformed']);
+
+/** The rcodes that are about the name; the others are about the question, or about who asks. */
+const tellingRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
+
+/**
+ * True where nothing was learned about the name: no server answered the question. A resolver that fails says nothing of
+ * the name; in a trace it is the zone whose servers fail, unless their addresses could not be found.
+ */
 export function isUnanswered(result: Dns): boolean {
-  const { error } = result;
+  const { error, trace, rcode } = result;
   const kind = kindOf(result);
-  if (kind === undefined) return error?.phase === 'resolve';
-  if (!proofless.has(kind) || isDelegated(result)) return false;
-  return error === null || error === undefined || error.code === 'dns_no_answer';
+  const isFailed = error !== null && error !== undefined;
+  if (kind === undefined) return isFailed && (trace === undefined || error.phase === 'resolve');
+  if (isDelegated(result)) return false;
+  if (trace === undefined) return mute.has(kind) || (kind === 'error' && !tellingRcodes.has(rcode ?? ''));
+  if (!proofless.has(kind)) return false;
+  return !isFailed || error.code === 'dns_no_answer';
 }
 
 /** True for a referral to the name itself: asked for its name servers, the zone above has named them. */

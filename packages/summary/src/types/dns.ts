@@ -3,6 +3,7 @@ import type { AnswerKind } from '@vantage/diagnostics/contract';
 
 import { found, type Found } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
+import { reasonOf } from '../reasons.ts';
 import { groupBy, type Report, type ResultOf } from '../report.ts';
 import { naming, shown, tally } from '../words.ts';
 import { dataOf, dnsReason, isUnanswered, kindOf, readAnswer } from './dns-answer.ts';
@@ -49,7 +50,8 @@ export function findDns(reports: readonly DnsReport[]): readonly Found[] {
 }
 
 function rcodes(reports: readonly DnsReport[]): readonly Found[] {
-  const of = (side: Side): readonly DnsReport[] => reports.filter((report) => sideOf(report) === side);
+  const telling = reports.filter(({ result }) => !isUnanswered(result));
+  const of = (side: Side): readonly DnsReport[] => telling.filter((report) => sideOf(report) === side);
   const [full, empty, missing, other] = [of('answers'), of('empty'), of('nxdomain'), of('other')];
   const all: Found[] = [];
   if (missing.length > 0 && full.length + empty.length > 0) {
@@ -66,7 +68,7 @@ function rcodes(reports: readonly DnsReport[]): readonly Found[] {
     new Set(other.map(({ result }) => result.rcode)).size > 1 ||
     (other.length > 0 && full.length + empty.length + missing.length > 0)
   ) {
-    const told = reports.filter((report) => sideOf(report) !== undefined);
+    const told = telling.filter((report) => sideOf(report) !== undefined);
     const seen = tally(told, ({ result }) => shown(result.rcode ?? '', 16));
     all.push(found('dns_rcode_differs', 'warning', told, `The answers have different rcodes: ${seen}.`));
   }
@@ -77,7 +79,7 @@ function rcodes(reports: readonly DnsReport[]): readonly Found[] {
 function unanswered(reports: readonly DnsReport[]): readonly Found[] {
   const own = reports.filter(({ result }) => isUnanswered(result));
   const severity = own.length === reports.length ? 'warning' : 'info';
-  return groupBy(own, ({ result }) => dnsReason(result)).map(([reason, alike]) => {
+  return groupBy(own, reasonOf).map(([reason, alike]) => {
     const text = `Nothing was learned about the name by ${naming(alike)}: ${reason}.`;
     return found('dns_unanswered', severity, alike, text);
   });

@@ -543,7 +543,8 @@ describe('a dns check', () => {
       { 'fra-1': dns('SERVFAIL'), 'ber-1': dns(['A 192.0.2.1']) },
       ['dns_rcode_differs warning: ber-1 fra-1'],
     ],
-    ['two errors', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns('REFUSED') }, ['dns_rcode_differs warning: ber-1 fra-1']],
+    ['two errors', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns('YXDOMAIN') }, ['dns_rcode_differs warning: ber-1 fra-1']],
+    ['a resolver that refuses', { 'fra-1': dns('SERVFAIL'), 'ber-1': dns('REFUSED') }, ['dns_unanswered info: ber-1']],
     [
       'signatures that each server makes',
       {
@@ -579,7 +580,7 @@ describe('a dns check', () => {
     [
       'a resolver that could not be reached',
       { 'fra-1': bad('dns_resolver_unreachable', {}), 'ber-1': dns(['A 192.0.2.1']) },
-      [],
+      ['dns_unanswered info: fra-1'],
     ],
     [
       'DNSSEC that fails for all',

@@ -100,9 +100,22 @@ export const nameCases: FindingCases = {
           ),
         }),
       ],
+      [
+        'the resolver cannot be reached',
+        summaryOf('dns', {
+          'fra-1': bad(
+            'dns_resolver_unreachable',
+            { recordType: 'A', queryName: 'example.com.', resolvedIp: null },
+            { source: 'resolver', phase: 'request' },
+          ),
+        }),
+      ],
+      ['the resolver refuses', summaryOf('dns', { 'fra-1': dns('REFUSED') })],
     ],
     absent: [
       ['no records, by a server that resolves', summaryOf('dns', { 'fra-1': dns([]) })],
+      ['the resolver tried and failed', summaryOf('dns', { 'fra-1': dns('SERVFAIL') })],
+      ['all servers of the zone refuse, in a trace', summaryOf('dns', { 'fra-1': dns('REFUSED', { trace: [] }) })],
       [
         'a referral to the name itself, whose name servers were asked for',
         summaryOf('dns', {
