@@ -26,7 +26,7 @@ export const failureCodes = {
     'A router or the target said that the host cannot be reached (ICMP host unreachable, EHOSTUNREACH).',
   network_unreachable: 'A router or this probe has no route to the network (ICMP network unreachable, ENETUNREACH).',
   port_unreachable:
-    'The target, or a router on the way, said that nothing listens on the port (ICMP port unreachable); in answer to a SYN the word of a packet filter.',
+    'The target, or a router on the way, said that the port is unreachable (ICMP): of the target in answer to a datagram, nothing listens there; of anyone else, or to a SYN, a packet filter refuses it.',
   protocol_unreachable: 'The target does not speak the protocol (ICMP protocol unreachable).',
   administratively_prohibited:
     'A filter on the path said that it forbids the traffic (ICMP administratively prohibited).',

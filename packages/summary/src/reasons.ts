@@ -22,7 +22,7 @@ const phrases: Readonly<Record<FailureCode, string>> = {
   connection_closed: 'the connection was closed without an answer',
   host_unreachable: 'the host is unreachable',
   network_unreachable: 'there is no route to the network',
-  port_unreachable: 'nothing listens on the port',
+  port_unreachable: 'the port is unreachable',
   protocol_unreachable: 'the target does not speak the protocol',
   administratively_prohibited: 'a filter forbids the traffic',
   time_exceeded: 'the packets ran out of hops',

@@ -347,7 +347,7 @@ describe('the headline', () => {
       summaryOf('ping', { 'fra-1': lost, ...each('ber-1 nyc-1', pending) }),
     ],
     [
-      'Port 53 of example.com is not open from the one probe that got an answer: nothing listens on the port; 2 probes heard nothing back, which proves neither.',
+      'Port 53 of example.com is not open from the one probe that got an answer: the port is unreachable; 2 probes heard nothing back, which proves neither.',
       summaryOf('udp', { 'fra-1': udp('closed'), ...each('ber-1 nyc-1', udp('open|filtered')) }),
     ],
     ['No probe has measured example.com yet.', summaryOf('ping', each('fra-1 ber-1', pending))],

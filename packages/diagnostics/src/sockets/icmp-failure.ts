@@ -76,8 +76,10 @@ export function icmpFailure(
   protocol: PacketProtocol = 'icmp',
 ): Failure {
   const { code, text: plain } = verdict(family, error);
-  // A host answers a SYN to a closed port with RST (RFC 9293 section 3.5.2), never so.
-  const text = protocol === 'tcp' && code === 'port_unreachable' ? 'the port is refused, as packet filters do' : plain;
+  // A host answers a SYN to a closed port with RST (RFC 9293 section 3.5.2), never so; what another address says tells
+  // nothing of the listeners of this one.
+  const isOfFilter = code === 'port_unreachable' && (protocol === 'tcp' || sender !== target);
+  const text = isOfFilter ? 'the port is refused, as packet filters do' : plain;
   const who = sender === target ? 'The target' : sender === null ? 'A router with a private address' : sender;
   const mtu = error.kind === 'too-big' && error.mtu > 0 ? `, which carries ${error.mtu} bytes` : '';
   const message = `${who} said that ${text}${mtu} (ICMP type ${error.type} code ${error.code}).`;

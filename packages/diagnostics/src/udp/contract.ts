@@ -44,7 +44,8 @@ export const udp = defineCheckType({
   result: {
     state: Type.Enum(['open', 'closed', 'open|filtered', 'unreachable'], {
       description:
-        'open: something answered from the port; closed: ICMP port unreachable; unreachable: another ICMP error; ' +
+        'open: something answered from the port; closed: ICMP port unreachable of the target itself, or of a sender that ' +
+        'the probe cannot read; unreachable: another ICMP error, or port unreachable in the name of another address; ' +
         'open|filtered: silence, which a service that does not know the question keeps too.',
     }),
     port: Type.Integer({ minimum: 1, maximum: 65535 }),

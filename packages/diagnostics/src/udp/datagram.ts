@@ -5,7 +5,7 @@ import type { Failure, Target } from '@vantage/contract';
 import { classifyError } from '../classify.ts';
 import { awakeTimer } from '../sockets/awake-clock.ts';
 import type { IcmpNotice } from '../icmp-contract.ts';
-import { watchIcmp, type IcmpContext, type IcmpWatch } from '../sockets/icmp-watch.ts';
+import { watchIcmp, type HeardIcmp, type IcmpContext, type IcmpWatch } from '../sockets/icmp-watch.ts';
 
 /** What came back for one datagram. */
 export type Heard =
@@ -27,6 +27,8 @@ export interface Attempt {
 
 /** The kernel's word of an ICMP error may come before that of the raw socket, which names its sender. */
 const NOTICE_GRACE_MS = 150;
+/** A network that doubles a packet may let one copy through and refuse the other: the answer is waited for a little. */
+const AFTER_ERROR_MS = 200;
 
 /**
  * Sends one datagram from a socket of its own, which tells its answer from that to another. The socket is connected: the
@@ -58,6 +60,12 @@ export async function sendDatagram(
     if (!mayBeNamed) return hear(one);
     stopGrace ??= awakeTimer(() => hear(one), NOTICE_GRACE_MS);
   };
+  const onNotice = ({ failure, notice }: HeardIcmp): void => {
+    const one: Heard = { kind: 'failure', failure, notice };
+    if (isOfClosedPort(failure)) return hear(one);
+    stopGrace?.();
+    stopGrace = awakeTimer(() => hear(one), AFTER_ERROR_MS);
+  };
   const close = (): void => {
     stopGrace?.();
     watch?.stop();
@@ -74,9 +82,7 @@ export async function sendDatagram(
   socket.on('message', (bytes) => hear({ kind: 'answer', bytes, rtMs: performance.now() - sentAtMs }));
   try {
     const localPort = await connected(socket, target, port);
-    watch = await watchIcmp({ context, target, protocol: 'udp', port, localPort }, ({ failure, notice }) =>
-      hear({ kind: 'failure', failure, notice }),
-    );
+    watch = await watchIcmp({ context, target, protocol: 'udp', port, localPort }, onNotice);
   } catch (error) {
     onError(error);
     return attempt();
@@ -86,6 +92,11 @@ export async function sendDatagram(
     if (error !== null) onError(error);
   });
   return attempt();
+}
+
+/** The target's own word about its port; that of anyone else is about one packet on one way. */
+export function isOfClosedPort({ code, source }: Failure): boolean {
+  return code === 'port_unreachable' && source === 'target';
 }
 
 /** @returns the port that the kernel chose */
@@ -110,7 +121,7 @@ function fromKernel(
 /** What ECONNREFUSED of a connected socket says: one ICMP error, of an unknown sender. */
 function portUnreachable({ family }: Target): { readonly failure: Failure; readonly notice: IcmpNotice } {
   const [type, code] = family === 4 ? [3, 3] : [1, 4];
-  const message = `Nothing listens on the port (ICMP type ${type} code ${code}).`;
+  const message = `Nothing listens on the port, or a filter says so (ICMP type ${type} code ${code}, of an unknown sender).`;
   return {
     failure: { code: 'port_unreachable', phase: 'response', source: 'target', message },
     notice: { type, code, from: null },

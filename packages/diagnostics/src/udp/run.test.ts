@@ -207,6 +207,7 @@ describe('a udp check of a probe with raw sockets', () => {
   ];
   it.each<IcmpCase>([
     ['the target’s own refusal', 4, 3, 3, '127.0.0.1', 'port_unreachable', 'closed'],
+    ['a filter that refuses the port', 4, 3, 3, '192.0.2.1', 'port_unreachable', 'unreachable'],
     ['no host', 4, 3, 1, '192.0.2.1', 'host_unreachable', 'unreachable'],
     ['a filter', 4, 3, 13, '192.0.2.1', 'administratively_prohibited', 'unreachable'],
     ['hops at their end', 4, 11, 0, '192.0.2.1', 'time_exceeded', 'unreachable'],
@@ -229,6 +230,31 @@ describe('a udp check of a probe with raw sockets', () => {
     expect(outcome.error?.source).toBe(from === host ? 'target' : 'network');
     expect(packets.closed).toBe(1);
     expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('names who refuses the port, and claims nothing of its listeners', async () => {
+    const server = await listen();
+    const packets = answeringPackets(({ identifier }) =>
+      icmpError({ family: 4, type: 3, code: 3, from: '192.0.2.1', host: '127.0.0.1', identifier, port: server.port }),
+    );
+
+    const outcome = await runUdp(params(server.port), testContext({ packets }));
+
+    expect(outcome.error?.message).toContain('192.0.2.1');
+    expect(outcome.error?.message).not.toContain('nothing listens');
+  });
+
+  it('takes an answer that follows an ICMP error for the answer', async () => {
+    const server = await listen((_bytes, from) => {
+      void packets.arrived.then(() => setImmediate(() => server.socket.send('here', from.port, from.address)));
+    });
+    const packets = answeringPackets(({ identifier }) =>
+      icmpError({ family: 4, type: 3, code: 1, from: '192.0.2.1', host: '127.0.0.1', identifier, port: server.port }),
+    );
+
+    const outcome = await runUdp(params(server.port), testContext({ packets }));
+
+    expect(outcome).toMatchObject({ result: 'success', state: 'open', attempts: [{ error: null }] });
   });
 
   it('masks a sender in a private network, in the message too', async () => {

@@ -4,7 +4,7 @@ import { outcomeOf, timedOut } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { awakeTimer } from '../sockets/awake-clock.ts';
 import { ATTEMPT_WAIT_MS, MAX_RESPONSE_BYTES, type udp } from './contract.ts';
-import { sendDatagram, type Attempt, type Heard } from './datagram.ts';
+import { isOfClosedPort, sendDatagram, type Attempt, type Heard } from './datagram.ts';
 import { questionFor } from './questions.ts';
 import { takesPayload } from './reflectors.ts';
 
@@ -110,7 +110,7 @@ function outcome(target: Target, sent: Fields, attempts: readonly Attempt[]): Ou
   const result = outcomeOf(failure);
   // A fault of the probe says nothing of the port.
   if (result === 'error') return { result, rt: null, error: failure, ...common, ...nothing, icmp };
-  const state = failure.code === 'port_unreachable' ? 'closed' : 'unreachable';
+  const state = isOfClosedPort(failure) ? 'closed' : 'unreachable';
   return { result, rt: null, error: failure, ...common, ...nothing, state, icmp };
 }
 
