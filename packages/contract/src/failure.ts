@@ -45,7 +45,7 @@ export const failureCodes = {
   tls_revoked: 'The certificate is revoked, by the OCSP response that the server stapled.',
   tls_weak_key: 'A key or signature in the chain is too weak to be trusted.',
   tls_untrusted: 'The certificate is not trusted for another reason, which the message names.',
-  tls_handshake_failed: 'The TLS handshake failed.',
+  tls_handshake_failed: 'The TLS handshake failed, or TLS did after it; the phase says which.',
   tls_protocol_unsupported: 'The server does not speak a TLS version that this probe speaks.',
   // HTTP.
   http_status: 'The target answered with a status of 400 or above.',

@@ -72,12 +72,27 @@ describe('the classifier of what Node throws', () => {
     expect(classifyError(hangUp, 'response').code).toBe('connection_closed');
   });
 
+  it.each([
+    ['ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', 'wanted to negotiate again'],
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'The server requires a certificate of the client.'],
+    ['ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'The server ended TLS with the alert “internal error”.'],
+    [
+      'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',
+      'TLS failed after the handshake (decryption failed or bad record mac).',
+    ],
+  ])('does not blame a handshake that came to its end: %s', (code, message) => {
+    const failure = classifyError(Object.assign(new Error('x'), { code }), 'request');
+
+    expect(failure).toMatchObject({ code: 'tls_handshake_failed', phase: 'request', source: 'target' });
+    expect(failure.message).toContain(message);
+  });
+
   it.each([...Object.entries(socketVerdicts), ...Object.entries(tlsVerdicts)])(
     'has a valid row for %s',
     (code, row) => {
-      const failure = classifyError(Object.assign(new Error('x'), { code, syscall: 'read' }), 'request');
+      const failure = classifyError(Object.assign(new Error('x'), { code, syscall: 'read' }), 'tls');
 
-      expect(failure).toEqual({ phase: 'request', ...row });
+      expect(failure).toEqual({ phase: 'tls', ...row });
       expect(problemsOf(failure)).toEqual([]);
     },
   );

@@ -1,6 +1,13 @@
 import type { Failure, FailurePhase } from '@vantage/contract';
 
-import { certificateVerdicts, headersTooLarge, socketVerdicts, tlsVerdicts, type Verdict } from './verdicts.ts';
+import {
+  certificateVerdicts,
+  headersTooLarge,
+  laterTlsVerdicts,
+  socketVerdicts,
+  tlsVerdicts,
+  type Verdict,
+} from './verdicts.ts';
 
 /**
  * Turns what Node threw into a failure. Total: what it does not know is `internal_error` of the probe. With the tables
@@ -10,7 +17,9 @@ import { certificateVerdicts, headersTooLarge, socketVerdicts, tlsVerdicts, type
  */
 export function classifyError(thrown: unknown, phase: FailurePhase): Failure {
   const code = errorCode(thrown);
-  const verdict = code === undefined ? undefined : verdictOf(code, thrown);
+  const isLater = phase === 'request' || phase === 'response';
+  const later = code === undefined || !isLater ? undefined : laterTlsVerdict(code);
+  const verdict = later ?? (code === undefined ? undefined : verdictOf(code, thrown));
   if (verdict !== undefined) return { phase, ...verdict };
   const name = code ?? (Error.isError(thrown) ? thrown.name : typeof thrown);
   return {
@@ -93,6 +102,19 @@ function verdictOf(code: string, thrown: unknown): Verdict | undefined {
     return { code: 'tls_handshake_failed', source: 'target', message: `The TLS handshake failed (${reason}).` };
   }
   return undefined;
+}
+
+/** After the handshake no alert and no fault is one of the handshake. */
+function laterTlsVerdict(code: string): Verdict | undefined {
+  const known = lookUp(laterTlsVerdicts, code);
+  if (known !== undefined || !code.startsWith('ERR_SSL_')) return known;
+  const [, alert] = /_ALERT_(.+)$/.exec(code) ?? [];
+  const words = (alert ?? code.slice('ERR_SSL_'.length)).toLowerCase().replaceAll('_', ' ');
+  const message =
+    alert === undefined
+      ? `TLS failed after the handshake (${words}).`
+      : `The server ended TLS with the alert “${words}”.`;
+  return { code: 'tls_handshake_failed', source: 'target', message };
 }
 
 /**

@@ -15,6 +15,10 @@ const noCommonVersion = target('tls_protocol_unsupported', 'Server and probe hav
 const notTls = target('tls_handshake_failed', 'What the server sent is not TLS.');
 const alert = (message: string): Verdict => target('tls_handshake_failed', message);
 
+/** A server that is denied another handshake ends the connection by handshake_failure (RFC 5746 section 4.5). */
+export const NEGOTIATES_AGAIN =
+  'After the handshake the server wanted to negotiate again, such as for a certificate of the client; a probe does not.';
+
 export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than a check reads.');
 
 /** errno of sockets, and the codes that Node gives to connections and to HTTP in their place. */
@@ -79,6 +83,13 @@ export const tlsVerdicts: Table = {
   ERR_SSL_DH_KEY_TOO_SMALL: target('tls_weak_key', 'The Diffie-Hellman key of the server is too small.'),
   ERR_TLS_HANDSHAKE_TIMEOUT: network('timed_out', 'The TLS handshake took too long.'),
   ERR_TLS_RENEGOTIATION_DISABLED: target('tls_handshake_failed', 'The server asked for a renegotiation.'),
+};
+
+/** What the same codes say after a handshake that came to its end, where they say something else. */
+export const laterTlsVerdicts: Table = {
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: tlsVerdicts['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED']!,
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': alert(NEGOTIATES_AGAIN),
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: alert(NEGOTIATES_AGAIN),
 };
 
 const expired = target('tls_expired', 'The certificate, or one above it, is past its end of validity.');

@@ -112,7 +112,8 @@ function reasonOfAny(report: Report): string {
   const isHttp2End = code === 'http2_ended' || (code === 'protocol_unreachable' && error?.phase === 'request');
   if (isHttp2End && http2Error !== undefined) return http2Reason(http2Error, isAnswerBegun);
   // The handshake came to its end for the client.
-  if (code === 'tls_handshake_failed' && error?.phase === 'request') return 'the server ended the TLS connection';
+  const isAfterHandshake = error?.phase === 'request' || error?.phase === 'response';
+  if (code === 'tls_handshake_failed' && isAfterHandshake) return 'TLS failed after the handshake';
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
   if (code === 'dns_error' && rcode !== undefined)
     return `the resolver answered ${/^[A-Z0-9]{1,16}$/.test(rcode) ? rcode : 'an error'}`;

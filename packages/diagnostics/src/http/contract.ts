@@ -109,8 +109,8 @@ const deviations = (maxItems: number) =>
   Type.Array(deviation, {
     maxItems,
     description:
-      'Where the answer departs from HTTP although browsers take it: the answer was read as they read it. Absent: ' +
-      'nothing was seen. Strict programs, such as proxies and firewalls, may refuse such an answer.',
+      'Where the answer departs from HTTP although browsers take it: the answer was read as they read it. With ' +
+      '`location_differs` alone they do not. Absent: nothing was seen. Strict programs, such as proxies and firewalls, may refuse such an answer.',
   });
 
 const redirect = Type.Object(

@@ -1,4 +1,4 @@
-/** A rule of HTTP that an answer breaks and that no browser insists on. */
+/** A rule of HTTP that an answer breaks; but for `location_differs` none that browsers insist on. */
 interface Rule {
   readonly clause: string;
   readonly text: string;
@@ -29,6 +29,10 @@ export const deviationRules = {
   header_name_empty: { clause: 'RFC 9110 section 5.1', text: 'A header without a name; it is ignored.' },
   header_without_colon: { clause: 'RFC 9112 section 5', text: 'A header line without a colon; it is ignored.' },
   header_control_character: { clause: 'RFC 9110 section 5.5', text: 'A control character in the value of a header.' },
+  location_differs: {
+    clause: 'RFC 9110 section 5.3',
+    text: 'Location headers that differ: the first is taken here, and browsers such as Chromium refuse the answer.',
+  },
   content_length_invalid: {
     clause: 'RFC 9112 section 6.3',
     text: 'Content-Length is no number; the body was read until the connection closed.',

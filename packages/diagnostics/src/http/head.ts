@@ -12,9 +12,13 @@ export interface Head {
 }
 
 /** The value of a header, of its first line where there are several. Names are compared without case. */
-export function headerOf({ rawHeaders }: Head, name: string): string | undefined {
-  const at = rawHeaders.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
-  return at === -1 ? undefined : rawHeaders[at + 1];
+export function headerOf(head: Head, name: string): string | undefined {
+  return headersOf(head, name)[0];
+}
+
+/** The values of all lines of a header. */
+export function headersOf({ rawHeaders }: Head, name: string): readonly string[] {
+  return rawHeaders.filter((_text, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name);
 }
 
 /** The fields of a result that come from the head, escaped and bounded. */

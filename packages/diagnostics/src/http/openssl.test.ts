@@ -330,6 +330,9 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
     server.command('r');
 
     expect(await outcome).toMatchObject({ result: 'failure', sslVersion: 'TLSv1.2', error: { source: 'target' } });
+    const { error } = await outcome;
+    expect(error).toMatchObject({ code: 'tls_handshake_failed', phase: 'request' });
+    expect(error?.message).toContain('the server wanted to negotiate again, such as for a certificate of the client');
     expect(server.output().split('GET / HTTP/1.1')[1]).not.toContain('TLS client extension');
   });
 

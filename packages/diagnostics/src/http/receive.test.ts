@@ -76,6 +76,20 @@ describe('a hostile HTTP/1.1 answer', () => {
     expect(outcome.timings?.firstByte).toBeUndefined();
   });
 
+  it.each([
+    ['differ', '/a', '/b', [expect.objectContaining({ code: 'location_differs' })]],
+    ['are the same', '/a', '/a', undefined],
+  ])('names two Location headers that %s', async (_reason, first, second, deviations) => {
+    const head = `HTTP/1.1 301 Moved\r\nLocation: ${first}\r\nlocation: ${second}\r\nContent-Length: 0\r\n\r\n`;
+    const port = await answering((socket) => socket.end(head));
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`);
+
+    expect(outcome).toMatchObject({ result: 'success', location: '/a' });
+    expect(outcome.deviations).toEqual(deviations);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
   it.each<[string, string, string, (socket: Socket) => void]>([
     ['connection_closed', 'closed', `${OK}Content-Length: 100\r\n\r\nabc`, (socket) => socket.end()],
     ['connection_reset', 'reset', `${OK}Content-Length: 100\r\n\r\nabc`, (socket) => socket.resetAndDestroy()],

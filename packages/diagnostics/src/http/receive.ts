@@ -3,7 +3,7 @@ import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 import { connectionClosed, timedOut } from '../classify.ts';
 import type { DeviationCode } from './deviations.ts';
 import { readBody, type Body, type BodyReader } from './body.ts';
-import { headerOf, type Head } from './head.ts';
+import { headerOf, headersOf, type Head } from './head.ts';
 import type { PeerError } from './http2-reader.ts';
 
 /**
@@ -137,6 +137,7 @@ export function receive(
         sink.firstByte();
         const headMs = since();
         head = received;
+        if (new Set(headersOf(received, 'location')).size > 1) deviations.add('location_differs');
         reader = readBody(headerOf(received, 'content-encoding'));
         onHead({ head, headMs, firstByteMs: firstByteMs ?? headMs });
       },

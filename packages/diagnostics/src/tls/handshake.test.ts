@@ -183,6 +183,19 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
     expect(outcome).toMatchObject({ result: 'failure', error: { code, phase: 'tls', source: 'target' } });
   });
 
+  it.each([
+    ['127.0.0.1', 'no name was sent (SNI), since the host of the URL is an address'],
+    ['good.test', 'The server does not know the name of the host.'],
+  ])('says whether a server that refuses the name was sent one: %s', async (host, message) => {
+    const alert = Buffer.from('15030300020270', 'hex');
+    const port = await startRaw((socket) => socket.once('data', () => socket.end(alert)));
+
+    const { error } = await checkOf(`https://${host}:${port}/`, {}, hosts);
+
+    expect(error).toMatchObject({ code: 'tls_handshake_failed', phase: 'tls' });
+    expect(error?.message).toContain(message);
+  });
+
   it('ends the check, and not the process, where nobody can read the key of the certificate', async () => {
     const unreadable = new X509Certificate(withUnreadableKey(good).cert).raw;
     const port = await startRaw((socket) => socket.once('data', () => socket.write(serverFlight([unreadable]))));

@@ -8,6 +8,7 @@ import { certificateOf, type Certificate } from './certificate.ts';
 import { certificateFieldsOf, daysLeft, describeChain } from './describe-certificate.ts';
 import { certificateFaults, distrustOf, type Verification } from './faults.ts';
 import { describeStaple } from './ocsp.ts';
+import { NEGOTIATES_AGAIN } from '../verdicts.ts';
 import { buildPath } from './path.ts';
 import type { Tls, TlsFields } from './schema.ts';
 import { handshakeSecretOf, readServerFlight, type ServerFlight } from './server-flight.ts';
@@ -82,7 +83,11 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
     const fail = (failure: Failure, thrown?: unknown): void =>
       settle(() => {
         const seen = flight();
-        return { socket: null, fields: shownBefore(tlsSocket, seen), failure: explained(failure, thrown, seen, alpn) };
+        return {
+          socket: null,
+          fields: shownBefore(tlsSocket, seen),
+          failure: explained(failure, thrown, seen, options),
+        };
       });
     const giveUp = (): void => fail(timedOut('tls', 'The TLS handshake did not come to its end in time.'));
     const failed = (error: unknown): void => fail(classifyError(error, 'tls'), error);
@@ -113,20 +118,27 @@ function shownBefore(socket: TLSSocket, { certificates }: ServerFlight): Omit<Tl
 const CLIENT_CERTIFICATE_ALERT = /HANDSHAKE_FAILURE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED/;
 
 /** Says what the handshake so far tells about its failure. */
-function explained(failure: Failure, thrown: unknown, flight: ServerFlight, alpn: readonly string[]): Failure {
+function explained(failure: Failure, thrown: unknown, flight: ServerFlight, { alpn, host }: HandshakeOptions): Failure {
   if (failure.code === 'protocol_unreachable') {
     return {
       ...failure,
       message: `The server speaks none of the protocols that were offered by ALPN: ${alpn.join(', ')}.`,
     };
   }
+  if (isIP(host) !== 0 && codeOf(thrown) === 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME') {
+    return { ...failure, message: NAME_REQUIRED };
+  }
   const isEnd = failure.code === 'connection_closed' || failure.code === 'connection_reset';
   if (!flight.asksForCertificate || !(isEnd || isAlert(thrown))) return failure;
-  const isRefusal = !isEnd && CLIENT_CERTIFICATE_ALERT.test(String((thrown as { code?: unknown }).code));
+  const isRefusal = !isEnd && CLIENT_CERTIFICATE_ALERT.test(codeOf(thrown));
   return {
     ...failure,
     message: isRefusal ? CLIENT_CERTIFICATE_REQUIRED : `${failure.message} ${ASKED_FOR_CERTIFICATE}`,
   };
+}
+
+function codeOf(thrown: unknown): string {
+  return Error.isError(thrown) && 'code' in thrown ? String(thrown.code) : '';
 }
 
 /**
@@ -134,13 +146,20 @@ function explained(failure: Failure, thrown: unknown, flight: ServerFlight, alpn
  * absence, when the handshake has ended for the client (RFC 8446 section 4.4.2.4).
  */
 export function explainLater(failure: Failure, { protocol, clientCertificateRequested }: Tls): Failure {
-  if (protocol !== 'TLSv1.3' || clientCertificateRequested !== true) return failure;
+  if (protocol !== 'TLSv1.3') return failure;
+  if (clientCertificateRequested !== true) {
+    return failure.message === NEGOTIATES_AGAIN ? { ...failure, message: REFUSED_LATER } : failure;
+  }
   if (failure.code === 'connection_closed' || failure.code === 'connection_reset') {
     return { ...failure, message: `${failure.message} ${ASKED_FOR_CERTIFICATE}` };
   }
   return failure.code === 'tls_handshake_failed' ? { ...failure, message: CLIENT_CERTIFICATE_REQUIRED } : failure;
 }
 
+const NAME_REQUIRED =
+  'The server refuses a client that names no host; no name was sent (SNI), since the host of the URL is an address.';
+/** TLS 1.3 has no second handshake (RFC 8446 section 4.6). */
+const REFUSED_LATER = 'The server ended TLS with the alert “handshake failure” after the handshake.';
 const ASKED_FOR_CERTIFICATE = 'Before that it asked for a certificate of the client.';
 const CLIENT_CERTIFICATE_REQUIRED = 'The server requires a certificate of the client.';
 

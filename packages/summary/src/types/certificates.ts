@@ -84,7 +84,8 @@ function faults(faulty: readonly HttpReport[]): readonly Found[] {
 /** An alert after a handshake that came to its end leaves no connection that a request could be answered over. */
 function tlsFailed(own: readonly HttpReport[]): string {
   if (own.every(({ result }) => result.tls === undefined)) return 'No TLS connection could be made';
-  return `The server ${own.every(({ result }) => result.tls !== undefined) ? 'ended' : 'refused or ended'} the TLS connection`;
+  if (own.every(({ result }) => result.tls !== undefined)) return 'TLS failed after the handshake';
+  return 'TLS failed, in the handshake or after it';
 }
 
 function phraseOfFault({ code, reason }: Fault): string {

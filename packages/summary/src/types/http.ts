@@ -130,11 +130,16 @@ function deviations(reports: readonly HttpReport[]): readonly Found[] {
   const rules = unique(
     deviant.flatMap((report) => deviationsOf(report).map(({ code, clause }) => `${ruleName(code)} (${clause})`)),
   );
+  const refused = deviant.filter((report) => deviationsOf(report).some(({ code }) => code === REFUSED_BY_BROWSERS));
+  const refusal = `Browsers such as Chromium refuse one with Location headers that differ, as ${naming(refused)} got.`;
   const text =
-    `The answer that ${naming(deviant)} got breaks the rules of HTTP, which browsers overlook and strict proxies may ` +
-    `refuse: ${listed(rules)}.`;
+    `The answer that ${naming(deviant)} got breaks the rules of HTTP, which ` +
+    `${refused.length === 0 ? 'browsers overlook and ' : ''}strict proxies may refuse: ${listed(rules)}.` +
+    (refused.length === 0 ? '' : ` ${refusal}`);
   return [found('http_deviates', 'warning', deviant, text)];
 }
+
+const REFUSED_BY_BROWSERS = 'location_differs';
 
 type Deviations = NonNullable<ResultOf<'http'>['deviations']>;
 

@@ -307,6 +307,16 @@ describe('an http check', () => {
     expect(textOf(summary, 'certificate_expired')).toContain('the certificate was valid until 2026-01-01 (fra-1)');
   });
 
+  it('does not say that browsers overlook Location headers that differ', () => {
+    const twice = { code: 'location_differs' as const, clause: 'RFC 9110 section 5.3', text: 'x' };
+    const summary = summaryOf('http', { 'fra-1': http(301, { deviations: [twice] }) });
+
+    expect(textOf(summary, 'http_deviates')).toContain(
+      'Chromium refuse one with Location headers that differ, as fra-1',
+    );
+    expect(textOf(summary, 'http_deviates')).not.toContain('overlook');
+  });
+
   it('says that a handshake failed for want of a certificate of the client', () => {
     const failed = bad('tls_handshake_failed', {}, { phase: 'tls' });
     const message = 'The server requires a certificate of the client.';
@@ -323,9 +333,9 @@ describe('an http check', () => {
     const summary = summaryOf('http', each('fra-1 ber-1', { ...failed, error: { ...failed.error!, message } }));
 
     expect(textOf(summary, 'tls_failed')).toBe(
-      'The server ended the TLS connection: the server requires a certificate of the client (2 probes).',
+      'TLS failed after the handshake: the server requires a certificate of the client (2 probes).',
     );
-    expect(summary.headline).not.toContain('handshake failed');
+    expect(summary.headline).toContain(': TLS failed after the handshake.');
   });
 
   const url = 'https://example.com/';
