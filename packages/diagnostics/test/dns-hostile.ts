@@ -94,7 +94,12 @@ export const hostileBehaviours = {
   'nodata-aside': one(() => ({ flags: rd, authority: [soa('other.example')] })),
   bare: one(() => ({ flags: rd })),
   nxdomain: one(() => ({ flags: aa | rd, rcode: 3, authority: [soa(zone)] })),
+  'nodata-elsewhere': one(() => ({ flags: resolves, authority: [soa('other.example')] })),
+  'nodata-below': one(({ name }) => ({ flags: resolves, authority: [soa(`below.${name.slice(0, -1)}`)] })),
   'nxdomain-bare': one(() => ({ flags: rd, rcode: 3 })),
+  'nxdomain-stripped': one(() => ({ flags: resolves, rcode: 3 })),
+  'nxdomain-ns': one(() => ({ flags: resolves, rcode: 3, authority: [ns(zone)] })),
+  'nxdomain-elsewhere': one(() => ({ flags: resolves, rcode: 3, authority: [soa('other.example')] })),
   // Aliases.
   alias: one(({ name }) => ({ flags: resolves, answers: [cname(name, 'web.example.net')] })),
   'alias-whole': one(({ name }) => ({

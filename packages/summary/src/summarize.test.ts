@@ -279,6 +279,10 @@ describe('the headline', () => {
       summaryOf('dns', { 'fra-1': bare }),
     ],
     [
+      'No probe got an answer for example.com (A): the server said NXDOMAIN with nothing that proves it.',
+      summaryOf('dns', each('fra-1 ber-1', dns('NXDOMAIN', { flags: ['qr', 'rd'] }))),
+    ],
+    [
       'No probe got an answer for example.com (A): the address of the resolver could not be found.',
       summaryOf('dns', { 'fra-1': noResolver }),
     ],

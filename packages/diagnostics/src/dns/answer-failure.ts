@@ -2,7 +2,7 @@ import { escapeText, type Failure } from '@vantage/contract';
 
 import type { ClassifiedAnswer } from './answer-kind.ts';
 import { sameName } from './names.ts';
-import { rcodeFailure } from './rcodes.ts';
+import { rcodeFailure, rcodeName } from './rcodes.ts';
 import { badResponse } from './transport/exchange.ts';
 
 const MAX_NAME_LENGTH = 300;
@@ -25,7 +25,11 @@ export function answerFailure(
       return noAnswer(`The server referred to ${escapeText(zone, MAX_NAME_LENGTH)} and did not answer.`);
     }
     case 'lame':
-      return noAnswer('The server answered NOERROR with neither records nor anything that proves that there are none.');
+      return noAnswer(
+        rcode === 0
+          ? 'The server answered NOERROR with neither records nor anything that proves that there are none.'
+          : `The server answered ${rcodeName(rcode)} with nothing that proves it.`,
+      );
     case 'truncated':
       return noAnswer('The answer is cut off (TC): what it holds may be a part of it.');
     case 'loop':

@@ -28,6 +28,7 @@ const soa = 'zone.example. SOA ns.zone.example. admin.zone.example. 1 7200 3600 
 const ns = 'zone.example. NS ns.zone.example.';
 const address = 'www.zone.example. A 192.0.2.1';
 const alias = 'www.zone.example. CNAME web.other.example.';
+const elsewhere = 'elsewhere.example. SOA a. b. 1 2 3 4 5';
 const bare = 'qr rd';
 
 describe('an answer', () => {
@@ -78,6 +79,39 @@ describe('an answer', () => {
     ['a DNAME that grows for ever', 'loop', { answers: ['zone.example. DNAME a.zone.example.'] }],
     ['NXDOMAIN', 'nxdomain', { rcode: 'NXDOMAIN', authority: [soa] }],
     ['NXDOMAIN of an alias', 'nxdomain', { rcode: 'NXDOMAIN', answers: [alias] }],
+    [
+      'NXDOMAIN of an alias, by the SOA of its end',
+      'nxdomain',
+      { flags: bare, rcode: 'NXDOMAIN', answers: [alias], authority: ['other.example. SOA a. b. 1 2 3 4 5'] },
+    ],
+    ['NXDOMAIN of a resolver that strips the SOA', 'nxdomain', { rcode: 'NXDOMAIN' }],
+    ['NXDOMAIN with authority alone', 'nxdomain', { flags: 'qr aa', rcode: 'NXDOMAIN' }],
+    ['NXDOMAIN with the name servers of the zone alone', 'nxdomain', { rcode: 'NXDOMAIN', authority: [ns] }],
+    ['NXDOMAIN by the SOA of the root', 'nxdomain', { rcode: 'NXDOMAIN', authority: ['. SOA a. b. 1 2 3 4 5'] }],
+    [
+      'NXDOMAIN with SOA, without authority and recursion',
+      'nxdomain',
+      { flags: bare, rcode: 'NXDOMAIN', authority: [soa] },
+    ],
+    ['NXDOMAIN that nothing proves', 'lame', { flags: bare, rcode: 'NXDOMAIN' }],
+    ['NXDOMAIN that nothing proves, behind an alias', 'lame', { flags: bare, rcode: 'NXDOMAIN', answers: [alias] }],
+    [
+      'NXDOMAIN of a resolver that was not asked to resolve',
+      'lame',
+      { flags: 'qr ra', rcode: 'NXDOMAIN', recursionDesired: false },
+    ],
+    ['NXDOMAIN by the SOA of a zone elsewhere', 'lame', { rcode: 'NXDOMAIN', authority: [elsewhere] }],
+    ['the same with authority', 'lame', { flags: 'qr aa', rcode: 'NXDOMAIN', authority: [elsewhere] }],
+    [
+      'NXDOMAIN by the SOA of a zone below',
+      'lame',
+      { rcode: 'NXDOMAIN', authority: ['a.www.zone.example. SOA a. b.'] },
+    ],
+    ['NODATA of a resolver by the SOA of a zone elsewhere', 'lame', { authority: [elsewhere] }],
+    ['NODATA with authority by the SOA of a zone elsewhere', 'lame', { flags: 'qr aa', authority: [elsewhere] }],
+    ['NODATA by the SOA of a zone below', 'lame', { authority: ['a.www.zone.example. SOA a. b. 1 2 3 4 5'] }],
+    ['NODATA by the SOA of the name itself', 'nodata', { authority: ['WWW.zone.example. SOA a. b. 1 2 3 4 5'] }],
+    ['NODATA by one SOA of two', 'nodata', { authority: [elsewhere, soa] }],
     ['SERVFAIL', 'error', { rcode: 'SERVFAIL' }],
     ['YXDOMAIN of a DNAME', 'error', { rcode: 'YXDOMAIN', answers: ['zone.example. DNAME new.example.'] }],
   ])('with %s is of the kind %s', (_reason, kind, given) => {

@@ -7,7 +7,7 @@ export const answerKinds = {
   nodata: 'the name, or the one its aliases lead to, exists without records of the type (RFC 2308 section 2.2)',
   nxdomain: 'the name, or the one its aliases lead to (RFC 6604), does not exist',
   referral: 'the name servers of another zone, and no answer',
-  lame: 'NOERROR with neither records nor anything that proves that there are none',
+  lame: 'NOERROR with neither records nor anything that proves that there are none, or NXDOMAIN that nothing proves',
   truncated: 'cut off (TC), over TCP too or because TCP fails',
   foreign: 'records that were not asked for, and none that were',
   loop: 'aliases that lead in a circle',
@@ -50,7 +50,8 @@ export interface ClassifiedAnswer {
  * What an answer says about the question. Only records of the name that was asked for and of the names that its aliases
  * lead to count (RFC 2181 section 5.4.1, RFC 5452 section 6). NODATA is told from a referral by RFC 2308 section 2.2: an
  * SOA record in the authority section, or no NS records there. An empty answer without SOA is NODATA if the server has
- * authority (AA) or was asked to resolve and does so (RD and RA); else it proves nothing.
+ * authority (AA) or was asked to resolve and does so (RD and RA); else it proves nothing. Neither does one whose SOA is of
+ * a zone that the name is not in. NXDOMAIN is judged alike, and NS records make no referral of it (section 2.1).
  */
 export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
   const { name, isAlias, isLoop } = followAliases(answer);
@@ -60,7 +61,7 @@ export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
     canonicalName: isAlias ? name : null,
     referral: kind === 'referral' || kind === 'alias' ? referral : null,
   });
-  if (answer.rcode === 'NXDOMAIN') return classified('nxdomain');
+  if (answer.rcode === 'NXDOMAIN') return classified(isProved(answer, name) ? 'nxdomain' : 'lame');
   if (answer.rcode !== 'NOERROR') return classified('error');
   // RFC 2181 section 9: whatever such an answer holds may be a part of it.
   if (answer.flags.includes('tc')) return classified('truncated');
@@ -107,15 +108,23 @@ function aliasOf(name: string, answers: readonly AnswerRecord[]): string | undef
 }
 
 function isNodata(answer: AnswerToClassify, name: string, isAlias: boolean): boolean {
-  const { authority, flags, recursionDesired } = answer;
-  if (authority.some((record) => record.type === 'SOA' && isWithin(name, record.name))) return true;
+  const { authority, flags } = answer;
+  const hasSoa = authority.some(({ type }) => type === 'SOA');
+  if (hasSoa) return isProved(answer, name);
   const nameServers = authority.filter((record) => record.type === 'NS');
   // With the zone known: its own servers in an answer with authority are no referral.
   const isOwnZone = ({ name: owner }: AnswerRecord): boolean =>
     answer.zone !== undefined && sameName(owner, answer.zone);
   if (nameServers.length > 0 && !(flags.includes('aa') && nameServers.every(isOwnZone))) return false;
   // Authority is about the name asked for (RFC 1035 section 4.1.1), and not every resolver follows an alias to its end.
-  return !isAlias && (flags.includes('aa') || (recursionDesired && flags.includes('ra')));
+  return !isAlias && isProved(answer, name);
+}
+
+/** True where a server that can know says that there is nothing: with the SOA of a zone of the name, or without any. */
+function isProved({ authority, flags, recursionDesired }: AnswerToClassify, name: string): boolean {
+  const zones = authority.filter(({ type }) => type === 'SOA').map((record) => record.name);
+  if (zones.length > 0) return zones.some((zone) => isWithin(name, zone));
+  return flags.includes('aa') || (recursionDesired && flags.includes('ra'));
 }
 
 /** The zone of the NS records in the authority section: on the way to the name, and below the zone asked where it is known. */

@@ -79,7 +79,9 @@ export function dnsReason(result: Dns): string | undefined {
     case 'referral':
       return `referred to ${shown(answer.referral ?? '.', 120)}, did not answer`;
     case 'lame':
-      return 'the server sent neither records nor a proof that there are none';
+      return result.rcode === 'NXDOMAIN'
+        ? 'the server said NXDOMAIN with nothing that proves it'
+        : 'the server sent neither records nor a proof that there are none';
     case 'truncated':
       return error?.code === 'dns_no_answer' ? 'the answer was cut off (TC)' : undefined;
     case 'foreign':
