@@ -27,6 +27,7 @@ export const findingCodes = {
   dns_rcode_differs: 'The answers have different rcodes.',
   dns_unanswered:
     'The server that was asked could not be reached, or did not answer the question, which proves nothing about the name.',
+  dns_filtered: 'A resolver says that a filter made its answer, which then is no fact about the name.',
   dns_answers_differ: 'Probes got different answers.',
   dnssec_failed: 'The answer fails the validation of DNSSEC.',
   dnssec_differs: 'Some resolvers validated the answer, others did not.',

@@ -2,7 +2,13 @@ import type { AnyCheckType } from '@vantage/contract';
 
 import { checkTypes } from './registry.ts';
 
-export { classifyAnswer, type AnswerKind, type ClassifiedAnswer } from './dns/answer-kind.ts';
+export {
+  classifyAnswer,
+  isFilterError,
+  isHeldBack,
+  type AnswerKind,
+  type ClassifiedAnswer,
+} from './dns/answer-kind.ts';
 export { sameName } from './dns/names.ts';
 export type { IcmpNotice } from './icmp-contract.ts';
 export { checkTypes } from './registry.ts';

@@ -30,6 +30,9 @@ const soa = (zone: string): WireRecord => ({
   data: Uint8Array.from([...wireName(`ns.${zone}`), ...wireName(`admin.${zone}`), ...[1, 2, 3, 4, 5].flatMap(u32)]),
 });
 
+/** The OPT record with an extended DNS error (option 15) that has no text. */
+const extendedError = (code: number): WireRecord => optRecord([0, 15, 0, 2, ...u16(code)]);
+
 const zone = HOSTILE_ZONE.slice(0, -1);
 const evil = addressRecord('evil.example.net', '192.0.2.66');
 const right = ({ name }: WireQuery): WireRecord => addressRecord(name, '192.0.2.1');
@@ -100,6 +103,16 @@ export const hostileBehaviours = {
   'nxdomain-stripped': one(() => ({ flags: resolves, rcode: 3 })),
   'nxdomain-ns': one(() => ({ flags: resolves, rcode: 3, authority: [ns(zone)] })),
   'nxdomain-elsewhere': one(() => ({ flags: resolves, rcode: 3, authority: [soa('other.example')] })),
+  // Filters (RFC 8914).
+  'filter-nodata': one(() => ({ flags: resolves, additional: [extendedError(17)] })),
+  'filter-nxdomain': one(() => ({ flags: resolves, rcode: 3, additional: [extendedError(15)] })),
+  'filter-alias': one(({ name }) => ({
+    flags: resolves,
+    answers: [cname(name, 'web.example.net')],
+    additional: [extendedError(16)],
+  })),
+  'filter-forged': one((query) => ({ flags: resolves, answers: [right(query)], additional: [extendedError(4)] })),
+  'filter-refused': one(() => ({ flags: resolves, rcode: 5, additional: [extendedError(18)] })),
   // Aliases.
   alias: one(({ name }) => ({ flags: resolves, answers: [cname(name, 'web.example.net')] })),
   'alias-whole': one(({ name }) => ({

@@ -68,6 +68,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning', 'info'],
     '`answerKind` is `referral`, `lame` or `truncated`, or the addresses of the name servers in a trace could not be found. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN: the resolver was not found, not reached, refused … Does not count; alone it gives the verdict `unknown`. Info where another probe has another result. A referral to the name itself answers the question for its NS records.',
   ),
+  dns_filtered: degrading(
+    ['warning'],
+    'The extended DNS errors (`edns.extendedErrors`, RFC 8914) have Forged Answer (4), Blocked (15), Censored (16), Filtered (17) or Prohibited (18), and the answer has records, or would else be NXDOMAIN, NODATA, an alias alone, `lame` or SERVFAIL: `answerKind` is then `filtered`, which does not count, and alone gives the verdict `unknown`. Not REFUSED: who asks was denied. One finding for each error.',
+  ),
   dns_answers_differ: rule(
     ['warning', 'info'],
     'Two or more different sets of answers: only records of the type and the name that was asked for, or the name that its aliases lead to; order, TTL, signatures and the case of names are ignored, and answers that were cut. Info for A, AAAA, CNAME, HTTPS and SVCB, which go by place, and for RRSIG, NSEC and NSEC3, which may be made for each answer; else warning.',

@@ -40,6 +40,15 @@ const refusedBy = bad(
 );
 const cutAndUnheard = { ...unheard, rcode: 'NOERROR', answerKind: 'truncated' as const };
 
+const extended = (code: number, name: string) => ({
+  edns: {
+    ...{ version: 0, udpSize: 1232, dnssecOk: false, nsid: null },
+    extendedErrors: [{ code, name, text: '' }],
+  },
+});
+const filtered = dns([], extended(17, 'Filtered'));
+const blocked = dns('NXDOMAIN', extended(15, 'Blocked'));
+
 describe('the verdict', () => {
   it.each<[reason: string, verdict: Summary['verdict'], agree: string, summary: Summary]>([
     ['all answer', 'up', '3 of 3', summaryOf('ping', each('fra-1 ber-1 par-1', good))],
@@ -154,6 +163,14 @@ describe('the verdict', () => {
       '0 of 0',
       summaryOf('dns', each('fra-1 ber-1', result)),
     ]),
+    ['a name without records, by a filter', 'unknown', '0 of 0', summaryOf('dns', { 'fra-1': filtered })],
+    ['a name that a filter denies', 'unknown', '0 of 0', summaryOf('dns', { 'fra-1': blocked })],
+    [
+      'a name that a filter denies to some',
+      'degraded',
+      '1 of 1',
+      summaryOf('dns', { 'fra-1': blocked, 'ber-1': dns(['A 192.0.2.1']) }),
+    ],
     ['a resolver that cannot resolve the name', 'down', '1 of 1', summaryOf('dns', { 'fra-1': dns('SERVFAIL') })],
     [
       'name servers of a zone that are all dead, in a trace',
@@ -277,6 +294,18 @@ describe('the headline', () => {
     [
       'No probe got an answer for example.com (A): the server sent neither records nor a proof that there are none.',
       summaryOf('dns', { 'fra-1': bare }),
+    ],
+    [
+      'No probe got an answer for example.com (A): the resolver filtered the answer (EDE 17 Filtered).',
+      summaryOf('dns', each('fra-1 ber-1', filtered)),
+    ],
+    [
+      'No probe got an answer for example.com (A): the resolver 192.0.2.1 filtered the answer (EDE 15 Blocked).',
+      summaryOf('dns', { 'fra-1': { ...blocked, resolver: '192.0.2.1' } }),
+    ],
+    [
+      'example.com resolves (A) from the one probe that got an answer, but a resolver filters the answer; one probe got no answer to the question, which proves neither.',
+      summaryOf('dns', { 'fra-1': blocked, 'ber-1': dns(['A 192.0.2.1']) }),
     ],
     [
       'No probe got an answer for example.com (A): the server said NXDOMAIN with nothing that proves it.',

@@ -24,6 +24,7 @@ export function titleOf({ rcode, error, answers = [], answerKind, canonicalName,
 const kindWords: Readonly<Partial<Record<NonNullable<Dns['answerKind']>, string>>> = {
   alias: 'the alias alone',
   nodata: 'no records of this type',
+  filtered: 'filtered by the resolver',
   lame: 'no answer to the question',
   truncated: 'cut off',
   foreign: 'records that were not asked for',

@@ -30,6 +30,8 @@ export function answerFailure(
           ? 'The server answered NOERROR with neither records nor anything that proves that there are none.'
           : `The server answered ${rcodeName(rcode)} with nothing that proves it.`,
       );
+    case 'filtered':
+      return noAnswer(`The resolver answered ${rcodeName(rcode)}, and says that it filters the answer (RFC 8914).`);
     case 'truncated':
       return noAnswer('The answer is cut off (TC): what it holds may be a part of it.');
     case 'loop':

@@ -29,11 +29,12 @@ const MAX_NAME_LENGTH = 1024;
  */
 export function classifyMessage(message: Message, { query }: PreparedQuery, zone?: string): ClassifiedAnswer {
   const { recursionDesired, recordType } = query;
-  const { rcode, flags, answers, authority } = message;
+  const { rcode, flags, answers, authority, edns } = message;
+  const extendedErrors = edns?.extendedErrors.map(({ code }) => code);
   const queryName = nameInQuestion(message, query);
   const classified = classifyAnswer({
     ...{ queryName, recordType: recordType.name, recursionDesired, rcode: rcodeName(rcode) },
-    ...{ flags, answers, authority, zone },
+    ...{ flags, answers, authority, zone, extendedErrors },
   });
   return message.formatError === null ? classified : { ...classified, kind: 'malformed' };
 }

@@ -118,6 +118,25 @@ describe('an answer', () => {
     expect(classify(given).kind).toBe(kind);
   });
 
+  it.each<[string, AnswerKind, Given]>([
+    ['NXDOMAIN that is blocked', 'filtered', { rcode: 'NXDOMAIN', authority: [soa], extendedErrors: [15] }],
+    ['NXDOMAIN that is censored', 'filtered', { rcode: 'NXDOMAIN', extendedErrors: [16] }],
+    ['NODATA that is filtered', 'filtered', { extendedErrors: [17] }],
+    ['NODATA that is filtered, with SOA', 'filtered', { authority: [soa], extendedErrors: [0, 17] }],
+    ['NODATA that is prohibited', 'filtered', { extendedErrors: [18] }],
+    ['NODATA that is forged', 'filtered', { extendedErrors: [4] }],
+    ['an alias whose end is filtered', 'filtered', { answers: [alias], extendedErrors: [17] }],
+    ['SERVFAIL that is a block', 'filtered', { rcode: 'SERVFAIL', extendedErrors: [15] }],
+    ['a client that is refused', 'error', { rcode: 'REFUSED', extendedErrors: [18] }],
+    ['records that are forged', 'answer', { answers: [address], extendedErrors: [4] }],
+    ['NXDOMAIN from a stale cache', 'nxdomain', { rcode: 'NXDOMAIN', extendedErrors: [19] }],
+    ['NODATA that was synthesized', 'nodata', { authority: [soa], extendedErrors: [29] }],
+    ['SERVFAIL of an unreachable zone', 'error', { rcode: 'SERVFAIL', extendedErrors: [22] }],
+    ['a referral that is filtered', 'referral', { flags: bare, authority: [ns], extendedErrors: [17] }],
+  ])('with %s is, by its extended errors, of the kind %s', (_reason, kind, given) => {
+    expect(classify(given).kind).toBe(kind);
+  });
+
   it('names the end of its aliases', () => {
     const chain = [alias, 'web.other.example. CNAME edge.cdn.example.', 'edge.cdn.example. A 192.0.2.1'];
 

@@ -6,6 +6,8 @@ export const answerKinds = {
   alias: 'aliases that lead to a name of which the answer says nothing',
   nodata: 'the name, or the one its aliases lead to, exists without records of the type (RFC 2308 section 2.2)',
   nxdomain: 'the name, or the one its aliases lead to (RFC 6604), does not exist',
+  filtered:
+    'no records, by a resolver that says that it holds them back (extended DNS errors 4 and 15 to 18, RFC 8914)',
   referral: 'the name servers of another zone, and no answer',
   lame: 'NOERROR with neither records nor anything that proves that there are none, or NXDOMAIN that nothing proves',
   truncated: 'cut off (TC), over TCP too or because TCP fails',
@@ -34,6 +36,8 @@ export interface AnswerToClassify {
   readonly flags: readonly string[];
   readonly answers: readonly AnswerRecord[];
   readonly authority: readonly AnswerRecord[];
+  /** The codes of the extended errors (RFC 8914) of the answer. */
+  readonly extendedErrors?: readonly number[] | undefined;
   /** The zone that the server was asked for, where it is known: a referral then leads below it. */
   readonly zone?: string | undefined;
 }
@@ -56,11 +60,11 @@ export interface ClassifiedAnswer {
 export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
   const { name, isAlias, isLoop } = followAliases(answer);
   const referral = referralOf(answer, name);
-  const classified = (kind: AnswerKind): ClassifiedAnswer => ({
-    kind,
-    canonicalName: isAlias ? name : null,
-    referral: kind === 'referral' || kind === 'alias' ? referral : null,
-  });
+  const classified = (read: AnswerKind): ClassifiedAnswer => {
+    const kind = isHeldBack(read, answer.rcode, answer.extendedErrors) ? 'filtered' : read;
+    const refers = kind === 'referral' || kind === 'alias';
+    return { kind, canonicalName: isAlias ? name : null, referral: refers ? referral : null };
+  };
   if (answer.rcode === 'NXDOMAIN') return classified(isProved(answer, name) ? 'nxdomain' : 'lame');
   if (answer.rcode !== 'NOERROR') return classified('error');
   // RFC 2181 section 9: whatever such an answer holds may be a part of it.
@@ -72,6 +76,22 @@ export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
   if (isNodata(answer, name, isAlias)) return classified('nodata');
   if (isAlias) return classified('alias');
   return classified(referral === null ? 'lame' : 'referral');
+}
+
+/** Forged Answer, Blocked, Censored, Filtered, Prohibited (RFC 8914 section 4). */
+const filterErrors: ReadonlySet<number> = new Set([4, 15, 16, 17, 18]);
+
+/** True for an extended error by which a resolver says that the answer is one of its own making. */
+export function isFilterError(code: number): boolean {
+  return filterErrors.has(code);
+}
+
+const emptyKinds: ReadonlySet<AnswerKind> = new Set(['nodata', 'nxdomain', 'alias', 'lame']);
+
+/** True where a kind without records is told of an answer that a filter made. Who is refused was not filtered, but denied. */
+export function isHeldBack(kind: AnswerKind, rcode: string, extendedErrors: readonly number[] = []): boolean {
+  const isEmpty = emptyKinds.has(kind) || (kind === 'error' && rcode === 'SERVFAIL');
+  return isEmpty && extendedErrors.some(isFilterError);
 }
 
 /** More aliases than these are followed by no resolver. */

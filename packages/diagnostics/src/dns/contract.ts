@@ -204,7 +204,8 @@ export const dns = defineCheckType({
         verdict: Type.Enum(['validated', 'not_validated', 'validation_failed', 'unknown'], {
           description:
             'validated: the AD bit is set; not_validated: an answer without it, from an unsigned zone or a resolver that ' +
-            'does not validate; validation_failed: SERVFAIL that turns into an answer when validation is switched off (CD); ' +
+            'does not validate; validation_failed: SERVFAIL that turns into an answer when validation is switched off (CD), and whose ' +
+            'extended errors name no other cause; ' +
             'unknown: nothing can be said.',
         }),
       },

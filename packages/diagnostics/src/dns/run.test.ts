@@ -373,6 +373,26 @@ describe('an answer', () => {
     expect(outcome).toMatchObject({ result: 'failure', rcode: 'SERVFAIL', dnssec: { ad: false, verdict: 'unknown' } });
     expect(server.queries.map(({ query }) => query.flags & FLAGS.cd)).toEqual([0, FLAGS.cd, 0]);
   });
+
+  it.each([
+    ['No Reachable Authority', [22], 'unknown'],
+    ['Network Error', [23, 0], 'unknown'],
+    ['No Reachable Authority for the keys', [22, 9], 'validation_failed'],
+    ['DNSSEC Bogus', [6], 'validation_failed'],
+    ['Other', [0], 'validation_failed'],
+    ['nothing', [], 'validation_failed'],
+  ] as const)('that is SERVFAIL, and answers under CD, by %s: %j is %s', async (_reason, codes, verdict) => {
+    const errors = codes.flatMap((code) => [0, 15, 0, 2, 0, code]);
+    const server = await listen((query) => {
+      if ((query.flags & FLAGS.cd) === 0) return [respond(query, { rcode: 2, additional: [optRecord(errors)] })];
+      return [respond(query, { answers: [addressRecord('www.example.com', '192.0.2.1')] })];
+    });
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({ result: 'failure', rcode: 'SERVFAIL', dnssec: { ad: false, verdict } });
+    expect(outcome.error?.message.includes('DNSSEC')).toBe(verdict === 'validation_failed');
+  });
 });
 
 describe('the resolver', () => {

@@ -1,4 +1,11 @@
-import { classifyAnswer, sameName, type AnswerKind, type ClassifiedAnswer } from '@vantage/diagnostics/contract';
+import {
+  classifyAnswer,
+  isFilterError,
+  isHeldBack,
+  sameName,
+  type AnswerKind,
+  type ClassifiedAnswer,
+} from '@vantage/diagnostics/contract';
 
 import type { ResultOf } from '../report.ts';
 import { shown, unique } from '../words.ts';
@@ -8,11 +15,28 @@ type Dns = ResultOf<'dns'>;
 /** What an answer says, of a result that says it and of one by an agent that does not; undefined without an answer. */
 export function readAnswer(result: Dns): ClassifiedAnswer | undefined {
   const { answerKind: kind, canonicalName = null, referral = null } = result;
-  if (kind !== undefined) return { kind, canonicalName, referral };
+  const extendedErrors = extendedErrorsOf(result).map(({ code }) => code);
+  // An agent of an earlier release knows no filters.
+  if (kind !== undefined) {
+    const isFiltered = isHeldBack(kind, result.rcode ?? '', extendedErrors);
+    return { kind: isFiltered ? 'filtered' : kind, canonicalName, referral };
+  }
   const { rcode, queryName = '', recordType = '', flags = [], answers = [], authority = [] } = result;
   if (rcode === undefined) return undefined;
   const recursionDesired = flags.includes('rd');
-  return classifyAnswer({ queryName, recordType, recursionDesired, rcode, flags, answers, authority });
+  return classifyAnswer({ queryName, recordType, recursionDesired, rcode, flags, answers, authority, extendedErrors });
+}
+
+function extendedErrorsOf({ edns }: Dns): NonNullable<NonNullable<Dns['edns']>['extendedErrors']> {
+  return edns?.extendedErrors ?? [];
+}
+
+/** What the resolver says of a filter, such as `EDE 17 Filtered`; undefined where it says nothing of one. */
+export function filterOf(result: Dns): string | undefined {
+  const error = extendedErrorsOf(result).find(({ code }) => isFilterError(code));
+  const kind = kindOf(result);
+  const isTold = kind === 'filtered' || kind === 'answer';
+  return error === undefined || !isTold ? undefined : `EDE ${error.code} ${shown(error.name, 64)}`;
 }
 
 export function kindOf(result: Dns): AnswerKind | undefined {
@@ -20,7 +44,7 @@ export function kindOf(result: Dns): AnswerKind | undefined {
 }
 
 /** The kinds of answers that say nothing about the name. */
-const proofless: ReadonlySet<AnswerKind> = new Set(['referral', 'lame', 'truncated']);
+const proofless: ReadonlySet<AnswerKind> = new Set(['filtered', 'referral', 'lame', 'truncated']);
 
 /** The same, of a resolver; where all servers of a zone send such answers, the zone is at fault. */
 const mute: ReadonlySet<AnswerKind> = new Set([...proofless, 'foreign', 'malformed']);
@@ -40,7 +64,7 @@ export function isUnanswered(result: Dns): boolean {
   if (isDelegated(result)) return false;
   if (trace === undefined) return mute.has(kind) || (kind === 'error' && !tellingRcodes.has(rcode ?? ''));
   if (!proofless.has(kind)) return false;
-  return !isFailed || error.code === 'dns_no_answer';
+  return kind === 'filtered' || !isFailed || error.code === 'dns_no_answer';
 }
 
 /** True for a referral to the name itself: asked for its name servers, the zone above has named them. */
@@ -82,6 +106,8 @@ export function dnsReason(result: Dns): string | undefined {
       return result.rcode === 'NXDOMAIN'
         ? 'the server said NXDOMAIN with nothing that proves it'
         : 'the server sent neither records nor a proof that there are none';
+    case 'filtered':
+      return `the resolver filtered the answer (${filterOf(result) ?? 'RFC 8914'})`;
     case 'truncated':
       return error?.code === 'dns_no_answer' ? 'the answer was cut off (TC)' : undefined;
     case 'foreign':

@@ -6,7 +6,7 @@ import { groupsOf } from '../groups.ts';
 import { reasonOf } from '../reasons.ts';
 import { groupBy, type Report, type ResultOf } from '../report.ts';
 import { naming, shown, tally } from '../words.ts';
-import { dataOf, dnsReason, isUnanswered, kindOf, readAnswer } from './dns-answer.ts';
+import { dataOf, dnsReason, filterOf, isUnanswered, kindOf, readAnswer } from './dns-answer.ts';
 
 type DnsReport = Report<ResultOf<'dns'>>;
 
@@ -46,7 +46,7 @@ export function groupAnswers(reports: readonly DnsReport[]): readonly SummaryGro
 }
 
 export function findDns(reports: readonly DnsReport[]): readonly Found[] {
-  return [...rcodes(reports), ...unanswered(reports), ...answers(reports), ...dnssec(reports)];
+  return [...rcodes(reports), ...filtered(reports), ...unanswered(reports), ...answers(reports), ...dnssec(reports)];
 }
 
 function rcodes(reports: readonly DnsReport[]): readonly Found[] {
@@ -75,10 +75,22 @@ function rcodes(reports: readonly DnsReport[]): readonly Found[] {
   return all;
 }
 
+/** By what the resolvers say: an answer of a filter's making is no fact about the name. */
+function filtered(reports: readonly DnsReport[]): readonly Found[] {
+  return groupBy(reports, ({ result }) => filterOf(result)).map(([error, alike]) => {
+    const isMade = alike.some(({ result }) => kindOf(result) === 'answer');
+    const whose = alike.length === 1 ? 'The resolver' : 'The resolvers';
+    const text = `${whose} of ${naming(alike)} ${alike.length === 1 ? 'says' : 'say'} that a filter made the answer (${error}): ${
+      isMade ? 'its records may not be those of the name.' : 'it says nothing about the name.'
+    }`;
+    return found('dns_filtered', 'warning', alike, text, 'a resolver filters the answer');
+  });
+}
+
 /** By why: a resolver that many probes share fails them for one reason. */
 function unanswered(reports: readonly DnsReport[]): readonly Found[] {
-  const own = reports.filter(({ result }) => isUnanswered(result));
-  const severity = own.length === reports.length ? 'warning' : 'info';
+  const own = reports.filter(({ result }) => isUnanswered(result) && kindOf(result) !== 'filtered');
+  const severity = reports.every(({ result }) => isUnanswered(result)) ? 'warning' : 'info';
   return groupBy(own, reasonOf).map(([reason, alike]) => {
     const text = `Nothing was learned about the name by ${naming(alike)}: ${reason}.`;
     return found('dns_unanswered', severity, alike, text);

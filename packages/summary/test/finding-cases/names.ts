@@ -8,6 +8,13 @@ const timed = (timings: Readonly<Record<string, number>>) =>
   http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
 const verdict = (word: 'validated' | 'not_validated' | 'validation_failed' | 'unknown', more = {}) =>
   dns(['A 192.0.2.1'], { dnssec: { ad: word === 'validated', verdict: word }, ...more });
+/** With an extended DNS error. */
+const extended = (code: number) => ({
+  edns: {
+    ...{ version: 0, udpSize: 1232, dnssecOk: false, nsid: null },
+    extendedErrors: [{ code, name: `Error ${code}`, text: '' }],
+  },
+});
 const toCom = [{ name: 'com.', type: 'NS', ttl: 60, data: 'a.gtld-servers.net.' }];
 const txt = (text: string) => dns([`TXT "${text}"`], { recordType: 'TXT' });
 const named = (hostname: string | null, hostnameVerified: boolean | null, ip = '203.0.113.1') =>
@@ -122,6 +129,23 @@ export const nameCases: FindingCases = {
           'fra-1': dns([], { recordType: 'NS', answerKind: 'referral', referral: 'example.com.', canonicalName: null }),
         }),
       ],
+    ],
+  },
+  dns_filtered: {
+    present: [
+      ['no records, by a filter', summaryOf('dns', { 'fra-1': dns([], extended(17)) })],
+      ['NXDOMAIN by a block list', summaryOf('dns', { 'fra-1': dns('NXDOMAIN', extended(15)) })],
+      [
+        'the same of an agent that knows no filters',
+        summaryOf('dns', { 'fra-1': dns('NXDOMAIN', { ...extended(16), answerKind: 'nxdomain' }) }),
+      ],
+      ['a forged address', summaryOf('dns', { 'fra-1': dns(['A 192.0.2.1'], extended(4)) })],
+    ],
+    absent: [
+      ['no records, and nothing said of a filter', summaryOf('dns', { 'fra-1': dns([]) })],
+      ['NXDOMAIN from a stale cache', summaryOf('dns', { 'fra-1': dns('NXDOMAIN', extended(19)) })],
+      ['the caller is the one who may not ask', summaryOf('dns', { 'fra-1': dns('REFUSED', extended(18)) })],
+      ['no server of the zone can be reached', summaryOf('dns', { 'fra-1': dns('SERVFAIL', extended(22)) })],
     ],
   },
   dns_answers_differ: {
