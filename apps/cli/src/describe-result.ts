@@ -20,9 +20,12 @@ const describe: Describe = {
     told(rttAvg, (average) => `${ms(rttMin)} / ${ms(average)} / ${ms(rttMax)}`),
     told(jitter, (value) => `jitter ${ms(value)}`),
   ],
-  traceroute: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole }) => [
+  traceroute: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo }) => [
     told(hops, ({ length }) => count(length, 'hop')),
     reached === true ? told(rt, ms) : undefined,
+    reached === false && protocol !== 'icmp' && (echo?.received ?? 0) > 0
+      ? 'the target answers echo requests'
+      : undefined,
     told(pathMtu, (mtu) => `MTU ${mtu}`),
     told(mtuBlackHole, (bytes) => `packets from ${bytes} bytes on vanish`),
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),

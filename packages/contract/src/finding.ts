@@ -76,7 +76,7 @@ export const findingCodes = {
   routing_loop: 'Packets go round in a circle.',
   path_refused: 'A router said that the packets go no further.',
   path_stops: 'Nothing answers beyond a hop.',
-  path_cut: 'The trace ended before the path did, by its hop limit or for want of time.',
+  path_cut: 'The trace ended before the path did, by its hop limit, for want of time, or unanswered in its protocol.',
   flows_stop: 'Some flows end on the way, others reach the target: one of several parallel paths is broken.',
   path_loss: 'Loss begins at one hop and carries on to the target.',
   loss_at_target: 'Packets are lost at the target’s own hop alone.',

@@ -59,7 +59,13 @@ function sideOf(type: string, report: Report): Side {
   if (type === 'http') return httpSide(outcome, report.result);
   if (type === 'dns') return dnsSide(outcome, report.result);
   if (outcome === 'success') return 'up';
+  if (type === 'traceroute' && outcome === 'timeout' && answersEchoAlone(report.result)) return 'impaired';
   return type === 'udp' && outcome === 'timeout' ? 'silent' : 'down';
+}
+
+/** True where the target answered echo requests, and nothing of the protocol by which its path was asked. */
+export function answersEchoAlone({ protocol, reached, echo }: ResultOf<'traceroute'>): boolean {
+  return protocol !== 'icmp' && reached !== true && (echo?.received ?? 0) > 0;
 }
 
 /** The TTL that packets get without a wish: what it does not reach is not reached by any ordinary packet. */

@@ -7,16 +7,18 @@ import type { FieldsOf } from './types.ts';
 type Hop = NonNullable<FieldsOf<'traceroute'>['hops']>[number];
 
 /** Why a trace shows no further hop; nothing of one that came to the target. */
-export function StopNote({ stopReason, fullTtl }: FieldsOf<'traceroute'>): JSX.Element | null {
+export function StopNote({ stopReason, fullTtl, reached, protocol, echo }: FieldsOf<'traceroute'>): JSX.Element | null {
   const why = stopWords.get(stopReason ?? 'completed');
   if (why === undefined) return null;
   const rtts = fullTtl?.rtts ?? [];
   const answered = rtts.filter((rtt) => rtt !== null);
   const target = rtts.length === 0 ? '' : ` The target itself answered ${answered.length} of ${rtts.length} packets.`;
+  const isThere = reached === false && protocol !== 'icmp' && (echo?.received ?? 0) > 0;
   return (
     <p class="note">
       {why}
       {target}
+      {isThere ? ' It answers echo requests.' : ''}
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import { defineCheckType, familySchema, nullable, type InputError, type LookUpPlace } from '@vantage/contract';
 import { Type } from 'typebox';
 
-import { flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema, type Hop } from './result-fields.ts';
+import { echoSchema, flowPathSchema, fullTtlSchema, hopSchema, stopReasonSchema, type Hop } from './result-fields.ts';
 import { takesTrace } from './udp-ports.ts';
 
 /** Packets that one check may send. */
@@ -49,6 +49,7 @@ export const traceroute = defineCheckType({
       description: 'The path of each flow: which router answered which packet. Links of a path are within one flow.',
     }),
     fullTtl: nullable(fullTtlSchema),
+    echo: nullable(echoSchema),
     protocol: Type.Enum(['icmp', 'udp', 'tcp'], { description: 'What was sent.' }),
     pathMtu: nullable(
       Type.Integer({

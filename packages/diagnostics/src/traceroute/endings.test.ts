@@ -15,11 +15,11 @@ describe('a trace that its limit ends', () => {
 
     expect(outcome).toMatchObject({
       ...{ result: 'success', error: null, reached: true, rt: 30, stopReason: 'hop_limit' },
-      fullTtl: { rtts: [30, 30, 30], icmp: null },
+      fullTtl: { rtts: [30], icmp: null },
     });
     expect(outcome.hops?.map(({ ip }) => ip)).toEqual([1, 2, 3].map(router));
     expect(outcome.flows).toMatchObject([{ reached: true, stopReason: 'hop_limit' }]);
-    expect(ofTrace(fake).map(({ ttl }) => ttl)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3, 255, 255, 255]);
+    expect(ofTrace(fake).map(({ ttl }) => ttl)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3, 255]);
   });
 
   it('is a timeout where the target is silent, and blames no hop', async () => {
@@ -45,6 +45,37 @@ describe('a trace that its limit ends', () => {
       ...{ result: 'failure', error: { code: 'host_unreachable' }, stopReason: 'unreachable' },
       fullTtl: { icmp: { type: 3, code: 1, mark: '!H', from: router(5) } },
     });
+  });
+});
+
+describe('a target that leaves packets unanswered', () => {
+  it('is asked again after the second in which it limits its errors', async () => {
+    let firstMs: number | undefined;
+    const limited = (sent: FakeSent): readonly FakeAnswer[] | undefined => {
+      if (sent.ttl < 4) return undefined;
+      if (sent.ttl < 255) return [];
+      firstMs ??= performance.now();
+      return performance.now() - firstMs < 2_500 ? [] : [unreachable(sent, 3, TARGET, 0, 252)];
+    };
+    const { outcome, fake } = await traceOver(path(4, limited), { protocol: 'udp', queries: 1 }, { inTime: true });
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true });
+    expect(ofTrace(fake).filter(({ ttl }) => ttl === 255)).toHaveLength(3);
+  });
+
+  it.each(['udp', 'tcp'] as const)('by %s and answers echo requests is there', async (protocol) => {
+    const deaf = (sent: FakeSent): readonly FakeAnswer[] | undefined =>
+      sent.protocol === protocol && sent.ttl >= 4 ? [] : undefined;
+    const { outcome } = await traceOver(path(4, deaf), { protocol }, { inTime: true });
+
+    expect(outcome).toMatchObject({ result: 'timeout', reached: false, pathMtu: null });
+    expect(outcome.echo?.received).toBeGreaterThan(0);
+  });
+
+  it('of any kind has answered no echo request', async () => {
+    const { outcome } = await traceOver(() => [], { protocol: 'udp' }, { inTime: true });
+
+    expect(outcome.echo).toMatchObject({ received: 0 });
   });
 });
 

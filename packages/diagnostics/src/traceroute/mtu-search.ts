@@ -3,7 +3,7 @@ import type { ParamsOf, Target } from '@vantage/contract';
 import type { DiagnosticContext } from '../diagnostic.ts';
 import type { PacketSocket, PacketSockets } from '../sockets/packet-socket.ts';
 import { MAX_PACKETS, type traceroute } from './contract.ts';
-import { findPathMtu, MAX_MTU_PACKETS, UNKNOWN_MTU, type PathMtu } from './path-mtu.ts';
+import { findPathMtu, MAX_MTU_PACKETS, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
 import { FULL_QUERIES, type Trace } from './pursue.ts';
 import { isReached, rtOf } from './target-answers.ts';
 
@@ -14,12 +14,14 @@ export interface MtuSearch {
   readonly note: (trace: Trace) => void;
   /** Unknown where the target was not reached, unless routers said it. */
   readonly result: (trace: Trace) => Promise<PathMtu>;
+  /** What the target answered by now; null where nothing was asked. */
+  readonly echo: () => EchoCount | null;
   readonly stop: () => void;
 }
 
 /** The path MTU of a trace. Its socket is opened at once, beside those of the trace. */
 export function mtuSearch(
-  { maxHops, queries, flows }: ParamsOf<typeof traceroute>['options'],
+  { protocol, maxHops, queries, flows }: ParamsOf<typeof traceroute>['options'],
   target: Target,
   packets: PacketSockets,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
@@ -29,13 +31,19 @@ export function mtuSearch(
   const planned = (maxHops * queries + FULL_QUERIES) * flows;
   let found: Promise<PathMtu> | undefined;
   let rttMs: number | null = null;
+  const echo: EchoCount = { sent: 0, received: 0 };
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
   const hasRoom = planned + MAX_MTU_PACKETS <= MAX_PACKETS;
   const opening = hasRoom ? open() : undefined;
   // Whoever uses it hears of it.
   opening?.catch(() => undefined);
   const search = (maxPackets: number): void => {
-    found ??= findPathMtu(opening ?? open(), target, { rttMs: () => rttMs, maxPackets }, lent);
+    found ??= findPathMtu(
+      opening ?? open(),
+      target,
+      { rttMs: () => rttMs, maxPackets, echo, isAsking: protocol !== 'icmp' },
+      lent,
+    );
   };
   return {
     start: () => {
@@ -56,6 +64,7 @@ export function mtuSearch(
       // Where packets of any size are lost, large ones that are lost prove nothing.
       return blackHole !== null && isLossy(trace) ? UNKNOWN_MTU : { mtu, blackHole };
     },
+    echo: () => (echo.sent === 0 ? null : { ...echo }),
     stop: () => {
       over.abort();
       if (found === undefined) opening?.then((socket) => socket.close()).catch(() => undefined);

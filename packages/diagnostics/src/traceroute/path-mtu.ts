@@ -9,6 +9,7 @@ const FIRST_BYTES = 1_500;
 export const MAX_MTU_PACKETS = 48;
 /** No link carries less (RFC 791, RFC 8200 section 5). */
 const SMALLEST = { 4: 68, 6: 1_280 } as const;
+const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
 /** Where a router does not say what it carries (RFC 1191 section 7.1, the plateaus that are in use). */
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
 /** For a packet of a size of which nothing came back. */
@@ -37,6 +38,15 @@ export interface PathMtuLimits {
   readonly rttMs: () => number | null;
   /** What the check may send beside the trace. */
   readonly maxPackets: number;
+  /** Counts what is sent and what the target answers. */
+  readonly echo: EchoCount;
+  /** Asks first with a packet that any link carries: whether the target answers echo requests at all. */
+  readonly isAsking: boolean;
+}
+
+export interface EchoCount {
+  sent: number;
+  received: number;
 }
 
 /** Sends a packet of so many bytes, more than once where nothing comes back; undefined where no more can be sent. */
@@ -58,7 +68,7 @@ interface Pair {
 export async function findPathMtu(
   opening: Promise<PacketSocket>,
   target: Target,
-  { rttMs, maxPackets }: PathMtuLimits,
+  { rttMs, maxPackets, echo, isAsking }: PathMtuLimits,
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): Promise<PathMtu> {
   const waitMs = (): number => Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, (rttMs() ?? Infinity) * WAIT_RTTS));
@@ -72,12 +82,15 @@ export async function findPathMtu(
       sequence += 1;
       answer = await tryBytes(socket!, target, sequence, bytes, waitMs, signal);
       if (answer.kind === 'unsent') sequence -= 1;
+      else echo.sent += 1;
+      if (answer.kind === 'arrived') echo.received += 1;
     }
     return answer;
   };
   try {
     socket = sharedSocket(await opening);
     signal.addEventListener('abort', () => socket?.close(), { once: true });
+    if (isAsking) await attempt(ASKING_BYTES[target.family], 1);
     return await search(attempt, SMALLEST[target.family]);
   } catch {
     // The kernel refused what it should not, or the packet process died: nothing was learnt.

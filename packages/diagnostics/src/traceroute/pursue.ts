@@ -43,13 +43,15 @@ const BURST = 8;
 const BURST_EVERY_MS = 1;
 /** Silence after which the target is asked with the full TTL, and each further hop once. */
 const STALL_MS = 500;
+/** Time from one packet with the full TTL to the next of its flow: a target that limits its errors may have used up its own. */
+const FULL_GAPS_MS = [1_000, 2_000] as const;
 /** Packets with the full TTL, of each flow that needs them. */
-export const FULL_QUERIES = 3;
+export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
 
 /**
  * Sends packets with growing TTLs, a window of them at a time, until the path is known to the target, to its end, to a
- * loop, or to a run of silent hops. Where nothing more answers, the target is asked with the full TTL, and each hop up
- * to the limit once. A silent network costs one wait, since all of its hops are awaited at once.
+ * loop, or to a run of silent hops. Where nothing more answers, the target is asked with the full TTL, more than once
+ * while it is silent, and each hop up to the limit once. The hops of a silent network are awaited at once.
  *
  * @param onChange called after each answer and each packet given up
  */
@@ -120,16 +122,16 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       trace.views = look();
       if (isDue || awaitedOf(packets, trace.views).length === 0) noteStall();
       let burst = 0;
-      let wanted = nextOf(trace, stalled, plan);
+      let wanted = nextOf(trace, stalled, plan, clock.now());
       while (wanted !== null && burst < BURST && underWay().length < WINDOW) {
         send(wanted);
         burst += 1;
         trace.views = look();
-        wanted = nextOf(trace, stalled, plan);
+        wanted = nextOf(trace, stalled, plan, clock.now());
       }
       const awaited = awaitedOf(packets, trace.views);
       const leftMs = endsAtMs - performance.now();
-      if (wanted === null && awaited.length === 0 && !isStallDue()) return finish(false);
+      if (wanted === null && awaited.length === 0 && !isStallDue() && questionAt() === Infinity) return finish(false);
       if (isDue && leftMs <= 0) return finish(true);
       stopTimer = readFirstTimer(() => step(true), Math.max(1, Math.ceil(Math.min(leftMs, restMs(wanted, awaited)))));
     };
@@ -139,11 +141,15 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       [...trace.views.entries()].flatMap(([flow, { end }]) => (end === null && !stalled.has(flow) ? [flow] : []));
     const isStallDue = (): boolean => openFlows().length > 0;
     const noteStall = (): void => {
-      if (nextOf(trace, stalled, plan) !== null) return;
+      if (nextOf(trace, stalled, plan, clock.now()) !== null) return;
       const isIdle = awaitedOf(packets, trace.views).length === 0;
       if (!isIdle && clock.now() - progressMs < STALL_MS) return;
       for (const flow of openFlows()) stalled.add(flow);
       trace.views = look();
+    };
+    const questionAt = (): number => {
+      const times = trace.views.map((_, flow) => (stalled.has(flow) ? fullDueMs(trace, flow) : Infinity));
+      return packets.length < plan.maxPackets ? Math.min(...times) : Infinity;
     };
     /** Until there may be something to do without an answer. */
     const restMs = (wanted: Wanted | null, awaited: readonly TracePacket[]): number => {
@@ -151,7 +157,7 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       const outFor = underWay().map(({ awaitedMs }) => awaitedMs + STALL_MS - now);
       if (wanted !== null) return outFor.length < WINDOW ? BURST_EVERY_MS : Math.min(...outFor);
       const silentIn = awaited.map((packet) => packet.awaitedMs + waitMs(packet, packets, trace.views) - now);
-      return Math.min(...silentIn, ...(isStallDue() ? [progressMs + STALL_MS - now] : []));
+      return Math.min(...silentIn, questionAt() - now, ...(isStallDue() ? [progressMs + STALL_MS - now] : []));
     };
     const receive = (flow: number, received: ReceivedPacket): void => {
       if (isOver) return;
@@ -181,15 +187,28 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
 }
 
 /** Full TTLs go first: their answers say whether it is worth while to look further. One of each flow has its room. */
-function nextOf({ packets, views }: Trace, stalled: ReadonlySet<number>, plan: PursuitPlan): Wanted | null {
+function nextOf(trace: Trace, stalled: ReadonlySet<number>, plan: PursuitPlan, nowMs: number): Wanted | null {
+  const { packets, views } = trace;
   const isOpen = (flow: number): boolean => views[flow]!.end === null;
   const fullSent = (flow: number): number => packets.filter((one) => one.flow === flow && isFull(one)).length;
   const flows = views.map((_, flow) => flow).filter(isOpen);
   const room = plan.maxPackets - packets.length;
   const reserved = flows.filter((flow) => fullSent(flow) === 0).length;
-  const due = flows.find((flow) => stalled.has(flow) && fullSent(flow) < Math.min(FULL_QUERIES, plan.queries));
+  const due = flows.find((flow) => stalled.has(flow) && fullDueMs(trace, flow) <= nowMs);
   if (due !== undefined && room > 0) return { flow: due, ttl: FULL_TTL };
   return room > reserved ? nextPacket(views) : null;
+}
+
+/**
+ * When the target is to be asked with the full TTL: at once, and again while nothing comes back, since a target or a router
+ * may limit its errors, and other packets may have used up what it allows. Infinity where it is not to be asked.
+ */
+function fullDueMs({ packets, views }: Trace, flow: number): number {
+  const sent = packets.filter((one) => one.flow === flow && isFull(one));
+  const isAnswered = sent.some(({ answer }) => answer !== null && answer.kind !== 'refused');
+  if (views[flow]!.end !== null || isAnswered || sent.length >= FULL_QUERIES) return Infinity;
+  const last = sent.at(-1);
+  return last === undefined ? -Infinity : last.awaitedMs + FULL_GAPS_MS[sent.length - 1]!;
 }
 
 function giveUpSilent({ packets, views }: Trace, nowMs: number): boolean {
@@ -201,7 +220,7 @@ function giveUpSilent({ packets, views }: Trace, nowMs: number): boolean {
 }
 
 /**
- * The packet that an answer without a number is for: one with the full TTL, which is sent after a silence, else the first
+ * The packet that an answer without a number is for: the last with the full TTL, sent after a silence, else the first
  * unanswered one beyond every router that answered.
  */
 function likeliest(packets: readonly TracePacket[], flow: number): TracePacket | undefined {
@@ -209,7 +228,7 @@ function likeliest(packets: readonly TracePacket[], flow: number): TracePacket |
   const expired = own.filter((packet) => packet.answer?.kind === 'expired' && !isFull(packet));
   const lastRouter = Math.max(0, ...expired.map(({ ttl }) => ttl));
   const open = own.filter(({ answer, ttl }) => answer === null && ttl > lastRouter);
-  return open.find(isFull) ?? open.toSorted((a, b) => a.ttl - b.ttl || a.index - b.index)[0];
+  return open.findLast(isFull) ?? open.toSorted((a, b) => a.ttl - b.ttl || a.index - b.index)[0];
 }
 
 /**

@@ -117,4 +117,16 @@ export const fullTtlSchema = Type.Object(
   },
 );
 
+export const echoSchema = Type.Object(
+  {
+    sent: Type.Integer({ minimum: 0, maximum: 640 }),
+    received: Type.Integer({ minimum: 0, maximum: 640, description: 'Replies of the target.' }),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'The echo requests that look for the path MTU beside the trace, whatever its protocol. Large ones may be lost for their size; a reply shows that the target is there. Null where none were sent.',
+  },
+);
+
 export type FullTtl = Static<typeof fullTtlSchema>;

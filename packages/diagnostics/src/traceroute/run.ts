@@ -98,6 +98,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       fullTtl: fullTtlOf(trace, dress),
       pathMtu,
       mtuBlackHole,
+      echo: mtu.echo(),
       clock: clockOf(trace),
       ...verdict(trace, protocol, target, dress.shown),
     };
@@ -128,7 +129,7 @@ function refusedByPolicy(message: string): Failure {
 
 function notStarted(error: Failure, target: Target | null, protocol: 'icmp' | 'udp' | 'tcp'): Outcome<Traceroute> {
   const nothing = { rt: null, hops: [], flows: [], reached: false, stopReason: null, fullTtl: null };
-  const unknown = { pathMtu: null, mtuBlackHole: null, loop: null, clock: null };
+  const unknown = { pathMtu: null, mtuBlackHole: null, echo: null, loop: null, clock: null };
   return { result: outcomeOf(error), error, resolvedIp: target?.address ?? null, protocol, ...nothing, ...unknown };
 }
 

@@ -2,6 +2,7 @@ import type { LookUpPlace, PathEnd } from '@vantage/contract';
 
 import { found, type Found } from '../finding.ts';
 import { groupBy } from '../report.ts';
+import { answersEchoAlone } from '../sides.ts';
 import { thresholds } from '../thresholds.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
 import { findDeadWays } from './dead-ways.ts';
@@ -40,6 +41,7 @@ export function reasonOf(trace: Trace): PathEnd['reason'] {
   if (report.result.loop !== null && report.result.loop !== undefined) return 'loop';
   if (refusalOf(trace) !== undefined) return 'refused';
   if (stopReason === 'deadline') return 'cut';
+  if (answersEchoAlone(report.result)) return 'cut';
   // With the last TTL that was allowed answered, nothing beyond it was asked but the target.
   const isLimited = stopReason === 'hop_limit' && !isSilent(trace.steps.at(-1)!);
   return isLimited ? 'cut' : 'silent';
@@ -88,6 +90,27 @@ function stops(traces: readonly Trace[], placeOf: LookUpPlace | undefined): read
 /** Traces that ended before their path did: that says nothing of the last router they saw. */
 function cuts(traces: readonly Trace[]): readonly Found[] {
   const cut = traces.filter((trace) => reasonOf(trace) === 'cut');
+  const byEcho = cut.filter(({ report }) => answersEchoAlone(report.result));
+  const others = cut.filter((trace) => !byEcho.includes(trace));
+  return [...echoAlone(byEcho), ...cutShort(others)];
+}
+
+/** Whether a filter drops the packets or the target leaves them unanswered, nobody can tell from outside. */
+function echoAlone(traces: readonly Trace[]): readonly Found[] {
+  return grouped(traces, ({ report }) => protocolOf(report)).map((own) => {
+    const protocol = protocolOf(own[0]!.report);
+    const lengths = listed(unique(own.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
+    const text = `The target answers echo requests of ${naming(reports(own))}, and no ${protocol} packet of the trace: a filter on the way or the target itself drops those, or it limits its answers. The path is known up to hop ${lengths} only.`;
+    const brief = `it answers echo requests only, not ${protocol}`;
+    return found('path_cut', 'warning', reports(own), text, brief);
+  });
+}
+
+function protocolOf({ result }: TraceReport): string {
+  return result.protocol === 'tcp' ? 'TCP' : 'UDP';
+}
+
+function cutShort(cut: readonly Trace[]): readonly Found[] {
   return grouped(cut, ({ isReached, stopReason }) => `${isReached} ${stopReason}`).map((own) => {
     const { isReached, stopReason } = own[0]!;
     const why = whyCut.get(stopReason ?? '') ?? 'it was ended';

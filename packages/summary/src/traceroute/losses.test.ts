@@ -245,6 +245,20 @@ describe('traces that end before their path does', () => {
     expect(summary.paths?.ends).toEqual([{ node: 'ip:192.0.2.1', reason: 'cut', probes: ['fra-1'] }]);
   });
 
+  it('blame no router where the target answers echo requests, and call it degraded', () => {
+    const rows = [access, '192.0.2.1 5 5 5', '* * *'];
+    const of = (received: number): ReturnType<typeof summaryOf> =>
+      summaryOf('traceroute', {
+        'fra-1': trace(rows, { stopReason: 'gap_limit', protocol: 'udp', echo: { sent: 3, received } }),
+      });
+
+    expect([of(1).verdict, ...lines(of(1))]).toEqual(['degraded', 'path_cut warning: fra-1']);
+    expect(of(1).headline).toContain('but it answers echo requests only, not UDP');
+    expect(textOf(of(1), 'path_cut')).toContain('known up to hop 2 only');
+    expect(of(1).paths?.ends).toEqual([{ node: 'ip:192.0.2.1', reason: 'cut', probes: ['fra-1'] }]);
+    expect(lines(of(0))).toEqual(['down_everywhere critical: fra-1', 'path_stops warning: fra-1']);
+  });
+
   it('blame no router where time ran out', () => {
     const cut = { stopReason: 'deadline' as const, fullTtl: null };
     const summary = summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 5 5 5', '* * *'], cut) });
