@@ -23,13 +23,14 @@ export const failureCodes = {
   connection_reset: 'The target reset the connection after it was established.',
   connection_closed: 'The target closed the connection before it had answered.',
   host_unreachable:
-    'A router or the target said that the host cannot be reached (ICMP host unreachable, EHOSTUNREACH).',
-  network_unreachable: 'A router or this probe has no route to the network (ICMP network unreachable, ENETUNREACH).',
+    'A router or the target said that the host cannot be reached (ICMP host unreachable, EHOSTUNREACH), or the next hop of the probe does not answer on its link; with the source `probe`, its own routes do not lead there.',
+  network_unreachable:
+    'A router has no route to the network (ICMP network unreachable); with the source `probe`, the probe itself has none (ENETUNREACH).',
   port_unreachable:
     'The target, or a router on the way, said that the port is unreachable (ICMP): of the target in answer to a datagram, nothing listens there; of anyone else, or to a SYN, a packet filter refuses it.',
   protocol_unreachable: 'The target does not speak the protocol (ICMP protocol unreachable).',
   administratively_prohibited:
-    'A filter on the path said that it forbids the traffic (ICMP administratively prohibited).',
+    'A filter on the path said that it forbids the traffic (ICMP administratively prohibited); with the source `probe`, its own rules do.',
   time_exceeded: 'The packet ran out of hops before it reached the target (ICMP time exceeded).',
   packet_too_big: 'The packet is larger than the path carries (ICMP fragmentation needed or packet too big).',
   icmp_error: 'Another ICMP error came in answer; the message names its type and code.',

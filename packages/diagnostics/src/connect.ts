@@ -14,6 +14,7 @@ import {
   type SilenceWatch,
   type Watched,
 } from './sockets/icmp-watch.ts';
+import { unsentFailure } from './sockets/unsent.ts';
 
 export type Connected =
   | { readonly socket: Socket; readonly ms: number; readonly failure: null }
@@ -60,7 +61,8 @@ export function connectPinned(
     const refuse = ({ failure, notice }: HeardIcmp): void => settle({ socket: null, failure, icmp: notice });
     const fail = async (error: Error): Promise<void> => {
       socket.on('error', () => undefined);
-      const failure = classifyError(error, 'connect');
+      // The kernel takes a port once it has a way for the SYN: without one no packet left.
+      const failure = hasPort(localPort) ? classifyError(error, 'connect') : unsentFailure(error, 'connect');
       const watched = watchedOf(icmp, target, port, localPort);
       const isOfKernel = watched !== undefined && failure.source !== 'probe';
       const heard = isOfKernel ? await recallIcmp({ ...watched, recallMs: recallSince(started) }) : null;
@@ -93,8 +95,12 @@ function watchedOf(
   port: number,
   localPort: number | undefined,
 ): Omit<Watched, 'recallMs'> | undefined {
-  if (context === undefined || localPort === undefined) return undefined;
+  if (context === undefined || !hasPort(localPort)) return undefined;
   return { context, target, protocol: 'tcp', port, localPort };
+}
+
+function hasPort(localPort: number | undefined): localPort is number {
+  return localPort !== undefined && localPort !== 0;
 }
 
 function noAnswer(): Failure {

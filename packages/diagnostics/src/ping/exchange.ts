@@ -1,9 +1,9 @@
 import type { Failure } from '@vantage/contract';
 
-import { classifyError } from '../classify.ts';
 import { readFirstTimer } from '../read-first-timer.ts';
 import { awakeClock, awakeTimer, type AwakeClock } from '../sockets/awake-clock.ts';
 import type { PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
+import { unsentFailure } from '../sockets/unsent.ts';
 import { addressBytes, addressText } from '../sockets/wire/address.ts';
 import { echoRequest, parseIcmp, type EchoReply, type IcmpError } from '../sockets/wire/icmp.ts';
 import { REPLY_TIMEOUT_MS } from './contract.ts';
@@ -142,7 +142,7 @@ function isSettled({ replies, icmp }: SentPacket): boolean {
 
 /** The kernel compares the size of a packet with the probe's own link alone, never with the path. */
 function unsent(error: unknown, request: Uint8Array): Failure {
-  const failure = classifyError(error, 'request');
+  const failure = unsentFailure(error);
   if (failure.code !== 'packet_too_big') return failure;
   const message = `The probe’s own link does not carry an ICMP message of ${request.length} bytes: nothing was sent.`;
   return { ...failure, source: 'probe', message };

@@ -358,16 +358,37 @@ describe('ping', () => {
     expect(ignored.outcome.result).toBe('success');
   });
 
-  it('fails with what the kernel says when it does not send', async () => {
+  it.each([
+    ['ENETUNREACH', 'network_unreachable'],
+    ['EHOSTUNREACH', 'host_unreachable'],
+    ['EPERM', 'administratively_prohibited'],
+  ])('is an error of the probe where its kernel does not send: %s', async (errno, code) => {
     const { outcome } = await pingOver(() => {
-      throw Object.assign(new Error('no'), { code: 'ENETUNREACH' });
+      throw Object.assign(new Error('no'), { code: errno });
     });
 
     expect(outcome).toMatchObject({
-      result: 'failure',
-      error: { code: 'network_unreachable', phase: 'request' },
+      result: 'error',
+      error: { code, phase: 'request', source: 'probe' },
       pingCount: 0,
       loss: null,
+    });
+  });
+
+  it('calls no neighbour that is silent a router that speaks', async () => {
+    const { outcome } = await pingOver((sent) => [refusal(sent, 3, 1, FAKE_SOURCES[4])]);
+
+    expect(outcome).toMatchObject({ result: 'failure', error: { code: 'host_unreachable', source: 'network' } });
+    expect(outcome.error?.message).toContain('next hop');
+    expect(outcome.error?.message).not.toContain('outer');
+  });
+
+  it('is an error of the probe where its own firewall refuses', async () => {
+    const { outcome } = await pingOver((sent) => [refusal(sent, 3, 13, FAKE_SOURCES[4])]);
+
+    expect(outcome).toMatchObject({
+      result: 'error',
+      error: { code: 'administratively_prohibited', source: 'probe' },
     });
   });
 
@@ -411,8 +432,8 @@ describe('ping', () => {
     );
 
     expect(outcome).toMatchObject({
-      result: 'failure',
-      error: { code: 'network_unreachable', phase: 'request' },
+      result: 'error',
+      error: { code: 'network_unreachable', phase: 'request', source: 'probe' },
       pingCount: 1,
       pingCompleted: 1,
       rttAvg: 3,

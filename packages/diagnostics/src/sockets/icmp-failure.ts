@@ -64,18 +64,23 @@ export function icmpMark(family: Family, error: IcmpError, isOfTarget: boolean):
 /**
  * The failure that an ICMP error means.
  *
- * @param sender its address, or null where it is not shown
+ * @param sender the address that it is from, or null where it is not shown
  * @param target the address that was measured: an error of its own is the target's answer, any other the network's
  * @param protocol of the packets that were sent
  */
 export function icmpFailure(
   family: Family,
-  error: IcmpError,
+  { error, from }: { readonly error: IcmpError; readonly from: string },
   sender: string | null,
   target: string,
   protocol: PacketProtocol = 'icmp',
 ): Failure {
   const { code, text: plain } = verdict(family, error);
+  const phase = protocol === 'tcp' ? 'connect' : 'response';
+  const { source, destination } = error.quoted;
+  if (error.kind === 'unreachable' && from === source && from !== destination) {
+    return { phase, ...ofProbeItself(code, plain, `(ICMP type ${error.type} code ${error.code} of the probe itself)`) };
+  }
   // A host answers a SYN to a closed port with RST (RFC 9293 section 3.5.2), never so; what another address says tells
   // nothing of the listeners of this one.
   const isOfFilter = code === 'port_unreachable' && (protocol === 'tcp' || sender !== target);
@@ -83,8 +88,16 @@ export function icmpFailure(
   const who = sender === target ? 'The target' : sender === null ? 'A router with a private address' : sender;
   const mtu = error.kind === 'too-big' && error.mtu > 0 ? `, which carries ${error.mtu} bytes` : '';
   const message = `${who} said that ${text}${mtu} (ICMP type ${error.type} code ${error.code}).`;
-  const phase = protocol === 'tcp' ? 'connect' : 'response';
   return { code, phase, source: sender === target ? 'target' : 'network', message };
+}
+
+/** The kernel of the probe says so where nobody on its link answers ARP or neighbour discovery, or by its own rules. */
+function ofProbeItself(code: FailureCode, text: string, icmp: string): Omit<Failure, 'phase'> {
+  if (code === 'host_unreachable') {
+    const message = `The probe’s next hop, which is the target where they share a link, does not answer on the link ${icmp}.`;
+    return { code, source: 'network', message };
+  }
+  return { code, source: 'probe', message: `The probe’s own rules refuse the packet: ${text} ${icmp}.` };
 }
 
 function verdict(family: Family, error: IcmpError): Verdict {

@@ -27,7 +27,7 @@ export function icmpNotice(
   const sender = shownAddress(from, target, context);
   const { type, code } = error;
   return {
-    failure: icmpFailure(target.family, error, sender, target.address, protocol),
+    failure: icmpFailure(target.family, { error, from }, sender, target.address, protocol),
     notice: { type, code, from: sender, ...(sender === null ? { private: true } : {}) },
   };
 }

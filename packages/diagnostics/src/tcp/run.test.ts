@@ -125,6 +125,19 @@ describe('a tcp check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('is an error of the probe where it has no way for the SYN', async () => {
+    // No kernel connects TCP to a broadcast address: it says that there is no route, whatever the routes are.
+    const address = '255.255.255.255';
+    const target = { host: address, address, family: 4 as const, addresses: [address], resolveMs: 0 };
+    const admit = async () => ({ admitted: true, target }) as const;
+
+    const outcome = await runTcp({ ...params(80), host: address }, testContext({ admit }));
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'network_unreachable', source: 'probe' } });
+    expect(outcome.state).toBeUndefined();
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
   it.each<[string, Failure, string]>([
     ['a name that is not there', failure('dns_nxdomain', 'resolver'), 'failure'],
     ['a resolver that is silent', failure('timed_out', 'resolver'), 'timeout'],

@@ -1,13 +1,47 @@
 import { describe, expect, it, jest } from '@jest/globals';
 
-import type { FakeAnswer, FakeSent } from '../../test/fake-packets.ts';
-import { arrived, expired, ofTrace, path, router, TARGET, traceOver, unreachable } from '../../test/trace-network.ts';
+import { fakePackets, type FakeAnswer, type FakeSent } from '../../test/fake-packets.ts';
+import {
+  arrived,
+  expired,
+  ofTrace,
+  path,
+  router,
+  TARGET,
+  traceOver,
+  unreachable,
+  virtualTrace,
+} from '../../test/trace-network.ts';
 
 jest.setTimeout(60_000);
 
 const hopsBetween = (first: number, last: number): ((sent: FakeSent) => readonly FakeAnswer[] | undefined) => {
   return ({ ttl }) => (ttl >= first && ttl <= last ? [] : undefined);
 };
+
+describe('a trace whose packets do not leave the probe', () => {
+  it.each([
+    ['ENETUNREACH', 'network_unreachable'],
+    ['EHOSTUNREACH', 'host_unreachable'],
+    ['EPERM', 'administratively_prohibited'],
+  ])('is an error of the probe, and ended nowhere: %s', async (errno, code) => {
+    const { outcome } = await traceOver(() => {
+      throw Object.assign(new Error('no'), { code: errno });
+    });
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code, phase: 'request', source: 'probe' } });
+    expect(outcome).toMatchObject({ hops: [], flows: [], stopReason: null, reached: false });
+  });
+
+  it('is one where no route gives it a source', async () => {
+    const noRoute = Object.assign(new Error('no'), { code: 'ENETUNREACH' });
+    const packets = { ...fakePackets(() => []), sourceFor: async () => Promise.reject(noRoute) };
+    const outcome = await virtualTrace({ packets });
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'network_unreachable', source: 'probe' } });
+    expect(outcome.stopReason).toBeNull();
+  });
+});
 
 describe('a trace that its limit ends', () => {
   it('has reached a target beyond the limit that answers the full TTL', async () => {

@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto';
 
 import type { Failure, ParamsOf, Target } from '@vantage/contract';
 
-import { classifyError } from '../classify.ts';
 import { openPackets } from '../sockets/lend.ts';
 import type { PacketSocket, PacketSockets } from '../sockets/packet-socket.ts';
+import { unsentFailure } from '../sockets/unsent.ts';
 import { portOf, type traceroute } from './contract.ts';
 import { traceFlow } from './flow.ts';
 import type { PursuitFlow } from './pursue.ts';
@@ -49,7 +49,7 @@ export async function openFlows(
     }));
     return { flows };
   } catch (error) {
-    return giveUp(classifyError(error, 'request'));
+    return giveUp(unsentFailure(error));
   }
 }
 

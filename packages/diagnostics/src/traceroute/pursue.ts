@@ -1,9 +1,9 @@
 import type { Failure } from '@vantage/contract';
 
-import { classifyError } from '../classify.ts';
 import { readFirstTimer } from '../read-first-timer.ts';
 import { awakeClock } from '../sockets/awake-clock.ts';
 import type { FlowLabel, PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
+import { unsentFailure } from '../sockets/unsent.ts';
 import type { TraceFlow } from './flow.ts';
 import { awaitedOf, nextPacket, viewFlows, type FlowView, type Wanted } from './flow-view.ts';
 import { FULL_TTL } from './result-fields.ts';
@@ -110,7 +110,7 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
         (error: unknown) => {
           // One that the kernel refuses after others were answered is lost; before that nothing will ever be answered.
           packet.isGivenUp = true;
-          if (packets.every(({ answer }) => answer === null)) fail(classifyError(error, 'request'));
+          if (packets.every(({ answer }) => answer === null)) fail(unsentFailure(error));
         },
       );
     };

@@ -83,6 +83,8 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     mtu.start();
     const trace = await pursuit;
     clearImmediate(due);
+    // Where the kernel lets nothing out, there is no path that could have ended anywhere.
+    if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
     showPartial(trace);
     const [{ mtu: pathMtu, blackHole: mtuBlackHole }] = await Promise.all([
       mtu.result(trace),

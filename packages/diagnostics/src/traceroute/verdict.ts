@@ -35,7 +35,13 @@ function failureOf(
 ): Failure | null {
   if (trace.failure !== null) return trace.failure;
   const refusal = refusalOf(trace, protocol);
-  if (refusal?.error) return icmpFailure(target.family, refusal.error, shown(refusal.from), target.address);
+  if (refusal?.error)
+    return icmpFailure(
+      target.family,
+      { error: refusal.error, from: refusal.from },
+      shown(refusal.from),
+      target.address,
+    );
   if (isReached(trace)) return null;
   const loop = trace.views.find((view) => view.loop !== null)?.loop;
   return timedOut('response', loop ? circling(loop) : silence(trace));

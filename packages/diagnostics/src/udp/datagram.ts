@@ -5,6 +5,7 @@ import type { Failure, Target } from '@vantage/contract';
 import { classifyError } from '../classify.ts';
 import { awakeTimer } from '../sockets/awake-clock.ts';
 import type { IcmpNotice } from '../icmp-contract.ts';
+import { unsentFailure } from '../sockets/unsent.ts';
 import { watchIcmp, type HeardIcmp, type IcmpContext, type IcmpWatch } from '../sockets/icmp-watch.ts';
 
 /** What came back for one datagram. */
@@ -52,6 +53,8 @@ export async function sendDatagram(
     heard ??= one;
     settled.resolve();
   };
+  /** A new socket owes no error to anything sent before: what refuses to send is of the probe. */
+  const onUnsent = (thrown: unknown): void => hear({ kind: 'failure', failure: unsentFailure(thrown), notice: null });
   const onError = (thrown: unknown): void => {
     const { failure, notice } = fromKernel(classifyError(thrown, 'request'), target);
     const one: Heard = { kind: 'failure', failure, notice };
@@ -84,12 +87,12 @@ export async function sendDatagram(
     const localPort = await connected(socket, target, port);
     watch = await watchIcmp({ context, target, protocol: 'udp', port, localPort }, onNotice);
   } catch (error) {
-    onError(error);
+    onUnsent(error);
     return attempt();
   }
   sentAtMs = performance.now();
   socket.send(payload, (error) => {
-    if (error !== null) onError(error);
+    if (error !== null) onUnsent(error);
   });
   return attempt();
 }

@@ -185,6 +185,19 @@ describe('a udp check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('is an error of the probe where its kernel does not send', async () => {
+    // No kernel sends to a broadcast address without having been asked to: it forbids it, whatever the routes are.
+    const address = '255.255.255.255';
+    const target = { host: address, address, family: 4 as const, addresses: [address], resolveMs: 0 };
+    const admit = async () => ({ admitted: true, target }) as const;
+
+    const outcome = await runUdp({ ...params(80), host: address }, testContext({ admit }));
+
+    expect(outcome).toMatchObject({ result: 'error', error: { source: 'probe' } });
+    expect(outcome.state).toBeUndefined();
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
   it.each<[string, Failure, string]>([
     ['a name that is not there', failure('dns_nxdomain', 'resolver'), 'failure'],
     ['a resolver that is silent', failure('timed_out', 'resolver'), 'timeout'],
