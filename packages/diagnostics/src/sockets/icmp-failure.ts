@@ -100,6 +100,11 @@ function ofProbeItself(code: FailureCode, text: string, icmp: string): Omit<Fail
   return { code, source: 'probe', message: `The probe’s own rules refuse the packet: ${text} ${icmp}.` };
 }
 
+/** Codes of RFC 792 and of RFC 4443. */
+export function isPortUnreachable({ kind, type, code }: IcmpError): boolean {
+  return kind === 'unreachable' && ((type === 3 && code === 3) || (type === 1 && code === 4));
+}
+
 function verdict(family: Family, error: IcmpError): Verdict {
   if (error.kind === 'time-exceeded') return expired;
   if (error.kind === 'too-big') return tooBig;

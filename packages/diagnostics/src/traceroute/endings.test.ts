@@ -19,6 +19,42 @@ const hopsBetween = (first: number, last: number): ((sent: FakeSent) => readonly
   return ({ ttl }) => (ttl >= first && ttl <= last ? [] : undefined);
 };
 
+describe('a trace by datagrams to a port that is refused in another name', () => {
+  const other = '198.51.100.77';
+
+  it('has reached a host that answers from another of its addresses', async () => {
+    const { outcome } = await traceOver(
+      (sent) => [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 3, other, 0, sent.ttl - 2)],
+      { protocol: 'udp' },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', error: null, reached: true, stopReason: 'completed' });
+    expect(outcome.hops?.map(({ ip, icmp }) => [ip, icmp])).toEqual([
+      [router(1), null],
+      [router(2), null],
+      [other, null],
+    ]);
+  });
+
+  it.each([
+    ['before', 1],
+    ['after', 90],
+  ])('has not where the same address says %s it that packets ran out of hops there', async (_order, rttMs) => {
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (sent.ttl < 3) return [expired(sent, router(sent.ttl), sent.ttl === 2 ? rttMs : 1)];
+        return [{ ...unreachable(sent, 3, router(2)), rttMs: 20 }];
+      },
+      { protocol: 'udp' },
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'failure', reached: false, stopReason: 'unreachable' });
+    expect(outcome.error).toMatchObject({ code: 'port_unreachable', source: 'network' });
+    expect(outcome.hops?.[2]).toMatchObject({ ip: router(2), icmp: { mark: '!<3>' } });
+  });
+});
+
 describe('a trace whose packets do not leave the probe', () => {
   it.each([
     ['ENETUNREACH', 'network_unreachable'],

@@ -2,12 +2,13 @@ import type { Failure } from '@vantage/contract';
 
 import { readFirstTimer } from '../read-first-timer.ts';
 import { awakeClock } from '../sockets/awake-clock.ts';
-import type { FlowLabel, PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
+import type { FlowLabel, PacketProtocol, PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
 import { unsentFailure } from '../sockets/unsent.ts';
+import { demoteFilters, kindOf } from './answer-kind.ts';
 import type { TraceFlow } from './flow.ts';
 import { awaitedOf, nextPacket, viewFlows, type FlowView, type Wanted } from './flow-view.ts';
 import { FULL_TTL } from './result-fields.ts';
-import { isFull, type TraceAnswer, type TracePacket } from './trace.ts';
+import { isFull, type TracePacket } from './trace.ts';
 import { waitMs } from './waits.ts';
 
 export interface PursuitFlow {
@@ -20,6 +21,7 @@ export interface PursuitFlow {
 export interface PursuitPlan {
   readonly flows: readonly PursuitFlow[];
   readonly destination: string;
+  readonly protocol: PacketProtocol;
   readonly maxHops: number;
   readonly queries: number;
   readonly maxPackets: number;
@@ -167,7 +169,8 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       const packet = index === null ? likeliest(packets, flow) : packets.filter((one) => one.flow === flow)[index];
       if (packet === undefined || packet.answer !== null) return;
       const { from, receivedMs, clock: by } = received;
-      packet.answer = { from, receivedMs, clock: by, error, kind: kindOf(error, from, plan.destination) };
+      packet.answer = { from, receivedMs, clock: by, error, kind: kindOf(error, from, plan, packets) };
+      if (packet.answer.kind === 'expired') demoteFilters(from, plan.destination, packets);
       progressMs = clock.now();
       onChange(trace);
       step(false);
@@ -229,14 +232,4 @@ function likeliest(packets: readonly TracePacket[], flow: number): TracePacket |
   const lastRouter = Math.max(0, ...expired.map(({ ttl }) => ttl));
   const open = own.filter(({ answer, ttl }) => answer === null && ttl > lastRouter);
   return open.findLast(isFull) ?? open.toSorted((a, b) => a.ttl - b.ttl || a.index - b.index)[0];
-}
-
-/**
- * Whatever the target itself answers shows that the packet reached it. A filter on the way may say in its own name that
- * nobody listens on the port (`reject` of Linux does), which cannot be told from a target with several addresses.
- */
-function kindOf(error: TraceAnswer['error'], from: string, destination: string): TraceAnswer['kind'] {
-  if (error === null) return 'target';
-  if (error.kind === 'time-exceeded') return 'expired';
-  return from === destination ? 'target' : 'refused';
 }

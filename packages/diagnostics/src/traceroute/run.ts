@@ -74,6 +74,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     const plan = {
       flows: opened.flows,
       destination: addressText(addressBytes(target.address)),
+      protocol,
       maxHops: params.options.maxHops,
       queries: params.options.queries,
       maxPackets: MAX_PACKETS,
