@@ -28,7 +28,8 @@ const MAX_SYN_WAIT_MS = 4_000;
  * was judged by the policy; each but the last has a bound of its own, so that one that is silent leaves time for the next.
  */
 export async function connectFirst(target: Target, port: number, context: DiagnosticContext): Promise<FirstConnected> {
-  const addresses = (target.candidates ?? [target.address]).slice(0, MAX_CANDIDATES);
+  const candidates = target.candidates ?? [target.address];
+  const addresses = candidates.slice(0, MAX_CANDIDATES);
   const dead: DeadAddress[] = [];
   for (const [index, address] of addresses.entries()) {
     const isLast = index === addresses.length - 1;
@@ -42,5 +43,13 @@ export async function connectFirst(target: Target, port: number, context: Diagno
     if (context.signal.aborted || connected.failure.source === 'probe') break;
   }
   const [{ address, failure }] = dead as [DeadAddress];
-  return { connected: { socket: null, failure }, address, dead };
+  const told = { ...failure, message: `${failure.message}${unasked(candidates.length - dead.length)}` };
+  return { connected: { socket: null, failure: told }, address, dead };
+}
+
+function unasked(count: number): string {
+  if (count === 0) return '';
+  return count === 1
+    ? ' One more address of the name was not asked.'
+    : ` ${count} more addresses of the name were not asked.`;
 }

@@ -122,7 +122,14 @@ function reasonOfAny(report: Report): string {
     return `the TTL of ${ttl} that was asked for was used up on the way`;
   if (code === 'packet_too_big' && size !== undefined)
     return `packets with ${size} bytes of payload are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
-  return phrases[code];
+  return `${phrases[code]}${asked(report.result)}`;
+}
+
+/** That not every address of a name was tried; what is not asked may answer. */
+function asked({ error, addresses, deadAddresses }: ResultOf<'http'>): string {
+  if (error?.phase !== 'connect' || deadAddresses === undefined || addresses === undefined) return '';
+  if (addresses.length <= deadAddresses.length) return '';
+  return `, with ${deadAddresses.length} of the ${addresses.length} addresses of the name asked`;
 }
 
 function http2Reason({ frame, name }: NonNullable<ResultOf<'http'>['http2Error']>, isAnswerBegun: boolean): string {

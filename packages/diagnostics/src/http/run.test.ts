@@ -151,8 +151,12 @@ describe('an http check', () => {
     expect(outcome).toMatchObject({
       result: 'failure',
       resolvedIp: '127.0.0.66',
-      error: { code: 'connection_refused' },
+      error: {
+        code: 'connection_refused',
+        message: 'The target refused the connection. One more address of the name was not asked.',
+      },
     });
+    expect(outcome.addresses).toHaveLength(5);
     expect(outcome.deadAddresses).toHaveLength(4);
     expect(Object.keys(outcome.timings ?? {}).toSorted()).toEqual(['dns', 'total']);
     expect(problemsOf(outcome)).toEqual([]);

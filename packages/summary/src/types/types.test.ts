@@ -317,6 +317,18 @@ describe('an http check', () => {
     expect(textOf(summary, 'http_deviates')).not.toContain('overlook');
   });
 
+  it('says how many addresses of the name were asked, where not all were', () => {
+    const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5'];
+    const deadAddresses = addresses.slice(0, 4).map((address) => ({ ...dead, address }));
+    const some = summaryOf('http', each('fra-1 ber-1', bad('connection_refused', { addresses, deadAddresses })));
+    const all = bad('connection_refused', { addresses: addresses.slice(0, 4), deadAddresses });
+
+    const told = 'the connection was refused, with 4 of the 5 addresses of the name asked';
+    expect(some.headline).toContain(told);
+    expect(textOf(some, 'down_everywhere')).toContain(told);
+    expect(summaryOf('http', each('fra-1 ber-1', all)).headline).not.toContain('asked');
+  });
+
   it('says that a handshake failed for want of a certificate of the client', () => {
     const failed = bad('tls_handshake_failed', {}, { phase: 'tls' });
     const message = 'The server requires a certificate of the client.';
