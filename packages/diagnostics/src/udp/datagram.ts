@@ -21,7 +21,7 @@ export interface Attempt {
   readonly settled: Promise<void>;
   /** Monotonic, milliseconds; 0 if it could not be sent. */
   readonly sentAtMs: number;
-  /** False if the probe could not read ICMP errors about it. */
+  /** False if the probe could not read ICMP errors about it, though it left. */
   readonly readsIcmp: boolean;
   readonly close: () => void;
 }
@@ -78,7 +78,8 @@ export async function sendDatagram(
   const attempt = (): Attempt => ({
     heard: () => heard,
     settled: settled.promise,
-    ...{ sentAtMs, readsIcmp: watch !== null, close },
+    // Of a datagram that never left no error can come.
+    ...{ sentAtMs, readsIcmp: watch !== null || sentAtMs === 0, close },
   });
 
   socket.on('error', onError);

@@ -190,11 +190,16 @@ describe('a udp check', () => {
     const address = '255.255.255.255';
     const target = { host: address, address, family: 4 as const, addresses: [address], resolveMs: 0 };
     const admit = async () => ({ admitted: true, target }) as const;
+    const packets: PacketSockets = {
+      open: async () => Promise.reject(new Error('nobody asks')),
+      sourceFor: async () => '127.0.0.1',
+    };
 
-    const outcome = await runUdp({ ...params(80), host: address }, testContext({ admit }));
+    const outcome = await runUdp({ ...params(80), host: address }, testContext({ admit, packets }));
 
     expect(outcome).toMatchObject({ result: 'error', error: { source: 'probe' } });
     expect(outcome.state).toBeUndefined();
+    expect(outcome).not.toHaveProperty('icmpUnread');
     expect(problemsOf(outcome)).toEqual([]);
   });
 
