@@ -196,11 +196,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   flows_stop: degrading(
     ['warning'],
-    'traceroute with several flows: some reach the target; another one ends, and the last router that answered it is on the path of none that does; over udp not where that router is the last before the target.',
+    `traceroute with several flows: some reach the target; another one ends, and the last router that answered it is on the path of none that does. Its packets beyond that router were all lost, to hops that answer other flows, and chance explains that in no more than ${t.beginByChance * 100} % of cases (Fisher’s exact test); the target’s own hop is left out over udp and where it may limit its answers.`,
   ),
   path_loss: degrading(
     ['warning', 'info'],
-    `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. The hop is named alone where the one before it proves to lose nothing, else with the last that does: chance explains the difference, of all paths that met the router, in no more than ${t.beginByChance * 100} % of cases (Fisher’s exact test). Paths over one link begin to lose together. Only flows that reach the target count; a target that answers the first datagrams and no later one limits its answers. One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
+    `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. The hop is named alone where the one before it proves to lose nothing, else with the last that does: chance explains the difference, of all paths that met the router, in no more than ${t.beginByChance * 100} % of cases (Fisher’s exact test). Paths over one link begin to lose together. Where several routers answer at the hop, none is named. Only flows that reach the target count. A target that may merely limit its answers, by itself or with the routers before it, is \`loss_at_target\`: answers come first and losses after them, as chance has it in no more than 5 % of cases, 20 % over udp (Mann–Whitney test). One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
   ),
   loss_at_target: rule(
     ['info'],

@@ -38,9 +38,19 @@ function beginOf({ trace, steps }: Path, paths: readonly Path[]): Loss {
   const begin = before.slice(clean + 1).find(isAnswering) ?? end;
   const lossy = steps.filter(({ hop }) => hop >= begin.hop).filter(isAnswering);
   const after = before.findLast(
-    (step) => step.hop < begin.hop && isAnswering(step) && isClean(pooled(step, paths), lossy, paths),
+    (step) =>
+      step.hop < begin.hop &&
+      isAnswering(step) &&
+      isOnEveryWay(step, trace) &&
+      isClean(pooled(step, paths), lossy, paths),
   );
   return { trace, after: after ?? null, begin, end };
+}
+
+/** A hop that is silent on one of several parallel ways does not prove that way clean. */
+function isOnEveryWay({ hop }: Step, { ways }: Trace): boolean {
+  const own = ways.flatMap(({ isReached, steps }) => (isReached ? steps.filter((step) => step.hop === hop) : []));
+  return own.every((step) => !isSilent(step));
 }
 
 function isAnswering(step: Step): boolean {

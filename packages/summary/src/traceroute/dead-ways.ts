@@ -1,17 +1,19 @@
 import { found, type Found } from '../finding.ts';
 import { groupBy } from '../report.ts';
+import { thresholds } from '../thresholds.ts';
+import { chanceOfMore, type Sample } from './chance.ts';
+import { mayBeLimited } from './limits.ts';
 import { countOf, listed, unique } from '../words.ts';
 import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from './trace.ts';
 
 /**
  * The flows that end on the way while others of the same trace reach the target. One that was last seen at a router by
- * which others do reach it does not count, nor, over UDP, one that was last seen right before the target: many a target
- * answers only some packets, and limits the errors that answer datagrams.
+ * which others do reach it does not count, nor one whose packets beyond it are too few to prove that chance did not lose
+ * them. Over UDP the target’s own hop is left out: many a target answers only some datagrams.
  */
 export function deadWays(trace: Trace): readonly Way[] {
-  const { ways, isReached, isFinal, report, steps } = trace;
+  const { ways, isReached, isFinal } = trace;
   if (!isReached || !isFinal) return [];
-  const before = report.result.protocol === 'udp' ? steps[(targetIndex(trace) ?? 0) - 1]?.hop : undefined;
   const alive = ways.filter((way) => way.isReached);
   const passed = new Set(alive.flatMap(({ steps }) => steps.flatMap(({ routers }) => routers.map(({ ip }) => ip))));
   return ways.filter((way) => {
@@ -19,10 +21,31 @@ export function deadWays(trace: Trace): readonly Way[] {
     return (
       way.isEnded &&
       last !== undefined &&
-      last.hop !== before &&
       last.routers.length > 0 &&
-      last.routers.every(({ ip }) => !passed.has(ip))
+      last.routers.every(({ ip }) => !passed.has(ip)) &&
+      isProved(trace, way, last.hop)
     );
+  });
+}
+
+/** Whether chance does not explain that the flow lost all packets beyond the hop, while others lost so much there. */
+function isProved(trace: Trace, { steps: own }: Way, hop: number): boolean {
+  const { ways, steps, report } = trace;
+  const last = targetIndex(trace);
+  const end = last === undefined ? Infinity : steps[last]!.hop;
+  const isLimited = last !== undefined && (report.result.protocol === 'udp' || mayBeLimited(trace, []));
+  const alive = ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
+  const answering = alive.filter((step) => !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1));
+  const asked = own.filter((step) => answering.some((other) => other.hop === step.hop));
+  const others = sampleOf(alive.filter((step) => answering.some((other) => other.hop === step.hop)));
+  const { sent, lost } = sampleOf(asked);
+  return sent > 0 && sent === lost && chanceOfMore({ sent, lost }, others) <= thresholds.beginByChance;
+}
+
+function sampleOf(steps: readonly Step[]): Sample {
+  return steps.reduce((sum, { sent, lost }) => ({ sent: sum.sent + sent, lost: sum.lost + lost }), {
+    sent: 0,
+    lost: 0,
   });
 }
 

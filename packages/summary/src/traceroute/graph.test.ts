@@ -122,10 +122,12 @@ describe('the graph of paths', () => {
     expect(paths.edges.map(({ inferred }) => inferred ?? false)).toEqual([false, false, true, true, true, true, true]);
   });
 
-  /** Flows that take these branches, one packet each: the index of the responder at each hop, `-` for none. */
+  /** Flows that take these branches, three packets each: the index of the responder at each hop, `-` for none. */
   function flowsOf(...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> {
     return branches.map((branch) => {
-      const hops = branch.split(' ').map((index) => [index === '-' ? null : Number(index)]);
+      const hops = branch
+        .split(' ')
+        .map((index) => Array.from({ length: 3 }, () => (index === '-' ? null : Number(index))));
       const reached = !branch.endsWith('-');
       return { reached, stopReason: reached ? 'completed' : 'gap_limit', hops };
     });
@@ -165,6 +167,14 @@ describe('the graph of paths', () => {
     expect(edgesOf(summary.paths!)).toContain('192.0.2.12 > silent:192.0.2.12|: fra-1');
     expect(edgesOf(summary.paths!).join()).not.toContain('192.0.2.12 > 192.0.2.3');
     expect(endsOf(summary.paths!)).toEqual(['192.0.2.12 silent: fra-1', '203.0.113.1 reached: fra-1']);
+  });
+
+  it('calls no branch dead of which chance may have lost the packets', () => {
+    const rows = ['192.0.2.1 1 1', '192.0.2.2/192.0.2.12 2 2', '203.0.113.1 9 *'];
+    const once = flowsOf('0 0 0', '0 1 -').map((flow) => ({ ...flow, hops: flow.hops.map(([one]) => [one!]) }));
+    const summary = summaryOf('traceroute', { 'fra-1': trace(rows, { flows: once }) });
+
+    expect([summary.verdict, ...summary.findings.map(({ code }) => code)]).toEqual(['up']);
   });
 
   it('calls no branch dead by whose routers other flows reach the target', () => {

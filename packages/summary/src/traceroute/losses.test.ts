@@ -309,6 +309,66 @@ describe('a target that answers the first datagrams alone', () => {
       lines(summaryOf('traceroute', { 'fra-1': trace(rows, { protocol }) }));
 
     expect(by('udp')).toEqual(['loss_at_target info: fra-1']);
-    expect(by('icmp')).toEqual(['path_loss warning: fra-1']);
+    expect(by('icmp')).toEqual(['loss_at_target info: fra-1']);
+  });
+
+  it('and one of the later ones, as a token bucket refills, limits its answers too', () => {
+    const row = '5 5 5 5 5 5 * * * 5 * *';
+    const rows = ['198.51.100.1', '192.0.2.1', '203.0.113.1'].map((who) => `${who} ${row}`);
+
+    for (const protocol of ['icmp', 'udp', 'tcp'] as const) {
+      expect(lines(summaryOf('traceroute', { 'fra-1': trace(rows, { protocol }) })).join()).not.toContain('path_loss');
+    }
+  });
+
+  it('of each flow limits its answers', () => {
+    const flow = { reached: true, stopReason: 'completed' as const };
+    const flows = Array.from({ length: 4 }, () => ({
+      ...flow,
+      hops: [
+        [0, 0, 0],
+        [0, 0, null],
+        [0, null, null],
+      ],
+    }));
+    const mixed = ['5 * 5 5 * 5 5 * 5 5 * 5', '9 * * 9 * * 9 * * 9 * *'];
+    const hops = ['198.51.100.1 1 1 1 1 1 1 1 1 1 1 1 1', `192.0.2.1 ${mixed[0]}`, `203.0.113.1 ${mixed[1]}`];
+
+    expect(lines(summaryOf('traceroute', { 'fra-1': trace(hops, { flows, protocol: 'udp' }) })).join()).not.toContain(
+      'path_loss',
+    );
+  });
+});
+
+describe('loss on one of several parallel ways', () => {
+  const flow = { reached: true, stopReason: 'completed' as const };
+  const row = '1 1 1 1 1 1 1 1 1 1';
+  const half = '5 * 5 * 5 * 5 * 5 *';
+
+  it('names none of the routers of a hop', () => {
+    const even = [0, 0, 0, 0, 0];
+    const flows = [
+      { ...flow, hops: [even, even, even] },
+      { ...flow, hops: [even, [null, 1, null, 1, null], [null, 0, null, 0, null]] },
+    ];
+    const rows = [`198.51.100.1 ${row}`, '192.0.2.1/192.0.2.2 5 * 5 5 5 * 5 5 5 *', '203.0.113.1 9 * 9 9 9 * 9 9 9 *'];
+    const text = textOf(summaryOf('traceroute', { 'fra-1': trace(rows, { flows }) }), 'path_loss');
+
+    expect(text).toMatch(/^Loss begins between .* and hop 2 and carries on/);
+    expect(text).not.toContain('192.0.2.');
+  });
+
+  it('may be on a way whose router is silent', () => {
+    const five = [0, 0, 0, 0, 0];
+    const some = [null, 0, null, 0, null];
+    const none = [null, null, null, null, null];
+    const flows = [
+      { ...flow, hops: [five, five, five, five] },
+      { ...flow, hops: [five, none, some, some] },
+    ];
+    const rows = [`198.51.100.1 ${row}`, `192.0.2.1 ${row}`, `192.0.2.9 ${half}`, `203.0.113.1 ${half}`];
+    const text = textOf(summaryOf('traceroute', { 'fra-1': trace(rows, { flows }) }), 'path_loss');
+
+    expect(text).toMatch(/^Loss begins between .* and hop 3, 192\.0\.2\.9/);
   });
 });

@@ -1,6 +1,7 @@
 import { found, type Found } from '../finding.ts';
 import { beginsOf, isExact, type Loss, type Path } from './begin.ts';
 import { chanceOfMore } from './chance.ts';
+import { mayBeLimited } from './limits.ts';
 import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../report.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
@@ -26,7 +27,7 @@ function lossyPath(trace: Trace): Path | undefined {
   const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
   const end = steps.at(-1)!;
   if (end.lost === 0) return undefined;
-  if (isLimited(trace, carriedTo(end, steps))) return { trace, steps: [...steps.slice(0, -1).map(mute), end] };
+  if (mayBeLimited(trace, carriedTo(end, steps))) return { trace, steps: [...steps.slice(0, -1).map(mute), end] };
   return { trace, steps: steps.map((step, index) => (isLimitedRouter(steps, index) ? mute(step) : step)) };
 }
 
@@ -57,25 +58,6 @@ function countedSteps(trace: Trace): readonly Step[] {
   });
 }
 
-/**
-/**
- * Whether each of the hops answered the first packets and none after them, as hosts and routers do that limit their ICMP
- * errors, in an order that chance does not explain. Of a target only those answer, where datagrams are sent.
- */
-function isLimited({ report }: Trace, steps: readonly Step[]): boolean {
-  const chances = steps.map(({ hop }) => chanceOfOrder(report.result.hops?.find((one) => one.hop === hop)?.rtts ?? []));
-  const chance = chances.reduce((product, one) => product * one, 1);
-  return report.result.protocol === 'udp' && chance <= thresholds.lossByChance;
-}
-
-/** How likely it is that all answered packets come before all lost ones; above 1 where they do not. */
-function chanceOfOrder(rtts: readonly (number | null)[]): number {
-  const answered = rtts.filter((rtt) => rtt !== null).length;
-  const isInOrder = rtts.slice(0, answered).every((rtt) => rtt !== null);
-  const lost = rtts.length - answered;
-  return isInOrder ? chanceOfMore({ sent: lost, lost }, { sent: answered, lost: 0 }) : Infinity;
-}
-
 function carriedOn(losses: readonly Loss[]): readonly Found[] {
   return byPlace(losses).map((own) => {
     const where = unique(own.map(placeText));
@@ -89,9 +71,14 @@ function carriedOn(losses: readonly Loss[]): readonly Found[] {
 
 /** Where it begins, as far as that is proved. */
 function placeText(loss: Loss): string {
-  if (isExact(loss)) return `at ${stepText(loss.begin)}`;
   const { after, begin, trace } = loss;
-  return `between ${after === null ? trace.report.probe : stepText(after)} and ${stepText(begin)}`;
+  if (isExact(loss) && begin.routers.length < 2) return `at ${stepText(begin)}`;
+  return `between ${after === null ? trace.report.probe : routerText(after)} and ${routerText(begin)}`;
+}
+
+/** Of several routers at a hop nobody knows which one loses packets. */
+function routerText(step: Step): string {
+  return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
 
 function atTarget(losses: readonly Loss[]): readonly Found[] {
@@ -108,7 +95,7 @@ function rateLimited(traces: readonly Trace[], chance: number): readonly Found[]
     return steps.flatMap((step, index) => (isLimitedRouter(steps, index, chance) ? [{ trace, step }] : []));
   });
   if (limited.length === 0) return [];
-  const where = unique(limited.map(({ step }) => stepText(step)));
+  const where = unique(limited.map(({ step }) => routerText(step)));
   const reports = reportsOf(limited);
   const routers = where.length === 1 ? 'One router does' : `${where.length} routers do`;
   const text = `${routers} not answer every packet of ${naming(reports)}, and more packets than that come back from the hops beyond: ${listed(where, 3)}. That is no loss of what they pass on.`;

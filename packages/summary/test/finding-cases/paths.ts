@@ -8,12 +8,12 @@ const transit = '192.0.2.1 5 5 5';
 const target = '203.0.113.1 9 9 9';
 const on = (path: readonly string[], fields: Parameters<typeof trace>[1] = {}) =>
   summaryOf('traceroute', { 'fra-1': trace(path, fields) });
-/** One packet of each flow: the index of the responder at each hop, `-` for none. */
+/** Three packets of each flow: the index of the responder at each hop, `-` for none. */
 const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> =>
   branches.map((branch) => ({
     reached: !branch.endsWith('-'),
     stopReason: branch.endsWith('-') ? 'gap_limit' : 'completed',
-    hops: branch.split(' ').map((index) => [index === '-' ? null : Number(index)]),
+    hops: branch.split(' ').map((index) => Array.from({ length: 3 }, () => (index === '-' ? null : Number(index)))),
   }));
 const balanced = ['192.0.2.1 1 1 1', '192.0.2.2/192.0.2.12 2 2 2'];
 const limited = { stopReason: 'hop_limit' as const, fullTtl: { rtts: [null, null, null], icmp: null } };
