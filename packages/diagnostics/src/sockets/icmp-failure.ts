@@ -79,7 +79,7 @@ export function icmpFailure(
   const phase = protocol === 'tcp' ? 'connect' : 'response';
   const { source, destination } = error.quoted;
   if (error.kind === 'unreachable' && from === source && from !== destination) {
-    return { phase, ...ofProbeItself(code, plain, `(ICMP type ${error.type} code ${error.code} of the probe itself)`) };
+    return { phase, ...ofProbeItself(code, `(ICMP type ${error.type} code ${error.code} of the probe itself)`) };
   }
   // A host answers a SYN to a closed port with RST (RFC 9293 section 3.5.2), never so; what another address says tells
   // nothing of the listeners of this one.
@@ -92,12 +92,12 @@ export function icmpFailure(
 }
 
 /** The kernel of the probe says so where nobody on its link answers ARP or neighbour discovery, or by its own rules. */
-function ofProbeItself(code: FailureCode, text: string, icmp: string): Omit<Failure, 'phase'> {
+function ofProbeItself(code: FailureCode, icmp: string): Omit<Failure, 'phase'> {
   if (code === 'host_unreachable') {
     const message = `The probe’s next hop, which is the target where they share a link, does not answer on the link ${icmp}.`;
     return { code, source: 'network', message };
   }
-  return { code, source: 'probe', message: `The probe’s own rules refuse the packet: ${text} ${icmp}.` };
+  return { code, source: 'probe', message: `The probe’s own rules, such as its firewall, refuse the packet ${icmp}.` };
 }
 
 /** Codes of RFC 792 and of RFC 4443. */

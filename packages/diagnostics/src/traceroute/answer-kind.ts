@@ -17,7 +17,9 @@ export function kindOf(
 ): TraceAnswer['kind'] {
   if (error === null || (from === destination && error.kind !== 'time-exceeded')) return 'target';
   if (error.kind === 'time-exceeded') return 'expired';
-  const isArrival = protocol === 'udp' && isPortUnreachable(error) && !isRouter(from, packets);
+  // What the probe refuses itself, by its own firewall, has not left it.
+  const isOwn = from === error.quoted.source;
+  const isArrival = protocol === 'udp' && !isOwn && isPortUnreachable(error) && !isRouter(from, packets);
   return isArrival ? 'target' : 'refused';
 }
 

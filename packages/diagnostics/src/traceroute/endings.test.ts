@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 
-import { fakePackets, type FakeAnswer, type FakeSent } from '../../test/fake-packets.ts';
+import { FAKE_SOURCES, fakePackets, type FakeAnswer, type FakeSent } from '../../test/fake-packets.ts';
 import {
   arrived,
   expired,
@@ -34,6 +34,12 @@ describe('a trace by datagrams to a port that is refused in another name', () =>
       [router(2), null],
       [other, null],
     ]);
+  });
+
+  it('has not where the probe itself refuses', async () => {
+    const { outcome } = await traceOver((sent) => [unreachable(sent, 3, FAKE_SOURCES[4])], { protocol: 'udp' });
+
+    expect(outcome).toMatchObject({ result: 'error', error: { source: 'probe' }, reached: false });
   });
 
   it.each([
