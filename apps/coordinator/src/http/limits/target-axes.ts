@@ -1,5 +1,5 @@
 import type { TargetPurpose } from '@vantage/contract';
-import { targetGroup } from '@vantage/target-policy';
+import { canonicalizeHost, targetGroup } from '@vantage/target-policy';
 
 import type { AcceptedRequest } from '../../checks/checks.ts';
 import { axesOf, type Axis } from './axes.ts';
@@ -8,7 +8,7 @@ import { axesOf, type Axis } from './axes.ts';
 export interface TargetLimits {
   /** Probe-runs at one target, each by the cost of its type. */
   readonly target: number;
-  /** Different ports of one target, by tcp and udp. */
+  /** Different ports of one target, by tcp and udp; those of two addresses of one network are different. */
   readonly targetPorts: number;
   /** Different pairs of target and port that one client has measured, by tcp and udp. */
   readonly clientTargets: number;
@@ -26,7 +26,7 @@ export interface TargetAxis extends Axis {
 
 /**
  * What a check weighs on its targets: the host, and whatever else the caller chose to contact. A target is a registrable
- * domain, or a literal address.
+ * domain, or the network of a literal address.
  *
  * @param probes how many of them run it
  * @param client address of the caller
@@ -47,15 +47,15 @@ export function targetAxes(
       `The limit of ${target} probe-runs a minute at ${group} is reached, over all callers. ` +
       `This check would have cost ${cost}.`,
   }));
-  const pairs = contacted.flatMap(({ group, purpose, port }): readonly TargetAxis[] => {
+  const pairs = contacted.flatMap(({ group, host, purpose, port }): readonly TargetAxis[] => {
     if ((purpose !== 'tcp' && purpose !== 'udp') || port === undefined) return [];
     return [
       {
-        ...{ key: `ports:${group}`, limit: targetPorts, member: `${purpose}/${port}`, policy: 'target-ports' },
+        ...{ key: `ports:${group}`, limit: targetPorts, member: `${host} ${purpose}/${port}`, policy: 'target-ports' },
         says: `The limit of ${targetPorts} different ports a minute at ${group} is reached, over all callers.`,
       },
       {
-        ...{ key: `pairs:${clientKey}`, limit: clientTargets, member: `${group} ${port}`, policy: 'client-targets' },
+        ...{ key: `pairs:${clientKey}`, limit: clientTargets, member: `${host} ${port}`, policy: 'client-targets' },
         says:
           `The limit of ${clientTargets} different pairs of target and port a minute is reached for your address. ` +
           'Those of the last minute can be checked again.',
@@ -66,21 +66,30 @@ export function targetAxes(
 }
 
 interface Contacted {
+  /** What the runs are counted by. */
   readonly group: string;
+  /** What ports are counted at: the group, and in a network each address for itself, so that a sweep is no single port. */
+  readonly host: string;
   readonly purpose: TargetPurpose;
   readonly port: number | undefined;
 }
 
 function contactedBy({ checkType, params }: AcceptedRequest): readonly Contacted[] {
   const { host, port } = params as { readonly host: string; readonly port?: unknown };
-  const name = checkType.hostKind === 'url' ? new URL(host).hostname.replace(/^\[|\]$/g, '') : host;
+  const name = checkType.hostKind === 'url' ? new URL(host).hostname : host;
   const { purpose } = checkType;
   return [
-    { group: targetGroup(name), purpose, port: typeof port === 'number' ? port : undefined },
+    { ...groupAndHost(name), purpose, port: typeof port === 'number' ? port : undefined },
     ...(checkType.otherTargets?.(params) ?? []).map((other) => ({
-      ...other,
-      group: targetGroup(other.host),
+      ...groupAndHost(other.host),
+      purpose: other.purpose,
       port: other.port,
     })),
   ];
+}
+
+function groupAndHost(written: string): Pick<Contacted, 'group' | 'host'> {
+  const group = targetGroup(written);
+  const read = canonicalizeHost(written, 'name');
+  return { group, host: read.ok && read.canonical.kind !== 'name' ? read.canonical.text : group };
 }

@@ -45,17 +45,22 @@ describe('the limits of targets', () => {
     ).toEqual([202, 202, 202, 429, 202, 429]);
   });
 
-  it('count literal addresses each for itself', async () => {
-    const ask = await start({ target: 2 });
-    const bodies = ['192.0.2.1', '192.0.2.2', '192.0.2.1', '2001:db8::1', '2001:db8::2', '2001:db8::1'];
+  it('count literal addresses by their /24 or /64', async () => {
+    const ask = await start({ target: 4 });
+    const hosts = [
+      ...['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.3.1'],
+      ...['2001:db8::1', '2001:DB8:0:0:ffff::2', '2001:db8::3', '2001:db8:0:1::1'],
+    ];
 
     expect(
       await statuses(
         ask,
-        bodies.map((host) => tcp(host, 80)),
+        hosts.map((host) => tcp(host, 80)),
       ),
-    ).toEqual([202, 202, 429, 202, 202, 429]);
-    expect((await ask({ type: 'http', host: 'http://[2001:db8::2]/' })).status).toBe(429);
+    ).toEqual([202, 202, 429, 202, 202, 202, 429, 202]);
+    const { status, json } = await ask({ type: 'http', host: 'http://[2001:db8::4]/' });
+    expect(status).toBe(429);
+    expect(json).toMatchObject({ detail: expect.stringContaining(' a minute at 2001:db8::/64 is reached') });
   });
 
   it('say which limit it was, for how long, and what is left of both', async () => {
@@ -118,6 +123,23 @@ describe('the limits of targets', () => {
         tcp('example.net', 22),
       ]),
     ).toEqual([202, 202, 202, 429, 429, 202]);
+  });
+
+  it.each([
+    ['ports of a network over all callers', { targetPorts: 3 }],
+    ['pairs of one client', { clientTargets: 3 }],
+  ])('count a port of each address of one network as another: %s', async (_axis, limits) => {
+    const ask = await start(limits);
+
+    expect(
+      await statuses(ask, [
+        tcp('192.0.2.1', 80),
+        tcp('192.0.2.2', 80),
+        tcp('192.0.2.2', 443),
+        tcp('192.0.2.3', 80),
+        tcp('192.0.2.1', 80),
+      ]),
+    ).toEqual([202, 202, 202, 429, 202]);
   });
 
   it('count the different pairs of target and port of one client', async () => {
