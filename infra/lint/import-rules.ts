@@ -87,7 +87,7 @@ export const importRules: readonly ImportRule[] = [
   {
     modules: ['@vantage/diagnostics'],
     message: 'Only an agent runs diagnostics; take schemas and types from @vantage/diagnostics/contract.',
-    except: ['apps/probe-agent/**', 'infra/**'],
+    except: ['apps/probe-agent/**', 'packages/test-support/**', 'infra/**'],
   },
   {
     modules: ['node:*'],

@@ -1,10 +1,10 @@
-import { isIPv6 } from 'node:net';
 import { createInterface } from 'node:readline';
 
 import type { AnyCheckType, NameLookup, ParamsOf } from '../../packages/contract/src/index.ts';
 import { checkTypes } from '../../packages/diagnostics/src/contract.ts';
-import type { DiagnosticContext } from '../../packages/diagnostics/src/diagnostic.ts';
+import { createContext } from '../../packages/diagnostics/src/diagnostic.ts';
 import { createPacketSockets, loadDiagnostic } from '../../packages/diagnostics/src/index.ts';
+import { literalSurroundings } from '../../packages/test-support/src/index.ts';
 import { createNameLookup, createNameResolver, isPrivateAddress } from '../../packages/target-policy/src/index.ts';
 
 /** One line of standard input, JSON. */
@@ -41,7 +41,6 @@ export interface CheckOutcome {
  * Runs checks where it is started, such as inside a namespace: orders come in as lines and outcomes go out as lines, until
  * the input ends. The first argument is the share of its time that this process is busy with something else.
  */
-const noNames: NameLookup = { reverse: async () => [], forward: async () => [] };
 const busyShare = Number(process.argv[2] ?? 0);
 if (busyShare > 0) setInterval(() => burn(busyShare * BUSY_EVERY_MS), BUSY_EVERY_MS).unref();
 const packets = createPacketSockets();
@@ -69,23 +68,14 @@ async function run(
   const checkType: AnyCheckType = checkTypes[type];
   const params = { host, options: { ...defaults(checkType), ...options } } as ParamsOf<AnyCheckType>;
   const budgetMs = INDULGENCE * checkType.budgetMs(params);
-  const started = performance.now();
-  const context: DiagnosticContext = {
-    signal: AbortSignal.timeout(budgetMs),
-    remainingMs: () => budgetMs - (performance.now() - started),
-    // Inside a namespace every address is allowed: no packet leaves it.
-    admit: async () => {
-      const target = { host, address: host, family: isIPv6(host) ? (6 as const) : (4 as const), addresses: [host] };
-      return { admitted: true, target: { ...target, resolveMs: 0 } };
-    },
-    names: nameServer === null ? noNames : lookUpAt(nameServer, !hide),
-    resolvers: [],
+  // Inside a namespace every address is allowed: no packet leaves it.
+  const surroundings = literalSurroundings({
+    ...(nameServer === null ? {} : { names: lookUpAt(nameServer, !hide) }),
     packets,
     showPrivateAddresses: !hide,
     isPrivateAddress: (address) => (privateByRange ? isPrivateAddress(address) : address !== host),
-    attribution: { userAgent: 'Vantage/0 (netlab)', payloadTag: 'vantage-netlab' },
-    emitPartial,
-  };
+  });
+  const context = createContext(surroundings, { budgetMs, emitPartial });
   const diagnostic = await loadDiagnostic(type);
   return diagnostic.run(params, context);
 }

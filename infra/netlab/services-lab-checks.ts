@@ -1,10 +1,10 @@
-import { isIPv6 } from 'node:net';
 import { createInterface } from 'node:readline';
 
 import type { AnyCheckType, ParamsOf } from '../../packages/contract/src/index.ts';
 import { checkTypes, type CheckTypeName } from '../../packages/diagnostics/src/contract.ts';
-import type { DiagnosticContext } from '../../packages/diagnostics/src/diagnostic.ts';
+import { createContext } from '../../packages/diagnostics/src/diagnostic.ts';
 import { createPacketSockets, loadDiagnostic } from '../../packages/diagnostics/src/index.ts';
+import { literalSurroundings } from '../../packages/test-support/src/index.ts';
 
 /** One line of standard input, JSON. */
 export interface LabOrder {
@@ -45,28 +45,8 @@ async function run({ type, host, fields = {}, options, isBlind = false }: LabOrd
   const params = { host, ...fields, options } as ParamsOf<AnyCheckType>;
   // What an answer is is tried here, not how soon: a machine that stands still now and then has its time as well.
   const budgetMs = 3 * checkType.budgetMs(params);
-  const started = performance.now();
-  const context: DiagnosticContext = {
-    signal: AbortSignal.timeout(budgetMs),
-    remainingMs: () => budgetMs - (performance.now() - started),
-    // Inside a namespace every address is allowed: no packet leaves it.
-    admit: async ({ host: named }) => {
-      const address = named.replace(/^\[(.*)\]$/, '$1');
-      const target = {
-        host: address,
-        address,
-        family: isIPv6(address) ? (6 as const) : (4 as const),
-        addresses: [address],
-      };
-      return { admitted: true, target: { ...target, resolveMs: 0 } };
-    },
-    names: { reverse: async () => [], forward: async () => [] },
-    resolvers: [],
-    packets: isBlind ? { unavailable: 'This probe is to have no raw sockets.' } : packets,
-    showPrivateAddresses: true,
-    isPrivateAddress: () => false,
-    attribution: { userAgent: 'Vantage/0 (netlab)', payloadTag: 'vantage-netlab' },
-    emitPartial: () => undefined,
-  };
+  // Inside a namespace every address is allowed: no packet leaves it.
+  const surroundings = literalSurroundings(isBlind ? {} : { packets });
+  const context = createContext(surroundings, { budgetMs });
   return (await loadDiagnostic(type)).run(params, context);
 }

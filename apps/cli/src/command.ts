@@ -1,12 +1,9 @@
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-
 import type { CheckRequest } from '@vantage/client';
-import type { AnyCheckType } from '@vantage/contract';
+import { parseWords, readCheckWords, type Words } from '@vantage/command-line';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { checkFlagsOf, commonFlags } from './common-flags.ts';
 import { shells, type Shell } from './completion.ts';
-import { flagsOf, readPairs, readValue, type Flag } from './flags.ts';
 
 /** What the words on the command line ask for. */
 export type Command =
@@ -43,7 +40,7 @@ export function parseCommand(argv: readonly string[]): Command {
 }
 
 function parseQuestion(name: 'probes' | 'me' | 'show', words: readonly string[]): Command {
-  const { values, positionals, fault } = parse(words, commonFlags);
+  const { values, positionals, fault } = parseWords(words, commonFlags);
   if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
   if (values['help'] === true) return { kind: 'help', of: undefined };
   const settings = settingsFrom(values);
@@ -67,35 +64,21 @@ function parseCompletion([shell]: readonly string[]): Command {
 }
 
 function parseCheck(type: CheckTypeName, words: readonly string[]): Command {
-  const flags = flagsOf(checkTypes[type] as AnyCheckType);
-  const own = Object.fromEntries(
-    flags.map(({ name, kind }) => [
-      name,
-      kind === 'switch' ? ({ type: 'boolean' } as const) : ({ type: 'string', multiple: kind === 'pairs' } as const),
-    ]),
-  );
-  const { values, positionals, fault } = parse(words, { ...commonFlags, ...checkFlagsOf(checkTypes[type]), ...own });
-  if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
+  const { host, fields, options, values, faults } = readCheckWords(type, words, {
+    ...commonFlags,
+    ...checkFlagsOf(checkTypes[type]),
+  });
   if (values['help'] === true) return { kind: 'help', of: type };
-
-  const faults: string[] = [];
-  const [host, ...more] = positionals;
-  if (host === undefined) faults.push(`${type} needs a host.`);
-  const placed = placePositionals(flags, more, values, faults);
-  const fields: Record<string, unknown> = {};
-  const options: Record<string, unknown> = {};
-  for (const flag of flags) {
-    const value = valueOf(flag, placed.get(flag.name) ?? values[flag.name], faults);
-    if (value !== undefined) (flag.place === 'field' ? fields : options)[flag.field] = value;
-    else if (flag.isRequired)
-      faults.push(`${type} needs a ${flag.name}: ${type} ${host ?? 'HOST'} ${flag.name.toUpperCase()}`);
-  }
-  const limit = limitFrom(values['limit'], faults);
+  const limit = limitOf(values['limit']);
   const [locations, probes] = [listFrom(values['from']), listFrom(values['probes'])];
-  if (locations.length > 0 && probes.length > 0) faults.push('--from and --probes exclude each other.');
-  if (faults.length > 0) return { kind: 'invalid', faults };
+  const allFaults = [
+    ...faults,
+    ...(typeof limit === 'object' ? [limit.fault] : []),
+    ...(locations.length > 0 && probes.length > 0 ? ['--from and --probes exclude each other.'] : []),
+  ];
+  if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults };
   const request = {
-    ...{ type, host: host!, ...fields },
+    ...{ type, host, ...fields },
     ...(Object.keys(options).length > 0 ? { options } : {}),
     ...(locations.length > 0 ? { locations } : {}),
     ...(probes.length > 0 ? { probes } : {}),
@@ -105,39 +88,14 @@ function parseCheck(type: CheckTypeName, words: readonly string[]): Command {
   return { kind: 'check', request: request as CheckRequest, settings: settingsFrom(values) };
 }
 
-/** Words behind the host fill the type's own fields, in their order. */
-function placePositionals(
-  flags: readonly Flag[],
-  words: readonly string[],
-  values: Values,
-  faults: string[],
-): ReadonlyMap<string, string> {
-  const open = flags.filter(
-    ({ place, kind, name }) => place === 'field' && kind !== 'switch' && values[name] === undefined,
-  );
-  if (words.length > open.length) faults.push(`“${words[open.length]}” is one word too many.`);
-  return new Map(open.flatMap(({ name }, index) => (words[index] === undefined ? [] : [[name, words[index]]])));
-}
-
-type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
-
-function valueOf(flag: Flag, given: Values[string], faults: string[]): unknown {
-  if (given === undefined) return undefined;
-  if (typeof given === 'boolean') return given;
-  const read = typeof given === 'string' ? readValue(flag, given) : readPairs(flag, given.map(String));
-  if ('value' in read) return read.value;
-  faults.push(read.fault);
-  return undefined;
-}
-
-function limitFrom(text: Values[string], faults: string[]): number | undefined {
+function limitOf(text: Words['values'][string]): number | { readonly fault: string } | undefined {
   if (text === undefined) return undefined;
-  if (typeof text === 'string' && /^\d{1,3}$/.test(text)) return Number(text);
-  faults.push(`--limit must be a number from 1 to 100, not “${String(text)}”`);
-  return undefined;
+  return typeof text === 'string' && /^\d{1,3}$/.test(text)
+    ? Number(text)
+    : { fault: `--limit must be a number from 1 to 100, not “${String(text)}”` };
 }
 
-function listFrom(given: Values[string]): readonly string[] {
+function listFrom(given: Words['values'][string]): readonly string[] {
   if (!Array.isArray(given)) return [];
   return given
     .flatMap((text) => String(text).split(','))
@@ -145,25 +103,10 @@ function listFrom(given: Values[string]): readonly string[] {
     .filter((text) => text !== '');
 }
 
-function settingsFrom(values: Values): Settings {
+function settingsFrom(values: Words['values']): Settings {
   const text = (name: string): string | undefined => {
     const value = values[name];
     return typeof value === 'string' ? value : undefined;
   };
   return { server: text('server'), json: values['json'] === true, savePicture: text('save-screenshot') };
-}
-
-interface ParsedWords {
-  readonly values: Values;
-  readonly positionals: readonly string[];
-  readonly fault: string | undefined;
-}
-
-function parse(words: readonly string[], options: ParseArgsOptionsConfig): ParsedWords {
-  try {
-    const parsed = parseArgs({ args: [...words], options, allowPositionals: true, allowNegative: true, strict: true });
-    return { ...parsed, fault: undefined };
-  } catch (error) {
-    return { values: {}, positionals: [], fault: Error.isError(error) ? error.message : String(error) };
-  }
 }

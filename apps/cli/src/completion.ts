@@ -1,8 +1,8 @@
+import { flagsOf } from '@vantage/command-line';
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { checkFlagsOf, commonFlags } from './common-flags.ts';
-import { flagsOf } from './flags.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];

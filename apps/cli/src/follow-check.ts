@@ -1,10 +1,18 @@
+import {
+  describeResult,
+  type Line,
+  lineText,
+  piece,
+  type Piece,
+  resultDetails,
+  type Style,
+  table,
+} from '@vantage/command-line';
 import { ProblemError, type CheckEvent, type Client } from '@vantage/client';
 import type { Probes, Summary } from '@vantage/contract';
 import { isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { describeResult, resultDetails } from './describe-result.ts';
 import type { Screen } from './live-lines.ts';
-import { lineText, piece, table, type Line, type Piece, type Style } from './pieces.ts';
 
 export interface FollowOptions {
   readonly client: Client;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
+import { lineText, piece, table } from '@vantage/command-line';
 import { openScreen } from './live-lines.ts';
-import { lineText, piece, table } from './pieces.ts';
 
 function output(terminal: object): { readonly written: () => string; readonly write: (text: string) => boolean } {
   let written = '';

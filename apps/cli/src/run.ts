@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { WriteStream } from 'node:tty';
 
+import { jsonText, lineText, piece, type Style, table } from '@vantage/command-line';
 import { createClient, type CheckOf, type Client } from '@vantage/client';
 import { escapeText, type Me, type Probes } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
@@ -11,9 +12,7 @@ import type { Config } from './config.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './exit-status.ts';
 import { followCheck } from './follow-check.ts';
 import { helpText } from './help.ts';
-import { jsonText } from './json-text.ts';
 import { openScreen, type Screen } from './live-lines.ts';
-import { lineText, piece, table, type Style } from './pieces.ts';
 
 export interface RunOptions {
   readonly config: Config;

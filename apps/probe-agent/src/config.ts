@@ -30,49 +30,8 @@ const probeId: Kind<string> = {
   },
 };
 
-/** Every setting of the agent; the reference page is made from these. */
-export const settings = {
-  probeId: setting({
-    env: 'PROBE_ID',
-    kind: probeId,
-    required: true,
-    description:
-      'Identifier of this probe, the same as in the operator’s record of it. One agent per identifier: a second ' +
-      'would take the jobs of the first for leftovers.',
-  }),
-  redisUrl: setting({
-    env: 'REDIS_URL',
-    kind: redisUrlKind,
-    required: true,
-    secret: true,
-    description:
-      'The Redis that the coordinator uses, with the user and password of this probe: ' +
-      '`redis://user:password@host:port`, `redis+sentinel://user:password@host:port,host:port/set` with the Sentinels ' +
-      'as hosts, or `redis+cluster://user:password@host:port,host:port`; with `rediss` in front over TLS.',
-  }),
-  redisCertificates: setting({
-    env: 'REDIS_CA_FILE',
-    kind: certificateFile,
-    description: 'File with the certificates, in PEM, that a `rediss:` server may present; without it those of Node.',
-  }),
-  redisCa: setting({
-    env: 'REDIS_CA',
-    kind: certificateText,
-    description: 'The same in the variable itself, as `probe:add` prints it. `REDIS_CA_FILE` comes first.',
-  }),
-  concurrency: setting({
-    env: 'CONCURRENCY',
-    kind: integer(1, 1_000),
-    default: '20',
-    description: 'Jobs that run at once. Further ones wait in Redis.',
-  }),
-  checkTypes: setting({
-    env: 'CHECK_TYPES',
-    kind: list(oneOf(checkTypeNames)),
-    default: checkTypeNames.join(','),
-    description:
-      'Check types to offer. One that is listed here and cannot be run on this machine makes the probe degraded.',
-  }),
+/** What decides how a probe measures, whoever asks it to. */
+export const measuringSettings = {
   targetAllow: setting({
     env: 'TARGET_ALLOW',
     kind: list(policyKinds.allow),
@@ -170,15 +129,6 @@ export const settings = {
     description:
       'Where whoever is measured can ask questions: a URL or a mail address. Shown in the `User-Agent` and in probe packets.',
   }),
-  drainSeconds: setting({
-    env: 'DRAIN_SECONDS',
-    kind: integer(0, 3_600),
-    default: '10',
-    description:
-      'Time that running jobs are given after SIGTERM. What is not done by then is reported as interrupted. The ' +
-      'grace period of whatever stops the agent must be some seconds longer.',
-  }),
-  ...telemetrySettings,
   logLevel: setting({
     env: 'LOG_LEVEL',
     kind: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
@@ -187,9 +137,71 @@ export const settings = {
   }),
 } satisfies Settings;
 
+/** Every setting of the agent; the reference page is made from these. */
+export const settings = {
+  probeId: setting({
+    env: 'PROBE_ID',
+    kind: probeId,
+    required: true,
+    description:
+      'Identifier of this probe, the same as in the operator’s record of it. One agent per identifier: a second ' +
+      'would take the jobs of the first for leftovers.',
+  }),
+  redisUrl: setting({
+    env: 'REDIS_URL',
+    kind: redisUrlKind,
+    required: true,
+    secret: true,
+    description:
+      'The Redis that the coordinator uses, with the user and password of this probe: ' +
+      '`redis://user:password@host:port`, `redis+sentinel://user:password@host:port,host:port/set` with the Sentinels ' +
+      'as hosts, or `redis+cluster://user:password@host:port,host:port`; with `rediss` in front over TLS.',
+  }),
+  redisCertificates: setting({
+    env: 'REDIS_CA_FILE',
+    kind: certificateFile,
+    description: 'File with the certificates, in PEM, that a `rediss:` server may present; without it those of Node.',
+  }),
+  redisCa: setting({
+    env: 'REDIS_CA',
+    kind: certificateText,
+    description: 'The same in the variable itself, as `probe:add` prints it. `REDIS_CA_FILE` comes first.',
+  }),
+  concurrency: setting({
+    env: 'CONCURRENCY',
+    kind: integer(1, 1_000),
+    default: '20',
+    description: 'Jobs that run at once. Further ones wait in Redis.',
+  }),
+  checkTypes: setting({
+    env: 'CHECK_TYPES',
+    kind: list(oneOf(checkTypeNames)),
+    default: checkTypeNames.join(','),
+    description:
+      'Check types to offer. One that is listed here and cannot be run on this machine makes the probe degraded.',
+  }),
+  drainSeconds: setting({
+    env: 'DRAIN_SECONDS',
+    kind: integer(0, 3_600),
+    default: '10',
+    description:
+      'Time that running jobs are given after SIGTERM. What is not done by then is reported as interrupted. The ' +
+      'grace period of whatever stops the agent must be some seconds longer.',
+  }),
+  ...measuringSettings,
+  ...telemetrySettings,
+} satisfies Settings;
+
 export type Config = Values<typeof settings>;
+
+export type MeasuringConfig = Values<typeof measuringSettings>;
 
 /** @throws SettingsError that lists every fault */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   return readSettings(settings, environment);
+}
+
+/** @throws SettingsError that lists every fault */
+export function readMeasuringConfig(environment: Readonly<Record<string, string | undefined>>): MeasuringConfig {
+  return readSettings(measuringSettings, environment);
 }

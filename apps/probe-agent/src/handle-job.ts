@@ -6,13 +6,12 @@ import {
   type ResultOutlet,
 } from '@vantage/agent-loop';
 import type { AnyCheckType, Failure, Job, OutcomeWord, ResultFieldsOf } from '@vantage/contract';
-import type { Diagnostic, Outcome } from '@vantage/diagnostics';
+import { createContext, type Diagnostic, type Outcome, type Surroundings } from '@vantage/diagnostics';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
 
 import type { Fields } from './fit-result.ts';
 import type { Schemas } from './schemas.ts';
-import type { Surroundings } from './surroundings.ts';
 
 export interface JobHandlerParts {
   readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
@@ -107,7 +106,7 @@ async function run(
   interrupted: AbortSignal,
   { loadDiagnostic, surroundings, schemas, outlet, partials, log }: RunParts,
 ): Promise<Ending> {
-  const deadlineMs = performance.now() + budgetMs;
+  const startedMs = performance.now();
   const abort = new AbortController();
   const shown = partials.open<ResultFieldsOf<AnyCheckType>>((fields) => {
     const json = schemas.writePartial(job.type, { startedAt, ...fields });
@@ -124,12 +123,8 @@ async function run(
   const runDiagnostic = async (): Promise<Ending> => {
     try {
       const diagnostic = await loadDiagnostic(job.type);
-      const outcome = await diagnostic.run(job.params as never, {
-        ...surroundings(),
-        signal: abort.signal,
-        remainingMs: () => Math.max(0, deadlineMs - performance.now()),
-        emitPartial,
-      });
+      const bounds = { signal: abort.signal, budgetMs: startedMs + budgetMs - performance.now(), emitPartial };
+      const outcome = await diagnostic.run(job.params as never, createContext(surroundings(), bounds));
       return { outcome };
     } catch (error) {
       // After the cut-off nobody waits for it; an abort's own reason is no news then.

@@ -1,48 +1,43 @@
+#!/usr/bin/env node
 import { SettingsError } from '@vantage/settings';
 import { pino } from 'pino';
 
-import { createAgent, ownVersion } from './agent.ts';
-import { readConfig, type Config } from './config.ts';
+import { readConfig, readMeasuringConfig } from './config.ts';
 import { openParts } from './open-parts.ts';
-import { openTelemetry } from './telemetry/telemetry.ts';
+import { runOnce } from './run-once/run-once.ts';
+import { serve } from './serve.ts';
 
-const config = configOrExit();
-const log = pino({ level: config.logLevel, base: { probe: config.probeId } });
-const telemetry = await openTelemetry(config, ownVersion(), log).catch((error: unknown) => {
-  log.fatal({ err: error }, 'the metrics cannot be served');
-  return process.exit(1);
-});
-// Its supervisor starts another.
-const agent = createAgent(config, log, openParts, telemetry, () => process.exit(1));
-const asked = new Set<string>();
+const USAGE = `vantage-agent                              takes the jobs of its probe; its settings are in the environment
+vantage-agent run TYPE HOST [flags]        runs one check on this machine and shows its result, without Redis
+vantage-agent run --help                   says more
+`;
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
-// Only with an IPC channel: whoever started this process is gone.
-process.once('disconnect', () => void stop('disconnect'));
-
-try {
-  await agent.start();
-} catch (error) {
-  log.fatal({ err: error }, 'the agent cannot start');
-  process.exitCode = 1;
-  await agent.close();
-  process.exit();
+const [command, ...words] = process.argv.slice(2);
+if (command === undefined) await serve(settingsOrExit(readConfig));
+else if (command === 'run') process.exit(await run());
+else {
+  const isHelp = command === 'help' || command === '--help';
+  (isHelp ? process.stdout : process.stderr).write(isHelp ? USAGE : `“${command}” is no command.\n${USAGE}`);
+  process.exitCode = isHelp ? 0 : 2;
 }
 
-/** The same signal again means at once; Ctrl-C may bring SIGINT and, from a supervisor, SIGTERM. */
-async function stop(reason: string): Promise<void> {
-  if (asked.has(reason)) process.exit(1);
-  asked.add(reason);
-  if (asked.size > 1) return;
-  log.info({ reason }, 'the agent stops');
-  await agent.drain();
-  await telemetry.close();
-  process.exit(0);
+async function run(): Promise<number> {
+  const config = settingsOrExit((environment) => readMeasuringConfig({ LOG_LEVEL: 'error', ...environment }));
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  // Whoever reads the output may go: head(1) does.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  const log = pino({ level: config.logLevel }, process.stderr);
+  const { stdout: output, stderr: errors } = process;
+  const status = await runOnce(words, { config, openParts, log, output, errors, signal: interrupted.signal });
+  // What is on its way to a pipe is written before the process ends.
+  await Promise.all([output, errors].map((stream) => new Promise((resolve) => void stream.write('', resolve))));
+  return status;
 }
 
-function configOrExit(): Config {
+function settingsOrExit<T>(read: (environment: NodeJS.ProcessEnv) => T): T {
   try {
-    return readConfig(process.env);
+    return read(process.env);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -28,7 +28,7 @@ import {
 import type { Logger } from 'pino';
 
 import type { RawSockets } from './capabilities.ts';
-import type { Config } from './config.ts';
+import type { MeasuringConfig } from './config.ts';
 import { usableFamilies } from './connectivity.ts';
 import type { Judge } from './handle-job.ts';
 import { createNetworkLimit, limitNetworks } from './network-limit.ts';
@@ -44,15 +44,14 @@ const PICTURE_MS = 5_000;
 /**
  * The real parts: the target policy of this machine, its resolvers, and the packet process.
  *
+ * @param config without a `redisUrl` where there is no Redis to guard
  * @throws when the host of Redis cannot be guarded against callers
  */
-export async function openParts(config: Config, log: Logger): Promise<AgentParts> {
-  const policy = createTargetPolicy({
-    allow: config.targetAllow,
-    dangerouslyAllowLinkLocalAndMetadata: config.targetAllowLinkLocal,
-    allowNames: config.targetAllowNames,
-    deny: config.targetDeny,
-  });
+export async function openParts(
+  config: MeasuringConfig & { readonly redisUrl?: string },
+  log: Logger,
+): Promise<AgentParts> {
+  const policy = policyOf(config);
   const redis = redisEndpoints(config.redisUrl);
   const resolver = createNameResolver({ servers: config.dnsServers });
   const own = await ownAddresses(config, resolver);
@@ -101,6 +100,15 @@ export async function openParts(config: Config, log: Logger): Promise<AgentParts
   };
 }
 
+export function policyOf(config: MeasuringConfig): TargetPolicy {
+  return createTargetPolicy({
+    allow: config.targetAllow,
+    dangerouslyAllowLinkLocalAndMetadata: config.targetAllowLinkLocal,
+    allowNames: config.targetAllowNames,
+    deny: config.targetDeny,
+  });
+}
+
 /** It is started again every half a minute: the same failure is logged once. */
 function logPacketFailures(log: Logger): (error: Error) => void {
   let last = '';
@@ -111,7 +119,7 @@ function logPacketFailures(log: Logger): (error: Error) => void {
 }
 
 /** Nothing of a browser is started here: the self-test is the agent's to begin, once it takes jobs. */
-function openScreenshots(config: Config, admit: AgentParts['admit'], log: Logger): ScreenshotOffer {
+function openScreenshots(config: MeasuringConfig, admit: AgentParts['admit'], log: Logger): ScreenshotOffer {
   const executablePath = config.browser ?? findBrowser(config.path);
   const note = (message: string, fields: Readonly<Record<string, unknown>>): void => log.debug(fields, message);
   const wanted = config.screenshots !== 'off';
@@ -146,11 +154,11 @@ function judgeJobs(policy: TargetPolicy): Judge {
 }
 
 /** The endpoint as configured, and the addresses at which it was reached since. The same list until it changes. */
-function redisEndpoints(url: string): {
+function redisEndpoints(url: string | undefined): {
   readonly all: () => readonly Endpoint[];
   readonly note: AgentParts['noteRedis'];
 } {
-  let endpoints: readonly Endpoint[] = parseRedisUrl(url).endpoints;
+  let endpoints: readonly Endpoint[] = url === undefined ? [] : parseRedisUrl(url).endpoints;
   if (!endpoints.every(({ host }) => canonicalizeHost(host.includes(':') ? `[${host}]` : host, 'name').ok)) {
     throw new Error('A host in REDIS_URL is neither a plain name nor an address; callers could not be kept from it.');
   }
@@ -165,7 +173,7 @@ function redisEndpoints(url: string): {
   };
 }
 
-async function ownAddresses(config: Config, resolver: NameResolver): Promise<() => DiscoveredAddresses> {
+async function ownAddresses(config: MeasuringConfig, resolver: NameResolver): Promise<() => DiscoveredAddresses> {
   const options = { resolvers: config.dnsServers, others: config.ownAddresses };
   const own = createOwnAddresses(options);
   // Only a machine that speaks IPv6 can reach anything through a NAT64.

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { loadDiagnostic } from '@vantage/diagnostics';
+import { createContext, loadDiagnostic } from '@vantage/diagnostics';
 
 import { lend } from './surroundings.ts';
 import { fakeConfig, fakeParts } from '../test/fakes.ts';
@@ -28,14 +28,7 @@ describe('what runs are lent', () => {
 
     const outcomes = [];
     for (let runs = 0; runs < 3; runs += 1) {
-      outcomes.push(
-        await run(params, {
-          ...surroundings(),
-          signal: new AbortController().signal,
-          remainingMs: () => 10_000,
-          emitPartial: () => undefined,
-        }),
-      );
+      outcomes.push(await run(params, createContext(surroundings(), { budgetMs: 10_000 })));
     }
 
     expect(outcomes.map(({ result }) => result)).toEqual(['success', 'success', 'error']);

@@ -1,15 +1,12 @@
-import { createTrustStore, type DiagnosticContext, type PacketSockets } from '@vantage/diagnostics';
+import { createTrustStore, type PacketSockets, type Surroundings } from '@vantage/diagnostics';
 
-import type { Config } from './config.ts';
+import type { MeasuringConfig } from './config.ts';
 import { createNetworkLimit, limitNetworks } from './network-limit.ts';
 import type { AgentParts } from './parts.ts';
 
-/** What every run of every diagnostic is lent alike. */
-export type Surroundings = Omit<DiagnosticContext, 'signal' | 'remainingMs' | 'emitPartial'>;
-
 /** @param wrapPackets wraps the sockets that are lent */
 export function lend(
-  config: Config,
+  config: MeasuringConfig,
   parts: AgentParts,
   version: string,
   wrapPackets: (sockets: PacketSockets) => PacketSockets = (sockets) => sockets,

@@ -1,11 +1,16 @@
 import type { Admission, AdmissionRequest, AnyCheckType } from '@vantage/contract';
-import { loadDiagnostic, type Diagnostic, type DiagnosticContext, type Outcome } from '@vantage/diagnostics';
+import {
+  loadDiagnostic,
+  type Diagnostic,
+  type DiagnosticContext,
+  type Outcome,
+  type Surroundings,
+} from '@vantage/diagnostics';
 import { pino, type Logger } from 'pino';
 
 import { readConfig, type Config } from '../src/config.ts';
 import type { AgentParts } from '../src/parts.ts';
 import { createScreenshotOffer } from '../src/screenshot-offer.ts';
-import type { Surroundings } from '../src/surroundings.ts';
 
 export const silent: Logger = pino({ level: 'silent' });
 

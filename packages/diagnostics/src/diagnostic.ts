@@ -49,3 +49,29 @@ export interface Diagnostic<C extends AnyCheckType> {
 export function defineDiagnostic<C extends AnyCheckType>(checkType: C, run: Diagnostic<C>['run']): Diagnostic<C> {
   return { checkType, run };
 }
+
+/** What every run of every diagnostic is lent alike. */
+export type Surroundings = Omit<DiagnosticContext, keyof RunBounds>;
+
+/** What belongs to one run alone. */
+type RunBounds<C extends AnyCheckType = AnyCheckType> = Pick<
+  DiagnosticContext<C>,
+  'signal' | 'remainingMs' | 'emitPartial'
+>;
+
+export interface RunOptions<C extends AnyCheckType = AnyCheckType> {
+  /** Ends the run; by default its budget does. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds from now that the run may take. */
+  readonly budgetMs: number;
+  readonly emitPartial?: ((fields: PartialFields<C>) => void) | undefined;
+}
+
+/** The context of one run, whose time begins now. */
+export function createContext<C extends AnyCheckType = AnyCheckType>(
+  surroundings: Surroundings,
+  { budgetMs, signal = AbortSignal.timeout(budgetMs), emitPartial = () => undefined }: RunOptions<C>,
+): DiagnosticContext<C> {
+  const deadline = performance.now() + budgetMs;
+  return { ...surroundings, signal, remainingMs: () => Math.max(0, deadline - performance.now()), emitPartial };
+}

@@ -8,7 +8,13 @@ export {
   type ScreenshotsStatus,
 } from './browser/screenshots.ts';
 export { classifyError } from './classify.ts';
-export type { Diagnostic, DiagnosticContext, Outcome } from './diagnostic.ts';
+export {
+  createContext,
+  type Diagnostic,
+  type DiagnosticContext,
+  type Outcome,
+  type Surroundings,
+} from './diagnostic.ts';
 export { createTrustStore, type TrustStore } from './tls/trust-store.ts';
 export { loadDiagnostic } from './load.ts';
 export type { PacketSocket, PacketSocketOptions, PacketSockets, ReceivedPacket } from './sockets/packet-socket.ts';

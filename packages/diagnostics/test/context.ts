@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import type { Admission, AdmissionRequest, AnyCheckType, Family, ResultFieldsOf } from '@vantage/contract';
 
-import type { DiagnosticContext } from '../src/diagnostic.ts';
+import { createContext, type DiagnosticContext } from '../src/diagnostic.ts';
 
 /** A context for tests on loopback, and what the diagnostic did with it. */
 export interface TestContext<C extends AnyCheckType> extends DiagnosticContext<C> {
@@ -29,11 +29,8 @@ export function testContext<C extends AnyCheckType>(options: TestContextOptions<
   const { hosts = {}, refused = [], budgetMs = 60_000, ...overrides } = options;
   const admissions: AdmissionRequest[] = [];
   const partials: ResultFieldsOf<C>[] = [];
-  const deadline = performance.now() + budgetMs;
-  return {
-    signal: abortedAfter(budgetMs),
-    remainingMs: () => Math.max(0, deadline - performance.now()),
-    admit: async (request, signal) => {
+  const surroundings = {
+    admit: async (request: AdmissionRequest, signal: AbortSignal) => {
       signal.throwIfAborted();
       admissions.push(request);
       return admission(request, { localhost: ['127.0.0.1', '::1'], ...hosts }, refused);
@@ -44,7 +41,14 @@ export function testContext<C extends AnyCheckType>(options: TestContextOptions<
     showPrivateAddresses: true,
     isPrivateAddress: () => false,
     attribution: { userAgent: 'Vantage/0 (+https://vantage.example/probing)', payloadTag: 'vantage-test' },
-    emitPartial: (fields) => partials.push(fields),
+  };
+  const bounds = {
+    budgetMs,
+    signal: abortedAfter(budgetMs),
+    emitPartial: (fields: ResultFieldsOf<C>) => void partials.push(fields),
+  };
+  return {
+    ...createContext<C>(surroundings, bounds),
     ...overrides,
     admissions,
     partials,

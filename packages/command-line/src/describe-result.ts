@@ -1,6 +1,9 @@
-import type { ResultOf } from '@vantage/client';
-import type { CommonResult } from '@vantage/contract';
-import type { CheckTypeName, IcmpNotice } from '@vantage/diagnostics/contract';
+import type { CommonResult, ShownFieldsOf } from '@vantage/contract';
+import type { checkTypes, CheckTypeName, IcmpNotice } from '@vantage/diagnostics/contract';
+
+/** Of a result, final or pending, what is told here; its outcome is its reader's to tell. */
+type ResultOf<Name extends CheckTypeName> = Partial<Omit<CommonResult, 'result'>> &
+  ShownFieldsOf<(typeof checkTypes)[Name]>;
 
 type Describe = {
   readonly [Name in CheckTypeName]: (result: Partial<ResultOf<Name>>) => readonly (string | undefined)[];

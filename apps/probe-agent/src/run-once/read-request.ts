@@ -1,0 +1,73 @@
+import { readCheckWords, type HelpFlags } from '@vantage/command-line';
+import { paramsSchema, type AnyCheckType, type ParamsOf } from '@vantage/contract';
+import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
+import { judgeTarget, type TargetPolicy } from '@vantage/target-policy';
+import { Ajv } from 'ajv';
+
+/** Flags beside those of the check type. */
+export const runFlags = {
+  json: { type: 'boolean', description: 'The result as the API gives it, and nothing else.' },
+  trace: {
+    type: 'boolean',
+    description: 'What the run asks for and what it knows so far, as it goes, on standard error.',
+  },
+  help: { type: 'boolean', description: 'This text.' },
+} as const satisfies HelpFlags;
+
+/** One check that a person at the probe's machine wants run. */
+export interface RunRequest {
+  readonly type: CheckTypeName;
+  readonly params: ParamsOf<AnyCheckType>;
+  readonly isJson: boolean;
+  readonly isTraced: boolean;
+}
+
+export type ReadRequest =
+  | { readonly kind: 'run'; readonly request: RunRequest }
+  | { readonly kind: 'help'; readonly of: CheckTypeName | undefined }
+  | { readonly kind: 'invalid'; readonly faults: readonly string[] };
+
+/** Which type the words name, and what they want of it, judged as a coordinator judges a request. */
+export function readRequest([type, ...words]: readonly string[], policy: TargetPolicy): ReadRequest {
+  if (type === undefined || type === '--help' || type === 'help') return { kind: 'help', of: undefined };
+  if (!isCheckTypeName(type)) {
+    const known = Object.keys(checkTypes).join(', ');
+    return { kind: 'invalid', faults: [`“${type}” is no check type. There are: ${known}.`] };
+  }
+  const { host, fields, options, values, faults } = readCheckWords(type, words, runFlags);
+  if (values['help'] === true) return { kind: 'help', of: type };
+  if (faults.length > 0) return { kind: 'invalid', faults };
+  const read = readParams(checkTypes[type], { host, ...fields, options }, policy);
+  if ('faults' in read) return { kind: 'invalid', faults: read.faults };
+  const request = { type, params: read.params, isJson: values['json'] === true, isTraced: values['trace'] === true };
+  return { kind: 'run', request };
+}
+
+/** The params with the defaults filled in and the host in its canonical text, or every fault of them. */
+function readParams(
+  checkType: AnyCheckType,
+  params: object,
+  policy: TargetPolicy,
+): { readonly params: ParamsOf<AnyCheckType> } | { readonly faults: readonly string[] } {
+  const { hostKind, purpose } = checkType;
+  const ajv = new Ajv({ useDefaults: true, validateFormats: false, allErrors: true });
+  const isParams = ajv.compile<ParamsOf<AnyCheckType>>(paramsSchema(checkType));
+  if (!isParams(params)) {
+    return { faults: (isParams.errors ?? []).map(({ instancePath, message }) => `${flagOf(instancePath)} ${message}`) };
+  }
+  const { port, family } = { ...params, ...params.options } as { readonly port?: number; readonly family?: 4 | 6 };
+  const judged = judgeTarget({ hostKind, purpose, host: params.host, port, family }, policy);
+  if (judged.verdict === 'malformed') return { faults: [judged.message] };
+  const faults = (checkType.inputErrors?.(params) ?? []).map(({ path, message }) => `${flagOf(path)}: ${message}`);
+  if (faults.length > 0) return { faults };
+  // A refusal is no fault of the words: the run itself says it, with its reason, as it says it to callers.
+  return { params: judged.verdict === 'accepted' ? { ...params, host: judged.host } : params };
+}
+
+/** `/options/count` is `--count`. */
+function flagOf(pointer: string): string {
+  const field = pointer.split('/').at(-1) ?? '';
+  return field === 'host' || field === ''
+    ? 'the host'
+    : `--${field.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase()}`;
+}

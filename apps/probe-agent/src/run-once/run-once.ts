@@ -1,0 +1,128 @@
+import { checkHelp, describeResult, helpRow, helpRows, jsonText, resultDetails } from '@vantage/command-line';
+import {
+  escapeText,
+  type AnyCheckType,
+  type CommonResult,
+  type OutcomeWord,
+  type ShownFieldsOf,
+} from '@vantage/contract';
+import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
+import type { Logger } from 'pino';
+
+import { ownVersion } from '../agent.ts';
+import type { MeasuringConfig } from '../config.ts';
+import { createJobHandler } from '../handle-job.ts';
+import { policyOf } from '../open-parts.ts';
+import type { AgentParts } from '../parts.ts';
+import { createSchemas } from '../schemas.ts';
+import { lend } from '../surroundings.ts';
+import { readRequest, runFlags, type RunRequest } from './read-request.ts';
+import { traceSurroundings, type Trace } from './trace.ts';
+
+export interface RunOnceOptions {
+  readonly config: MeasuringConfig;
+  readonly openParts: (config: MeasuringConfig, log: Logger) => Promise<AgentParts>;
+  readonly log: Logger;
+  readonly output: { readonly write: (text: string) => unknown };
+  readonly errors: { readonly write: (text: string) => unknown };
+  /** Aborted by Ctrl-C: the run ends with what it has. */
+  readonly signal: AbortSignal;
+}
+
+/** As those of `vantage` are. */
+const exitStatus = { success: 0, failure: 1, invalid: 2, notMeasured: 4 } as const;
+/** A run is nobody's check; its job needs the form of an id. */
+const RUN_ID = 'run'.padEnd(22, '-');
+const LONGEST = 2_000;
+
+/**
+ * Runs one check on this machine as the agent would, without Redis and without a service: same policy, same settings,
+ * same result.
+ *
+ * @param words the check type and its words, such as `tcp example.com --port 443`
+ * @returns the exit status
+ */
+export async function runOnce(words: readonly string[], options: RunOnceOptions): Promise<number> {
+  const { config, output, errors, log } = options;
+  const read = readRequest(words, policyOf(config));
+  if (read.kind === 'help') {
+    output.write(helpText(read.of));
+    return exitStatus.success;
+  }
+  if (read.kind === 'invalid') {
+    errors.write(`${read.faults.map((fault) => escapeText(fault, LONGEST)).join('\n')}\n`);
+    errors.write(
+      `vantage-agent run ${checkTypes[words[0] as CheckTypeName] === undefined ? '' : `${words[0]} `}--help says more.\n`,
+    );
+    return exitStatus.invalid;
+  }
+  const parts = await options.openParts(config, log);
+  try {
+    const result = await measure(read.request, parts, options);
+    output.write(read.request.isJson ? `${jsonText(result)}\n` : resultLines(read.request.type, result));
+    return statusOf(result.result);
+  } finally {
+    await parts.close();
+  }
+}
+
+type Result = CommonResult & ShownFieldsOf<AnyCheckType>;
+
+/** By the handler of the agent's jobs: limits, cut-off and the check of the result are the same. */
+async function measure(
+  { type, params, isTraced }: RunRequest,
+  parts: AgentParts,
+  { config, errors, log, signal }: RunOnceOptions,
+): Promise<Result> {
+  const startedMs = performance.now();
+  const trace: Trace = (line) => {
+    if (isTraced)
+      errors.write(`${(performance.now() - startedMs).toFixed(1).padStart(9)} ms  ${escapeText(line, LONGEST)}\n`);
+  };
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const lent = lend(config, parts, ownVersion());
+  const handle = createJobHandler({
+    loadDiagnostic: parts.loadDiagnostic,
+    judge: parts.judge,
+    surroundings: () => traceSurroundings(lent(), trace),
+    offered: new Set([type]),
+    clock: { now: Date.now, rttMs: () => 0 },
+    schemas: createSchemas(),
+    outlet: {
+      partial: (_id, json) => trace(`so far ${json}`),
+      final: async (_id, json) => resolve(json),
+    },
+    log,
+  });
+  const checkType: AnyCheckType = checkTypes[type];
+  const deadlineAt = Date.now() + checkType.budgetMs(params);
+  await handle(RUN_ID, { v: 1, checkId: RUN_ID, type, params, deadlineAt }, signal);
+  return JSON.parse(await promise) as Result;
+}
+
+function resultLines(type: CheckTypeName, result: Result): string {
+  const lines = [
+    `${result.result}  ${describeResult(type, result)}`,
+    ...resultDetails(type, result).map((line) => `  ${line}`),
+  ];
+  return `${lines.map((line) => escapeText(line, LONGEST).trimEnd()).join('\n')}\n`;
+}
+
+function statusOf(result: OutcomeWord): number {
+  if (result === 'success') return exitStatus.success;
+  return result === 'failure' || result === 'timeout' ? exitStatus.failure : exitStatus.notMeasured;
+}
+
+function helpText(of: CheckTypeName | undefined): string {
+  if (of !== undefined) return checkHelp('vantage-agent run', checkTypes[of] as AnyCheckType, runFlags);
+  const types = Object.values<AnyCheckType>(checkTypes).map(({ type, summary }) => helpRow(type, summary));
+  return `Runs one check on this machine as the agent would, without Redis. The environment has the agent's settings,
+such as TARGET_ALLOW=127.0.0.0/8; those of Redis and of the probe are not needed.
+
+  vantage-agent run TYPE HOST [flags]     such as: vantage-agent run tcp example.com --port 443 --trace
+
+${types.join('')}
+${helpRows(runFlags)}
+Exit status: 0 success; 1 failure or timeout; 2 the words are not valid; 4 this machine could not measure.
+`;
+}

@@ -1,0 +1,41 @@
+import { pino } from 'pino';
+
+import { createAgent, ownVersion } from './agent.ts';
+import type { Config } from './config.ts';
+import { openParts } from './open-parts.ts';
+import { openTelemetry } from './telemetry/telemetry.ts';
+
+/** Takes jobs until a signal ends the process. */
+export async function serve(config: Config): Promise<void> {
+  const log = pino({ level: config.logLevel, base: { probe: config.probeId } });
+  const telemetry = await openTelemetry(config, ownVersion(), log).catch((error: unknown) => {
+    log.fatal({ err: error }, 'the metrics cannot be served');
+    return process.exit(1);
+  });
+  // Its supervisor starts another.
+  const agent = createAgent(config, log, openParts, telemetry, () => process.exit(1));
+  const asked = new Set<string>();
+
+  /** The same signal again means at once; Ctrl-C may bring SIGINT and, from a supervisor, SIGTERM. */
+  const stop = async (reason: string): Promise<void> => {
+    if (asked.has(reason)) process.exit(1);
+    asked.add(reason);
+    if (asked.size > 1) return;
+    log.info({ reason }, 'the agent stops');
+    await agent.drain();
+    await telemetry.close();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+  // Only with an IPC channel: whoever started this process is gone.
+  process.once('disconnect', () => void stop('disconnect'));
+
+  try {
+    await agent.start();
+  } catch (error) {
+    log.fatal({ err: error }, 'the agent cannot start');
+    process.exitCode = 1;
+    await agent.close();
+    process.exit();
+  }
+}

@@ -1,0 +1,90 @@
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+
+import type { AnyCheckType } from '@vantage/contract';
+import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
+
+import { flagsOf, readPairs, readValue, type Flag } from './flags.ts';
+
+export type WordFlags = ParseArgsOptionsConfig;
+
+/** Flags and words as they were given; `fault` says in words why they cannot be read. */
+export interface Words {
+  readonly values: Values;
+  readonly positionals: readonly string[];
+  readonly fault: string | undefined;
+}
+
+type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+
+/** What the words ask to be measured, and the values of the flags that are not the check type's own. */
+export interface CheckWords {
+  readonly host: string;
+  /** Fields of the type beside the host, such as `port`. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly values: Values;
+  readonly faults: readonly string[];
+}
+
+export function parseWords(words: readonly string[], options: WordFlags): Words {
+  try {
+    const parsed = parseArgs({ args: [...words], options, allowPositionals: true, allowNegative: true, strict: true });
+    return { ...parsed, fault: undefined };
+  } catch (error) {
+    return { values: {}, positionals: [], fault: Error.isError(error) ? error.message : String(error) };
+  }
+}
+
+/**
+ * Reads the words behind the name of a check type: its host, its fields with or without their flags, its options.
+ *
+ * @param others flags of the program itself, such as `--json`
+ */
+export function readCheckWords(type: CheckTypeName, words: readonly string[], others: WordFlags): CheckWords {
+  const flags = flagsOf(checkTypes[type] as AnyCheckType);
+  const own = Object.fromEntries(
+    flags.map(({ name, kind }) => [
+      name,
+      kind === 'switch' ? ({ type: 'boolean' } as const) : ({ type: 'string', multiple: kind === 'pairs' } as const),
+    ]),
+  );
+  const { values, positionals, fault } = parseWords(words, { ...others, ...own });
+  if (fault !== undefined) return { host: '', fields: {}, options: {}, values, faults: [fault] };
+
+  const faults: string[] = [];
+  const [host, ...more] = positionals;
+  if (host === undefined) faults.push(`${type} needs a host.`);
+  const placed = placePositionals(flags, more, values, faults);
+  const fields: Record<string, unknown> = {};
+  const options: Record<string, unknown> = {};
+  for (const flag of flags) {
+    const value = valueOf(flag, placed.get(flag.name) ?? values[flag.name], faults);
+    if (value !== undefined) (flag.place === 'field' ? fields : options)[flag.field] = value;
+    else if (flag.isRequired)
+      faults.push(`${type} needs a ${flag.name}: ${type} ${host ?? 'HOST'} ${flag.name.toUpperCase()}`);
+  }
+  return { host: host ?? '', fields, options, values, faults };
+}
+
+/** Words behind the host fill the type's own fields, in their order. */
+function placePositionals(
+  flags: readonly Flag[],
+  words: readonly string[],
+  values: Values,
+  faults: string[],
+): ReadonlyMap<string, string> {
+  const open = flags.filter(
+    ({ place, kind, name }) => place === 'field' && kind !== 'switch' && values[name] === undefined,
+  );
+  if (words.length > open.length) faults.push(`“${words[open.length]}” is one word too many.`);
+  return new Map(open.flatMap(({ name }, index) => (words[index] === undefined ? [] : [[name, words[index]]])));
+}
+
+function valueOf(flag: Flag, given: Values[string], faults: string[]): unknown {
+  if (given === undefined) return undefined;
+  if (typeof given === 'boolean') return given;
+  const read = typeof given === 'string' ? readValue(flag, given) : readPairs(flag, given.map(String));
+  if ('value' in read) return read.value;
+  faults.push(read.fault);
+  return undefined;
+}

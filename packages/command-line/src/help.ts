@@ -1,0 +1,65 @@
+import type { AnyCheckType } from '@vantage/contract';
+
+import { flagsOf, type Flag } from './flags.ts';
+
+const NAME_WIDTH = 26;
+const TEXT_WIDTH = 72;
+
+/** Flags of a program beside those of a check type. */
+export type HelpFlags = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly description: string }>>;
+
+/**
+ * Every flag of a check type.
+ *
+ * @param program what stands before the name of the type, such as `vantage`
+ */
+export function checkHelp(program: string, checkType: AnyCheckType, others: HelpFlags): string {
+  const { type, summary, hostKind } = checkType;
+  const flags = flagsOf(checkType);
+  const host = hostKind === 'url' ? 'URL' : hostKind === 'name' ? 'NAME' : 'HOST';
+  const words = flags
+    .filter(({ place, kind }) => place === 'field' && kind !== 'switch')
+    .map(({ name, isRequired }) => (isRequired ? ` ${name.toUpperCase()}` : ` [${name.toUpperCase()}]`));
+  return `${summary}
+
+  ${program} ${type} ${host}${words.join('')} [flags]
+
+${flags.map(describe).join('')}
+${helpRows(others)}`;
+}
+
+function describe({ name, kind, choices, description, fallback, isRequired }: Flag): string {
+  const value =
+    kind === 'switch'
+      ? ''
+      : choices.length > 0
+        ? ` ${choices.join('|')}`
+        : kind === 'pairs'
+          ? ' "NAME: VALUE"'
+          : kind === 'number'
+            ? ' N'
+            : ' TEXT';
+  const isOn = kind === 'switch' && fallback === 'true';
+  const note = isRequired ? ' Required.' : fallback === undefined || kind === 'switch' ? '' : ` Default: ${fallback}.`;
+  return helpRow(`--${isOn ? 'no-' : ''}${name}${value}`, `${isOn ? 'Not: ' : ''}${description}${note}`);
+}
+
+export function helpRows(flags: HelpFlags): string {
+  return Object.entries(flags)
+    .map(([name, { type, description }]) => helpRow(`--${name}${type === 'string' ? ' TEXT' : ''}`, description))
+    .join('');
+}
+
+/** A name and what it means, in lines of a width that every terminal has. */
+export function helpRow(name: string, text: string): string {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!;
+    if (line.length + word.length >= TEXT_WIDTH) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  const indent = ' '.repeat(NAME_WIDTH);
+  const first = `  ${name}`.padEnd(NAME_WIDTH);
+  const head = first.length > NAME_WIDTH ? `${first}\n${indent}` : first;
+  return `${head}${lines.join(`\n${indent}`)}\n`;
+}

@@ -1,0 +1,6 @@
+export { parseWords, readCheckWords, type CheckWords, type WordFlags, type Words } from './check-words.ts';
+export { describeResult, resultDetails } from './describe-result.ts';
+export { flagsOf, type Flag } from './flags.ts';
+export { checkHelp, helpRow, helpRows, type HelpFlags } from './help.ts';
+export { jsonText } from './json-text.ts';
+export { lineText, piece, table, type Line, type Piece, type Style } from './pieces.ts';

@@ -1,0 +1,1 @@
+export { literalSurroundings } from './surroundings.ts';

@@ -1,0 +1,34 @@
+import { isIP } from 'node:net';
+
+import type { Admit } from '@vantage/contract';
+import type { Surroundings } from '@vantage/diagnostics';
+
+/**
+ * The least that a diagnostic needs: every address literal is admitted and no name, there are no raw sockets, no
+ * resolvers and no names of addresses. For loopback and for namespaces, which no packet leaves.
+ *
+ * @param overrides what a lab or benchmark has of its own
+ */
+export function literalSurroundings(overrides: Partial<Surroundings> = {}): Surroundings {
+  return {
+    admit: admitLiteral,
+    names: { reverse: async () => [], forward: async () => [] },
+    resolvers: [],
+    packets: { unavailable: 'There are no raw sockets here.' },
+    showPrivateAddresses: true,
+    isPrivateAddress: () => false,
+    attribution: { userAgent: 'Vantage/0 (test)', payloadTag: 'vantage-test' },
+    ...overrides,
+  };
+}
+
+const admitLiteral: Admit = async ({ host }) => {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  const family = isIP(address);
+  if (family === 4 || family === 6) {
+    return { admitted: true, target: { host: address, address, family, addresses: [address], resolveMs: 0 } };
+  }
+  const message = `${host} is no address.`;
+  const failure = { code: 'dns_nxdomain', phase: 'resolve', source: 'resolver', message } as const;
+  return { admitted: false, failure, addresses: [], resolveMs: 0 };
+};
