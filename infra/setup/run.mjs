@@ -54,8 +54,10 @@ function run(command) {
   const child = spawn(node.executable, [...command, ...rest], {
     cwd: repository,
     env: { ...process.env, PATH: node.path },
-    stdio: 'inherit',
+    // The channel is for its end alone: the program notices it, should this process be killed.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
+  stopWithNpm(child);
   // A terminal sends Ctrl-C to the whole group, so the child may have it already, and takes the two for one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
@@ -63,4 +65,15 @@ function run(command) {
     process.exit(1);
   });
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
+
+/** npm that is killed cannot pass that on. Without npm the parent may be a shell, which is free to leave. */
+function stopWithNpm(child) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const npm = process.ppid;
+  const looking = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(looking);
+    child.kill('SIGTERM');
+  }, 500);
 }

@@ -9,7 +9,8 @@ import {
   isPrivateAddress,
   judgeTarget,
 } from '@vantage/target-policy';
-import { pino, stdSerializers, type Logger } from 'pino';
+import { openLog, type OpenLog } from '@vantage/telemetry';
+import { stdSerializers, type Logger } from 'pino';
 
 import { createApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
@@ -24,7 +25,7 @@ const NAME_TIMEOUT_MS = 500;
 /** Without Redis it listens all the same, and says so. */
 const LISTENS_WITHIN_MS = 2_000;
 
-async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
+async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Promise<void>> {
   const { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb } = config;
   // Both throw on what they cannot read, before anything is open.
   const policy = createTargetPolicy({
@@ -96,7 +97,7 @@ async function run(config: Config, log: Logger): Promise<() => Promise<void>> {
       },
     }),
   );
-  await telemetry.watch(core);
+  await telemetry.watch(core, dropped);
   log.info({ port: server.port, publicUrl: server.publicUrl }, 'the coordinator listens');
   process.send?.({ ready: true, port: server.port });
 
@@ -145,8 +146,8 @@ function stopWhenTold(stop: () => Promise<void>, log: Logger): void {
 
 try {
   const config = readConfig(process.env);
-  const log = pino({ level: config.logLevel, serializers: { error: stdSerializers.err } });
-  stopWhenTold(await run(config, log), log);
+  const opened = openLog({ level: config.logLevel, serializers: { error: stdSerializers.err } });
+  stopWhenTold(await run(config, opened), opened.log);
 } catch (error) {
   process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { openLog } from '@vantage/telemetry';
 
 import { createAgent, ownVersion } from './agent.ts';
 import type { Config } from './config.ts';
@@ -7,8 +7,9 @@ import { openTelemetry } from './telemetry/telemetry.ts';
 
 /** Takes jobs until a signal ends the process. */
 export async function serve(config: Config): Promise<void> {
-  const log = pino({ level: config.logLevel, base: { probe: config.probeId } });
-  const telemetry = await openTelemetry(config, ownVersion(), log).catch((error: unknown) => {
+  const opened = openLog({ level: config.logLevel, base: { probe: config.probeId } });
+  const { log } = opened;
+  const telemetry = await openTelemetry(config, ownVersion(), opened).catch((error: unknown) => {
     log.fatal({ err: error }, 'the metrics cannot be served');
     return process.exit(1);
   });

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startRedisServer, type RedisServer } from '@vantage/redis-server';
@@ -11,6 +12,8 @@ export interface KeptRedis {
   /** Null while it is down, or where it is not ours. */
   readonly running: () => { readonly pid: number; readonly port: number } | null;
   readonly onChange: (listener: () => void) => void;
+  /** Has it write its append-only file anew, after a disk that was full: a record in the middle may be broken. */
+  readonly rewriteFile: () => void;
   readonly stop: () => Promise<void>;
 }
 
@@ -36,8 +39,8 @@ export async function keepRedis({ report, ...options }: KeepRedisOptions): Promi
   const keep = async (): Promise<void> => {
     for (;;) {
       await server?.ended;
-      if (stopping.signal.aborted) return;
       server = undefined;
+      if (stopping.signal.aborted) return;
       listener();
       report('Redis ended; starting it again on its data.');
       server = await startRedisServer({ ...where, port, detached: true }).catch((error: unknown) => {
@@ -58,10 +61,19 @@ export async function keepRedis({ report, ...options }: KeepRedisOptions): Promi
     onChange: (changed) => {
       listener = changed;
     },
+    rewriteFile: () => sendCommands(port, [`AUTH ${password}`, 'BGREWRITEAOF', 'QUIT']),
     stop: async () => {
       stopping.abort();
       await server?.stop();
       await kept;
     },
   };
+}
+
+/** In the inline form of the protocol. Replies are not awaited. */
+function sendCommands(port: number, commands: readonly string[]): void {
+  const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(`${commands.join('\r\n')}\r\n`));
+  // A Redis that is gone is started again, and reads its file then.
+  socket.on('error', () => undefined);
+  socket.resume();
 }

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
+import { openTextOutput } from '@vantage/telemetry';
+
 import { parseArguments, usage } from './arguments.ts';
 import { describeStart } from './describe-start.ts';
 import { startStandalone } from './standalone.ts';
@@ -7,8 +9,12 @@ import { startStandalone } from './standalone.ts';
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 /** Signals this close together are one wish; a later one means at once. */
 const SAME_KEY_PRESS_MS = 500;
+const STANDARD_OUTPUT = 1;
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
+/** A terminal or a pipe that takes nothing must not stop who watches over the service. */
+const output = openTextOutput(STANDARD_OUTPUT);
+process.once('exit', output.flushSync);
+const print = (text: string): void => output.write(`${text}\n`);
 
 async function main(): Promise<number> {
   const parsed = parseArguments(process.argv.slice(2), `${repository}.vantage`);
@@ -24,15 +30,21 @@ async function main(): Promise<number> {
   const interrupted = new AbortController();
   const asked = new Promise<void>((resolve) => {
     let askedAt: number | undefined;
+    const stop = (): void => {
+      askedAt ??= performance.now();
+      interrupted.abort();
+      resolve();
+    };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
         // One Ctrl-C may come twice: from the terminal, and from npm and the set-up that pass it on.
         if (askedAt !== undefined && performance.now() - askedAt > SAME_KEY_PRESS_MS) process.exit(1);
-        askedAt ??= performance.now();
-        interrupted.abort();
-        resolve();
+        stop();
       });
     }
+    // Only with an IPC channel: the set-up that started this process was killed.
+    process.once('disconnect', stop);
+    process.channel?.unref();
   });
   try {
     const standalone = await startStandalone(parsed.arguments, {

@@ -10,8 +10,11 @@ import { boundLogs } from './bounded-logs.ts';
 import { takeDataFolder, type DataFolder } from './data-folder.ts';
 import { writeDemoProbes } from './demo-probes.ts';
 import { keepRedis, type KeptRedis } from './keep-redis.ts';
+import { killGroup } from './kill-group.ts';
+import { startReaper } from './reaper.ts';
 import { supervise, type Supervised } from './supervised.ts';
 import { untilReady } from './until-ready.ts';
+import { watchDisk } from './watch-disk.ts';
 
 export interface Standalone {
   readonly url: string;
@@ -26,6 +29,9 @@ export interface Surroundings {
   readonly report: (line: string) => void;
   readonly signal: AbortSignal;
 }
+
+/** Longest time that a process may take to end after SIGTERM: agents drain for ten seconds. */
+const GRACE_MS = 15_000;
 
 /**
  * Starts Redis, a coordinator and the probes, each a process of its own, and keeps them running.
@@ -43,10 +49,18 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
     const port = await claimPort(given.port);
     const url = `http://127.0.0.1:${port}`;
 
+    const reaper = startReaper();
+    stoppers.push(reaper.stop);
     const redis = await startRedis(surroundings, data);
-    stoppers.push(redis.stop);
+    stoppers.push(redis.stop, watchDisk(data.folder, { report, onRoom: redis.rewriteFile }));
     const processes: Supervised[] = [];
-    const state = (): void =>
+    const running = (): number[] => processes.flatMap(({ pid }) => pid() ?? []);
+    const killAll = (): void =>
+      [...running(), ...(redis.running() === null ? [] : [redis.running()!.pid])].forEach(killGroup);
+    // For every end but the orderly one, after which nothing runs, and SIGKILL, after which the reaper does it.
+    process.once('exit', killAll);
+    const state = (): void => {
+      reaper.tell({ programs: running(), redis: redis.running()?.pid ?? null, graceMs: GRACE_MS });
       data.write({
         pid: process.pid,
         url,
@@ -55,6 +69,7 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
           processes.flatMap(({ name, pid }) => (pid() === undefined ? [] : [[name, pid()!]])),
         ),
       });
+    };
     redis.onChange(state);
     // At once: should we be killed, the next start has to find it.
     state();
@@ -68,7 +83,7 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
     });
     const start = (name: string, module: URL, env: Readonly<Record<string, string>>): void => {
       const program = { name, module, logFile: data.logFile(name), env: { ...inherited(surroundings.env), ...env } };
-      processes.push(supervise(program, { onChange: state, report, graceMs: 15_000 }));
+      processes.push(supervise(program, { onChange: state, report, graceMs: GRACE_MS }));
       state();
     };
 
@@ -91,7 +106,8 @@ async function startRedis({ env, report }: Surroundings, data: DataFolder): Prom
       throw new Error('REDIS_URL must begin with redis:// or rediss://, or the same with +sentinel or +cluster.');
     }
     report('Using the Redis of REDIS_URL');
-    return { url: own, running: () => null, onChange: () => undefined, stop: async () => undefined };
+    const nothing = (): void => undefined;
+    return { url: own, running: () => null, onChange: nothing, rewriteFile: nothing, stop: async () => undefined };
   }
   const executable = findRedisServer(env['PATH'] ?? '');
   if (executable === undefined) {

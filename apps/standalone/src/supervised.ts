@@ -2,6 +2,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { killGroup } from './kill-group.ts';
+
 export interface Supervised {
   readonly name: string;
   /** Undefined while it is down. */
@@ -99,6 +101,8 @@ async function runOnce(program: Program, started: (child: ChildProcess) => void)
     return await new Promise((resolve) => {
       child.once('error', (error) => resolve({ how: error.message, failure: undefined }));
       child.once('exit', (code, signal) => {
+        // What it left behind: a packet process or a browser that stood still when it ended.
+        if (child.pid !== undefined) killGroup(child.pid);
         const failure = code === null || code === 0 ? undefined : printedSince(program.logFile, logBytes);
         resolve({ how: signal ?? `status ${code ?? 'unknown'}`, failure });
       });

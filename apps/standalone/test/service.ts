@@ -13,6 +13,10 @@ export interface Service {
   /** All it printed. */
   readonly printed: () => string;
   readonly running: () => Running;
+  /** Of the supervisor. */
+  readonly pid: number;
+  /** Resolves with the exit status, however it ends. */
+  readonly ended: Promise<number | null>;
   /** SIGINT, as Ctrl-C; resolves with the exit status. */
   readonly stop: () => Promise<number | null>;
 }
@@ -28,8 +32,12 @@ export async function startService(
   dataFolder: string,
   flags: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  /** A command that becomes what follows it. */
+  prefix: readonly string[] = [],
 ): Promise<Service> {
-  const child = spawn(process.execPath, ['--conditions=source', main, '--port', '0', '--data', dataFolder, ...flags], {
+  const program = [process.execPath, '--conditions=source', main, '--port', '0', '--data', dataFolder, ...flags];
+  const [command = '', ...words] = [...prefix, ...program];
+  const child = spawn(command, words, {
     // NODE_OPTIONS of the test runner are its own.
     // Browsers would take the machine from what a test looks at; those about screenshots ask for them.
     env: { ...process.env, NODE_OPTIONS: '', SCREENSHOTS: 'off', ...env },
@@ -37,6 +45,8 @@ export async function startService(
   });
   let printed = '';
   const ended = once(child, 'exit') as Promise<[number | null]>;
+  // Its data may be on a disk that it alone sees.
+  const running = `${prefix.length === 0 ? '' : `/proc/${child.pid}/root`}${dataFolder}/running.json`;
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       printed += chunk.toString();
@@ -51,7 +61,9 @@ export async function startService(
   return {
     url,
     printed: () => printed,
-    running: () => JSON.parse(readFileSync(join(dataFolder, 'running.json'), 'utf8')) as Running,
+    running: () => JSON.parse(readFileSync(running, 'utf8')) as Running,
+    pid: child.pid!,
+    ended: ended.then(([status]) => status),
     stop: async () => {
       child.kill('SIGINT');
       const [status] = await ended;

@@ -68,6 +68,16 @@ export function followCounts<L extends string>(
   };
 }
 
+/** The same for a counter without labels. */
+export function followTotal(counter: Pick<Counter, 'inc'>, total: () => number): () => void {
+  let seen = 0;
+  return () => {
+    const now = total();
+    counter.inc(Math.max(0, now - seen));
+    seen = now;
+  };
+}
+
 function instrument(
   { Counter, Gauge, Histogram }: typeof Prometheus,
   registry: Registry,

@@ -84,6 +84,11 @@ export const coordinatorMetrics = {
     help: 'What befell checks, results and jobs.',
     labels: { event: 'One of the list below.' },
   },
+  linesDropped: {
+    kind: 'counter',
+    name: 'vantage_log_lines_dropped_total',
+    help: 'Lines of the log that could not be written: its disk was full, or the reader of its pipe did not read.',
+  },
   redisUp: { kind: 'gauge', name: 'vantage_redis_up', help: '1 while Redis is connected and ready, else 0.' },
   redisRoundTrip: {
     kind: 'histogram',

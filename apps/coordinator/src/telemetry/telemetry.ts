@@ -1,4 +1,5 @@
 import {
+  followTotal,
   openMetrics,
   openTracing,
   serveMetrics,
@@ -28,7 +29,7 @@ export interface Telemetry {
   readonly wrapStart: (start: StartCheck) => StartCheck;
   readonly onFinal: ((final: FinalResult, lagMs: number) => void) | undefined;
   /** Serves the metrics, once there is something to look at. */
-  readonly watch: (core: Core) => Promise<void>;
+  readonly watch: (core: Core, linesDropped: () => number) => Promise<void>;
   /** Never rejects. */
   readonly close: () => Promise<void>;
 }
@@ -55,9 +56,10 @@ export async function openTelemetry(config: TelemetryConfig, version: string, lo
     wrapQueues: (queues) => (tracing === undefined ? queues : traceQueues(queues, tracing)),
     wrapStart: (start) => (tracing === undefined ? start : traceStart(start, tracing)),
     onFinal: onFinal(metrics, tracing),
-    watch: async (core) => {
+    watch: async (core, linesDropped) => {
       if (metrics === undefined) return;
       closers.push(watchCore(metrics, core, requests));
+      metrics.onScrape(followTotal(metrics.instruments.linesDropped, linesDropped));
       const server = await serveMetrics({
         ...{ host: config.metricsHost, port: config.metricsPort ?? 0, metrics },
         missing: () => (core.rateLimitRedis.status === 'ready' ? [] : ['Redis does not answer.']),

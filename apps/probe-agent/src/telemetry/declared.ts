@@ -38,6 +38,11 @@ export const agentMetrics = {
   },
   running: { kind: 'gauge', name: 'vantage_agent_jobs_running', help: 'Jobs under way.' },
   capacity: { kind: 'gauge', name: 'vantage_agent_jobs_capacity', help: 'Jobs that may be under way at once.' },
+  linesDropped: {
+    kind: 'counter',
+    name: 'vantage_agent_log_lines_dropped_total',
+    help: 'Lines of the log that could not be written: its disk was full, or the reader of its pipe did not read.',
+  },
   redisUp: {
     kind: 'gauge',
     name: 'vantage_agent_redis_up',

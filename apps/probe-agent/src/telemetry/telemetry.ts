@@ -1,7 +1,6 @@
 import type { OutcomeWord } from '@vantage/contract';
 import type { PacketSockets } from '@vantage/diagnostics';
-import { openMetrics, openTracing, serveMetrics, tracingConfig } from '@vantage/telemetry';
-import type { Logger } from 'pino';
+import { followTotal, openMetrics, openTracing, serveMetrics, tracingConfig, type OpenLog } from '@vantage/telemetry';
 
 import type { Config } from '../config.ts';
 import { typeLabel, watchAgent, type AgentMetrics, type Watched } from './agent-metrics.ts';
@@ -34,7 +33,7 @@ export const noTelemetry: Telemetry = {
 };
 
 /** @throws the error of the operating system when the port of the metrics cannot be had */
-export async function openTelemetry(config: Config, version: string, log: Logger): Promise<Telemetry> {
+export async function openTelemetry(config: Config, version: string, { log, dropped }: OpenLog): Promise<Telemetry> {
   const traced = tracingConfig(config, { name: 'vantage-probe-agent', version, instance: config.probeId });
   const tracing = traced === undefined ? undefined : await openTracing(traced);
   const traces = tracing === undefined ? undefined : traceJobs(tracing);
@@ -52,6 +51,7 @@ export async function openTelemetry(config: Config, version: string, log: Logger
   const metrics = await openMetrics(agentMetrics, (error) => log.warn({ err: error }, 'a metric cannot be read'));
   const { instruments } = metrics;
   instruments.build.set({ probe: config.probeId, version }, 1);
+  metrics.onScrape(followTotal(instruments.linesDropped, dropped));
   let watched: Watched | undefined;
   const server = await serveMetrics({
     ...{ host: config.metricsHost, port: config.metricsPort, metrics },

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { startService, temporaryFolder, type Service } from '../test/service.ts';
+import { canMount, smallDisk } from '../test/small-disk.ts';
+
+const PATIENCE_MS = 240_000;
+/** An answer that takes longer is none: the promise is two seconds, the rest is what a busy machine needs. */
+const ANSWERS_WITHIN_MS = 20_000;
+
+(canMount ? describe : describe.skip)('a service whose disk is full', () => {
+  const data = temporaryFolder();
+  const disk = smallDisk(data.folder, 24);
+  let service: Service;
+
+  beforeAll(async () => {
+    const env = { RATE_LIMIT_CHECK: '100000', METRICS_PORT: '0', RATE_LIMIT_TARGET: '100000' };
+    const flags = ['--allow', '127.0.0.0/8', '--probes', '1'];
+    service = await startService(
+      `${data.folder}/data`,
+      flags,
+      { ...env, RATE_LIMIT_TARGET_PORTS: '100000' },
+      disk.prefix,
+    );
+  }, PATIENCE_MS);
+
+  afterAll(async () => {
+    await service?.stop();
+    data.remove();
+  }, PATIENCE_MS);
+
+  const answer = (path: string, body?: object): Promise<Response> =>
+    fetch(`${service.url}${path}`, {
+      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
+      ...(body === undefined
+        ? {}
+        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+  const check = (): Promise<Response> => answer('/check', { type: 'tcp', host: '127.0.0.1', port: 9 });
+  const log = (name: string): readonly string[] =>
+    readFileSync(`/proc/${service.pid}/root${data.folder}/data/logs/${name}.log`, 'utf8').trim().split('\n');
+
+  async function checkUntil(status: number): Promise<Response> {
+    for (;;) {
+      const response = await check();
+      if (response.status === status) return response;
+      await sleep(100);
+    }
+  }
+
+  async function untilPrinted(words: string): Promise<void> {
+    while (!service.printed().includes(words)) await sleep(50);
+  }
+
+  it(
+    'refuses checks, answers all else, says so in the terminal, and goes on by itself once there is room',
+    async () => {
+      const before = service.running();
+      expect((await check()).status).toBe(202);
+
+      disk.fill(service.pid);
+      await checkUntil(503);
+      const statuses: number[][] = [];
+      for (let asked = 0; asked < 30; asked += 1)
+        statuses.push([(await answer('/healthz')).status, (await check()).status]);
+      await untilPrinted(' is full');
+      disk.free(service.pid);
+      const { checkId } = (await (await checkUntil(202)).json()) as { readonly checkId: string };
+      const done = await (await answer(`/check/${checkId}/results?wait=25`)).json();
+      await untilPrinted('has room again');
+
+      expect(statuses).toEqual(Array.from({ length: 30 }, () => [200, 503]));
+      expect(done).toMatchObject({ status: 'completed', results: { 'demo-1': { state: 'closed' } } });
+      expect(service.running()).toEqual(before);
+      expect(service.printed()).not.toContain('starting it again');
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'counts the lines of its log that were lost, in the log and in the metrics',
+    async () => {
+      const reports = log('coordinator').flatMap((line) => {
+        const entry = parse(line);
+        return entry?.msg === 'log lines were dropped' ? [entry] : [];
+      });
+      const metricsPort = log('coordinator')
+        .map(parse)
+        .find((entry) => entry?.metricsPort !== undefined)?.metricsPort;
+      const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      const counted = Number(/^vantage_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+
+      expect(reports.length).toBeGreaterThan(0);
+      expect(reports.every(({ cause }) => cause === 'ENOSPC')).toBe(true);
+      // Two lines for each check that was refused.
+      expect(counted).toBeGreaterThanOrEqual(30);
+      expect(reports.reduce((sum, { dropped = 0 }) => sum + dropped, 0)).toBe(counted);
+    },
+    PATIENCE_MS,
+  );
+});
+
+interface Entry {
+  readonly msg?: string;
+  readonly dropped?: number;
+  readonly cause?: string;
+  readonly metricsPort?: number;
+}
+
+/** A line that was being written when the disk became full has no end. */
+function parse(line: string): Entry | undefined {
+  try {
+    return JSON.parse(line) as Entry;
+  } catch {
+    return undefined;
+  }
+}

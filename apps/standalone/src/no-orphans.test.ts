@@ -1,0 +1,180 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { startService, temporaryFolder, type Service } from '../test/service.ts';
+import type { Running } from './data-folder.ts';
+
+const PATIENCE_MS = 240_000;
+const flags = ['--probes', '1'];
+
+interface Entry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly name: string;
+}
+
+/** Every process but zombies, whose parents are busy. */
+function processes(): readonly Entry[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+      return state === 'Z' ? [] : [{ pid: Number(pid), parent: Number(parent), group: Number(group), name }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** A process with all that it started. */
+function family(root: number): readonly number[] {
+  const all = processes();
+  const found = new Set([root]);
+  for (let size = 0; size !== found.size;) {
+    size = found.size;
+    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
+  }
+  return [...found];
+}
+
+/** Resolves when none of them is left. */
+async function untilGone(pids: readonly number[]): Promise<void> {
+  for (;;) {
+    const left = new Set(processes().map(({ pid }) => pid));
+    if (!pids.some((pid) => left.has(pid))) return;
+    await sleep(50);
+  }
+}
+
+describe('of a service that ends, nothing is left', () => {
+  const data = temporaryFolder();
+  let all: readonly number[] = [];
+
+  afterEach(() => {
+    for (const pid of all) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // As it should be.
+      }
+    }
+    data.remove();
+  });
+
+  async function start(): Promise<Service> {
+    const service = await startService(`${data.folder}/data`, flags);
+    all = family(service.pid);
+    const { redis, processes: programs } = service.running();
+    // Supervisor, reaper, Redis, coordinator, probe, and the packet process where there are raw sockets.
+    expect(all).toEqual(expect.arrayContaining([redis!.pid, ...Object.values(programs)]));
+    expect(all.length).toBeGreaterThanOrEqual(5);
+    return service;
+  }
+
+  /** The coordinator and what the agent started stand still: neither notices anything. */
+  function stopAll({ running }: Service): void {
+    const { coordinator = 0, 'demo-1': agent = 0 } = running().processes;
+    for (const pid of [coordinator, ...family(agent)]) process.kill(pid, 'SIGSTOP');
+  }
+
+  it(
+    'when it is killed',
+    async () => {
+      const service = await start();
+
+      process.kill(service.pid, 'SIGKILL');
+
+      await untilGone(all);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'when it is stopped while its programs stand still',
+    async () => {
+      const service = await start();
+      stopAll(service);
+
+      process.kill(service.pid, 'SIGTERM');
+
+      await untilGone(all);
+      expect(await service.ended).toBe(0);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'when it is told twice, at once',
+    async () => {
+      const service = await start();
+      stopAll(service);
+
+      process.kill(service.pid, 'SIGINT');
+      // Later than what one key press may bring twice.
+      await sleep(1_000);
+      process.kill(service.pid, 'SIGINT');
+
+      await untilGone(all);
+      expect(await service.ended).toBe(1);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'when it is killed while its programs stand still, and its reaper was killed before',
+    async () => {
+      const service = await start();
+      const { redis, processes: programs } = service.running();
+      const known = new Set([redis!.pid, ...Object.values(programs)]);
+      const reapers = (): readonly number[] =>
+        processes().flatMap(({ pid, parent }) => (parent === service.pid && !known.has(pid) ? [pid] : []));
+      const [first = 0] = reapers();
+      process.kill(first, 'SIGKILL');
+      while (reapers().length === 0 || reapers().includes(first)) await sleep(50);
+      all = family(service.pid);
+      stopAll(service);
+
+      process.kill(service.pid, 'SIGKILL');
+
+      await untilGone(all);
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'when npm is ended by %s',
+    async (signal) => {
+      const npm = spawn('npm', ['start', '--', '--port', '0', '--data', `${data.folder}/data`, ...flags], {
+        cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+        env: { ...process.env, NODE_OPTIONS: '', SCREENSHOTS: 'off' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      });
+      let printed = '';
+      const ended = once(npm, 'exit');
+      await new Promise<void>((resolve, reject) => {
+        npm.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+        npm.stdout.on('data', (chunk: Buffer) => {
+          printed += chunk.toString();
+          if (printed.includes('results?wait=25')) resolve();
+        });
+        void ended.then(() => reject(new Error(`ended:\n${printed}`)));
+      });
+      all = family(npm.pid!);
+      const running = JSON.parse(readFileSync(`${data.folder}/data/running.json`, 'utf8')) as Running;
+      expect(all).toEqual(expect.arrayContaining([running.pid, running.redis!.pid]));
+
+      process.kill(npm.pid!, signal);
+
+      await untilGone(all);
+    },
+    PATIENCE_MS,
+  );
+});

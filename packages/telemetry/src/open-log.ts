@@ -1,0 +1,22 @@
+import { pino, type Logger, type LoggerOptions } from 'pino';
+
+import { openTextOutput } from './text-output.ts';
+
+const STANDARD_OUTPUT = 1;
+
+export interface OpenLog {
+  readonly log: Logger;
+  /** Lines that could not be written since the start: the disk is full, or nobody reads the pipe. */
+  readonly dropped: () => number;
+}
+
+/** A log on standard output that never blocks the process. Lines that cannot be written are dropped and counted. */
+export function openLog(options: LoggerOptions): OpenLog {
+  const output = openTextOutput(STANDARD_OUTPUT, {
+    onResumed: (lines) => log.warn(lines, 'log lines were dropped'),
+  });
+  const { write, flushSync, dropped } = output;
+  process.once('exit', flushSync);
+  const log = pino(options, { write, flushSync } as { readonly write: (line: string) => void });
+  return { log, dropped };
+}
