@@ -35,7 +35,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'jobs moved in a circle',
     connections: 4,
-    request: ['LMOVE', `${queue}active`, `${queue}active`, 'LEFT', 'RIGHT'],
+    request: ['BLMOVE', `${queue}active`, `${queue}active`, 'LEFT', 'RIGHT', '1'],
   },
   {
     name: 'waits for a job',

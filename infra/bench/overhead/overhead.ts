@@ -93,31 +93,55 @@ async function commands(deployment: Deployment, target: Target): Promise<readonl
     await sleep(10_000);
     return total(counter.take()) / 10;
   })();
-  const perRun = async (runs: number, checks: number, everyMs: number, probes: readonly string[]): Promise<number> => {
+  const perRun = async (runs: number, checks: number, everyMs: number, probes: readonly string[]): Promise<Spent> => {
     const arrivals = target.arrivals(runs);
     const started = performance.now();
     for (let sent = 0; sent < checks; sent += 1) {
       const due = started + sent * everyMs;
       if (due > performance.now()) await sleep(due - performance.now());
-      void deployment.client.startCheck({
-        ...{ type: 'tcp', host: '127.0.0.1', port: target.port, probes },
-        options: { attempts: 1 },
-      });
+      void start(deployment, target, probes);
     }
     await arrivals;
     await sleep(1_000);
     const seconds = (performance.now() - started) / 1_000;
-    return (total(counter.take()) - idlePerSecond * seconds) / runs;
+    const counts = counter.take();
+    return { value: (total(counts) - idlePerSecond * seconds) / runs, beside: byName(counts, runs) };
   };
   const five = Array.from({ length: 5 }, (_, index) => `bench-${index + 1}`);
   const spread = await perRun(500, 100, 100, five);
   const dense = await perRun(1_000, 1_000, 5, ['bench-1']);
+  const single = await perRun(200, 200, 50, ['bench-1']);
   counter.close();
   return [
     { name: 'commands when idle, five probes', value: idlePerSecond, unit: 'a second' },
-    { name: 'commands per probe-run, five probes a check', value: spread, unit: 'commands', atMost: 14 },
-    { name: 'commands per probe-run, 200 a second on one probe', value: dense, unit: 'commands', atMost: 8 },
+    { name: 'commands per probe-run, five probes a check', ...spread, unit: 'commands', atMost: 14 },
+    { name: 'commands per probe-run, 200 a second on one probe', ...dense, unit: 'commands', atMost: 8 },
+    { name: 'commands per probe-run, 20 a second on one probe', ...single, unit: 'commands' },
   ];
+}
+
+/** On a machine with other work a check may be refused for the moment: it is asked for again, so that all runs come to be. */
+async function start({ client }: Deployment, { port }: Target, probes: readonly string[]): Promise<void> {
+  for (let isStarted = false; !isStarted;) {
+    isStarted = await client
+      .startCheck({ ...{ type: 'tcp', host: '127.0.0.1', port, probes }, options: { attempts: 1 } })
+      .then(() => true)
+      .catch(() => sleep(50, false));
+  }
+}
+
+interface Spent {
+  readonly value: number;
+  readonly beside: string;
+}
+
+/** What of each command was sent for a run, idle ones included, the most frequent first. */
+function byName(counts: ReadonlyMap<string, number>, runs: number): string {
+  const spent = [...counts].map(([name, count]) => [name, count / runs] as const).filter(([, each]) => each >= 0.05);
+  return spent
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, each]) => `${name} ${each.toFixed(2)}`)
+    .join(', ');
 }
 
 /** The same times with the agent 100 ms away from Redis. */

@@ -11,7 +11,6 @@ import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './he
 import { createJobLoop, type JobLoop } from './job-loop.ts';
 import { createLeftoverLook } from './leftover-jobs.ts';
 import { createLiveness, type Liveness } from './liveness.ts';
-import { createPace } from './pace.ts';
 import { openQueue, type QueuedJob } from './probe-queue.ts';
 import { untilReady } from './redis.ts';
 import { createResults, type ResultOutlet, type Results } from './results.ts';
@@ -80,7 +79,7 @@ export interface Work {
   readonly isAside: (id: string) => boolean;
   readonly isCheckId: (id: string) => boolean;
   /** What the heartbeat says beside the load. */
-  readonly describe: () => Omit<ReturnType<HeartbeatParts['describe']>, 'load' | 'draining'>;
+  readonly describe: () => Omit<ReturnType<HeartbeatParts['describe']>, 'load' | 'taken' | 'draining'>;
 }
 
 export interface WatchedLoop {
@@ -109,7 +108,7 @@ interface Running {
   readonly results: Results;
   readonly runner: JobRunner;
   readonly blocking: Redis;
-  readonly loop?: JobLoop<QueuedJob>;
+  readonly loop?: JobLoop;
   readonly liveness?: Liveness;
   readonly heartbeat?: HeartbeatWriter;
 }
@@ -142,11 +141,9 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     });
     const resultsRedis = openPatient({ ...connection, name: `vantage-agent:${probeId}:results`, resend: false });
     const clock = createRedisClock(() => redis.time());
-    const pace = createPace();
     const results = createResults({
       writer: resultStream(probeId, resultsRedis, options.placeOf),
       now: clock.now,
-      isDense: pace.isDense,
       log,
     });
     resultsRedis.on('ready', results.resume);
@@ -158,14 +155,17 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       running: () => running?.loop?.running(),
       capacity: concurrency,
     });
-    if (!(await untilUsable(redis, clock, stopping.signal, log))) return;
+    const isUsable = await retried(stopping.signal, log, async () => {
+      await untilReady(redis, stopping.signal);
+      await setClock(clock);
+    });
+    if (!isUsable) return;
 
     const queue = openQueue({ probeId, redis, blocking });
     const work = runner.prepare({ clock, outlet: results });
     const loop = createJobLoop({
       source: queue,
       concurrency,
-      pace,
       rttMs: clock.rttMs,
       isAside: (job) => work.isAside(job.id),
       run: (job) => work.run(job, job.id, interrupted.signal),
@@ -185,6 +185,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
         ...rest,
         degraded: [...reasonsOf(loop, liveness), ...degraded],
         load: { running: loop.running(), capacity: concurrency },
+        taken: loop.taken(),
         draining: stopping.signal.aborted,
       };
     };
@@ -204,9 +205,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
 
     heartbeat.start();
     // Closed meanwhile: nothing would end what begins now.
-    if (stopping.signal.aborted) return;
-    // Asked on the connection that takes jobs, before it takes the first. It ends when its reports are written.
-    void lookQuietly();
+    if (!(await retried(stopping.signal, log, lookForLeftovers))) return;
     redis.on('ready', () => {
       if (!interrupted.signal.aborted) void setClock(clock).catch(() => undefined);
     });
@@ -255,19 +254,22 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   return { start, drain, close };
 }
 
-function reasonsOf({ refusal }: JobLoop<QueuedJob>, { reason }: Liveness): readonly string[] {
+function reasonsOf({ refusal }: JobLoop, { reason }: Liveness): readonly string[] {
   const refused = refusal();
   if (refused !== undefined) return [`It takes no jobs: Redis refuses its commands (${refused}).`];
   const why = reason();
   return why === undefined ? [] : [why];
 }
 
-/** @returns false when the agent was stopped in between */
-async function untilUsable(redis: Redis, clock: RedisClock, signal: AbortSignal, log: Logger): Promise<boolean> {
+/**
+ * Tries again until it succeeds.
+ *
+ * @returns false when the agent was stopped in between
+ */
+async function retried(signal: AbortSignal, log: Logger, action: () => Promise<void>): Promise<boolean> {
   while (!signal.aborted) {
     try {
-      await untilReady(redis, signal);
-      await setClock(clock);
+      await action();
       return !signal.aborted;
     } catch (error) {
       // A server that loads its file, or one that does not let us in yet.

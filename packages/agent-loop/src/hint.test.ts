@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { createHint, type Hint } from './hint.ts';
+import type { Pace } from './pace.ts';
 
 let hint: Hint<string>;
 
@@ -13,12 +14,13 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+function paceOf(isDense: boolean): Pace {
+  return { noteRaised: () => undefined, noteGathered: () => undefined, isDense: () => isDense };
+}
+
 function counted(isDense: boolean): () => number {
   let given = 0;
-  hint = createHint(
-    () => (given += 1),
-    () => isDense,
-  );
+  hint = createHint(() => (given += 1), paceOf(isDense));
   return () => given;
 }
 
@@ -47,10 +49,7 @@ describe('the hint that there are results', () => {
 
   it('has a note only where it is given at once, for that alone', () => {
     const notes: (string | undefined)[] = [];
-    hint = createHint<string>(
-      (note) => notes.push(note),
-      () => false,
-    );
+    hint = createHint<string>((note) => notes.push(note), paceOf(false));
 
     hint.raise('first');
     hint.raise('second');
@@ -70,6 +69,27 @@ describe('the hint that there are results', () => {
     jest.advanceTimersByTime(1_000);
 
     expect(given()).toBe(1);
+  });
+
+  it('tells of results that come fast in few signals, and of each result of one who waits for it at once', () => {
+    let given = 0;
+    hint = createHint(() => (given += 1));
+    for (let result = 0; result < 200; result += 1) {
+      hint.raise();
+      jest.advanceTimersByTime(5);
+    }
+    expect(given).toBeLessThan(60);
+
+    jest.advanceTimersByTime(1_000);
+    let waited = 0;
+    given = 0;
+    for (let result = 0; result < 1_000; result += 1) {
+      const before = given;
+      hint.raise();
+      for (; given === before; waited += 1) jest.advanceTimersByTime(1);
+      jest.advanceTimersByTime(6);
+    }
+    expect(waited).toBeLessThan(200);
   });
 
   it('is given early at the end, and not twice', () => {

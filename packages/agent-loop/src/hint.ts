@@ -1,3 +1,5 @@
+import { createPace, type Pace } from './pace.ts';
+
 /** A signal that may be raised often and is given seldom. */
 export interface Hint<Note> {
   /** @param note goes along where the signal is given at once, for this alone */
@@ -14,35 +16,33 @@ const COLLECT_MS = 8;
 /** … and follows the one before after this time at the earliest. */
 const DENSE_GAP_MS = 30;
 
-/**
- * Gives a signal at once when it is alone, and together with others when many are raised.
- *
- * @param isDense whether so many results come that saving signals counts
- */
-export function createHint<Note>(give: (note?: Note) => void, isDense: () => boolean): Hint<Note> {
+/** Gives a signal at once when it is alone, and together with others when many are raised. */
+export function createHint<Note>(give: (note?: Note) => void, pace: Pace = createPace()): Hint<Note> {
   let timer: NodeJS.Timeout | undefined;
-  let raised = false;
+  let raised = 0;
   let givenMs = Number.NEGATIVE_INFINITY;
 
   const giveNow = (note?: Note): void => {
     clearTimeout(timer);
     timer = undefined;
-    raised = false;
+    pace.noteGathered(raised);
+    raised = 0;
     givenMs = performance.now();
     give(note);
   };
 
   return {
     raise: (note) => {
-      raised = true;
+      raised += 1;
+      pace.noteRaised();
       if (timer !== undefined) return;
       const sinceMs = performance.now() - givenMs;
-      const waitMs = isDense() ? Math.max(COLLECT_MS, DENSE_GAP_MS - sinceMs) : GAP_MS - sinceMs;
+      const waitMs = pace.isDense() ? Math.max(COLLECT_MS, DENSE_GAP_MS - sinceMs) : GAP_MS - sinceMs;
       if (waitMs <= 0) giveNow(note);
       else timer = setTimeout(() => giveNow(), waitMs);
     },
     flush: () => {
-      if (raised) giveNow();
+      if (raised > 0) giveNow();
     },
     close: () => clearTimeout(timer),
   };

@@ -3,77 +3,81 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 
 import { createJobLoop, type JobLoop, type JobSource } from './job-loop.ts';
-import { createPace } from './pace.ts';
 import { silent } from '../test/silent.ts';
 import { eventually } from '../test/eventually.ts';
 
-/** A queue in memory with a round trip; it counts its commands. */
+/** A queue in memory that answers questions in their order; it counts its commands. */
 interface FakeQueue extends JobSource<string> {
   readonly add: (...ids: readonly string[]) => void;
-  readonly commands: Record<'wait' | 'take' | 'finish', number>;
+  readonly commands: Record<'next' | 'read' | 'finish', number>;
   readonly finished: readonly string[];
-  /** True while the loop waits for a job: then it takes nothing. */
-  isWaited: boolean;
+  /** Questions that wait for a job, by the seconds that they do. */
+  readonly questions: () => readonly number[];
+  /** Answers the oldest question without a job. */
+  readonly timeOut: () => void;
   fault: string | undefined;
 }
 
-function queue(rttMs = 1): FakeQueue {
+interface Question {
+  readonly waitSeconds: number;
+  readonly answer: (id: string | null | undefined) => void;
+}
+
+function queue(): FakeQueue {
   const waiting: string[] = [];
   const finished: string[] = [];
-  let added = Promise.withResolvers<void>();
+  const questions: Question[] = [];
   let isStopped = false;
+  const serve = (): void => {
+    while (waiting.length > 0 && questions.length > 0) questions.shift()!.answer(waiting.shift());
+  };
   const fake: FakeQueue = {
-    commands: { wait: 0, take: 0, finish: 0 },
+    commands: { next: 0, read: 0, finish: 0 },
     finished,
-    isWaited: false,
     fault: undefined,
-    idOf: (id) => id,
+    questions: () => questions.map(({ waitSeconds }) => waitSeconds),
+    timeOut: () => questions.shift()?.answer(null),
     add: (...ids) => {
       waiting.push(...ids);
-      added.resolve();
+      serve();
     },
-    wait: async () => {
-      fake.commands.wait += 1;
-      fake.isWaited = true;
-      while (waiting.length === 0 && !isStopped) {
-        added = Promise.withResolvers();
-        await added.promise;
-      }
-      const id = isStopped ? undefined : waiting.shift();
-      await sleep(rttMs / 2);
-      fake.isWaited = false;
-      return id;
+    next: async (waitSeconds) => {
+      if (isStopped) return undefined;
+      fake.commands.next += 1;
+      if (fake.fault !== undefined) throw new Error(fake.fault);
+      const { promise, resolve } = Promise.withResolvers<string | null | undefined>();
+      questions.push({ waitSeconds, answer: resolve });
+      serve();
+      return promise;
     },
     stopWaiting: () => {
       isStopped = true;
-      added.resolve();
+      for (const { answer } of questions.splice(0)) answer(undefined);
     },
-    take: async () => {
-      fake.commands.take += 1;
-      await sleep(rttMs / 2);
+    read: async (id) => {
+      fake.commands.read += 1;
+      await sleep(1);
       if (fake.fault !== undefined) throw new Error(fake.fault);
-      const id = waiting.shift();
-      await sleep(rttMs / 2);
       return id;
     },
-    finish: async (id, next) => {
+    finish: async (ids) => {
       fake.commands.finish += 1;
-      await sleep(rttMs / 2);
+      await sleep(1);
       if (fake.fault !== undefined) throw new Error(fake.fault);
-      finished.push(id);
-      return next ? waiting.shift() : undefined;
+      finished.push(...ids);
     },
   };
   return fake;
 }
 
-function loopOf(
-  source: FakeQueue,
-  run: (id: string) => Promise<void>,
-  concurrency = 20,
-  isAside?: (id: string) => boolean,
-): JobLoop<string> {
-  const loop = createJobLoop({ source, concurrency, isAside, pace: createPace(), rttMs: () => 0, run, log: silent });
+interface Overrides {
+  readonly concurrency?: number;
+  readonly isAside?: (id: string) => boolean;
+  readonly rttMs?: () => number;
+}
+
+function loopOf(source: JobSource<string>, run: (id: string) => Promise<void>, overrides: Overrides = {}): JobLoop {
+  const loop = createJobLoop({ ...{ source, concurrency: 20, rttMs: () => 0, run, log: silent }, ...overrides });
   loop.start();
   return loop;
 }
@@ -109,101 +113,131 @@ describe('the loop that takes jobs', () => {
     await loop.stop();
   });
 
-  it('asks the queue twice for a job that comes alone, and removes it once', async () => {
+  it('asks for a job that comes alone once, reads it once and removes it once', async () => {
     const source = queue();
     const loop = loopOf(source, async () => undefined);
-    await eventually(() => (source.commands.wait === 1 ? true : undefined));
     const before = { ...source.commands };
 
     source.add('job');
-    await eventually(() => (source.commands.wait > before.wait ? true : undefined));
-    await sleep(20);
+    await eventually(() => (source.finished.length === 1 ? true : undefined));
 
-    expect(source.commands).toEqual({ wait: before.wait + 1, take: before.take + 1, finish: before.finish + 1 });
-    void loop.stop();
+    expect(source.commands).toEqual({ next: before.next + 1, read: before.read + 1, finish: before.finish + 1 });
+    await loop.stop();
   });
 
-  it('asks for all of ten at once where Redis is far, behind the first', async () => {
+  it('has two questions under way while no jobs come', async () => {
     const source = queue();
-    const asked: (() => void)[] = [];
-    let isHeld = false;
-    const far = {
-      ...source,
-      // Each answer is on its way until the test lets it arrive.
-      take: async () => {
-        if (isHeld) await new Promise<void>((resolve) => asked.push(resolve));
-        return source.take();
-      },
-    };
-    const [held, ran] = [Promise.withResolvers<void>(), [] as string[]];
-    const run = async (id: string): Promise<void> => {
-      ran.push(id);
-      await held.promise;
-    };
-    const loop = createJobLoop({
-      ...{ source: far, concurrency: 20, pace: createPace(), rttMs: () => 100, log: silent, run },
-    });
-    loop.start();
-    await eventually(() => (source.isWaited ? true : undefined));
-    isHeld = true;
+    const loop = loopOf(source, async () => undefined);
+    for (let answers = 0; answers < 10; answers += 1) {
+      expect(source.questions()).toEqual([3, 3]);
+      source.timeOut();
+      await eventually(() => (source.questions().length === 2 ? true : undefined));
+    }
+    await loop.stop();
+  });
 
-    source.add(...names(10));
-    await eventually(() => (asked.length === 16 ? true : undefined));
+  it('asks for many more where Redis is far, before the first job is read, and for two when no more come', async () => {
+    const source = queue();
+    const reading = Promise.withResolvers<string>();
+    const far = { ...source, read: async () => reading.promise };
+    const loop = loopOf(far, async () => undefined, { rttMs: () => 100 });
 
-    expect(ran).toEqual(['job-0']);
-    isHeld = false;
-    for (const answer of asked.splice(0)) answer();
-    await eventually(() => (ran.length === 10 ? true : undefined));
+    source.add('job-0', 'job-1', 'job-2');
+    await eventually(() => (source.questions().length === 16 ? true : undefined));
+
+    // Those that are added wait for a moment only: all together no longer than a few seconds.
+    expect(source.questions().reduce((sum, seconds) => sum + seconds)).toBeLessThan(10);
+    for (let answers = 0; answers < 14; answers += 1) {
+      source.timeOut();
+      await Promise.resolve();
+    }
+    await eventually(() => (source.questions().length === 2 ? true : undefined));
+    reading.resolve('job');
+    await loop.stop();
+  });
+
+  it('never asks for more than it has places', async () => {
+    const source = queue();
+    const held = Promise.withResolvers<void>();
+    const loop = loopOf(source, () => held.promise, { concurrency: 5, rttMs: () => 100 });
+
+    source.add(...names(3));
+    await eventually(() => (loop.running() === 3 ? true : undefined));
+
+    expect(source.questions()).toHaveLength(2);
+    expect(loop.isFull()).toBe(false);
+    source.add(...names(9).slice(3));
+    await eventually(() => (loop.running() === 5 ? true : undefined));
+    expect(source.questions()).toHaveLength(0);
+    expect(loop.isFull()).toBe(true);
     held.resolve();
     await loop.stop();
-    expect(source.finished).toHaveLength(10);
   });
 
-  it('runs a job that its wait was just given when it is stopped', async () => {
+  it('takes jobs that end at about the same time out of the queue together', async () => {
+    const source = queue();
+    const loop = loopOf(source, async () => undefined);
+
+    source.add(...names(20));
+    await eventually(() => (source.finished.length === 20 ? true : undefined));
+
+    expect(source.commands.finish).toBeLessThan(10);
+    await loop.stop();
+  });
+
+  it('runs a job that it was just given when it is stopped', async () => {
     const source = queue();
     const ran: string[] = [];
     const loop = loopOf(source, async (id) => void ran.push(id));
-    await eventually(() => (source.isWaited ? true : undefined));
 
     source.add('last');
-    await Promise.resolve();
     await loop.stop();
 
-    expect(source.finished).toEqual(ran);
-    expect(source.isWaited).toBe(false);
+    expect([source.finished, ran]).toEqual([['last'], ['last']]);
+    expect(source.questions()).toEqual([]);
   });
 
-  it('runs a job whose answer was lost, once', async () => {
+  it('runs a job whose answer was lost, once, though the answer comes later', async () => {
     const source = queue();
     const ran: string[] = [];
     const loop = loopOf(source, async (id) => void ran.push(id));
 
-    await eventually(() => (source.isWaited ? true : undefined));
     loop.adopt('lost');
     loop.adopt('lost');
     source.add('lost', 'next');
     await eventually(() => (ran.includes('next') ? true : undefined));
+    await loop.stop();
 
     expect(ran.filter((id) => id === 'lost')).toHaveLength(1);
-    await loop.stop();
   });
 
-  it('turns while it waits, and not while the queue does not answer', async () => {
+  it('turns with each answer, with or without a job, and not while there is none', async () => {
     const source = queue();
-    const loop = loopOf({ ...source, wait: () => new Promise<undefined>(() => undefined) }, async () => undefined);
-    await eventually(() => (source.commands.take > 0 ? true : undefined));
-    await sleep(20);
-    const before = loop.turns();
-    await sleep(50);
+    const lost = Promise.withResolvers<undefined>();
+    let isLost = false;
+    const loop = loopOf(
+      { ...source, next: (seconds) => (isLost ? lost.promise : source.next(seconds)) },
+      async () => undefined,
+    );
+    source.timeOut();
+    await eventually(() => (loop.turns() === 1 ? true : undefined));
+    isLost = true;
+    source.add('job');
+    await eventually(() => (source.finished.length === 1 ? true : undefined));
+    source.timeOut();
+    await eventually(() => (loop.turns() === 3 ? true : undefined));
 
-    expect(loop.turns()).toBe(before);
-    expect(loop.isFull()).toBe(false);
+    isLost = false;
+    lost.resolve(undefined);
+    await eventually(() => (source.questions().length === 2 ? true : undefined));
+    expect([loop.turns(), loop.taken(), loop.isFull()]).toEqual([3, 1, false]);
+    await loop.stop();
   });
 
   it('never runs more at once than it may, and uses all of its places', async () => {
     const source = queue();
     const { run, most } = countedRun(4);
-    const loop = loopOf(source, run, 4);
+    const loop = loopOf(source, run, { concurrency: 4 });
 
     source.add(...names(60));
     await eventually(() => (source.finished.length === 60 ? true : undefined));
@@ -215,7 +249,7 @@ describe('the loop that takes jobs', () => {
   it('waits for what runs when it is stopped, and leaves the rest in the queue', async () => {
     const source = queue();
     const held = Promise.withResolvers<void>();
-    const loop = loopOf(source, () => held.promise, 2);
+    const loop = loopOf(source, () => held.promise, { concurrency: 2 });
     source.add(...names(10));
     await eventually(() => (loop.running() === 2 ? true : undefined));
 
@@ -243,17 +277,25 @@ describe('the loop that takes jobs', () => {
     expect(loop.refusal()).toBe('NOPERM');
 
     source.fault = undefined;
+    // It was taken and could not be read: the look at what is active finds it.
+    loop.adopt('second');
     await eventually(() => (source.finished.length === 2 ? true : undefined));
+    await eventually(() => (source.questions().length === 2 ? true : undefined));
+    source.timeOut();
     await eventually(() => (loop.refusal() === undefined ? true : undefined));
 
     expect(ran).toEqual(['first', 'second']);
     await loop.stop();
   });
 
-  it('knows what it was given, and nothing else', async () => {
+  it('knows what it was given, also while it is read, and nothing else', async () => {
     const source = queue();
-    const loop = loopOf(source, async () => undefined);
+    const reading = Promise.withResolvers<string>();
+    const loop = loopOf({ ...source, read: async () => reading.promise }, async () => undefined);
     source.add('mine');
+    await eventually(() => (loop.taken() === 1 ? true : undefined));
+    expect(loop.knows('mine')).toBe(true);
+    reading.resolve('mine');
     await eventually(() => (source.finished.length === 1 ? true : undefined));
 
     expect(loop.knows('mine')).toBe(true);
@@ -288,7 +330,7 @@ describe('the loop that takes jobs', () => {
         ran.push(id);
         if (isAside(id)) await held.promise;
       };
-      const loop = loopOf(source, run, 1, isAside);
+      const loop = loopOf(source, run, { concurrency: 1, isAside });
 
       source.add('aside-1', 'aside-2', ...names(3));
       await eventually(() => (source.finished.length === 3 ? true : undefined));
@@ -310,10 +352,9 @@ describe('the loop that takes jobs', () => {
         ran.push(id);
         await held.promise;
       };
-      const loop = loopOf(source, run, 1, isAside);
+      const loop = loopOf(source, run, { concurrency: 1, isAside });
       source.add('aside-1');
-      // What was asked for before the stop may still come.
-      await eventually(() => (ran.length === 1 && source.isWaited ? true : undefined));
+      await eventually(() => (ran.length === 1 ? true : undefined));
 
       let isStopped = false;
       const stopped = loop.stop().then(() => (isStopped = true));
@@ -325,113 +366,6 @@ describe('the loop that takes jobs', () => {
 
       expect(source.finished).toEqual(['aside-1']);
       expect(ran).toEqual(['aside-1']);
-    });
-  });
-
-  describe('at a dense pace', () => {
-    /** By its clock all jobs come at once, however slow the machine is. */
-    function denseLoopOf(
-      source: JobSource<string>,
-      run: (id: string) => Promise<void>,
-      concurrency = 20,
-    ): JobLoop<string> {
-      const loop = createJobLoop({ source, concurrency, pace: createPace(() => 0), rttMs: () => 0, run, log: silent });
-      loop.start();
-      return loop;
-    }
-
-    /** Adds three jobs every ten milliseconds until the loop rests with jobs that have ended and not left the queue. */
-    async function untilPostponed(source: FakeQueue, ran: readonly string[]): Promise<readonly string[]> {
-      const added: string[] = [];
-      await eventually(() => {
-        const ids = names(3).map((id) => `${added.length}-${id}`);
-        added.push(...ids);
-        source.add(...ids);
-        return ran.length >= 30 && ran.length - source.finished.length >= 3 ? true : undefined;
-      });
-      return added;
-    }
-
-    it('spends little more than one command on a job', async () => {
-      const source = queue();
-      let added = 0;
-      // Six come in each rest, however long the machine takes for it.
-      const take = async (): Promise<string | undefined> => {
-        const id = await source.take();
-        if (id === undefined && added < 360) source.add(...names(6).map((name) => `${(added += 1)}-${name}`));
-        return id;
-      };
-      const loop = denseLoopOf({ ...source, take }, async () => undefined);
-      await eventually(() => (source.finished.length === 360 ? true : undefined));
-      const { take: takes, finish, wait } = source.commands;
-
-      expect(finish).toBe(360);
-      // Three a job without the rests; some until the pace is known, and at each look one that finds nothing.
-      expect(takes + wait).toBeLessThan(360 * 1.5);
-      void loop.stop();
-    });
-
-    it('takes what has ended out of the queue when it is stopped, and nothing more into it', async () => {
-      const source = queue();
-      const ran: string[] = [];
-      const loop = denseLoopOf(source, async (id) => void ran.push(id));
-      await untilPostponed(source, ran);
-
-      await loop.stop();
-
-      expect(source.finished.toSorted()).toEqual(ran.toSorted());
-      expect(loop.running()).toBe(0);
-    });
-
-    it('knows the jobs that have ended and are still in the queue', async () => {
-      const source = queue();
-      const ran: string[] = [];
-      const loop = denseLoopOf(source, async (id) => void ran.push(id));
-      await untilPostponed(source, ran);
-
-      expect(ran.filter((id) => !loop.knows(id))).toEqual([]);
-      await loop.stop();
-    });
-
-    it('takes what has ended out of the queue when no more jobs come', async () => {
-      const source = queue();
-      const ran: string[] = [];
-      const loop = denseLoopOf(source, async (id) => void ran.push(id));
-      const added = await untilPostponed(source, ran);
-
-      await eventually(() => (source.finished.length === added.length ? true : undefined));
-
-      expect(source.finished.toSorted()).toEqual([...added].toSorted());
-      await loop.stop();
-    });
-
-    it('finishes what has ended once the queue takes it again', async () => {
-      const source = queue();
-      const ran: string[] = [];
-      const loop = denseLoopOf(source, async (id) => void ran.push(id));
-      const added = await untilPostponed(source, ran);
-      source.fault = 'NOPERM';
-      await sleep(100);
-
-      source.fault = undefined;
-      await eventually(() => (source.finished.length === added.length ? true : undefined));
-
-      expect(ran.toSorted()).toEqual([...added].toSorted());
-      await loop.stop();
-    });
-
-    it('never runs more at once than it may', async () => {
-      const source = queue();
-      const { run, most } = countedRun(3);
-      const loop = denseLoopOf(source, run, 3);
-      for (let tick = 0; tick < 30; tick += 1) {
-        source.add(...names(8).map((id) => `${tick}-${id}`));
-        await sleep(10);
-      }
-      await eventually(() => (source.finished.length === 240 ? true : undefined));
-
-      expect(most()).toBe(3);
-      await loop.stop();
     });
   });
 });

@@ -4,15 +4,15 @@ import { checkOfScreenshotJob } from '@vantage/contract';
 import type { Logger } from 'pino';
 
 import { failureResult, probeFailure } from './probe-failure.ts';
-import type { ProbeQueue, QueuedJob } from './probe-queue.ts';
+import type { ProbeQueue } from './probe-queue.ts';
 import type { ResultOutlet } from './results.ts';
 
 export interface LeftoverParts {
-  readonly queue: Pick<ProbeQueue, 'active' | 'read' | 'discard'>;
+  readonly queue: Pick<ProbeQueue, 'active' | 'discard'>;
   /** True for a job that this agent runs, or ran in the last minutes. */
   readonly knows: (id: string) => boolean;
   /** Runs a job that is this agent's. */
-  readonly adopt: (job: QueuedJob) => void;
+  readonly adopt: (id: string) => void;
   readonly isCheckId: (id: string) => boolean;
   readonly outlet: ResultOutlet;
   /** The clock of Redis, milliseconds since the epoch. */
@@ -24,9 +24,11 @@ export interface LeftoverParts {
 const LONGEST_CHECK_MS = 60_000;
 
 /**
- * Looks for active jobs that this agent does not know. Those of the first look an earlier agent left behind: they are
- * reported as interrupted and never run again, since a later measurement is another measurement. A later one was taken by
- * this agent and the answer was lost, if two looks in a row find it: it has not been run, and is run now.
+ * Looks for active jobs that this agent does not know. Those of the first look, before this agent takes any, an earlier
+ * one left behind: they are reported as interrupted and never run again, since a later measurement is another measurement.
+ * A later one was taken by this agent and the answer was lost, if two looks in a row find it: it has not been run, and is run now.
+ *
+ * @returns a look, which resolves once the list is read; what it found is ended after that
  */
 export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
   const { queue, knows, adopt, isCheckId, outlet, now, log } = parts;
@@ -48,17 +50,17 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
         await outlet.final(id, result, now() + LONGEST_CHECK_MS);
       }
       // Only once the result stands: an agent that dies in between finds the job again.
-      await queue.discard(id);
+      await queue.discard([id]);
+    } catch (error) {
+      log.warn({ err: error, check: id }, 'a leftover job was not removed');
     } finally {
       underWay.delete(id);
     }
   };
 
-  const recover = async (id: string): Promise<void> => {
-    const job = await queue.read(id);
-    if (job === undefined || knows(id)) return;
+  const recover = (id: string): void => {
     log.warn({ check: id }, 'a job was taken and its answer was lost: it runs now');
-    adopt(job);
+    adopt(id);
   };
 
   return async () => {
@@ -74,6 +76,7 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
     const lost = unknown.filter((id) => !inherited?.has(id));
     const recovered = lost.filter((id) => suspects.has(id));
     suspects = new Set(lost);
-    await Promise.all([...left.map(end), ...recovered.map(recover)]);
+    recovered.forEach(recover);
+    for (const id of left) void end(id);
   };
 }

@@ -47,11 +47,31 @@ describe('the liveness of the job loop', () => {
     expect([liveness.reason(), reconnects, endings]).toEqual([undefined, 0, 0]);
   });
 
-  it('is not doubted while all places are taken', () => {
+  it('is not doubted while all places are taken by jobs that may last a minute', () => {
     watch({ isFull: () => true });
-    pass(100);
+    pass(70);
 
     expect([liveness.reason(), reconnects, endings]).toEqual([undefined, 0, 0]);
+  });
+
+  it('has its time again when a place becomes free', () => {
+    let isFull = true;
+    watch({ isFull: () => isFull });
+    pass(70);
+    isFull = false;
+    pass(9);
+
+    expect([liveness.reason(), reconnects, endings]).toEqual([undefined, 0, 0]);
+  });
+
+  it('is doubted when the jobs in all places do not end, and given up in the end', () => {
+    watch({ isFull: () => true });
+    pass(77);
+    expect(liveness.reason()).toBe('It has taken no jobs for 76 seconds: the jobs in all of its places do not end.');
+    expect(endings).toBe(0);
+
+    pass(20);
+    expect(endings).toBe(1);
   });
 
   it('is doubted after ten seconds without a turn: the reason is given and connections are replaced', () => {

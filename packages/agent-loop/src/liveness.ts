@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 export interface LivenessParts {
   /** Counts up with each answer of the queue. */
   readonly turns: () => number;
-  /** True while the loop rightly asks for nothing: all places are taken. */
+  /** True while the loop asks for nothing: all places are taken. */
   readonly isFull: () => boolean;
   /** True while Redis can be reached: without it nothing is this agent's fault. */
   readonly isConnected: () => boolean;
@@ -24,7 +24,10 @@ export interface Liveness {
 const LOOK_EVERY_MS = 1_000;
 /** A wait of three seconds and the five in which a connection is found dead, as looks. */
 const SILENT_LOOKS = 9;
-const HOPELESS_LOOKS = 30;
+/** No check lasts longer than a minute: without free places the loop asks for nothing until then. */
+const FULL_LOOKS = 75;
+/** Looks from there until nothing else has helped. */
+const HOPELESS_LOOKS = 21;
 
 /**
  * Watches that the job loop turns: each wait for a job ends within seconds, with or without one. Counted in looks of this
@@ -34,17 +37,20 @@ export function createLiveness(parts: LivenessParts): Liveness {
   const { turns, isFull, isConnected, reconnect, giveUp, log } = parts;
   let timer: NodeJS.Timeout | undefined;
   let last = -1;
+  let wasFull = false;
   let looks = 0;
 
+  const allowed = (): number => (isFull() ? FULL_LOOKS : SILENT_LOOKS);
+
   const look = (): void => {
-    const now = turns();
-    looks = now !== last || isFull() ? 0 : looks + 1;
-    last = now;
-    if (looks > 0 && looks % SILENT_LOOKS === 0) {
+    const hasChanged = turns() !== last || isFull() !== wasFull;
+    [last, wasFull] = [turns(), isFull()];
+    looks = hasChanged || !isConnected() ? 0 : looks + 1;
+    if (looks >= allowed() && looks % SILENT_LOOKS === 0) {
       log.error({ seconds: looks }, 'the job loop does not turn: its connections are replaced');
       reconnect();
     }
-    if (looks >= HOPELESS_LOOKS && isConnected()) {
+    if (looks >= allowed() + HOPELESS_LOOKS) {
       log.fatal({ seconds: looks }, 'the job loop does not turn: the agent ends');
       giveUp();
     }
@@ -55,7 +61,10 @@ export function createLiveness(parts: LivenessParts): Liveness {
       timer ??= setInterval(look, LOOK_EVERY_MS);
     },
     stop: () => clearInterval(timer),
-    reason: () =>
-      looks < SILENT_LOOKS ? undefined : `It has taken no jobs for ${looks} seconds: its job loop does not turn.`,
+    reason: () => {
+      if (looks < allowed()) return undefined;
+      const cause = isFull() ? 'the jobs in all of its places do not end' : 'its job loop does not turn';
+      return `It has taken no jobs for ${looks} seconds: ${cause}.`;
+    },
   };
 }

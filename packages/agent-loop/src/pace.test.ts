@@ -3,76 +3,76 @@ import { describe, expect, it } from '@jest/globals';
 import { createPace, type Pace } from './pace.ts';
 
 /** A pace on a clock that the test moves. */
-function paced(): { readonly pace: Pace; readonly jobs: (count: number, everyMs: number) => void } {
+function paced(): { readonly pace: Pace; readonly results: (count: number, everyMs: number) => void } {
   let nowMs = 0;
   const pace = createPace(() => nowMs);
   return {
     pace,
-    jobs: (count, everyMs) => {
-      for (let job = 0; job < count; job += 1) {
+    results: (count, everyMs) => {
+      for (let result = 0; result < count; result += 1) {
         nowMs += everyMs;
-        pace.noteStart();
+        pace.noteRaised();
       }
     },
   };
 }
 
-describe('the pace of jobs', () => {
+describe('the pace of results', () => {
   it.each([
     ['one after another, at a low rate', 100, 10, false],
     ['a burst of ten', 10, 0, false],
     ['two hundred a second', 16, 5, true],
-  ])('is judged by the jobs before: %s', (_reason, count, everyMs, dense) => {
-    const { pace, jobs } = paced();
+  ])('is judged by the results before: %s', (_reason, count, everyMs, dense) => {
+    const { pace, results } = paced();
 
-    jobs(count, everyMs);
-    pace.noteLook(1);
+    results(count, everyMs);
+    pace.noteGathered(1);
 
     expect(pace.isDense()).toBe(dense);
   });
 
-  it('stays dense while each rest gathers some, however slow the clock', () => {
-    const { pace, jobs } = paced();
-    jobs(16, 5);
-    pace.noteLook(1);
+  it('stays dense while each wait gathers some, however slow the clock', () => {
+    const { pace, results } = paced();
+    results(16, 5);
+    pace.noteGathered(1);
 
-    for (let look = 0; look < 10; look += 1) {
-      jobs(3, 50);
-      pace.noteLook(3);
+    for (let wait = 0; wait < 10; wait += 1) {
+      results(3, 50);
+      pace.noteGathered(3);
     }
 
     expect(pace.isDense()).toBe(true);
   });
 
-  it('tries rests ever more seldom with one caller who waits for each result', () => {
-    const { pace, jobs } = paced();
-    let rests = 0;
-    for (let job = 0; job < 10_000; job += 1) {
-      jobs(1, 3);
-      pace.noteLook(1);
+  it('tries waits ever more seldom with one caller who waits for each result', () => {
+    const { pace, results } = paced();
+    let waits = 0;
+    for (let result = 0; result < 10_000; result += 1) {
+      results(1, 3);
+      pace.noteGathered(1);
       if (!pace.isDense()) continue;
-      rests += 1;
+      waits += 1;
     }
 
-    expect(rests).toBeGreaterThan(0);
-    expect(rests).toBeLessThan(20);
+    expect(waits).toBeGreaterThan(0);
+    expect(waits).toBeLessThan(20);
   });
 
-  it('tries again soon after a rest that was worth it', () => {
-    const { pace, jobs } = paced();
-    for (let job = 0; job < 5_000; job += 1) {
-      jobs(1, 3);
-      pace.noteLook(1);
+  it('tries again soon after a wait that was worth it', () => {
+    const { pace, results } = paced();
+    for (let result = 0; result < 5_000; result += 1) {
+      results(1, 3);
+      pace.noteGathered(1);
     }
     while (!pace.isDense()) {
-      jobs(1, 3);
-      pace.noteLook(1);
+      results(1, 3);
+      pace.noteGathered(1);
     }
-    pace.noteLook(5);
-    pace.noteLook(0);
+    pace.noteGathered(5);
+    pace.noteGathered(0);
 
-    jobs(32, 3);
-    pace.noteLook(1);
+    results(32, 3);
+    pace.noteGathered(1);
 
     expect(pace.isDense()).toBe(true);
   });

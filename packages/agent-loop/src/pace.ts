@@ -1,50 +1,50 @@
 /**
- * Whether jobs come so fast that taking them in bunches saves commands worth a wait. Judged by trial: one caller who waits
- * for each result before the next check looks the same as many who do not, until a rest has gathered nothing.
+ * Whether results come so fast that telling of several at once saves commands worth a wait. Judged by trial: one caller who
+ * waits for each result before the next check looks the same as many who do not, until a wait has gathered nothing.
  */
 export interface Pace {
-  /** A job starts. */
-  readonly noteStart: () => void;
+  /** A signal is raised. */
+  readonly noteRaised: () => void;
   /**
-   * The queue was looked at until nothing was left.
+   * One signal is given for all that were raised.
    *
-   * @param gathered jobs that were found since the last rest or wait
+   * @param gathered how many these are
    */
-  readonly noteLook: (gathered: number) => void;
-  /** True while the taker rests between two looks instead of waiting to be told. */
+  readonly noteGathered: (gathered: number) => void;
+  /** True while a signal waits for others to join it. */
   readonly isDense: () => boolean;
 }
 
-/** Dense from about 130 jobs a second on, also where they come in bunches; ten at once are no rate. */
-const JOBS = 16;
+/** Dense from about 130 results a second on, also where they come in bunches; ten at once are no rate. */
+const RESULTS = 16;
 const WITHIN_MS = 120;
-/** A rest that gathers fewer than this has failed … */
+/** A wait that gathers fewer than this has failed … */
 const LEAST_GATHERED = 3;
-/** … and the next is tried twice as many jobs later, up to this many. */
-const MOST_JOBS_BETWEEN = 1_024;
+/** … and the next is tried twice as many results later, up to this many. */
+const MOST_BETWEEN = 1_024;
 
 export function createPace(nowMs: () => number = () => performance.now()): Pace {
-  const starts: number[] = [];
+  const raisedMs: number[] = [];
   let dense = false;
-  let betweenTrials = JOBS;
-  let sinceTrial = JOBS;
+  let betweenTrials = RESULTS;
+  let sinceTrial = RESULTS;
 
-  const isQuick = (): boolean => starts.length === JOBS && nowMs() - starts[0]! < WITHIN_MS;
+  const isQuick = (): boolean => raisedMs.length === RESULTS && nowMs() - raisedMs[0]! < WITHIN_MS;
 
   return {
-    noteStart: () => {
+    noteRaised: () => {
       sinceTrial += 1;
-      starts.push(nowMs());
-      if (starts.length > JOBS) starts.shift();
+      raisedMs.push(nowMs());
+      if (raisedMs.length > RESULTS) raisedMs.shift();
     },
-    noteLook: (gathered) => {
+    noteGathered: (gathered) => {
       if (!dense) {
-        dense = gathered > 0 && sinceTrial >= betweenTrials && isQuick();
+        dense = sinceTrial >= betweenTrials && isQuick();
         return;
       }
       dense = gathered >= LEAST_GATHERED;
       sinceTrial = 0;
-      betweenTrials = dense ? JOBS : Math.min(betweenTrials * 2, MOST_JOBS_BETWEEN);
+      betweenTrials = dense ? RESULTS : Math.min(betweenTrials * 2, MOST_BETWEEN);
     },
     isDense: () => dense,
   };

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 
 import { eventually } from '../test/eventually.ts';
 import { silent } from '../test/silent.ts';
-import { openQueue, type ProbeQueue } from './probe-queue.ts';
+import { openQueue, type ProbeQueue, type QueuedJob } from './probe-queue.ts';
 
 let server: RedisServer;
 let admin: Redis;
@@ -61,6 +61,12 @@ const jobs = [
   { id: 'third', name: 'ping', data: {} },
 ];
 
+/** Takes the next job and reads it; undefined if none is there or it is gone. */
+async function take(consumer: ProbeQueue): Promise<QueuedJob | undefined> {
+  const id = await consumer.next(0.01);
+  return typeof id === 'string' ? consumer.read(id) : undefined;
+}
+
 async function add(queue: Queue): Promise<void> {
   for (const { id, name, data } of jobs) await queue.add(name, data, { jobId: id, attempts: 1, timestamp: 1_700_000 });
 }
@@ -96,7 +102,7 @@ describe('a queue that is consumed by plain commands', () => {
     await add(queueOf('plain'));
     const consumer = consumerOf('plain');
 
-    const taken = [await consumer.wait(), await consumer.take(), await consumer.take(), await consumer.take()];
+    const taken = [await take(consumer), await take(consumer), await take(consumer), await take(consumer)];
 
     expect(taken).toEqual([...seen, undefined]);
   });
@@ -111,38 +117,38 @@ describe('a queue that is consumed by plain commands', () => {
     });
     opened.push(worker);
     const consumer = consumerOf('plain-2');
-    const [theirs, ours] = [await worker.getNextJob(token, { block: false }), await consumer.take()];
+    const [theirs, ours] = [await worker.getNextJob(token, { block: false }), await take(consumer)];
 
     const lists = ({ wait, active }: Readonly<Record<string, unknown>>): object => ({ wait, active });
     expect(lists(await stateOf('plain-2'))).toEqual(lists(await stateOf('bullmq-2')));
 
     await theirs?.moveToCompleted(undefined, token, false);
-    await consumer.finish(ours!, false);
+    await consumer.finish([ours!]);
     expect(await stateOf('plain-2')).toEqual(await stateOf('bullmq-2'));
     expect(await queueOf('plain-2').getJobCounts()).toEqual(await queueOf('bullmq-2').getJobCounts());
   });
 
-  it('brings the next job along when one is finished', async () => {
-    await add(queueOf('next'));
-    const consumer = consumerOf('next');
-    const first = await consumer.take();
+  it('takes jobs that are done out together, and leaves the others', async () => {
+    await add(queueOf('together'));
+    const consumer = consumerOf('together');
+    const [first, second, third] = [await take(consumer), await take(consumer), await take(consumer)];
 
-    const second = await consumer.finish(first!, true);
-    const third = await consumer.finish(second!, true);
+    await consumer.finish([first!, third!]);
 
-    expect([first, second, third].map((job) => job?.id)).toEqual(['first', 'second', 'third']);
-    expect(await consumer.finish(third!, true)).toBeUndefined();
-    expect(Object.keys(await stateOf('next'))).toEqual(['id', 'meta']);
+    expect(await consumer.active()).toEqual([second?.id]);
+    await consumer.finish([second!]);
+    expect(Object.keys(await stateOf('together'))).toEqual(['id', 'meta']);
   });
 
-  it('waits for a job that comes later', async () => {
+  it('waits for jobs that come later, and gives each to one of several questions in order', async () => {
     const queue = queueOf('later');
-    const waited = consumerOf('later').wait();
+    const consumer = consumerOf('later');
+    const asked = [1, 2, 3, 4].map(async () => consumer.next(1));
     await eventually(async () => (String(await admin.client('LIST')).includes('cmd=blmove') ? true : undefined));
 
     await add(queue);
 
-    expect(await waited).toMatchObject({ id: 'first', name: 'tcp' });
+    expect(await Promise.all(asked)).toEqual(['first', 'second', 'third', null]);
   });
 
   it('passes over a job that was removed in the same moment', async () => {
@@ -150,19 +156,19 @@ describe('a queue that is consumed by plain commands', () => {
     await add(queueOf('gone'));
     await admin.del(`${redisKeys.queuePrefix('gone')}:${JOB_QUEUE}:first`);
 
-    expect(await consumer.take()).toBeUndefined();
+    expect(await take(consumer)).toBeUndefined();
     expect(await consumer.active()).toEqual([]);
-    expect(await consumer.take()).toMatchObject({ id: 'second' });
+    expect(await take(consumer)).toMatchObject({ id: 'second' });
   });
 
   it('ends a wait under way when waiting is stopped, and starts no other', async () => {
     const consumer = consumerOf('stopped');
-    const waited = consumer.wait().catch((error: unknown) => error);
+    const waited = [consumer.next(3), consumer.next(3)];
     await sleep(50);
 
     consumer.stopWaiting();
 
-    await waited;
-    expect(await consumer.wait()).toBeUndefined();
+    expect(await Promise.all(waited)).toEqual([undefined, undefined]);
+    expect(await consumer.next(3)).toBeUndefined();
   });
 });

@@ -20,10 +20,8 @@ export interface QueuedJob {
 export interface ProbeQueue extends JobSource<QueuedJob> {
   /** Ids of the jobs that were taken and not finished, by this agent or an earlier one. */
   readonly active: () => Promise<readonly string[]>;
-  /** Reads a job that is active. Undefined if it is gone. */
-  readonly read: (id: string) => Promise<QueuedJob | undefined>;
-  /** Removes a job that is active from the queue. */
-  readonly discard: (id: string) => Promise<void>;
+  /** Removes jobs that are active from the queue. */
+  readonly discard: (ids: readonly string[]) => Promise<void>;
 }
 
 export interface ProbeQueueOptions {
@@ -34,70 +32,52 @@ export interface ProbeQueueOptions {
   readonly blocking: Redis;
 }
 
-/** Shorter than the socket timeout of an agent's connection, which a wait must not reach. */
-const WAIT_SECONDS = 3;
-
 export function openQueue({ probeId, redis, blocking }: ProbeQueueOptions): ProbeQueue {
   const prefix = `${redisKeys.queuePrefix(probeId)}:${JOB_QUEUE}:`;
   const waiting = `${prefix}wait`;
   const active = `${prefix}active`;
   const stopped = new AbortController();
 
-  const discard = async (id: string): Promise<void> => {
-    // The list last: while it has the id, the next look at it removes what is left. BullMQ's own workers leave locks.
-    await Promise.all([redis.unlink(`${prefix}${id}`, `${prefix}${id}:lock`), redis.lrem(active, 0, id)]);
-  };
-
-  const read = async (id: string): Promise<QueuedJob | undefined> => {
-    const { name, data, timestamp } = await redis.hgetall(`${prefix}${id}`);
-    const isThere = name !== undefined || data !== undefined;
-    if (isThere) return { id, name: name ?? '', data: parse(data), timestamp: Number(timestamp) };
-    // The coordinator removed it in the same moment: its check is over.
-    await discard(id);
-    return undefined;
-  };
-
-  const take = async (): Promise<QueuedJob | undefined> => {
-    const id = await redis.lmove(waiting, active, 'RIGHT', 'LEFT');
-    return id === null ? undefined : read(id);
-  };
-
-  const nextId = async (): Promise<string | null> => {
-    try {
-      return await blocking.blmove(waiting, active, 'RIGHT', 'LEFT', WAIT_SECONDS);
-    } catch (error) {
-      // The connection was lost, which is logged where it is watched; the next wait is for the next connection.
-      if (blocking.status !== 'ready') return null;
-      throw error;
-    }
+  const discard = async (ids: readonly string[]): Promise<void> => {
+    // BullMQ's own workers leave locks.
+    const keys = ids.flatMap((id) => [`${prefix}${id}`, `${prefix}${id}:lock`]);
+    // The list last: while it has the id, the next look at it removes what is left.
+    await Promise.all([redis.unlink(...keys), ...ids.map((id) => redis.lrem(active, 0, id))]);
   };
 
   return {
-    idOf: ({ id }) => id,
-    wait: async () => {
-      if (blocking.status !== 'ready') await ready(blocking, stopped.signal);
-      if (stopped.signal.aborted) return undefined;
-      const id = await nextId();
-      return id === null ? undefined : read(id);
+    next: async (waitSeconds) => {
+      if (blocking.status !== 'ready') await ready(blocking, waitSeconds, stopped.signal);
+      if (blocking.status !== 'ready' || stopped.signal.aborted) return undefined;
+      try {
+        return await blocking.blmove(waiting, active, 'RIGHT', 'LEFT', waitSeconds);
+      } catch (error) {
+        // The connection was lost, which is logged where it is watched; the next wait is for the next connection.
+        if (blocking.status !== 'ready') return undefined;
+        throw error;
+      }
     },
     stopWaiting: () => {
       stopped.abort();
       blocking.disconnect();
     },
-    take,
-    finish: async ({ id }, next) => {
-      const [taken] = await Promise.all([next ? take() : undefined, discard(id)]);
-      return taken;
+    read: async (id) => {
+      const { name, data, timestamp } = await redis.hgetall(`${prefix}${id}`);
+      const isThere = name !== undefined || data !== undefined;
+      if (isThere) return { id, name: name ?? '', data: parse(data), timestamp: Number(timestamp) };
+      // The coordinator removed it in the same moment: its check is over.
+      await discard([id]);
+      return undefined;
     },
+    finish: (jobs) => discard(jobs.map(({ id }) => id)),
     active: () => redis.lrange(active, 0, -1),
-    read,
     discard,
   };
 }
 
 /** Resolves when the connection is ready, after as long as a wait lasts, or when the waiting is stopped. */
-async function ready(redis: Redis, stopped: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([stopped, AbortSignal.timeout(WAIT_SECONDS * 1_000)]);
+async function ready(redis: Redis, waitSeconds: number, stopped: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(waitSeconds * 1_000)]);
   await untilReady(redis, signal).catch(() => undefined);
 }
 

@@ -37,7 +37,6 @@ function store(options: Partial<ResultsOptions> = {}): {
       },
     },
     now: () => state.now,
-    isDense: () => false,
     log: silent,
     ...options,
   });

@@ -43,8 +43,6 @@ export interface ResultsOptions {
   readonly writer: ResultWriter;
   /** The clock of Redis, milliseconds since the epoch. */
   readonly now: () => number;
-  /** Whether so many results come that telling of several at once counts. */
-  readonly isDense: () => boolean;
   readonly log: Logger;
   readonly maxBytes?: number;
 }
@@ -58,14 +56,14 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * Writes results in order, each at least once, and keeps them over an outage as long as they can still count. A
  * result leaves the buffer only when Redis has answered.
  */
-export function createResults({ writer, now, isDense, log, maxBytes = MAX_BYTES }: ResultsOptions): Results {
+export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: ResultsOptions): Results {
   const outbox = createOutbox({
     maxBytes,
     onDropped: ({ check, kind }, reason) => {
       if (kind !== 'partial') log.warn({ check, reason }, 'a result is dropped');
     },
   });
-  const hint = createHint<Entry>((final) => void writer.hint(final).catch(() => undefined), isDense);
+  const hint = createHint<Entry>((final) => void writer.hint(final).catch(() => undefined));
   const idle = new Set<() => void>();
   let retry: NodeJS.Timeout | undefined;
   let closed = false;

@@ -22,7 +22,7 @@ export function agentRights(probe: string, { cluster = false } = {}): readonly s
   const allowed = `${keyless}${cluster ? ` ${clusterCommands}` : ''}`.split(' ').map((command) => `+${command}`);
   return [
     ...['resetkeys', 'clearselectors', 'resetchannels', `&${redisKeys.resultHint(probe)}`, '-@all', ...allowed],
-    `(~${queue}wait ~${queue}active +lmove +blmove)`,
+    `(~${queue}wait ~${queue}active +blmove)`,
     `(~${queue}active +lrange +lrem)`,
     `(%R~${queue}* +hgetall)`,
     `(%W~${queue}* +unlink)`,

@@ -57,6 +57,8 @@ export const heartbeatSchema = Type.Object({
   /** Configured capabilities that are missing and self-tests that fail, each in words. */
   degraded: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16 }),
   load: Type.Object(loadFields),
+  /** Jobs taken since the start: while it stays the same and jobs wait, the agent takes none. Earlier releases leave it out. */
+  taken: Type.Optional(Type.Integer({ minimum: 0 })),
   /** True once SIGTERM came: it takes no new work. */
   draining: Type.Boolean(),
 });

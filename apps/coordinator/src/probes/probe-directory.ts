@@ -16,6 +16,9 @@ const FRESH_MS = 1_500;
 /** `lastSeen` is written when it has moved by this much: a heartbeat's own rhythm. */
 const SEEN_STEP_MS = 2_000;
 
+/** What an older heartbeat says of the jobs that were taken may have changed. */
+const FRESH_HEARTBEAT_MS = HEARTBEAT_EVERY_MS + 1_000;
+
 /** Several times the longest that an agent writes. */
 const MAX_HEARTBEAT_BYTES = 16_384;
 
@@ -145,8 +148,13 @@ async function readProbe(
   }
   const lastSeenMs = Math.max(nowMs - (HEARTBEAT_TTL_MS - leftMs), before ?? 0);
   const heartbeat = validators.readHeartbeat(text);
-  const hasFreePlaces = heartbeat !== undefined && heartbeat.load.running < heartbeat.load.capacity;
-  const takesNoJobs = untaken.note(record.id, oldest, hasFreePlaces);
+  const takesNoJobs =
+    heartbeat !== undefined &&
+    nowMs - lastSeenMs < FRESH_HEARTBEAT_MS &&
+    untaken.note(record.id, {
+      ...{ oldest, instance: heartbeat.instance, taken: heartbeat.taken },
+      hasFreePlaces: heartbeat.load.running < heartbeat.load.capacity,
+    });
   return { record, alive: true, heartbeat, lastSeenMs, waiting, takesNoJobs };
 }
 

@@ -57,7 +57,10 @@ describe('a stolen agent may not', () => {
     ['read another probe’s waiting jobs', ['LRANGE', `${OTHERS}:jobs:wait`, '0', '-1']],
     ['read another probe’s job', ['HGETALL', `${OTHERS}:jobs:${ID}`]],
     ['take another probe’s job', ['BLMOVE', `${OTHERS}:jobs:wait`, `${OTHERS}:jobs:active`, 'RIGHT', 'LEFT', '1']],
-    ['move another probe’s job to itself', ['LMOVE', `${OTHERS}:jobs:wait`, 'p:{own}:jobs:active', 'RIGHT', 'LEFT']],
+    [
+      'move another probe’s job to itself',
+      ['BLMOVE', `${OTHERS}:jobs:wait`, 'p:{own}:jobs:active', 'RIGHT', 'LEFT', '1'],
+    ],
     ['read another probe’s results', ['XRANGE', redisKeys.results('other'), '-', '+']],
     ['read its own results back', ['XRANGE', redisKeys.results('own'), '-', '+']],
     [
@@ -69,7 +72,7 @@ describe('a stolen agent may not', () => {
     ['read another probe’s heartbeat', ['GET', redisKeys.heartbeat('other')]],
     ['write another probe’s heartbeat', ['SET', redisKeys.heartbeat('other'), '{}']],
     ['give itself work', ['LPUSH', 'p:{own}:jobs:wait', ID]],
-    ['make a list of its own', ['LMOVE', 'p:{own}:jobs:wait', 'p:{own}:jobs:x', 'RIGHT', 'LEFT']],
+    ['make a list of its own', ['BLMOVE', 'p:{own}:jobs:wait', 'p:{own}:jobs:x', 'RIGHT', 'LEFT', '1']],
     ['write what it may read back', ['SET', 'p:{own}:jobs:x', 'x']],
     ['change a job', ['HSET', `p:{own}:jobs:${ID}`, 'parentKey', 'x']],
     ['run a script that is loaded', ['EVALSHA', 'f14dd980c2be1d75b8e3f4a9d8a2c2a4f1d6b8a0', '0']],

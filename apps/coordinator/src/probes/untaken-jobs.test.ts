@@ -1,39 +1,62 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createUntakenJobs } from './untaken-jobs.ts';
+import { createUntakenJobs, type ProbeReading } from './untaken-jobs.ts';
 
-/** Readings a second apart: the oldest waiting job of each, and whether places are free. */
-function read(readings: readonly (readonly [string | null, boolean?])[]): readonly boolean[] {
+/** Readings a second apart. */
+function read(readings: readonly Partial<ProbeReading>[]): readonly boolean[] {
   let now = 0;
   const jobs = createUntakenJobs(() => now);
-  return readings.map(([oldest, hasFreePlaces = true]) => {
+  return readings.map((reading) => {
     now += 1_000;
-    return jobs.note('fra-1', oldest, hasFreePlaces);
+    return jobs.note('fra-1', { oldest: null, instance: 'x', taken: 5, hasFreePlaces: true, ...reading });
   });
 }
 
-const same = (times: number, hasFreePlaces = true): readonly (readonly [string, boolean])[] =>
-  Array.from({ length: times }, () => ['a', hasFreePlaces] as const);
+const times = (count: number, reading: Partial<ProbeReading> = {}): readonly Partial<ProbeReading>[] =>
+  Array.from({ length: count }, () => reading);
+
+const waits = { oldest: 'a' };
+/** Of a release that does not count the jobs that it takes. */
+const uncounted = { taken: undefined };
 
 describe('a probe that takes no jobs', () => {
-  it('is noticed when a job has waited for four seconds though places are free', () => {
-    expect(read(same(5))).toEqual([false, false, false, false, true]);
+  it.each([
+    ['a job waited for six seconds though places are free', 7, times(20, waits)],
+    [
+      'its deadline removed each job before it had waited for long',
+      13,
+      Array.from({ length: 20 }, (_, second) => ({ oldest: second % 3 === 2 ? null : `job-${second}` })),
+    ],
+    ['all of its places were taken for longer than a check lasts', 76, times(80, { ...waits, hasFreePlaces: false })],
+    ['the same job waited, if it does not count them', 7, times(20, { ...waits, ...uncounted })],
+  ])('is noticed when %s', (_why, seconds, readings) => {
+    const seen = read(readings);
+
+    expect(seen.indexOf(true) + 1).toBeGreaterThanOrEqual(seconds);
+    expect(seen.indexOf(true) + 1).toBeLessThanOrEqual(seconds + 7);
   });
 
   it.each([
-    ['takes each job, and is always given another', [['a'], ['b'], ['c'], ['d'], ['e'], ['f']] as const],
-    ['is full', same(8, false)],
-    ['was full until a moment ago', [...same(6, false), ...same(3)]],
-    ['has nothing to take', [[null], [null], [null], [null], [null]] as const],
-    ['took the job at last', [...same(4), [null], ...same(4)] as const],
+    ['takes each job, and is always given another', times(20).map((_, taken) => ({ oldest: 'b', taken }))],
+    ['takes a job now and then of many', times(40).map((_, second) => ({ ...waits, taken: Math.floor(second / 5) }))],
+    ['takes each job, and does not count them', times(20).map((_, job) => ({ oldest: `${job}`, ...uncounted }))],
+    ['is full', times(70, { ...waits, hasFreePlaces: false })],
+    ['was full until a moment ago', [...times(60, { ...waits, hasFreePlaces: false }), ...times(5, waits)]],
+    ['has nothing to take', times(200)],
+    ['took the job at last', [...times(6, waits), ...times(20, { taken: 6 })]],
+    ['was started anew meanwhile', [...times(6, waits), ...times(6, { ...waits, instance: 'y' })]],
   ])('is not one that %s', (_why, readings) => {
     expect(read(readings)).not.toContain(true);
   });
 
-  it('is remembered for a minute after the deadline removed the job', () => {
-    const seen = read([...same(5), ...Array.from({ length: 61 }, () => [null] as const)]);
+  it('is remembered for a minute, as no job may come by which it could prove the contrary', () => {
+    const seen = read([...times(7, waits), ...times(61)]);
 
-    expect(seen.slice(4, -2).every(Boolean)).toBe(true);
+    expect(seen.slice(6, -2)).not.toContain(false);
     expect(seen.at(-1)).toBe(false);
+  });
+
+  it('is trusted at once when it takes a job', () => {
+    expect(read([...times(7, waits), { taken: 6 }]).slice(-2)).toEqual([true, false]);
   });
 });
