@@ -163,7 +163,7 @@ export const settings = {
     kind: integer(1, HIGHEST_LIMIT),
     default: '1200',
     description:
-      'Probe-runs a minute at one target over all callers: a registrable domain with all below it, or a literal address. ' +
+      'Probe-runs a minute at one target over all callers: a registrable domain with all below it, or the /24 or /64 of a literal address. ' +
       'A check that costs more than this is admitted when there was none in the last minute.',
   }),
   targetPortsLimit: setting({

@@ -9,6 +9,10 @@ export interface CanaryName {
   readonly addresses: AddressesOf;
   /** Answered first: another name. */
   readonly cname?: string;
+  /** Octets more, or less, in each address record than an address has: it says no address. */
+  readonly extraOctets?: number;
+  /** The records are those of this name: they say nothing of the one that was asked for. */
+  readonly foreign?: string;
   /** True where a measurement of the public address is all right. */
   readonly mayAnswer?: boolean;
 }
@@ -39,6 +43,11 @@ export const canaryNames: readonly CanaryName[] = [
   { name: `mixed-many.${ZONE}`, addresses: always(...VACANT, '10.0.0.1') },
   { name: `alias.${ZONE}`, cname: `leads-0.${ZONE}`, addresses: always('10.0.0.1') },
   { name: `alias-local.${ZONE}`, cname: 'localhost', addresses: always('127.0.0.1') },
+  ...[4, -1].map((extraOctets) => ({
+    ...{ name: `malformed${extraOctets}.${ZONE}`, extraOctets },
+    addresses: always(PUBLIC.ipv4, PUBLIC.ipv6),
+  })),
+  { name: `foreign.${ZONE}`, foreign: 'other.example.net', addresses: always(PUBLIC.ipv4, PUBLIC.ipv6) },
   ...['10.0.0.1', '127.0.0.1', '169.254.169.254', AGENT.public].map((address, index) => ({
     ...{ name: `rebinds-${index}.${ZONE}`, mayAnswer: true },
     addresses: turning([PUBLIC.ipv4, PUBLIC.ipv6], [address, 'fd00:ec2::254']),

@@ -71,7 +71,7 @@ async function openNames(): Promise<void> {
     const addresses = known.addresses(asked.get(key)!);
     const at = known.cname === undefined ? query.name : `${known.cname}.`;
     const alias = { name: query.name, type: CNAME, data: Uint8Array.from(wireName(at)) };
-    const answers = addressRecords(at, addresses, query.type);
+    const answers = addressRecords(known.foreign ?? at, addresses, query.type, known.extraOctets);
     return [respond(query, { answers: at === query.name ? answers : [alias, ...answers] })];
   };
   await startDnsServer(answer, { address: WORLD.ipv4, port: DNS_PORT });
@@ -93,10 +93,20 @@ function delegate(query: WireQuery): readonly Buffer[] {
   ];
 }
 
-function addressRecords(name: string, addresses: readonly string[], type: number): readonly WireRecord[] {
+function addressRecords(
+  name: string,
+  addresses: readonly string[],
+  type: number,
+  extraOctets = 0,
+): readonly WireRecord[] {
   return addresses
     .filter((address) => (isIPv4(address) ? 1 : 28) === type)
-    .map((address) => ({ name, type, ttl: 0, data: addressBytes(address) }));
+    .map((address) => {
+      const octets = addressBytes(address);
+      const data = new Uint8Array(octets.length + extraOctets);
+      data.set(octets.subarray(0, data.length));
+      return { name, type, ttl: 0, data };
+    });
 }
 
 /** Everywhere: whoever is reached answers, so that a check goes on for as long as it would. */

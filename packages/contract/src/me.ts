@@ -15,7 +15,7 @@ export const meSchema = Type.Object(
     hostnameVerified: nullable(
       Type.Boolean({
         description:
-          'Whether the name leads back to the address; null where there is none or it was not answered in time.',
+          'Whether the name leads back to the address; null without a name, or if the resolver failed or did not answer in time.',
       }),
     ),
     ipv4: nullable(addressSchema),

@@ -43,6 +43,6 @@ export type Admit = (request: AdmissionRequest, signal: AbortSignal) => Promise<
 export interface NameLookup {
   /** The PTR names of an address, escaped and bounded; empty when there are none or the resolver fails. */
   readonly reverse: (address: string, signal: AbortSignal) => Promise<readonly string[]>;
-  /** The addresses of a name; empty when there are none or the resolver fails. */
-  readonly forward: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+  /** The addresses of a name in one family; empty when it has none, null where that is not known: the resolver failed. */
+  readonly forward: (name: string, family: Family, signal: AbortSignal) => Promise<readonly string[] | null>;
 }

@@ -6,10 +6,10 @@ export {
   classifyAnswer,
   isFilterError,
   isHeldBack,
+  sameName,
   type AnswerKind,
   type ClassifiedAnswer,
-} from './dns/answer-kind.ts';
-export { sameName } from './dns/names.ts';
+} from '@vantage/contract/dns-message';
 export type { IcmpNotice } from './icmp-contract.ts';
 export { checkTypes } from './registry.ts';
 

@@ -1,6 +1,6 @@
+import type { AnswerKind } from '@vantage/contract/dns-message';
 import type { FailureCode } from '@vantage/contract';
 
-import type { AnswerKind } from '../src/dns/answer-kind.ts';
 import type { hostileBehaviours } from './dns-hostile.ts';
 
 export interface CorpusRow {

@@ -1,5 +1,6 @@
-import { encodeQuery, readMessage } from '../src/dns/codec/message.ts';
-import { MessageFormatError } from '../src/dns/codec/format-error.ts';
+import { MessageFormatError, encodeQuery } from '@vantage/contract/dns-message';
+import { readMessage } from '../src/dns/codec/message.ts';
+
 import { optRecord, readQuery, respond } from './dns-wire.ts';
 import { sampleRecords } from './dns-samples.ts';
 

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { createNameLookup } from './name-lookup.ts';
-import { hastyResolver, patientResolver, startDnsServer, type DnsServer, type Zone } from '../test/dns-server.ts';
+import {
+  hastyResolver,
+  patientResolver,
+  startDnsServer,
+  type Answer,
+  type DnsServer,
+  type Zone,
+} from '../test/dns-server.ts';
 
 const never = new AbortController().signal;
 const servers: DnsServer[] = [];
@@ -106,10 +113,11 @@ describe('the names of an address', () => {
 });
 
 describe('the addresses of a name', () => {
-  it('are its A and AAAA records', async () => {
+  it('are its A or its AAAA records', async () => {
     const names = await lookUp((_name, type) => ({ records: type === 'A' ? ['8.8.4.4'] : ['2606:4700::1'] }));
 
-    expect(await names.forward('DNS.example.com.', never)).toEqual(['8.8.4.4', '2606:4700::1']);
+    expect(await names.forward('DNS.example.com.', 4, never)).toEqual(['8.8.4.4']);
+    expect(await names.forward('DNS.example.com.', 6, never)).toEqual(['2606:4700::1']);
   });
 
   it.each([
@@ -118,17 +126,29 @@ describe('the addresses of a name', () => {
     ['an address', '8.8.8.8'],
     ['an odd form', '8.8.8.8.'],
     ['an escaped character', 'a\\000b.example.com'],
-  ])('are none, and not asked for, for %s', async (_reason, name) => {
+  ])('are unknown, and not asked for, for %s', async (_reason, name) => {
     const names = await lookUp(() => ({ records: ['8.8.4.4'] }));
 
-    expect(await names.forward(name, never)).toEqual([]);
+    expect(await names.forward(name, 4, never)).toBeNull();
     expect(names.questions).toEqual([]);
   });
 
-  it('are none after a failure, and when the look-up is given up', async () => {
-    const names = await lookUp(() => ({ rcode: 2 }));
+  it.each<[string, Answer, readonly string[] | null]>([
+    ['NXDOMAIN', { rcode: 3 }, []],
+    ['NODATA', {}, []],
+    ['SERVFAIL', { rcode: 2 }, null],
+    ['REFUSED', { rcode: 5 }, null],
+    ['silence', { silent: true }, null],
+    ['a broken message', { garbage: true }, null],
+  ])('are none only by an answer that says so: %s', async (_reason, answer, addresses) => {
+    const names = await lookUp(() => answer, false, answer.silent === true ? hastyResolver : patientResolver);
 
-    expect(await names.forward('dns.example.com', never)).toEqual([]);
-    expect(await names.forward('dns.example.com', AbortSignal.abort())).toEqual([]);
+    expect(await names.forward('dns.example.com', 4, never)).toEqual(addresses);
+  });
+
+  it('are unknown when the look-up is given up', async () => {
+    const names = await lookUp(() => ({ records: ['8.8.4.4'] }));
+
+    expect(await names.forward('dns.example.com', 4, AbortSignal.abort())).toBeNull();
   });
 });

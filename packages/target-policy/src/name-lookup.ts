@@ -5,7 +5,6 @@ import { canonicalizeHost } from './canonical-host.ts';
 import { isPrivateAddress } from './classify.ts';
 import { judgeName } from './names.ts';
 import { createTargetPolicy } from './policy.ts';
-import { allAddresses, resolveOnce } from './resolution.ts';
 import type { NameResolver } from './resolver.ts';
 
 export interface NameLookupOptions {
@@ -16,11 +15,12 @@ export interface NameLookupOptions {
 
 const MAX_NAMES = 8;
 const MAX_NAME_CODE_POINTS = 255;
-const MAX_ADDRESSES = 32;
+/** More than the largest answers over UDP have: what is left out proves nothing. */
+const MAX_ADDRESSES = 100;
 
 /**
- * Look-ups whose answers are shown and never connected to. Both come back empty when `signal` aborts, as for every other
- * failure. A PTR record is a stranger's text: `forward` asks only for names that the rules for names admit.
+ * Look-ups whose answers are shown and never connected to. When `signal` aborts they end as for every other failure. A PTR
+ * record is a stranger's text: `forward` asks only for names that the rules for names admit.
  */
 export function createNameLookup({ resolver, showPrivateAddresses }: NameLookupOptions): NameLookup {
   const policy = createTargetPolicy();
@@ -28,25 +28,26 @@ export function createNameLookup({ resolver, showPrivateAddresses }: NameLookupO
     reverse: async (text, signal) => {
       const address = parseAddress(text);
       if (address === undefined || (!showPrivateAddresses && isPrivateAddress(text))) return [];
-      const names = await orEmpty(resolver.reverse(formatAddress(address), signal));
+      const names = (await orNothing(resolver.reverse(formatAddress(address), signal))) ?? [];
       return names.slice(0, MAX_NAMES).map((name) => escapeText(name, MAX_NAME_CODE_POINTS));
     },
-    forward: async (name, signal) => {
+    forward: async (name, family, signal) => {
       const host = canonicalizeHost(name, 'host');
-      if (!host.ok || host.canonical.kind !== 'name') return [];
-      if (judgeName(host.canonical.text, 'connect', policy) !== undefined) return [];
-      const request = { name: host.canonical.text, prefersIpv4: false };
-      const addresses = await orEmpty(resolveOnce(request, resolver, signal).then(allAddresses));
-      return addresses.slice(0, MAX_ADDRESSES);
+      if (!host.ok || host.canonical.kind !== 'name') return null;
+      if (judgeName(host.canonical.text, 'connect', policy) !== undefined) return null;
+      const answer = await orNothing(resolver.addresses(host.canonical.text, family, signal));
+      if (answer?.ok === true) return answer.addresses.slice(0, MAX_ADDRESSES);
+      const code = answer?.failure.code;
+      return code === 'dns_nxdomain' || code === 'dns_no_address' ? [] : null;
     },
   };
 }
 
 /** The resolver rejects with the reason of the signal alone. */
-async function orEmpty(answer: Promise<readonly string[]>): Promise<readonly string[]> {
+async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { Failure, Family } from '@vantage/contract';
 
+import { readFirstTimer } from './read-first-timer.ts';
 import type { AddressAnswer, NameResolver } from './resolver.ts';
 
 /** What a name resolved to, by family, and what to say where a family has none. */
@@ -74,21 +75,5 @@ function noAddress(name: string): Failure {
     phase: 'resolve',
     source: 'target',
     message: `${name} has no address of the family asked for.`,
-  };
-}
-
-/**
- * A timer that lets the sockets be read before it runs out: after a stall of the process the answer may lie there already.
- *
- * @returns stops it
- */
-function readFirstTimer(act: () => void, ms: number): () => void {
-  let turn: NodeJS.Immediate | undefined;
-  const timer = setTimeout(() => {
-    turn = setImmediate(act);
-  }, ms);
-  return () => {
-    clearTimeout(timer);
-    clearImmediate(turn);
   };
 }

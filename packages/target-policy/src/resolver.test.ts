@@ -1,8 +1,17 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { resolverFailure } from './resolver-failure.ts';
-import { createNameResolver } from './resolver.ts';
-import { patientResolver, startDnsServer, type DnsServer, type Zone } from '../test/dns-server.ts';
+import { createNameResolver, type NameResolver } from './resolver.ts';
+import {
+  encodeName,
+  patientResolver,
+  RA,
+  refusingPort,
+  startDnsServer,
+  type Answer,
+  type DnsServer,
+  type RawRecord,
+  type Zone,
+} from '../test/dns-server.ts';
 
 const never = new AbortController().signal;
 const servers: DnsServer[] = [];
@@ -80,16 +89,132 @@ describe('the resolver', () => {
   });
 });
 
-describe('what c-ares rejected with', () => {
-  it.each([
-    ['a name it cannot send', Object.assign(new Error('x'), { code: 'EBADNAME' }), 'dns_error'],
-    ['a broken answer', Object.assign(new Error('x'), { code: 'EBADRESP' }), 'dns_bad_response'],
-    ['a question that was not understood', Object.assign(new Error('x'), { code: 'EFORMERR' }), 'dns_format_error'],
-    ['a code of Object.prototype', Object.assign(new Error('x'), { code: 'constructor' }), 'dns_error'],
-    ['an error without a code', new Error('x'), 'dns_error'],
-    ['something that is no error', 'ENOTFOUND', 'dns_error'],
-    ['nothing', undefined, 'dns_error'],
-  ])('becomes a failure: %s', (_reason, thrown, code) => {
-    expect(resolverFailure(thrown, 'a.example.com')).toMatchObject({ code, phase: 'resolve', source: 'resolver' });
+const site = 'site.example.com';
+const bytes = (text: string): Buffer => Buffer.from(text, 'hex');
+const a = (data: Buffer, owner = site): RawRecord => ({ owner, type: 1, data });
+const cname = (owner: string, target: string): RawRecord => ({ owner, type: 5, data: encodeName(target) });
+
+describe('an answer', () => {
+  it.each<[string, 4 | 6, RawRecord[]]>([
+    ['an A record of 8 octets', 4, [a(bytes('0101010108080808'))]],
+    ['an A record of 3 octets', 4, [a(bytes('010101'))]],
+    ['an A record of none', 4, [a(bytes(''))]],
+    ['an A record of 8 octets behind a good one', 4, [a(bytes('08080808')), a(bytes('0101010108080808'))]],
+    ['an AAAA record of 4 octets', 6, [{ owner: site, type: 28, data: bytes('08080808') }]],
+    ['an AAAA record of 20 octets', 6, [{ owner: site, type: 28, data: Buffer.alloc(20, 0x26) }]],
+    [
+      'an alias with octets behind the name',
+      4,
+      [{ owner: site, type: 5, data: Buffer.concat([encodeName('a'), bytes('00')]) }],
+    ],
+  ])('with %s is malformed, and no address of it is taken', async (_what, family, raw) => {
+    const server = await serve(() => ({ raw }));
+
+    expect(await patientResolver(server).addresses(site, family, never)).toMatchObject({
+      ok: false,
+      failure: { code: 'dns_bad_response', phase: 'resolve', source: 'resolver' },
+    });
+  });
+
+  it.each<[string, Answer, string]>([
+    ['the address of another name', { raw: [a(bytes('08080808'), 'evil.example.net')] }, 'dns_bad_response'],
+    ['aliases in a circle', { raw: [cname(site, 'b.example.com'), cname('b.example.com', site)] }, 'dns_no_answer'],
+    ['nothing, by a server that does not resolve', { without: RA }, 'dns_no_answer'],
+    ['NXDOMAIN by a server that does not resolve', { rcode: 3, without: RA }, 'dns_no_answer'],
+    ['NODATA', {}, 'dns_no_address'],
+    ['NODATA with the SOA, without RA', { soa: 'example.com', without: RA }, 'dns_no_address'],
+    ['an alias without an address, by a resolver', { raw: [cname(site, 'b.example.com')] }, 'dns_no_address'],
+    ['NXDOMAIN', { rcode: 3 }, 'dns_nxdomain'],
+    ['NXDOMAIN of a filter', { rcode: 3, option: { code: 15, data: bytes('000f') } }, 'dns_no_answer'],
+    ['SERVFAIL', { rcode: 2 }, 'dns_servfail'],
+    ['REFUSED', { rcode: 5 }, 'dns_refused'],
+    ['NOTIMP', { rcode: 4 }, 'dns_not_implemented'],
+    ['an rcode without a name', { rcode: 14 }, 'dns_error'],
+  ])('of %s is told as that', async (_what, answer, code) => {
+    const server = await serve(() => answer);
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
+      ok: false,
+      failure: { code, source: code === 'dns_nxdomain' || code === 'dns_no_address' ? 'target' : 'resolver' },
+    });
+  });
+
+  it('says of an alias that it leads to a name that does not exist', async () => {
+    const server = await serve(() => ({ rcode: 3, raw: [cname(site, 'gone.example.net')] }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
+      failure: { message: 'site.example.com is an alias of gone.example.net, which does not exist (NXDOMAIN).' },
+    });
+  });
+
+  it('leads by way of its aliases, and only there', async () => {
+    const server = await serve(() => ({
+      raw: [
+        cname(site.toUpperCase(), 'b.example.com'),
+        a(bytes('08080808'), 'b.example.com'),
+        a(bytes('09090909'), 'c.example.com'),
+      ],
+    }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+  });
+
+  it('is asked for over TCP when it is cut off', async () => {
+    const server = await serve(() => ({ records: ['8.8.8.8'], truncated: true }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+    expect(server.questions).toEqual([`A ${site}`, `A ${site} tcp`]);
+  });
+
+  it('is asked for without EDNS where the server knows none', async () => {
+    const server = await serve((_name, _type, asked) => (asked === 1 ? { rcode: 1 } : { records: ['8.8.8.8'] }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+  });
+
+  it.each<[string, Answer]>([
+    ['fails', { rcode: 2 }],
+    ['refuses', { rcode: 5 }],
+    ['sends no DNS message', { garbage: true }],
+  ])('is asked of the next server where one %s', async (_what, answer) => {
+    const failing = await serve(() => answer);
+    const server = await serve(() => ({ records: ['8.8.8.8'] }));
+    const resolver = createNameResolver({ servers: [failing.address, server.address], timeoutMs: 60_000, tries: 1 });
+
+    expect(await resolver.addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+  });
+
+  it('is not asked of the next server where the first says that the name does not exist', async () => {
+    const first = await serve(() => undefined);
+    const server = await serve(() => ({ records: ['8.8.8.8'] }));
+    const resolver = createNameResolver({ servers: [first.address, server.address], timeoutMs: 60_000, tries: 1 });
+
+    expect(await resolver.addresses(site, 4, never)).toMatchObject({ failure: { code: 'dns_nxdomain' } });
+    expect(server.questions).toEqual([]);
+  });
+
+  it('counts that comes late, while another server is asked', async () => {
+    const asked = Promise.withResolvers<void>();
+    const late = await serve(() => ({ records: ['8.8.8.8'], delayMs: 400 }));
+    const silent = await serve(() => (asked.resolve(), { silent: true }));
+    const resolver = createNameResolver({ servers: [late.address, silent.address], timeoutMs: 200, tries: 9 });
+
+    const answer = await resolver.addresses(site, 4, never);
+
+    await asked.promise;
+    expect(answer).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+    expect(late.questions).toHaveLength(1);
+  });
+
+  it('that never comes, from a port that refuses or one that is silent, is no answer', async () => {
+    const refusing = await refusingPort();
+    servers.push(refusing);
+    const silent = await serve(() => ({ silent: true }));
+    const ask = ({ address }: DnsServer): ReturnType<NameResolver['addresses']> =>
+      createNameResolver({ servers: [address], timeoutMs: 100, tries: 2 }).addresses(site, 4, never);
+
+    expect(await ask(refusing)).toMatchObject({ failure: { code: 'dns_resolver_unreachable' } });
+    expect(await ask(silent)).toMatchObject({ failure: { code: 'timed_out' } });
+    expect(silent.questions).toHaveLength(2);
   });
 });

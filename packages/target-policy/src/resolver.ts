@@ -1,9 +1,13 @@
 import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
 
 import type { Failure, Family } from '@vantage/contract';
+import { reverseName, type Query } from '@vantage/contract/dns-message';
 
-import { formatAddress, parseAddress } from './address.ts';
-import { resolverFailure } from './resolver-failure.ts';
+import { ADDRESS_BITS, parseAddress, type Address } from './address.ts';
+import { readFirstTimer } from './read-first-timer.ts';
+import { failure, questionTypes, readAnswer, wantsNoEdns, type StubAnswer } from './stub-answer.ts';
+import { askServer, type ResolverAddress } from './stub-transport.ts';
 
 export type AddressAnswer =
   | { readonly ok: true; readonly addresses: readonly string[] }
@@ -20,66 +24,138 @@ export interface NameResolver {
 export interface NameResolverOptions {
   /** `address`, `address:port` or `[address]:port`, in order; empty for those of the system. */
   readonly servers: readonly string[];
-  /** Wait for the first answer of each server; the second round waits longer. */
+  /** Wait for the first answer of each server; each further round waits twice as long. */
   readonly timeoutMs?: number;
+  /** Rounds over all servers. */
   readonly tries?: number;
 }
 
 /**
- * Asks with c-ares: no hosts file, no search list. Each question has a channel of its own, so that nothing is cached
- * between checks and one that is given up takes no other with it.
+ * A stub resolver (RFC 1034 section 5.3.1): no hosts file, no search list, no cache. It is our own since c-ares takes the
+ * first four octets of an A record of eight for its address, and addresses of other names for those of the name.
  *
  * @throws when a server is no address
  */
 export function createNameResolver({ servers, timeoutMs = 1_500, tries = 2 }: NameResolverOptions): NameResolver {
-  const openChannel = (): Resolver => {
-    const channel = new Resolver({ timeout: timeoutMs, tries });
-    if (servers.length > 0) channel.setServers(servers);
-    return channel;
+  const configured = servers.length === 0 ? undefined : readServers(servers);
+  const ask = (name: string, type: keyof typeof questionTypes, signal: AbortSignal): Promise<StubAnswer> => {
+    const attempts = inRounds(configured ?? readServers([]), timeoutMs, tries);
+    return askInTurn(attempts, { ...question, name: `${name}.`, recordType: questionTypes[type] }, signal);
   };
-  openChannel();
   return {
     addresses: async (name, family, signal) => {
-      try {
-        const answer = await ask(openChannel(), signal, (channel) =>
-          family === 4 ? channel.resolve4(name) : channel.resolve6(name),
-        );
-        return { ok: true, addresses: answer.map(canonicalText) };
-      } catch (error) {
-        signal.throwIfAborted();
-        return { ok: false, failure: resolverFailure(error, name) };
-      }
+      const answer = await ask(name, family === 4 ? 'A' : 'AAAA', signal);
+      return answer.ok ? { ok: true, addresses: answer.data } : { ok: false, failure: answer.failure };
     },
-    reverse: async (address, signal) => {
-      try {
-        const names = await ask(openChannel(), signal, (channel) => channel.reverse(address));
-        // c-ares escapes what is not printable, and takes the blank for printable (RFC 1035 section 5.1).
-        return names.map((name) => name.replaceAll(' ', String.raw`\032`));
-      } catch {
-        signal.throwIfAborted();
-        return [];
-      }
+    reverse: async (text, signal) => {
+      const address = parseAddress(text);
+      if (address === undefined) return [];
+      const answer = await ask(reverseName(octets(address)).slice(0, -1), 'PTR', signal);
+      return answer.ok ? answer.data.map((name) => (name === '.' ? name : name.slice(0, -1))) : [];
     },
   };
 }
 
-async function ask<Answer>(
-  channel: Resolver,
-  signal: AbortSignal,
-  question: (channel: Resolver) => Promise<Answer>,
-): Promise<Answer> {
-  signal.throwIfAborted();
-  const cancel = (): void => channel.cancel();
-  signal.addEventListener('abort', cancel);
+const question = { recursionDesired: true, checkingDisabled: false, edns: { dnssecOk: false, nsid: false } } as const;
+
+/** Those of the system are read again for each question: they change where a machine moves. */
+function readServers(servers: readonly string[]): readonly ResolverAddress[] {
+  const reader = new Resolver();
+  if (servers.length > 0) reader.setServers(servers);
+  return reader.getServers().map(readServer);
+}
+
+/** @param text as Node writes it: the port only where it is not 53 */
+function readServer(text: string): ResolverAddress {
+  if (isIP(text) !== 0) return { address: text, port: 53 };
+  const at = text.lastIndexOf(':');
+  return { address: text.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(text.slice(at + 1)) };
+}
+
+interface Attempt {
+  readonly server: ResolverAddress;
+  readonly waitMs: number;
+}
+
+function inRounds(servers: readonly ResolverAddress[], timeoutMs: number, tries: number): readonly Attempt[] {
+  return Array.from({ length: tries }, (_, round) => round).flatMap((round) =>
+    servers.map((server) => ({ server, waitMs: timeoutMs * 2 ** round })),
+  );
+}
+
+type Question = Omit<Query, 'id'>;
+
+/**
+ * Asks one server after the other until one says something about the name. An earlier one may still answer while a later
+ * one is asked.
+ */
+async function askInTurn(attempts: readonly Attempt[], query: Question, signal: AbortSignal): Promise<StubAnswer> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const heard: StubAnswer[] = [];
+  const open: Promise<StubAnswer>[] = [];
   try {
-    return await question(channel);
+    for (const { server, waitMs } of attempts) {
+      signal.throwIfAborted();
+      const answer = askOnce(server, query, either);
+      open.push(answer);
+      void answer.then((known) => heard.push(known));
+      const known = await firstAnswer(open, answer, waitMs, signal);
+      if (known !== undefined) return known;
+    }
+    signal.throwIfAborted();
+    return heard.find((known) => !known.ok) ?? silence(query.name);
   } finally {
-    signal.removeEventListener('abort', cancel);
+    over.abort();
   }
 }
 
-/** What cannot be read stays as it came, and the classifier refuses it. */
-function canonicalText(text: string): string {
-  const address = parseAddress(text);
-  return address === undefined ? text : formatAddress(address);
+/** @returns undefined where the next server is to be asked */
+async function firstAnswer(
+  open: readonly Promise<StubAnswer>[],
+  last: Promise<StubAnswer>,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<StubAnswer | undefined> {
+  const { promise, resolve } = Promise.withResolvers<StubAnswer | undefined>();
+  const giveUp = (): void => resolve(undefined);
+  const stopTimer = readFirstTimer(giveUp, waitMs);
+  signal.addEventListener('abort', giveUp);
+  for (const each of open) {
+    void each.then((known) => {
+      if (known.ok || known.final) resolve(known);
+      else if (each === last) giveUp();
+    });
+  }
+  try {
+    return await promise;
+  } finally {
+    stopTimer();
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+/** Never rejects. */
+async function askOnce(server: ResolverAddress, query: Question, signal: AbortSignal): Promise<StubAnswer> {
+  try {
+    const bytes = await askServer(server, query, signal);
+    if (!wantsNoEdns(bytes)) return readAnswer(bytes, query);
+    const plain = { ...query, edns: null };
+    return readAnswer(await askServer(server, plain, signal), plain);
+  } catch (error) {
+    const isCutOff = Error.isError(error) && 'code' in error && error.code === 'ECONNRESET';
+    const known = isCutOff
+      ? failure(query.name, 'connection_closed', 'was not resolved: the resolver closed the connection.')
+      : failure(query.name, 'dns_resolver_unreachable', 'was not resolved: no resolver could be reached.');
+    return { ok: false, final: false, failure: known };
+  }
+}
+
+function silence(name: string): StubAnswer {
+  const known = failure(name, 'timed_out', 'was not resolved: no resolver answered in time.');
+  return { ok: false, final: false, failure: known };
+}
+
+function octets({ family, value }: Address): Uint8Array {
+  return Buffer.from(value.toString(16).padStart(ADDRESS_BITS[family] / 4, '0'), 'hex');
 }

@@ -1,5 +1,6 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
 
 import { parseAddress } from '../src/address.ts';
 import { createNameResolver, type NameResolver } from '../src/resolver.ts';
@@ -13,10 +14,28 @@ export interface Answer {
   readonly records?: readonly string[];
   /** Sends nothing. */
   readonly silent?: boolean;
-  /** Sends these bytes after the id instead of a message. */
+  /** Sends a message that ends too early. */
   readonly garbage?: boolean;
   readonly delayMs?: number;
+  /** Records of any type, owner and length, in the answer section, before `records`. */
+  readonly raw?: readonly RawRecord[];
+  /** Any EDNS option of the OPT record; without it there is none. */
+  readonly option?: { readonly code: number; readonly data: Buffer };
+  /** Over UDP the answer is cut off. */
+  readonly truncated?: boolean;
+  /** The SOA of this zone in the authority section. */
+  readonly soa?: string;
+  /** Bits of the header's flags that are cleared, such as that of RA. */
+  readonly without?: number;
 }
+
+export interface RawRecord {
+  readonly owner: string;
+  readonly type: number;
+  readonly data: Buffer;
+}
+
+export const RA = 0x80;
 
 export type Zone = (name: string, type: RecordType, asked: number) => Answer | undefined;
 
@@ -31,37 +50,71 @@ export interface DnsServer {
 const TYPES: Readonly<Record<number, RecordType>> = { 1: 'A', 12: 'PTR', 28: 'AAAA' };
 const NXDOMAIN = 3;
 
-/** A DNS server on loopback, UDP only, that answers what `zone` says. */
+/** A DNS server on loopback, over UDP and TCP, that answers what `zone` says. Questions over TCP are `A example.com tcp`. */
 export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   const questions: string[] = [];
   const timers = new Set<NodeJS.Timeout>();
-  const socket = createSocket('udp4');
-  socket.on('message', (message, peer) => {
+  const answerTo = (message: Buffer, over: string, send: (reply: Buffer) => void): void => {
     const { name, code, end } = readQuestion(message);
     const type = TYPES[code];
     if (type === undefined) throw new Error(`asked for type ${code}`);
-    questions.push(`${type} ${name}`);
-    const asked = questions.filter((question) => question === `${type} ${name}`).length;
+    questions.push(`${type} ${name}${over}`);
+    const asked = questions.filter((question) => question.startsWith(`${type} ${name}`)).length;
     const answer = zone(name, type, asked) ?? { rcode: NXDOMAIN };
     if (answer.silent === true) return;
-    const reply = answer.garbage === true ? garbage(message) : encode(message.subarray(0, end), code, answer);
+    const isCutOff = answer.truncated === true && over === '';
+    const question = message.subarray(0, end);
+    const reply =
+      answer.garbage === true
+        ? garbage(question)
+        : encode(question, code, isCutOff ? cutOff : { ...answer, truncated: false });
     const timer = setTimeout(() => {
       timers.delete(timer);
-      socket.send(reply, peer.port, peer.address);
+      send(reply);
     }, answer.delayMs ?? 0);
     timers.add(timer);
+  };
+  const streams = new Set<Socket>();
+  const listener = createServer((stream) => {
+    streams.add(stream.on('error', () => undefined));
+    stream.once('data', (chunk: Buffer) => {
+      answerTo(chunk.subarray(2), ' tcp', (reply) => {
+        stream.end(Buffer.concat([Buffer.of(reply.length >> 8, reply.length & 0xff), reply]));
+      });
+    });
   });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
+  const socket = await bindBoth(listener);
+  socket.on('message', (message, peer) => {
+    answerTo(message, '', (reply) => socket.send(reply, peer.port, peer.address));
+  });
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questions,
     stop: async () => {
       for (const timer of timers) clearTimeout(timer);
+      for (const stream of streams) stream.destroy();
+      listener.close();
       socket.close();
-      await once(socket, 'close');
+      await Promise.all([once(socket, 'close'), once(listener, 'close')]);
     },
   };
+}
+
+const cutOff: Answer = { truncated: true };
+
+/** A port that is free for both protocols: that of UDP is taken again where another program has the one of TCP. */
+async function bindBoth(listener: Server): Promise<UdpSocket> {
+  for (;;) {
+    const socket = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    listener.listen(socket.address().port, '127.0.0.1');
+    const isBound = await once(listener, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (isBound) return socket;
+    socket.close();
+  }
 }
 
 /** A port that refuses datagrams, and that nobody else can take meanwhile: its socket speaks with one peer alone. */
@@ -100,23 +153,39 @@ function readQuestion(message: Buffer): { readonly name: string; readonly code: 
   return { name: labels.join('.').toLowerCase(), code: message.readUInt16BE(offset + 1), end: offset + 5 };
 }
 
-/** The question again, QR, RD and RA set, each record pointing back to the name of the question. */
-function encode(question: Buffer, code: number, { rcode = 0, records = [] }: Answer): Buffer {
+/** The question again, QR, RD and RA set, each of `records` pointing back to the name of the question. */
+function encode(question: Buffer, code: number, answer: Answer): Buffer {
+  const { rcode = 0, records = [], raw = [], option, truncated = false, soa, without = 0 } = answer;
   const head = Buffer.from(question);
-  head.writeUInt16BE(0x8180 | rcode, 2);
+  head.writeUInt16BE((0x8180 | rcode | (truncated ? 0x0200 : 0)) & ~without, 2);
   head.writeUInt16BE(1, 4);
-  head.writeUInt16BE(records.length, 6);
-  head.writeUInt32BE(0, 8);
-  return Buffer.concat([head, ...records.map((record) => encodeRecord(code, record))]);
+  head.writeUInt16BE(raw.length + records.length, 6);
+  head.writeUInt16BE(soa === undefined ? 0 : 1, 8);
+  head.writeUInt16BE(option === undefined ? 0 : 1, 10);
+  const toQuestion = Buffer.of(0xc0, 0x0c);
+  return Buffer.concat([
+    head,
+    ...raw.map(({ owner, type, data }) => encodeRecord(encodeName(owner), type, data)),
+    ...records.map((record) =>
+      encodeRecord(toQuestion, code, TYPES[code] === 'PTR' ? encodeName(record) : encodeAddress(record)),
+    ),
+    ...(soa === undefined ? [] : [encodeRecord(encodeName(soa), 6, Buffer.alloc(22))]),
+    ...(option === undefined ? [] : [encodeRecord(Buffer.of(0), 41, encodeOption(option.code, option.data))]),
+  ]);
 }
 
-function encodeRecord(code: number, record: string): Buffer {
-  const data = TYPES[code] === 'PTR' ? encodeName(record) : encodeAddress(record);
-  const head = Buffer.alloc(12);
-  head.writeUInt16BE(0xc00c, 0);
-  head.writeUInt16BE(code, 2);
-  head.writeUInt16BE(1, 4);
-  head.writeUInt16BE(data.length, 10);
+function encodeRecord(owner: Buffer, type: number, data: Buffer): Buffer {
+  const head = Buffer.alloc(10);
+  head.writeUInt16BE(type, 0);
+  head.writeUInt16BE(1, 2);
+  head.writeUInt16BE(data.length, 8);
+  return Buffer.concat([owner, head, data]);
+}
+
+function encodeOption(code: number, data: Buffer): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt16BE(code, 0);
+  head.writeUInt16BE(data.length, 2);
   return Buffer.concat([head, data]);
 }
 
@@ -125,14 +194,16 @@ function encodeAddress(text: string): Buffer {
   return Buffer.from(value.toString(16).padStart(family === 4 ? 8 : 32, '0'), 'hex');
 }
 
-function encodeName(name: string): Buffer {
+export function encodeName(name: string): Buffer {
   const labels = name.split('.').map((label) => Buffer.from(label, 'latin1'));
   return Buffer.concat([...labels.flatMap((label) => [Buffer.from([label.length]), label]), Buffer.from([0])]);
 }
 
-function garbage(message: Buffer): Buffer {
-  const reply = Buffer.from(message.subarray(0, 12));
+/** The question again, and the promise of nine records that do not come. */
+function garbage(question: Buffer): Buffer {
+  const reply = Buffer.from(question);
   reply.writeUInt16BE(0x8180, 2);
-  reply.writeUInt16BE(9, 4);
+  reply.writeUInt16BE(9, 6);
+  reply.writeUInt32BE(0, 8);
   return reply;
 }

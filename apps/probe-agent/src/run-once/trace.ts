@@ -19,18 +19,20 @@ export function traceSurroundings(surroundings: Surroundings, trace: Trace): Sur
       return admission;
     },
     names: {
-      reverse: traced('names of', names.reverse, trace),
-      forward: traced('addresses of', names.forward, trace),
+      reverse: async (address, signal) => {
+        const found = await names.reverse(address, signal);
+        trace(`names of ${address}: ${listed(found)}`);
+        return found;
+      },
+      forward: async (name, family, signal) => {
+        const found = await names.forward(name, family, signal);
+        trace(`IPv${family} addresses of ${name}: ${found === null ? 'unknown' : listed(found)}`);
+        return found;
+      },
     },
   };
 }
 
-type LookUp = Surroundings['names']['reverse'];
-
-function traced(what: string, lookUp: LookUp, trace: Trace): LookUp {
-  return async (asked, signal) => {
-    const found = await lookUp(asked, signal);
-    trace(`${what} ${asked}: ${found.join(', ') || 'none'}`);
-    return found;
-  };
+function listed(found: readonly string[]): string {
+  return found.join(', ') || 'none';
 }

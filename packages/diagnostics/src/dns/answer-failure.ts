@@ -1,8 +1,6 @@
+import { type ClassifiedAnswer, rcodeFailure, rcodeName, sameName } from '@vantage/contract/dns-message';
 import { escapeText, type Failure } from '@vantage/contract';
 
-import type { ClassifiedAnswer } from './answer-kind.ts';
-import { sameName } from './names.ts';
-import { rcodeFailure, rcodeName } from './rcodes.ts';
 import { badResponse } from './transport/exchange.ts';
 
 const MAX_NAME_LENGTH = 300;

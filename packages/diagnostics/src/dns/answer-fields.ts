@@ -1,11 +1,18 @@
+import {
+  type AnswerKind,
+  type ClassifiedAnswer,
+  type Edns,
+  type Message,
+  classifyAnswer,
+  extendedErrorName,
+  rcodeName,
+} from '@vantage/contract/dns-message';
 import { escapeText, roundMs, type ResultFieldsOf } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../diagnostic.ts';
-import { classifyAnswer, type AnswerKind, type ClassifiedAnswer } from './answer-kind.ts';
-import type { Edns } from './codec/edns.ts';
-import type { Message } from './codec/message.ts';
+
 import type { dns, DnsTransport } from './contract.ts';
-import { extendedErrorName, rcodeName } from './rcodes.ts';
+
 import { showSections, type RecordBudget } from './records.ts';
 import { resolverText } from './resolver.ts';
 import type { Answer, NameServer, PreparedQuery } from './transport/exchange.ts';

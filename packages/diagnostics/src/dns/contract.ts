@@ -1,7 +1,7 @@
+import { type AnswerKind, answerKinds } from '@vantage/contract/dns-message';
 import { defineCheckType, durationSchema, failureSchema, nullable, type InputError } from '@vantage/contract';
 import { Type } from 'typebox';
 
-import { answerKinds, type AnswerKind } from './answer-kind.ts';
 import { parseRecordType } from './record-types.ts';
 import { looksLikeAddress, parseResolver } from './resolver.ts';
 

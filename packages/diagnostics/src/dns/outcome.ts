@@ -1,3 +1,4 @@
+import { type DnsRecord, sameName } from '@vantage/contract/dns-message';
 import { isIP } from 'node:net';
 
 import { roundMs, type Failure } from '@vantage/contract';
@@ -7,9 +8,9 @@ import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { answerFailure } from './answer-failure.ts';
 import { answerFields, classifyMessage, nameInQuestion, resolverField } from './answer-fields.ts';
 import type { AskedResolver } from './ask.ts';
-import type { DnsRecord } from './codec/message.ts';
+
 import type { dns, DnsTransport } from './contract.ts';
-import { sameName } from './names.ts';
+
 import type { RecordBudget } from './records.ts';
 import type { NameServer, PreparedQuery } from './transport/exchange.ts';
 

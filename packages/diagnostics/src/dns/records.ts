@@ -1,6 +1,5 @@
+import type { DnsRecord, Message } from '@vantage/contract/dns-message';
 import { escapeText } from '@vantage/contract';
-
-import type { DnsRecord, Message } from './codec/message.ts';
 
 /** Bounds of what one result shows of an answer: the rest is left out and `truncated` says so. */
 const MAX_RECORDS = 50;

@@ -1,12 +1,14 @@
+import { reverseName } from '@vantage/contract/dns-message';
 import { isIP } from 'node:net';
 
 import type { Failure, ParamsOf } from '@vantage/contract';
 
 import { timedOut } from '../classify.ts';
+import { addressBytes } from '../sockets/wire/address.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { createTrustStore } from '../tls/trust-store.ts';
 import { ask, type AskedResolver, type AskOptions } from './ask.ts';
-import { reverseName } from './codec/name.ts';
+
 import type { dns } from './contract.ts';
 import { concluded, ended, questionFields, type Concluding } from './outcome.ts';
 import { parseRecordType } from './record-types.ts';
@@ -90,7 +92,11 @@ function prepare(params: DnsParams): { readonly query: PreparedQuery } | { reado
   const parsed = parseRecordType(params.recordType);
   if (!parsed.ok) return { failure: unreadable(parsed.reason) };
   const isReverse = isIP(params.host) !== 0 && parsed.recordType.name === 'PTR';
-  const name = isReverse ? reverseName(params.host) : params.host.endsWith('.') ? params.host : `${params.host}.`;
+  const name = isReverse
+    ? reverseName(addressBytes(params.host))
+    : params.host.endsWith('.')
+      ? params.host
+      : `${params.host}.`;
   const { dnssecOk, nsid, checkingDisabled, trace } = params.options;
   const recursionDesired = params.options.recursionDesired && !trace;
   try {

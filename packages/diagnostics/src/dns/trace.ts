@@ -1,16 +1,16 @@
+import { type AnswerKind, type DnsRecord, type Message, rcodeName, sameName } from '@vantage/contract/dns-message';
 import { escapeText, roundMs, type Failure, type ResultFieldsOf, type Target } from '@vantage/contract';
 
 import { timedOut } from '../classify.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
 import { createTrustStore } from '../tls/trust-store.ts';
 import { answerFailure } from './answer-failure.ts';
-import type { AnswerKind } from './answer-kind.ts';
+
 import { classifyMessage } from './answer-fields.ts';
 import { ask, type AskedResolver } from './ask.ts';
-import type { DnsRecord, Message } from './codec/message.ts';
+
 import type { dns } from './contract.ts';
-import { sameName } from './names.ts';
-import { rcodeName } from './rcodes.ts';
+
 import { newRecordBudget, showRecords, type RecordBudget } from './records.ts';
 import { resolverNameFailure } from './resolvers.ts';
 import { badResponse, type Answer, type PreparedQuery } from './transport/exchange.ts';

@@ -23,7 +23,7 @@ export const info = defineCheckType({
     hostnameVerified: nullable(
       Type.Boolean({
         description:
-          'True where `hostname` has `ip` among its own addresses; null without a name, or where time was short.',
+          'True if `hostname` has `ip` among its own addresses, false if it has others or none; null without a name, or if the resolver did not say: it failed, or time was short.',
       }),
     ),
     ...placeFields,

@@ -66,6 +66,31 @@ describe('an info check', () => {
     expect(outcome).toMatchObject({ hostname, hostnameVerified: verified });
   });
 
+  it.each<[string, readonly string[], Readonly<Record<string, readonly string[] | null>>, boolean | null]>([
+    ['its look-up fails', ['a.example'], { 'a.example': null }, null],
+    ['that of another name fails', ['a.example', 'b.example'], { 'a.example': [], 'b.example': null }, false],
+    ['it fails, and another name leads elsewhere', ['a.example', 'b.example'], { 'a.example': null }, null],
+    [
+      'it fails, and another name leads back',
+      ['a.example', 'b.example'],
+      { 'a.example': null, 'b.example': ['192.0.2.1'] },
+      true,
+    ],
+  ])('says nothing of a PTR record that could not be confirmed: %s', async (_reason, ptr, forward, verified) => {
+    const families: number[] = [];
+    const context = testContext({
+      names: {
+        reverse: async () => ptr,
+        forward: async (name, family) => (families.push(family), forward[name] === undefined ? [] : forward[name]),
+      },
+    });
+
+    const outcome = await runInfo({ host: '192.0.2.1', options: {} }, context);
+
+    expect(outcome).toMatchObject({ hostnameVerified: verified });
+    expect(new Set(families)).toEqual(new Set([4]));
+  });
+
   it('confirms a few names of many, and shows the first of them', async () => {
     const asked: string[] = [];
     const many = Array.from({ length: 20 }, (_, at) => `n${at}.example`);

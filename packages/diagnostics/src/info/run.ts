@@ -1,4 +1,4 @@
-import { isIP, SocketAddress } from 'node:net';
+import { isIP, isIPv6, SocketAddress } from 'node:net';
 
 import { escapeText, roundMs, type Failure, type ParamsOf, type Target } from '@vantage/contract';
 
@@ -46,31 +46,32 @@ interface Name {
   readonly hostnameVerified: boolean | null;
 }
 
-/** A PTR record is its owner's claim: it counts as verified where the name leads back to the address. */
+/** A PTR record is its owner's claim: verified if the name leads back to the address, null if that could not be asked. */
 async function nameOf(address: string, context: DiagnosticContext<Info>): Promise<Name> {
   const leftMs = Math.max(0, Math.floor(context.remainingMs() - REPORT_MARGIN_MS));
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);
-  const names = (await unlessAborted(() => context.names.reverse(address, signal), signal)).slice(0, MAX_NAMES);
-  const [first] = names;
+  const names = (await unlessAborted(() => context.names.reverse(address, signal), signal))?.slice(0, MAX_NAMES);
+  const [first] = names ?? [];
   if (first === undefined) return { hostname: null, hostnameVerified: null };
-  for (const name of names) {
-    const addresses = await unlessAborted(() => context.names.forward(name, signal), signal);
-    if (addresses.some((one) => canonical(one) === canonical(address))) {
+  let isFirstKnown = false;
+  for (const name of names ?? []) {
+    const addresses = await unlessAborted(() => context.names.forward(name, isIPv6(address) ? 6 : 4, signal), signal);
+    if (addresses?.some((one) => canonical(one) === canonical(address)) === true) {
       return { hostname: escapeText(name), hostnameVerified: true };
     }
+    isFirstKnown ||= name === first && addresses !== null;
   }
-  return { hostname: escapeText(first), hostnameVerified: signal.aborted ? null : false };
+  return { hostname: escapeText(first), hostnameVerified: isFirstKnown ? false : null };
 }
 
-async function unlessAborted(
-  lookUp: () => Promise<readonly string[]>,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
+/** An aborted look-up proves nothing. */
+async function unlessAborted<Answer>(lookUp: () => Promise<Answer>, signal: AbortSignal): Promise<Answer | null> {
   try {
-    return await lookUp();
+    const answer = await lookUp();
+    return signal.aborted ? null : answer;
   } catch (error) {
     if (!signal.aborted) throw error;
-    return [];
+    return null;
   }
 }
 

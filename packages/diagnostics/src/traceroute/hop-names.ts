@@ -1,4 +1,4 @@
-import { SocketAddress } from 'node:net';
+import { isIPv6, SocketAddress } from 'node:net';
 
 import { escapeText, type NameLookup } from '@vantage/contract';
 
@@ -7,7 +7,7 @@ import { awakeTimer } from '../sockets/awake-clock.ts';
 /** The name of a hop as a result shows it. */
 export interface HopName {
   readonly hostname: string | null;
-  /** Whether the name leads back to the address; null where that was not asked, or is not known yet. */
+  /** Whether the name leads back to the address; null if that was not asked, could not be answered, or is not known yet. */
   readonly hostnameVerified: boolean | null;
 }
 
@@ -40,9 +40,9 @@ export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal):
     if (name === undefined) return;
     const hostname = escapeText(name, 253);
     names.set(address, { hostname, hostnameVerified: null });
-    const addresses = await forward(name, either);
-    // An aborted look-up is empty too, and proves nothing.
-    if (either.aborted) return;
+    const addresses = await forward(name, isIPv6(address) ? 6 : 4, either);
+    // Neither a failed look-up nor an aborted one proves anything.
+    if (addresses === null || either.aborted) return;
     names.set(address, { hostname, hostnameVerified: addresses.some((one) => canonical(one) === canonical(address)) });
   };
   const ask = (address: string): void => {

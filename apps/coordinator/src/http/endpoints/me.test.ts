@@ -66,8 +66,9 @@ describe('GET /me', () => {
     ['leads elsewhere', async () => ['192.0.2.1'], false],
     ['leads nowhere', async () => [], false],
     ['fails', async () => Promise.reject(new Error('SERVFAIL')), null],
+    ['could not be resolved', async () => null, null],
     ['is not answered', () => new Promise(() => undefined), null],
-    ['comes back empty since its time is up', (_name, signal) => untilAborted(signal), null],
+    ['comes back empty since its time is up', (_name, _family, signal) => untilAborted(signal), null],
   ])('says whether the name leads back to the address: %s', async (_reason, forward, hostnameVerified) => {
     const { ask } = await start({ names: { reverse: async () => ['a.example'], forward } });
 

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 
 import { escapeText, type LookUpPlace, type Me, type NameLookup } from '@vantage/contract';
 
@@ -64,18 +64,19 @@ const NAMELESS: CallerName = { hostname: null, hostnameVerified: null };
  */
 async function nameOf(ip: string, { reverse, forward }: NameLookup): Promise<CallerName> {
   const signal = AbortSignal.timeout(REVERSE_TIMEOUT_MS);
-  const timeUp = new Promise<undefined>((resolve) => {
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  const timeUp = new Promise<null>((resolve) => {
+    signal.addEventListener('abort', () => resolve(null), { once: true });
   });
-  const inTime = (answer: Promise<readonly string[]>): Promise<readonly string[] | undefined> =>
+  const inTime = (answer: Promise<readonly string[] | null>): Promise<readonly string[] | null> =>
     // An aborted look-up is empty too, and proves nothing.
-    Promise.race([answer.then((list) => (signal.aborted ? undefined : list)).catch(() => undefined), timeUp]);
+    Promise.race([answer.then((list) => (signal.aborted ? null : list)).catch(() => null), timeUp]);
 
   const names = (await inTime(reverse(ip, signal))) ?? [];
   const [first] = names;
   if (first === undefined) return NAMELESS;
-  const answers = await Promise.all(names.map((name) => inTime(forward(name, signal))));
+  const family = isIPv6(ip) ? 6 : 4;
+  const answers = await Promise.all(names.map((name) => inTime(forward(name, family, signal))));
   const verified = answers.findIndex((addresses) => addresses?.some((address) => canonicalAddress(address) === ip));
   const hostname = escapeText(names[verified] ?? first, 253);
-  return { hostname, hostnameVerified: verified >= 0 || (answers.includes(undefined) ? null : false) };
+  return { hostname, hostnameVerified: verified >= 0 || (answers[0] === null ? null : false) };
 }

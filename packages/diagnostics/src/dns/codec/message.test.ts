@@ -1,8 +1,9 @@
+import { MessageFormatError, type Query, encodeQuery } from '@vantage/contract/dns-message';
 import { describe, expect, it } from '@jest/globals';
 
 import { addressRecord, FLAGS, optRecord, readQuery, respond, u16, u32, wireName } from '../../../test/dns-wire.ts';
-import { MessageFormatError } from './format-error.ts';
-import { decodeMessage, encodeQuery, readMessage, type Query } from './message.ts';
+
+import { decodeMessage, readMessage } from './message.ts';
 
 const query: Query = {
   id: 0x1234,

@@ -1,6 +1,6 @@
+import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
 import { recordTypeName, type RecordTypeName } from '../record-types.ts';
-import { MessageFormatError } from './format-error.ts';
-import type { Reader } from './reader.ts';
+
 import { base32Hex, base64Groups, hex, hexGroups } from './text.ts';
 
 const key = (data: Reader): string => `${data.u16()} ${data.u8()} ${data.u8()} ${base64Groups(data.rest())}`;

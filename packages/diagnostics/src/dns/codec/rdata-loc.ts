@@ -1,5 +1,5 @@
-import { MessageFormatError } from './format-error.ts';
-import type { Reader } from './reader.ts';
+import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
+
 import { hexGroups } from './text.ts';
 
 /** Thousandths of an arc second from the equator to a pole, and from the prime meridian to the antimeridian. */

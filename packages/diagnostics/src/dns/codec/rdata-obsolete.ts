@@ -1,6 +1,6 @@
+import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
 import { recordTypeName, type RecordTypeName } from '../record-types.ts';
-import { MessageFormatError } from './format-error.ts';
-import type { Reader } from './reader.ts';
+
 import { base64, base64Groups, hex, hexGroups, ipv4Text, ipv6Text, quoted } from './text.ts';
 
 /**

@@ -1,6 +1,6 @@
+import { MessageFormatError, type Reader, createReader } from '@vantage/contract/dns-message';
 import { recordTypeName, type RecordTypeName } from '../record-types.ts';
-import { MessageFormatError } from './format-error.ts';
-import { createReader, type Reader } from './reader.ts';
+
 import { base64Groups, hex, hexGroups, ipv4Text, ipv6Text, quoted } from './text.ts';
 
 const name = (data: Reader): string => data.name();

@@ -1,5 +1,5 @@
-import { MessageFormatError } from './format-error.ts';
-import type { Reader } from './reader.ts';
+import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
+
 import { base64, escapeOctets, ipv4Text, ipv6Text, quoted } from './text.ts';
 
 /** SVCB and HTTPS: RFC 9460 section 2.2. Parameters come in strictly ascending order of their keys. */

@@ -1,3 +1,4 @@
+import { createReader } from '@vantage/contract/dns-message';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -9,7 +10,6 @@ import { respond } from '../../../test/dns-wire.ts';
 import { recordTypeCodes } from '../record-types.ts';
 import { decodeMessage } from './message.ts';
 import { presentData } from './rdata.ts';
-import { createReader } from './reader.ts';
 
 const run = promisify(execFile);
 

@@ -1,11 +1,12 @@
+import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
 import { recordTypeCodes, type RecordTypeName } from '../record-types.ts';
-import { MessageFormatError } from './format-error.ts';
+
 import { dnssecData } from './rdata-dnssec.ts';
 import { locationData } from './rdata-loc.ts';
 import { rareData } from './rdata-rare.ts';
 import { obsoleteData } from './rdata-obsolete.ts';
 import { serviceBindingData } from './rdata-svcb.ts';
-import type { Reader } from './reader.ts';
+
 import { base64Groups, hex, hexGroups, ipv4Text, ipv6Text, quoted } from './text.ts';
 
 /** Reads the data of one record and writes it in presentation format, as `dig` does. */

@@ -1,4 +1,4 @@
-import { MessageFormatError } from './format-error.ts';
+import { MessageFormatError } from '@vantage/contract/dns-message';
 
 /** Groups of so many characters, as `dig` breaks long hexadecimal and base64 fields. */
 const GROUP = 56;

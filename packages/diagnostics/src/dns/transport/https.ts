@@ -1,3 +1,5 @@
+import { isAnswerTo } from '@vantage/contract/dns-message';
+import type { DnsRecord, Message } from '@vantage/contract/dns-message';
 import { request as requestHttp } from 'node:http';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { isIPv6 } from 'node:net';
@@ -7,10 +9,9 @@ import type { TLSSocket } from 'node:tls';
 import type { Failure } from '@vantage/contract';
 
 import { classifyError, timedOut } from '../../classify.ts';
-import type { DnsRecord, Message } from '../codec/message.ts';
+
 import type { TrustStore } from '../../tls/trust-store.ts';
 import {
-  answers,
   badResponse,
   decodeAnswer,
   failed,
@@ -47,7 +48,7 @@ export async function askHttps(
   const queryMs = performance.now() - started;
   socket.destroy();
   if ('failure' in response) return failed(resolverFailure(response.failure));
-  if (!answers(response.body, query, prepared.nameBytes)) {
+  if (!isAnswerTo(response.body, query, prepared.nameBytes)) {
     return failed(badResponse('The message that came is no answer to the question.'));
   }
   const asked = decodeAnswer(response.body, { server, transport: 'https', connectMs, tlsMs, queryMs });

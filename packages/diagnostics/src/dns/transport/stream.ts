@@ -1,3 +1,4 @@
+import { isAnswerTo } from '@vantage/contract/dns-message';
 import { randomInt } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 
@@ -5,7 +6,6 @@ import { classifyError, timedOut } from '../../classify.ts';
 import { connectPinned } from '../../connect.ts';
 import type { TrustStore } from '../../tls/trust-store.ts';
 import {
-  answers,
   badResponse,
   decodeAnswer,
   failed,
@@ -85,7 +85,7 @@ function read(
   prepared: PreparedQuery,
   common: Omit<Answer, 'message' | 'bytes'>,
 ): Asked {
-  if (!answers(bytes, query, prepared.nameBytes)) {
+  if (!isAnswerTo(bytes, query, prepared.nameBytes)) {
     return failed(badResponse('The message that came is no answer to the question.'));
   }
   return decodeAnswer(bytes, common);

@@ -1,3 +1,4 @@
+import { isAnswerTo } from '@vantage/contract/dns-message';
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 
@@ -5,7 +6,6 @@ import { classifyError, timedOut } from '../../classify.ts';
 import { readFirstTimer } from '../../read-first-timer.ts';
 import { watchIcmpIfSilent, type IcmpContext, type SilenceWatch } from '../../sockets/icmp-watch.ts';
 import {
-  answers,
   decodeAnswer,
   failed,
   isTruncated,
@@ -72,7 +72,7 @@ export function askUdp(
     socket.on('message', (bytes) => {
       const now = performance.now();
       const transmission = bytes.length < 2 ? undefined : sent.get(bytes.readUInt16BE(0));
-      if (transmission === undefined || !answers(bytes, transmission.query, prepared.nameBytes)) {
+      if (transmission === undefined || !isAnswerTo(bytes, transmission.query, prepared.nameBytes)) {
         ignored++;
         return;
       }

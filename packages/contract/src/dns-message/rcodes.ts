@@ -1,4 +1,4 @@
-import type { Failure } from '@vantage/contract';
+import type { Failure } from '../failure.ts';
 
 /** RFC 6895 section 2.3 and the registry it began. */
 const rcodeNames: Readonly<Record<number, string>> = {

@@ -1,4 +1,3 @@
-import { addressBytes } from '../../sockets/wire/address.ts';
 import { MessageFormatError } from './format-error.ts';
 
 /** RFC 1035 section 2.3.4: octets of a name on the wire, its length bytes and the root's included. */
@@ -67,10 +66,10 @@ export function encodeName(text: string): Uint8Array {
 /**
  * The name under which the PTR records of an address are: RFC 1035 section 3.5, RFC 3596 section 2.5.
  *
- * @throws RangeError for what is no address
+ * @param address its 4 or 16 octets
  */
-export function reverseName(address: string): string {
-  const bytes = [...addressBytes(address)].toReversed();
+export function reverseName(address: Uint8Array): string {
+  const bytes = [...address].toReversed();
   if (bytes.length === 4) return `${bytes.join('.')}.in-addr.arpa.`;
   return `${bytes.map((byte) => `${(byte & 0x0f).toString(16)}.${(byte >> 4).toString(16)}`).join('.')}.ip6.arpa.`;
 }
@@ -86,7 +85,7 @@ function escapeLabel(label: Uint8Array): string {
   return text;
 }
 
-const SPECIAL: ReadonlySet<number> = new Set(Buffer.from('"$().;@\\'));
+const SPECIAL: ReadonlySet<number> = new Set(Array.from('"$().;@\\', (character) => character.charCodeAt(0)));
 
 function splitLabels(text: string): number[][] {
   if (text === '' || text === '.') return [];

@@ -30,9 +30,13 @@ describe('a name', () => {
   });
 
   it.each([
-    ['IPv4', '192.0.2.1', '1.2.0.192.in-addr.arpa.'],
-    ['IPv6', '2001:db8::567:89ab', 'b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.'],
-  ])('of an address, backwards: %s', (_reason, address, expected) => {
-    expect(reverseName(address)).toBe(expected);
+    ['IPv4', [192, 0, 2, 1], '1.2.0.192.in-addr.arpa.'],
+    [
+      'IPv6',
+      [0x20, 0x01, 0x0d, 0xb8, ...Array(8).fill(0), 0x05, 0x67, 0x89, 0xab],
+      'b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.',
+    ],
+  ])('of an address, backwards: %s', (_reason, address: number[], expected) => {
+    expect(reverseName(Uint8Array.from(address))).toBe(expected);
   });
 });

@@ -1,8 +1,6 @@
-import { recordTypeName } from '../record-types.ts';
 import { decodeEdns, type Edns } from './edns.ts';
 import { MessageFormatError } from './format-error.ts';
 import type { DnsRecord, Question } from './message.ts';
-import { presentData, presentUnknown } from './rdata.ts';
 import type { Reader } from './reader.ts';
 
 const TYPE_OPT = 41;
@@ -12,8 +10,23 @@ const CLASS_ANY = 255;
 /** Records whose data is read; of what comes behind them only the bounds are checked. */
 const MAX_READ_RECORDS = 100;
 
+/** How records are written. */
+export interface Presentation {
+  /** The mnemonic of a type's code, or `TYPE<n>`. */
+  readonly typeName: (typeCode: number) => string;
+  /**
+   * The data of one record in presentation format.
+   *
+   * @throws MessageFormatError where the data breaks the format of its type, or leaves octets over
+   */
+  readonly data: (typeCode: number, classCode: number, data: Reader) => string;
+  /** The data of a record that broke the format, in the form of RFC 3597 section 5. */
+  readonly unknown: (data: Reader) => string;
+}
+
 /** What the sections of one message have in common while they are read. */
 export interface SectionState {
+  readonly presentation: Presentation;
   read: number;
   /** Records that were not read because there are too many. */
   omitted: number;
@@ -24,8 +37,8 @@ export interface SectionState {
   isCutOff: boolean;
 }
 
-export function newSectionState(): SectionState {
-  return { read: 0, omitted: 0, edns: null, formatError: null, isCutOff: false };
+export function newSectionState(presentation: Presentation): SectionState {
+  return { presentation, read: 0, omitted: 0, edns: null, formatError: null, isCutOff: false };
 }
 
 export function readQuestions(reader: Reader, count: number, state: SectionState): Question[] {
@@ -39,6 +52,7 @@ export function readQuestions(reader: Reader, count: number, state: SectionState
 /** The records of a section; the OPT record goes into the state. */
 export function readSection(reader: Reader, count: number, state: SectionState): DnsRecord[] {
   const records: DnsRecord[] = [];
+  const { presentation } = state;
   readEach(count, state, () => {
     const name = reader.name();
     const typeCode = reader.u16();
@@ -60,9 +74,9 @@ export function readSection(reader: Reader, count: number, state: SectionState):
         // ANY is that of transaction signatures (RFC 2931 section 3, RFC 8945 section 4.2).
         if (classCode !== CLASS_IN && classCode !== CLASS_ANY)
           throw new MessageFormatError('a record is not of class IN');
-        return presentData(typeCode, classCode, data);
+        return presentation.data(typeCode, classCode, data);
       });
-      records.push({ name, type: recordTypeName(typeCode), ttl, data: text ?? presentUnknown(raw) });
+      records.push({ name, type: presentation.typeName(typeCode), ttl, data: text ?? presentation.unknown(raw) });
     }
   });
   return records;

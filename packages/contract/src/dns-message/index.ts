@@ -1,0 +1,17 @@
+export {
+  answerKinds,
+  classifyAnswer,
+  isFilterError,
+  isHeldBack,
+  type AnswerKind,
+  type ClassifiedAnswer,
+} from './answer-kind.ts';
+export type { Edns } from './edns.ts';
+export { MessageFormatError } from './format-error.ts';
+export { isAnswerTo } from './is-answer-to.ts';
+export { dnsFlags, encodeQuery, readMessage, type DnsRecord, type Message, type Query } from './message.ts';
+export { decodeName, encodeName, reverseName } from './name.ts';
+export { isWithin, renamed, sameName } from './names.ts';
+export { extendedErrorName, rcodeFailure, rcodeName } from './rcodes.ts';
+export { createReader, type Reader } from './reader.ts';
+export type { Presentation } from './sections.ts';

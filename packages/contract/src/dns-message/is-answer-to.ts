@@ -1,0 +1,28 @@
+const HEADER_BYTES = 12;
+
+/**
+ * True for an answer to exactly this query: a response with its id and its question, in any case of letters (RFC 5452
+ * section 9.1). A server that could not read the question may leave it out of an answer that has nothing but an rcode.
+ */
+export function isAnswerTo(bytes: Uint8Array, query: Uint8Array, nameBytes: number): boolean {
+  if (bytes.length < HEADER_BYTES || bytes[0] !== query[0] || bytes[1] !== query[1]) return false;
+  const isResponse = (bytes[2]! & 0x80) !== 0;
+  const opcode = (bytes[2]! >> 3) & 0x0f;
+  if (!isResponse || opcode !== 0) return false;
+  const questions = bytes[4]! * 0x1_00 + bytes[5]!;
+  const records = bytes.subarray(6, 10).some((octet) => octet !== 0);
+  if (questions === 0) return (bytes[3]! & 0x0f) !== 0 && !records;
+  const end = HEADER_BYTES + nameBytes + 4;
+  if (questions !== 1 || bytes.length < end) return false;
+  for (let at = HEADER_BYTES; at < end; at++) {
+    const isName = at < HEADER_BYTES + nameBytes;
+    const [given, wanted] = [bytes[at]!, query[at]!];
+    if (isName ? lowerCase(given) !== lowerCase(wanted) : given !== wanted) return false;
+  }
+  return true;
+}
+
+/** RFC 4343: only ASCII letters have case. Length octets of labels are below the letters. */
+function lowerCase(octet: number): number {
+  return octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet;
+}

@@ -1,0 +1,106 @@
+import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { connect, isIPv6 } from 'node:net';
+
+import { encodeName, encodeQuery, isAnswerTo, type Query } from '@vantage/contract/dns-message';
+
+/** A resolver of the probe. */
+export interface ResolverAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+const TRUNCATED = 0x02;
+
+/**
+ * Sends a query over UDP, and over TCP if the answer is truncated.
+ *
+ * @returns the bytes of the message that answers it
+ * @throws the error of the socket, or the reason of `signal`: nothing else ends the wait
+ */
+export async function askServer(
+  server: ResolverAddress,
+  query: Omit<Query, 'id'>,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const id = randomInt(0x1_00_00);
+  const bytes = encodeQuery({ ...query, id });
+  const answers = (message: Uint8Array): boolean => isAnswerTo(message, bytes, encodeName(query.name).length);
+  const answer = await askUdp(server, bytes, answers, signal);
+  return (answer[2]! & TRUNCATED) === 0 ? answer : askTcp(server, bytes, answers, signal);
+}
+
+type Answers = (message: Uint8Array) => boolean;
+
+/** The socket is connected: the kernel drops what comes from elsewhere, and hands on ICMP errors. */
+function askUdp(
+  { address, port }: ResolverAddress,
+  query: Uint8Array,
+  answers: Answers,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  return settled(signal, (resolve, reject) => {
+    const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+    socket.on('error', reject);
+    // Others are ignored, and waiting goes on (RFC 5452 section 9.1).
+    socket.on('message', (message) => {
+      if (answers(message)) resolve(message);
+    });
+    socket.once('connect', () => {
+      socket.send(query, (error) => {
+        if (error !== null) reject(error);
+      });
+    });
+    socket.connect(port, address);
+    return () => {
+      socket.removeAllListeners().on('error', () => undefined);
+      socket.close();
+    };
+  });
+}
+
+/** Each message has its length before it (RFC 1035 section 4.2.2). */
+function askTcp(
+  { address, port }: ResolverAddress,
+  query: Uint8Array,
+  answers: Answers,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  return settled(signal, (resolve, reject) => {
+    const socket = connect({ host: address, port });
+    const endedEarly = (): void => reject(Object.assign(new Error('closed before the answer'), { code: 'ECONNRESET' }));
+    let received = Buffer.alloc(0);
+    socket.on('error', reject);
+    socket.on('end', endedEarly);
+    socket.on('close', endedEarly);
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
+      const message = received.subarray(2, 2 + received.readUInt16BE(0));
+      if (answers(message)) resolve(message);
+      else endedEarly();
+    });
+    // One write: length and message in one segment (RFC 7766 section 8).
+    socket.write(Buffer.concat([Buffer.of(query.length >> 8, query.length & 0xff), query]));
+    return () => {
+      socket.removeAllListeners().on('error', () => undefined);
+      socket.destroy();
+    };
+  });
+}
+
+/** A promise that the signal rejects too, and whose resources are given back once it is settled. */
+function settled(
+  signal: AbortSignal,
+  start: (resolve: (message: Uint8Array) => void, reject: (error: unknown) => void) => () => void,
+): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  const giveUp = (): void => reject(signal.reason);
+  signal.addEventListener('abort', giveUp);
+  const release = start(resolve, reject);
+  return promise.finally(() => {
+    signal.removeEventListener('abort', giveUp);
+    release();
+  });
+}
