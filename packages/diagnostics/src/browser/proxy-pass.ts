@@ -61,6 +61,8 @@ export async function passRequest(
       response.end();
       socket.destroy();
     },
+    // Without TLS no end of a connection is out of order.
+    cut: giveUp,
     fault: (found) => fail(failureOf(found)),
     deviation: () => undefined,
   });
@@ -68,7 +70,7 @@ export async function passRequest(
     book.countBytes(piece.length);
     reader.push(piece);
   });
-  socket.on('end', reader.close);
+  socket.on('end', () => reader.close(true));
   socket.on('error', (error) => fail(classifyError(error, 'request')));
   socket.on('close', () => (response.writableEnded ? undefined : fail(connectionClosed('response'))));
   response.on('drain', () => socket.resume()).on('close', () => socket.destroy());

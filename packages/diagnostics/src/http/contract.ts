@@ -233,7 +233,9 @@ export const http = defineCheckType({
       description: 'SHA-256 of these bytes, hexadecimal.',
     }),
     truncated: Type.Boolean({
-      description: 'True where the body was not read, or not decoded, to its end: it is too large or was broken off.',
+      description:
+        'True where the body was not read, or not decoded, to its end: it is too large or was broken off, or only the end of ' +
+        'the connection was to end it and TLS ended without close_notify, so that more may have been to come.',
     }),
     deviations: deviations(MAX_DEVIATIONS),
     ...certificateFields,

@@ -56,6 +56,10 @@ export const deviationRules = {
     text: 'Transfer-Encoding in an answer of HTTP/1.0, which has none.',
   },
   chunk_size_spacing: { clause: 'RFC 9112 section 7.1', text: 'A space after the size of a chunk.' },
+  close_notify_missing: {
+    clause: 'RFC 9112 section 9.8',
+    text: 'TLS ended without close_notify after a body that ends with the connection: it may not be whole.',
+  },
   body_unexpected: {
     clause: 'RFC 9110 section 6.4.1',
     text: 'A body after an answer that has none: to HEAD, or with status 204, 205 or 304.',

@@ -8,13 +8,16 @@ import { readResponse, type ResponseFault } from './response-reader.ts';
 /**
  * Sends a request by HTTP/1.1 over a connected socket, which it takes over. Written and read here, since Node's parser
  * ends at what every browser reads, and says nothing of it where it is told to be lenient.
+ *
+ * @param endedInOrder for the end of the connection: false where it may have cut off what was sent
  */
-export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink): Sending {
+export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink, endedInOrder: () => boolean): Sending {
   const reader = readResponse(request.method, {
     interim: sink.interim,
     head: sink.head,
     body: sink.bytes,
     end: sink.end,
+    cut: sink.cut,
     fault: (found) => sink.fail(failureOf(found)),
     deviation: sink.deviation,
   });
@@ -22,7 +25,7 @@ export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink): S
     sink.firstByte();
     reader.push(bytes);
   });
-  socket.on('end', reader.close);
+  socket.on('end', () => reader.close(endedInOrder()));
   socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
   socket.on('close', () => sink.fail(connectionClosed));
   socket.write(textOf(request), 'latin1');

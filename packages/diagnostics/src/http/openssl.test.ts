@@ -99,22 +99,37 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
   });
 
   it.each<[string, string, string, string]>([
-    ['in the handshake of TLS 1.0', '-tls1', '-Verify', 'tls'],
-    ['in the handshake of TLS 1.2', '-tls1_2', '-Verify', 'tls'],
-    ['after that of TLS 1.3', '-tls1_3', '-Verify', 'request'],
+    ['in the handshake of TLS 1.0', '-tls1', 'TLSv1', 'tls'],
+    ['in the handshake of TLS 1.2', '-tls1_2', 'TLSv1.2', 'tls'],
+    ['after that of TLS 1.3', '-tls1_3', 'TLSv1.3', 'request'],
   ])(
     'says that a certificate of the client is required, %s, and shows that of the server',
-    async (_reason, version, verify, phase) => {
-      const server = await serve({ ...sending(good), args: ['-www', version, verify, '1'] });
+    async (_reason, version, sslVersion, phase) => {
+      const args = ['-www', version, '-Verify', '1', '-alpn', 'http/1.1'];
+      const server = await serve({ ...sending(good), args });
 
       const outcome = await check(server);
 
       const message = 'The server requires a certificate of the client.';
       expect(outcome).toMatchObject({ result: 'failure', error: { code: 'tls_handshake_failed', phase, message } });
-      expect(outcome).toMatchObject({ sslSubject: 'good.test', sslIssuer: 'Test Trust' });
+      expect(outcome).toMatchObject({ sslSubject: 'good.test', sslIssuer: 'Test Trust', sslVersion });
+      expect(outcome.tls).toMatchObject({
+        ...{ protocol: sslVersion, alpn: 'http/1.1', authorized: true, chainLength: 3 },
+        ...{ clientCertificateRequested: true, cipher: expect.stringMatching(/^TLS_/) },
+      });
       expect(problemsOf(outcome)).toEqual([]);
     },
   );
+
+  it('shows what else is wrong where a certificate of the client is required', async () => {
+    const expired = sending(leaf({ from: -90, until: -1 }));
+    const server = await serve({ ...expired, args: ['-www', '-tls1_2', '-Verify', '1'] });
+
+    const outcome = await check(server);
+
+    expect(outcome).toMatchObject({ error: { code: 'tls_handshake_failed', phase: 'tls' } });
+    expect(outcome.tls).toMatchObject({ authorized: false, authorizationError: 'tls_expired' });
+  });
 
   it.each([
     ['asked for, in TLS 1.2', ['-tls1_2', '-verify', '1'], true],

@@ -46,6 +46,8 @@ export interface AnswerSink {
   readonly head: (head: Head) => void;
   readonly bytes: (bytes: Uint8Array) => void;
   readonly end: () => void;
+  /** The answer is over, and may not be whole. */
+  readonly cut: () => void;
   readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
   readonly deviation: (code: DeviationCode) => void;
   /** The error that the peer gave before it ended the answer. */
@@ -145,6 +147,7 @@ export function receive(
         if (!settled && reader?.push(bytes) === false) finish(false);
       },
       end: () => finish(true),
+      cut: () => finish(false),
       fail,
       deviation: (code) => void deviations.add(code),
       peerError: (error) => {

@@ -13,11 +13,12 @@ function eventsOf(pieces: readonly Buffer[], method: 'GET' | 'HEAD' = 'GET'): re
     head: (head) => events.push(['head', head]),
     body: (bytes) => (body += Buffer.from(bytes).toString('latin1')),
     end: () => events.push('end'),
+    cut: () => events.push('cut'),
     fault: (fault) => events.push(fault),
     deviation: (code) => deviations.add(code),
   });
   for (const piece of pieces) reader.push(piece);
-  reader.close();
+  reader.close(true);
   return [...events, body, [...deviations], reader.partialHead()];
 }
 

@@ -19,13 +19,15 @@ export type ResponseFault =
   /** The connection ended before the answer did. */
   | { readonly kind: 'closed' };
 
-/** Where an answer goes as it is read. After `end` or `fault` nothing follows but deviations of the bytes at hand. */
+/** Where an answer goes as it is read. After `end`, `cut` or `fault` nothing follows but deviations of the bytes at hand. */
 export interface ResponseSink {
   /** An interim (1xx) answer. */
   readonly interim: (head: Head) => void;
   readonly head: (head: Head) => void;
   readonly body: (bytes: Uint8Array) => void;
   readonly end: () => void;
+  /** In place of `end`: the connection was to be the end, and did not come to its own in good order. */
+  readonly cut: () => void;
   readonly fault: (fault: ResponseFault) => void;
   /** May be called more than once for a code. */
   readonly deviation: (code: DeviationCode) => void;
@@ -33,8 +35,12 @@ export interface ResponseSink {
 
 export interface ResponseReader {
   readonly push: (bytes: Buffer) => void;
-  /** The connection came to its end in good order. */
-  readonly close: () => void;
+  /**
+   * The connection came to its end.
+   *
+   * @param isInOrder false where TLS did not: the end may be that of somebody on the way
+   */
+  readonly close: (isInOrder: boolean) => void;
   /** A head that is not whole yet, as far as it came, once its status line is there. */
   readonly partialHead: () => Head | null;
 }
@@ -70,6 +76,12 @@ export function readResponse(method: Method, sink: ResponseSink): ResponseReader
   const finish = (): void => {
     state = 'over';
     sink.end();
+  };
+  // RFC 9112 section 8: the body counts as incomplete then.
+  const cutOff = (): void => {
+    state = 'over';
+    sink.deviation('close_notify_missing');
+    sink.cut();
   };
   const headOf = (line: StatusLine): Head => ({ ...line, rawHeaders });
 
@@ -175,9 +187,10 @@ export function readResponse(method: Method, sink: ResponseSink): ResponseReader
       }
       if (at < bytes.length) sink.deviation(hasBody ? 'bytes_after_body' : 'body_unexpected');
     },
-    close: () => {
+    close: (isInOrder) => {
       const start = Buffer.concat(pieces).toString('latin1');
-      if (state === 'untilClose') finish();
+      if (state === 'untilClose' && !isInOrder) cutOff();
+      else if (state === 'untilClose') finish();
       else if (state === 'status' && !isStatusLineBegun(start)) malformed(NO_STATUS_LINE);
       else if (state !== 'over') fail({ kind: 'closed' });
     },

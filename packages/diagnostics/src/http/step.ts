@@ -13,10 +13,10 @@ import { sendHttp1 } from './http1.ts';
 import { sendHttp2 } from './http2.ts';
 import type { PeerError } from './http2-reader.ts';
 import type { Http, HttpFields } from './measured.ts';
-import { receive } from './receive.ts';
+import { receive, type AnswerSink, type Sending } from './receive.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './record.ts';
 import type { Request } from './request.ts';
-import { explainLater, tlsHandshake } from '../tls/handshake.ts';
+import { tlsHandshake } from '../tls/handshake.ts';
 import { createTrustStore } from '../tls/trust-store.ts';
 
 export interface StepOptions {
@@ -33,6 +33,8 @@ type Version = StepOptions['httpVersion'];
 interface Channel {
   readonly socket: Socket;
   readonly http2: boolean;
+  /** For the end of the connection: false where it may have cut off what was sent. */
+  readonly endedInOrder: () => boolean;
   /** Bytes that came in by TCP, those of TLS included. */
   readonly receivedBytes: () => number;
   /** Adds to a failure what the handshake tells about it. */
@@ -151,7 +153,7 @@ async function open(
   const receivedBytes = (): number => socket.bytesRead;
   if (url.protocol === 'http:') {
     const explain = (failure: Failure): Failure => failure;
-    return { socket, http2: version === '2', receivedBytes, explain, failure: null };
+    return { socket, http2: version === '2', endedInOrder: () => true, receivedBytes, explain, failure: null };
   }
 
   const securing = performance.now();
@@ -168,20 +170,23 @@ async function open(
 
   const http2 = secured.fields.tls.alpn === 'h2';
   const failure = (insecureSSL ? null : secured.distrust) ?? (version === '2' && !http2 ? noHttp2() : null);
-  const explain = (fault: Failure): Failure => explainLater(fault, secured.fields.tls);
-  if (failure === null) return { socket: secured.socket, http2, receivedBytes, explain, failure };
+  if (failure === null) {
+    const { socket, endedTls: endedInOrder, explain } = secured;
+    return { socket, http2, endedInOrder, receivedBytes, explain, failure };
+  }
   secured.socket.destroy();
   return { failure };
 }
 
 async function exchange(
-  { socket, http2, receivedBytes }: Channel,
+  { socket, http2, endedInOrder, receivedBytes }: Channel,
   request: Request,
   signal: AbortSignal,
   record: StepRecord,
 ): Promise<Exchanged> {
-  const send = http2 ? sendHttp2 : sendHttp1;
-  const answer = await receive((sink) => send(socket, request, sink), receivedBytes, signal, record.headSeen);
+  const send = (sink: AnswerSink): Sending =>
+    http2 ? sendHttp2(socket, request, sink) : sendHttp1(socket, request, sink, endedInOrder);
+  const answer = await receive(send, receivedBytes, signal, record.headSeen);
   const { firstByteMs, downloadMs, totalMs, head, partialHead, deviations, peerError, body, failure } = answer;
   if (partialHead !== null) record.add(headFields(partialHead));
   if (deviations.length > 0) record.add({ deviations: deviations.slice(0, MAX_DEVIATIONS).map(describeDeviation) });

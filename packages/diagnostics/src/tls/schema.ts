@@ -130,7 +130,12 @@ export const tlsSchema = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, description: 'The TLS connection; absent for http URLs.' },
+  {
+    additionalProperties: false,
+    description:
+      'The TLS connection; also one whose handshake failed after the certificates of the server had been judged, as where it ' +
+      'requires one of the client. Absent for http URLs.',
+  },
 );
 
 /** The fields of a result about the server's own certificate; absent for http URLs. */

@@ -6,12 +6,14 @@ export interface ServerFlight {
   readonly certificates: readonly Buffer[];
   /** True where the server asks for a certificate of the client. */
   readonly asksForCertificate: boolean;
+  /** Protocol that the server chose by ALPN, in clear or encrypted; `null` if none. */
+  readonly alpn: string | null;
 }
 
 /** RFC 8446 section 5.1. */
 const records = { changeCipherSpec: 20, handshake: 22, applicationData: 23 } as const;
 /** RFC 8446 section 4. */
-const messages = { serverHello: 2, certificate: 11, certificateRequest: 13 } as const;
+const messages = { serverHello: 2, encryptedExtensions: 8, certificate: 11, certificateRequest: 13 } as const;
 const RECORD_HEADER_BYTES = 5;
 const MESSAGE_HEADER_BYTES = 4;
 /** Version and random of a ServerHello; the session id follows. */
@@ -38,11 +40,15 @@ interface Received {
 export function readServerFlight(received: Buffer, handshakeSecret: Buffer | null): ServerFlight {
   let certificates: readonly Buffer[] = [];
   let asksForCertificate = false;
+  let alpn: string | null = null;
   for (const { type, body } of messagesOf(received, handshakeSecret)) {
     if (type === messages.certificate) certificates = certificatesOf(body, handshakeSecret !== null);
     if (type === messages.certificateRequest) asksForCertificate = true;
+    if (type === messages.serverHello)
+      alpn ??= alpnOf(extensionsOf(body, HELLO_BYTES + 1 + (body[HELLO_BYTES] ?? 0) + 3));
+    if (type === messages.encryptedExtensions) alpn ??= alpnOf(extensionsOf(body, 0));
   }
-  return { certificates, asksForCertificate };
+  return { certificates, asksForCertificate, alpn };
 }
 
 /** The value of a line of the `keylog` event if it is the secret of the server's handshake, else `null`. */
@@ -126,4 +132,24 @@ function certificatesOf(body: Buffer, isTls13: boolean): readonly Buffer[] {
     if (isTls13) at += at + 2 <= body.length ? 2 + body.readUInt16BE(at) : 2;
   }
   return certificates;
+}
+
+/** The extensions whose list begins at a position of a message, by their numbers. */
+function extensionsOf(body: Buffer, start: number): ReadonlyMap<number, Buffer> {
+  const extensions = new Map<number, Buffer>();
+  for (let at = start + 2; at + 4 <= body.length;) {
+    const end = at + 4 + body.readUInt16BE(at + 2);
+    if (end > body.length) break;
+    extensions.set(body.readUInt16BE(at), body.subarray(at + 4, end));
+    at = end;
+  }
+  return extensions;
+}
+
+/** RFC 7301 section 3.1: a list of one name. */
+function alpnOf(extensions: ReadonlyMap<number, Buffer>): string | null {
+  const ALPN = 16;
+  const list = extensions.get(ALPN);
+  const name = list?.subarray(3, 3 + (list[2] ?? 0)).toString('latin1') ?? '';
+  return name === '' ? null : name;
 }

@@ -6,12 +6,15 @@ export interface WireTap {
   readonly stream: Duplex;
   /** What came in so far, bounded. */
   readonly received: () => Buffer;
+  /** True once the end of TCP was passed on, after all that came before it. */
+  readonly hasEnded: () => boolean;
   /** Lets go of what came in, and keeps nothing from now on. */
   readonly stop: () => void;
 }
 
 /** OpenSSL takes 100 KiB of certificates at most (`SSL_MAX_CERT_LIST_DEFAULT`); what a server says beside them is little. */
 const MAX_KEPT_BYTES = 256 * 1024;
+const PAUSED_MS = 5;
 
 /**
  * Lets a TLS socket read and write through a stream on which the handshake can be looked at: Node shows neither all
@@ -20,7 +23,7 @@ const MAX_KEPT_BYTES = 256 * 1024;
 export function tapSocket(socket: Socket): WireTap {
   let kept: Buffer[] | null = [];
   let keptBytes = 0;
-  let hasEnded = false;
+  let [hasEnded, isEndPassed] = [false, false];
   const stream = new Duplex({
     // As `net.connect` has it: once the peer has ended, so does this side.
     allowHalfOpen: false,
@@ -35,6 +38,14 @@ export function tapSocket(socket: Socket): WireTap {
       done(error);
     },
   });
+  // After all that TLS makes of the last bytes: whether it ended before TCP did is to be seen.
+  const passEnd = (): void => {
+    if (stream.destroyed) return;
+    // The reader has paused.
+    if (stream.readableLength > 0) return void setTimeout(passEnd, PAUSED_MS);
+    isEndPassed = true;
+    stream.push(null);
+  };
   socket.on('data', (chunk: Buffer) => {
     if (kept !== null && keptBytes < MAX_KEPT_BYTES) {
       kept.push(chunk);
@@ -44,7 +55,7 @@ export function tapSocket(socket: Socket): WireTap {
   });
   socket.on('end', () => {
     hasEnded = true;
-    stream.push(null);
+    setImmediate(passEnd);
   });
   socket.on('error', (error) => void stream.destroy(error));
   socket.on('close', () => {
@@ -55,6 +66,7 @@ export function tapSocket(socket: Socket): WireTap {
   return {
     stream,
     received: () => Buffer.concat(kept ?? []),
+    hasEnded: () => isEndPassed,
     stop: () => {
       kept = null;
     },

@@ -83,9 +83,9 @@ function faults(faulty: readonly HttpReport[]): readonly Found[] {
 
 /** An alert after a handshake that came to its end leaves no connection that a request could be answered over. */
 function tlsFailed(own: readonly HttpReport[]): string {
-  if (own.every(({ result }) => result.tls === undefined)) return 'No TLS connection could be made';
-  if (own.every(({ result }) => result.tls !== undefined)) return 'TLS failed after the handshake';
-  return 'TLS failed, in the handshake or after it';
+  const inHandshake = own.filter(({ result }) => result.error?.phase === 'tls');
+  if (inHandshake.length === own.length) return 'No TLS connection could be made';
+  return inHandshake.length === 0 ? 'TLS failed after the handshake' : 'TLS failed, in the handshake or after it';
 }
 
 function phraseOfFault({ code, reason }: Fault): string {
