@@ -301,6 +301,18 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
     expect(outcome.tls?.chain[1]?.keyBits).toBe(256);
   });
 
+  // Node ends the process at such a key when it reads the certificates of a trusted connection itself.
+  it.each(['secp256k1', 'brainpoolP256r1'])('goes on where an authority has a key on %s', async (curve) => {
+    const key = ['ec', '-pkeyopt', `ec_paramgen_curve:${curve}`];
+    const issuer = mint.issue({ subject: '/O=Test Trust/CN=Curve Authority', ca: true, issuer: root, key });
+    const server = await serve(sending(leaf({ issuer }), issuer));
+
+    const outcome = await check(server);
+
+    expect(outcome).toMatchObject({ result: 'success', tls: { authorized: true, chainLength: 3 } });
+    expect(outcome.tls?.chain[1]).toMatchObject({ keyType: 'ec', keyBits: 256 });
+  });
+
   it('shows a certificate with thousands of names, some of them', async () => {
     const names = ['DNS:good.test', ...Array.from({ length: 2_999 }, (_, at) => `DNS:n${at}.test`)];
     const server = await serve(sending(leaf({ names })));
