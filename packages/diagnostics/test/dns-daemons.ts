@@ -16,6 +16,7 @@ export const nameServerPackages: readonly (readonly string[])[] = [
   ['nsd'],
   ['pdns-server', 'pdns-backend-bind'],
   ['unbound'],
+  ['dnsmasq-base'],
 ];
 
 /** Zone files by zone. */
@@ -84,6 +85,22 @@ export async function startUnbound({ authorityPort, zones }: UnboundOptions): Pr
     );
     const text = `server:\n${options.map((line) => `  ${line}\n`).join('')}remote-control:\n  control-enable: no\n${stubs.join('')}`;
     return { program: 'unbound', args: ['-d', '-c', await written(folder, 'unbound.conf', text)] };
+  });
+}
+
+/** A forwarder by Simon Kelley, as home routers have it. @param options its flags about DNSSEC */
+export async function startDnsmasq(
+  upstreamPort: number,
+  zone: string,
+  options: readonly string[],
+): Promise<NameServerDaemon> {
+  return started(['dnsmasq-base'], zone, async (folder, port) => {
+    const flags = [
+      ...['--keep-in-foreground', '--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--bind-interfaces'],
+      ...['--listen-address=127.0.0.1', `--port=${port}`, `--server=127.0.0.1#${upstreamPort}`],
+      ...[`--pid-file=${folder}/dnsmasq.pid`, '--log-facility=-'],
+    ];
+    return { program: 'dnsmasq', args: [...flags, ...options] };
   });
 }
 

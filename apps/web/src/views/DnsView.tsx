@@ -30,7 +30,7 @@ export function DnsView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
             <Records records={shownRecords(members[0]![1])} />
             <p class="note">
               {fastest(members.map(([, result]) => result))}
-              {members[0]![1].dnssec?.ad === true ? ' · validated by DNSSEC' : ''}
+              {members[0]![1].dnssec?.verdict === 'validated' ? ' · validated by the resolver (DNSSEC)' : ''}
             </p>
             <ProbeChips probes={members.map(([probe]) => probe)} {...{ nameOf, onChoose }} />
           </div>

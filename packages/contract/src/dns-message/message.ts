@@ -24,6 +24,8 @@ export interface Query {
   readonly recordType: { readonly code: number; readonly name: string };
   readonly recursionDesired: boolean;
   readonly checkingDisabled: boolean;
+  /** The AD bit of a query asks for the resolver's verdict (RFC 6840 section 5.7). True without it. */
+  readonly authenticData?: boolean;
   /** `null`: no OPT record at all. */
   readonly edns: { readonly dnssecOk: boolean; readonly nsid: boolean } | null;
 }
@@ -65,12 +67,15 @@ export interface Message {
 }
 
 /**
- * One question of class IN. The AD bit asks for the resolver's verdict (RFC 6840 section 5.7).
+ * One question of class IN.
  *
  * @throws RangeError for a name that cannot be written
  */
 export function encodeQuery(query: Query): Uint8Array {
-  const flags = flagBits.ad | (query.recursionDesired ? flagBits.rd : 0) | (query.checkingDisabled ? flagBits.cd : 0);
+  const flags =
+    (query.authenticData === false ? 0 : flagBits.ad) |
+    (query.recursionDesired ? flagBits.rd : 0) |
+    (query.checkingDisabled ? flagBits.cd : 0);
   const header = [query.id, flags, 1, 0, 0, query.edns === null ? 0 : 1].flatMap(u16);
   const question = [...encodeName(query.name), ...u16(query.recordType.code), ...u16(CLASS_IN)];
   return Uint8Array.from([...header, ...question, ...(query.edns === null ? [] : optRecord(query.edns))]);

@@ -16,6 +16,7 @@ import type { dns, DnsTransport } from './contract.ts';
 import { showSections, type RecordBudget } from './records.ts';
 import { resolverText } from './resolver.ts';
 import type { Answer, NameServer, PreparedQuery } from './transport/exchange.ts';
+import { canValidate, type Validation } from './validation.ts';
 
 type Fields = ResultFieldsOf<typeof dns>;
 type AnswerFields = Fields & Required<Pick<Fields, 'answers' | 'authority' | 'additional'>>;
@@ -55,7 +56,7 @@ export function nameInQuestion({ questions }: Message, query: PreparedQuery['que
 export function answerFields(
   answer: Answer,
   { kind, canonicalName, referral }: ClassifiedAnswer,
-  validationFailed: boolean,
+  validation: Validation,
   prepared: PreparedQuery,
   context: Pick<DiagnosticContext, 'isPrivateAddress' | 'showPrivateAddresses' | 'resolvers'>,
   budget: RecordBudget,
@@ -80,7 +81,7 @@ export function answerFields(
       query: roundMs(answer.queryMs),
     },
     edns: message.edns === null ? null : ednsField(message.edns),
-    dnssec: { ad: message.flags.includes('ad'), verdict: verdictOf(message, kind, validationFailed, prepared) },
+    dnssec: { ad: message.flags.includes('ad'), verdict: verdictOf(answer, kind, validation, prepared) },
   };
 }
 
@@ -125,14 +126,13 @@ function formatErrorOf({ formatError, trailingBytes }: Message): string | null {
 const validatable: ReadonlySet<AnswerKind> = new Set(['answer', 'alias', 'nodata', 'nxdomain']);
 
 function verdictOf(
-  { flags }: Message,
+  answer: Answer,
   kind: AnswerKind,
-  validationFailed: boolean,
+  validation: Validation,
   { query }: PreparedQuery,
 ): NonNullable<Fields['dnssec']>['verdict'] {
-  if (validationFailed) return 'validation_failed';
-  // Only a resolver (RA) that was asked to resolve, with validation not switched off, gives a verdict.
-  if (query.checkingDisabled || !query.recursionDesired || !flags.includes('ra')) return 'unknown';
-  if (!validatable.has(kind)) return 'unknown';
-  return flags.includes('ad') ? 'validated' : 'not_validated';
+  if (validation === 'failed') return 'validation_failed';
+  if (!canValidate(answer, query) || !validatable.has(kind)) return 'unknown';
+  if (!answer.message.flags.includes('ad')) return 'not_validated';
+  return validation === 'confirmed' ? 'validated' : 'unknown';
 }

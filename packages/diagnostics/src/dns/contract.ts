@@ -200,13 +200,14 @@ export const dns = defineCheckType({
     edns: nullable(ednsSchema),
     dnssec: Type.Object(
       {
-        ad: Type.Boolean({ description: 'The resolver says that it has validated all of the answer.' }),
+        ad: Type.Boolean({ description: 'The AD bit of the answer. Some resolvers only repeat that of the query.' }),
         verdict: Type.Enum(['validated', 'not_validated', 'validation_failed', 'unknown'], {
           description:
-            'validated: the AD bit is set; not_validated: an answer without it, from an unsigned zone or a resolver that ' +
+            'validated: the resolver says that it has validated the answer: it sets AD when it is asked for DNSSEC records, and not ' +
+            'when nothing asks for it (RFC 6840); not_validated: an answer without it, from an unsigned zone or a resolver that ' +
             'does not validate; validation_failed: SERVFAIL that turns into an answer when validation is switched off (CD), and whose ' +
             'extended errors name no other cause; ' +
-            'unknown: nothing can be said.',
+            'unknown: nothing can be said, or the AD bit does not follow the question.',
         }),
       },
       { additionalProperties: false },

@@ -13,11 +13,12 @@ import type { dns, DnsTransport } from './contract.ts';
 
 import type { RecordBudget } from './records.ts';
 import type { NameServer, PreparedQuery } from './transport/exchange.ts';
+import type { Validation } from './validation.ts';
 
 type Fields = Pick<Outcome<typeof dns>, 'recordType' | 'queryName' | 'resolver'>;
 
 export interface Concluding extends AskedResolver {
-  readonly validationFailed: boolean;
+  readonly validation: Validation;
   /** The zone that the server was asked for, where it is known. */
   readonly zone?: string | undefined;
   /** The resolver that was asked last; undefined in a trace, and where none was asked. */
@@ -26,7 +27,7 @@ export interface Concluding extends AskedResolver {
 
 /** The result that an answer makes, or the lack of one. */
 export function concluded(
-  { answer, failure, validationFailed, zone, asked }: Concluding,
+  { answer, failure, validation, zone, asked }: Concluding,
   prepared: PreparedQuery,
   context: DiagnosticContext<typeof dns>,
   budget: RecordBudget,
@@ -37,9 +38,9 @@ export function concluded(
     return ended(failure ?? timedOut('response'), { ...fields, ...resolver });
   }
   const classified = classifyMessage(answer.message, prepared, zone);
-  const shown = answerFields(answer, classified, validationFailed, prepared, context, budget);
+  const shown = answerFields(answer, classified, validation, prepared, context, budget);
   const error = failure ?? answerFailure(classified, answer.message.rcode, prepared.query);
-  const message = validationFailed ? 'The answer fails DNSSEC validation (SERVFAIL).' : error?.message;
+  const message = validation === 'failed' ? 'The answer fails DNSSEC validation (SERVFAIL).' : error?.message;
   const owner = classified.canonicalName ?? nameInQuestion(answer.message, prepared.query);
   return {
     result: error === null ? 'success' : outcomeOf(error),

@@ -17,7 +17,7 @@ import { chooseResolvers } from './resolvers.ts';
 import { rootHints } from './root-hints.ts';
 import { traceDns, type TraceStart } from './trace.ts';
 import { prepareQuery, type NameServer, type PreparedQuery } from './transport/exchange.ts';
-import { failsValidation } from './validation.ts';
+import { checkValidation } from './validation.ts';
 
 type Dns = typeof dns;
 type DnsParams = ParamsOf<Dns>;
@@ -33,7 +33,7 @@ export interface DnsWaits {
   readonly eachMs: readonly number[];
   /** For each name server of a trace. */
   readonly traceMs: readonly number[];
-  /** For the answer that is not validated, once the validated one is SERVFAIL. */
+  /** For the further questions that tell what the resolver's validation is worth. */
   readonly uncheckedMs: number;
 }
 
@@ -84,8 +84,8 @@ export async function runDns(
     icmp: context,
   };
   const asked = await askInTurn(chosen.servers, prepared.query, options, signal);
-  const validationFailed = await failsValidation(asked, prepared.query, options, waits.uncheckedMs, signal);
-  return concluded({ ...asked, validationFailed }, prepared.query, context, newRecordBudget());
+  const validation = await checkValidation(asked, prepared.query, options, waits.uncheckedMs, signal);
+  return concluded({ ...asked, validation }, prepared.query, context, newRecordBudget());
 }
 
 function prepare(params: DnsParams): { readonly query: PreparedQuery } | { readonly failure: Failure } {

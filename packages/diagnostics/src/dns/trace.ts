@@ -38,7 +38,7 @@ export interface TracePath extends TraceStart {
 }
 
 export interface Traced extends AskedResolver {
-  readonly validationFailed: false;
+  readonly validation: 'unconfirmed';
   /** The zone whose server was asked last. */
   readonly zone: string;
   /** The row of each server asked, with as many records as the budget has left. */
@@ -67,7 +67,7 @@ export async function traceDns(
   const rows = (budget: RecordBudget): Row[] => steps.map((step) => rowOf(step, budget));
   let zone: Zone = { name: '.', servers: shuffled(path.servers) };
   const end = (answer: Answer | null, failure: Failure | null): Traced => {
-    return { answer, failure, validationFailed: false, zone: zone.name, rows };
+    return { answer, failure, validation: 'unconfirmed', zone: zone.name, rows };
   };
   for (let delegations = 0; delegations < MAX_DELEGATIONS; delegations++) {
     let next: Zone | undefined;

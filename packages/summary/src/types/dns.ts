@@ -128,7 +128,7 @@ function dnssec(reports: readonly DnsReport[]): readonly Found[] {
     const cause =
       validated.length === 0
         ? 'Signatures, keys or times of the zone are wrong, or those that it was given.'
-        : `The resolvers of ${naming(validated)} validated it: the resolver that fails, or the name server that it asked, may be wrong.`;
+        : `The resolvers of ${naming(validated)} say that they validated it: the resolver that fails, or the name server that it asked, may be wrong.`;
     const text = `The answer fails the validation of DNSSEC for the ${failed.length === 1 ? 'resolver' : 'resolvers'} of ${naming(failed)}. ${cause}${
       isAnswered ? ' Resolvers that do not validate still answer.' : ''
     }`;

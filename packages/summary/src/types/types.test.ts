@@ -640,7 +640,7 @@ describe('a dns check', () => {
 
     expect(textOf(alone, 'dnssec_failed')).toContain('of the zone are wrong');
     expect(textOf(beside, 'dnssec_failed')).not.toContain('of the zone are wrong');
-    expect(textOf(beside, 'dnssec_failed')).toContain('The resolvers of ber-1 validated it');
+    expect(textOf(beside, 'dnssec_failed')).toContain('The resolvers of ber-1 say that they validated it');
   });
 
   it('tells a name that does not exist from an alias of one', () => {
