@@ -21,7 +21,11 @@ export interface JobHandlerParts {
   /** The policy of this probe about what the job names, before anything runs; admission judges again what it leads to. */
   readonly judge: Judge;
   /** The clock of Redis, milliseconds since the epoch, and the round trip to it. */
-  readonly clock: { readonly now: () => number; readonly rttMs: () => number };
+  readonly clock: {
+    readonly now: () => number;
+    readonly rttMs: () => number;
+    readonly read: (anew: boolean) => Promise<void>;
+  };
   readonly schemas: Schemas;
   readonly outlet: Pick<ResultOutlet, 'partial' | 'final'>;
   /** Told of each result, by the type of its check. */
@@ -83,6 +87,8 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
       parts.onResult?.('unknown', 'error');
       return;
     }
+    // The clock of Redis may have been stepped since it was read: a job is dropped only by a new reading.
+    if (clock.now() >= job.deadlineAt) await clock.read(true).catch(() => undefined);
     const now = clock.now();
     if (now >= job.deadlineAt) {
       log.warn({ check: id, type: job.type, lateMs: now - job.deadlineAt }, 'a job came after its deadline');

@@ -64,7 +64,7 @@ export interface JobRunner {
 /** What jobs are run with, of the loop's. */
 export interface Link {
   /** The clock of Redis. */
-  readonly clock: Pick<RedisClock, 'now' | 'rttMs'>;
+  readonly clock: Pick<RedisClock, 'now' | 'rttMs' | 'read'>;
   readonly outlet: ResultOutlet;
 }
 

@@ -69,6 +69,18 @@ describe('the clock of Redis', () => {
     expect(clock.now()).toBe(server.serverMs + 1_500);
   });
 
+  it.each([3_600_000, -3_600_000, 2_000])('follows a step of %d ms, even by a slow reading', async (stepMs) => {
+    const server = line();
+    const clock = createRedisClock(server.read, () => server.monotonicMs);
+    await clock.read();
+
+    server.rttMs = 120;
+    server.serverMs += stepMs;
+    await clock.read();
+
+    expect(clock.now()).toBe(server.serverMs + 60);
+  });
+
   it('keeps its reading when a new one fails', async () => {
     const server = line();
     let fails = false;

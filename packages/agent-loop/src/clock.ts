@@ -15,8 +15,13 @@ export interface RedisClock {
 /** What `TIME` answers: seconds and microseconds. */
 export type ReadTime = () => Promise<readonly (string | number)[]>;
 
-/** A reading may be off by half its round trip, so a slow one does not replace a quick one of the last five minutes. */
+/**
+ * A reading may be off by half its round trip, so a slow one does not replace a quick one of the last five minutes, unless it shows
+ * that the server's clock was stepped since.
+ */
 const READING_STANDS_MS = 300_000;
+/** What two clocks may drift apart in that time. */
+const DRIFT_MS = 100;
 const LAST_READINGS = 3;
 
 /** Until the first reading it is this machine's own clock. */
@@ -33,9 +38,12 @@ export function createRedisClock(readTime: ReadTime, monotonicMs: () => number =
       const takenMs = monotonicMs();
       const rttMs = takenMs - sentMs;
       rttsMs = [...(anew ? [] : rttsMs), rttMs].slice(-LAST_READINGS);
-      if (!anew && rttMs > best.rttMs * 2 && takenMs - best.takenMs < READING_STANDS_MS) return;
+      const readOffsetMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000 - (sentMs + rttMs / 2);
+      const isStepped = Math.abs(readOffsetMs - offsetMs) > rttMs / 2 + best.rttMs / 2 + DRIFT_MS;
+      const isWorse = rttMs > best.rttMs * 2 && takenMs - best.takenMs < READING_STANDS_MS;
+      if (!anew && isWorse && !isStepped) return;
       best = { rttMs, takenMs };
-      offsetMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000 - (sentMs + rttMs / 2);
+      offsetMs = readOffsetMs;
     },
   };
 }

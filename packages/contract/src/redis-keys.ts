@@ -33,6 +33,8 @@ export const redisKeys = {
   checkEvents: (id: string) => `check:{${id}}:ev`,
   /** Sorted set of check ids by deadline (milliseconds since the epoch, clock of Redis). Coordinator only. */
   deadlines: 'deadlines',
+  /** There for a minute after the clock of Redis was stepped back and the deadlines with it. Coordinator only. */
+  deadlinesMoved: '{deadlines}:moved',
   /** Sorted set of `<check id> <probe>`: screenshots that a probe is at, by the check's deadline. Coordinator only. */
   screenshots: 'screenshots',
   /** Sorted set of `<check id> <probe> <bytes>`: the pictures that are kept, by when they came. Coordinator only. */

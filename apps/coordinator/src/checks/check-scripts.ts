@@ -57,6 +57,18 @@ return said
 `;
 
 /**
+ * Lua that reads when an entry of a stream was written, by its id. After the clock was stepped back, ids go on from where they were:
+ * one of the future says nothing, and its entry counts as in time.
+ */
+export const timeOfWriting = `
+local function timeOfWriting(ms)
+  local time = redis.call('TIME')
+  local written = tonumber(ms)
+  return written > time[1] * 1000 + math.ceil(time[2] / 1000) and 0 or written
+end
+`;
+
+/**
  * Writes final results. A field changes once, from '' to its JSON: what is repeated, late, of a probe that the check did
  * not ask or of a check that does not exist changes nothing.
  *
@@ -69,7 +81,8 @@ export const settleScript = defineScript(
   `
 local said = {0, {}}
 local deadline = tonumber(redis.call('HGET', KEYS[1], 'deadlineAt') or '')
-local writtenAt = tonumber(ARGV[2])
+${timeOfWriting}
+local writtenAt = timeOfWriting(ARGV[2])
 local pending
 for i = 4, #ARGV, 2 do
   local probe = ARGV[i]
@@ -139,6 +152,28 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
 return { time[1], time[2], due }
+`,
+);
+
+/** Milliseconds. No check has as long. */
+const LONGEST_CHECK_MS = 600_000;
+
+/**
+ * Moves all deadlines back, as the clock was stepped: the checks under way keep the time that they had. The first coordinator that
+ * notices the step does so. The others move only what they started since by their old reading of the clock.
+ *
+ * KEYS deadlines, a mark that it was done. ARGV milliseconds.
+ */
+export const moveDeadlinesScript = defineScript(
+  'allow-oom',
+  `
+local from = '-inf'
+if not redis.call('SET', KEYS[2], '1', 'NX', 'PX', 60000) then
+  from = string.format('%.0f', redis.call('TIME')[1] * 1000 + ${LONGEST_CHECK_MS})
+end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], from, 'inf', 'BYSCORE')) do
+  redis.call('ZINCRBY', KEYS[1], -tonumber(ARGV[1]), id)
+end
 `,
 );
 
@@ -225,5 +260,5 @@ return claimed
 
 export const checkScripts = [
   ...[createScript, settleScript, partialScript, readScript],
-  ...[dueScript, removeWaitingJobScript, takeEntriesScript, claimEntriesScript],
+  ...[dueScript, moveDeadlinesScript, removeWaitingJobScript, takeEntriesScript, claimEntriesScript],
 ] as const;

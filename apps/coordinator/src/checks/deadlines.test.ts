@@ -42,6 +42,41 @@ describe('the deadlines', () => {
     await bed.redis.zrem(redisKeys.deadlines, 'due');
   });
 
+  it('move as the clock of Redis was stepped back, once for all coordinators', async () => {
+    const time = await bed.redis.time();
+    let offMs = 3_600_000;
+    // Two coordinators that saw the time of before: what they read is stepped, as a server of theirs would be.
+    const stepped = new Proxy(bed.redis, {
+      get: (redis, name) => {
+        const value: unknown = Reflect.get(redis, name);
+        if (typeof value !== 'function') return value;
+        return async (...given: unknown[]): Promise<unknown> => {
+          const reply: unknown = await value.apply(redis, given);
+          if (!Array.isArray(reply) || !Array.isArray(reply[2])) return reply;
+          return [String(Number(reply[0]) + offMs / 1_000), reply[1], reply[2]];
+        };
+      },
+    });
+    const [first, second] = [createDeadlines(stepped), createDeadlines(stepped)];
+    const before = [await first.due(100), await second.due(100)];
+    const deadlineAt = Number(time[0]) * 1_000 + 3_600_000 + 500_000;
+    await bed.redis.zadd(redisKeys.deadlines, deadlineAt, 'under way');
+
+    offMs = 0;
+    await first.due(100);
+    await bed.redis.zadd(redisKeys.deadlines, deadlineAt, 'started by the second meanwhile');
+    await second.due(100);
+    await first.due(100);
+
+    const scores = await bed.redis.zmscore(redisKeys.deadlines, 'under way', 'started by the second meanwhile');
+    expect(Math.abs(Number(scores[0]) - Number(scores[1]))).toBeLessThan(60_000);
+    const movedMs = deadlineAt - Number(await bed.redis.zscore(redisKeys.deadlines, 'under way'));
+    expect(before.map(({ due }) => due)).toEqual([[], []]);
+    expect(movedMs).toBeGreaterThan(3_500_000);
+    expect(movedMs).toBeLessThanOrEqual(3_600_000);
+    await bed.redis.zrem(redisKeys.deadlines, 'under way', 'started by the second meanwhile');
+  });
+
   it('lose a completed check soon after its last result', async () => {
     const core = bed.startCore();
     await until(async () => (await core.ready()).healthyProbes === 1);

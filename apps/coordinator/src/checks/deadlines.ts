@@ -2,7 +2,7 @@ import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../redis/scripts.ts';
-import { dueScript } from './check-scripts.ts';
+import { dueScript, moveDeadlinesScript } from './check-scripts.ts';
 
 /** The deadlines of the checks that are pending, and for a moment those of checks that have just been completed. */
 export interface Deadlines {
@@ -14,8 +14,20 @@ export interface Deadlines {
   readonly due: (limit: number) => Promise<{ readonly nowMs: number; readonly due: readonly string[] }>;
 }
 
+/** Less is no step: after a fail-over it is another server's clock. */
+const STEP_MS = 250;
+
 export function createDeadlines(redis: Redis): Deadlines {
   let ended: string[] = [];
+  let lastMs = 0;
+
+  /** Without it checks under way would end later by as much as the clock was stepped back. */
+  const followClock = async (nowMs: number): Promise<void> => {
+    const backMs = Math.round(lastMs - nowMs);
+    lastMs = nowMs;
+    if (backMs < STEP_MS) return;
+    await runScript(redis, moveDeadlinesScript, [redisKeys.deadlines, redisKeys.deadlinesMoved], [backMs]);
+  };
 
   const flush = async (): Promise<void> => {
     const ids = ended;
@@ -31,7 +43,9 @@ export function createDeadlines(redis: Redis): Deadlines {
       // In this order on one connection: what is forgotten is not due.
       const [, reply] = await Promise.all([flush(), runScript(redis, dueScript, [redisKeys.deadlines], [limit])]);
       const [seconds, microseconds, due] = reply as [string, string, string[]];
-      return { nowMs: Number(seconds) * 1_000 + Number(microseconds) / 1_000, due };
+      const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+      await followClock(nowMs);
+      return { nowMs, due };
     },
   };
 }

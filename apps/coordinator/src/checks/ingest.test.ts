@@ -158,6 +158,16 @@ describe('results of probes', () => {
     expect(check.results['fra-1']).not.toHaveProperty('said');
   });
 
+  it('count after the clock of Redis was stepped back, though the ids of the stream go on from the future', async () => {
+    const future = `${Date.now() + 3_600_000}-0`;
+    await bed.redis.xadd(redisKeys.results('sgp-1'), future, 'check', 'none', 'kind', 'final', 'data', '{}');
+    const id = await bed.start({ probes: ['sgp-1'] });
+
+    await report(bed.redis, 'sgp-1', id, success('in time'));
+
+    expect((await bed.read(id, PATIENT_MS)).results['sgp-1']).toMatchObject({ result: 'success', said: 'in time' });
+  });
+
   it('leave nothing in the stream of the probe', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
 

@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/scripts.ts';
-import { completion } from './check-scripts.ts';
+import { completion, timeOfWriting } from './check-scripts.ts';
 
 /*
  * The screenshot of a check has fields of its own in the record, where the check wants one:
@@ -10,6 +10,7 @@ import { completion } from './check-scripts.ts';
 
 /** Whether a probe's word about a screenshot still counts. Without a probe: whether it is to be settled at all. */
 const standing = `
+${timeOfWriting}
 local function standingOf(probe, writtenAt)
   local deadline = tonumber(redis.call('HGET', KEYS[1], 'deadlineAt') or '')
   if not deadline then return 'unknown', '' end
@@ -19,7 +20,7 @@ local function standingOf(probe, writtenAt)
   if probe ~= '' and not string.find(',' .. asked .. ',', ',' .. probe .. ',', 1, true) then
     return 'foreign', current
   end
-  if writtenAt > deadline then return 'late', current end
+  if timeOfWriting(writtenAt) > deadline then return 'late', current end
   if redis.call('HGET', KEYS[1], 'shot') ~= '' then return 'duplicate', current end
   return 'applied', current
 end
