@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -6,8 +6,10 @@ import { freePort } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
 import { recordProbes, untilProbesAreUp } from '../trial-probes.ts';
+import { openHost, type Host } from './host.ts';
 import { openLink, type Link } from './link.ts';
 import { definePart, type Part } from './processes.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { keepStore, type Store } from './store.ts';
 import { openTargets, type Targets } from './targets.ts';
 
@@ -17,8 +19,9 @@ export interface Deployment {
   readonly coordinators: readonly Coordinator[];
   readonly agents: readonly Agent[];
   readonly targets: Targets;
-  /** Where logs of all processes are. */
   readonly folder: string;
+  /** The file system that the logs of coordinators and agents are on; undefined without root. */
+  readonly logDisk: SmallDisk | undefined;
   readonly stop: () => Promise<void>;
 }
 
@@ -26,12 +29,14 @@ export interface Coordinator {
   readonly part: Part;
   readonly url: string;
   readonly link: Link | undefined;
+  readonly host: Host | undefined;
 }
 
 export interface Agent {
   readonly id: string;
   readonly part: Part;
   readonly link: Link | undefined;
+  readonly host: Host | undefined;
 }
 
 export interface DeploymentOptions {
@@ -42,18 +47,19 @@ export interface DeploymentOptions {
   readonly agentEnv?: Readonly<Record<string, string>>;
   /** With a browser on each agent, which it tries at each start; that takes more of the machine than all the rest. */
   readonly screenshots?: boolean;
-  /** Keeps folder and logs. */
-  readonly keep?: boolean;
+  /** Where the logs are copied at the end. */
+  readonly keepLogsIn?: string | undefined;
 }
 
 const MANY = '100000000';
+const LOG_DISK_MIB = 256;
 
 export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-'));
   const stoppers: (() => Promise<unknown> | void)[] = [];
   const stop = async (): Promise<void> => {
     for (const step of stoppers.splice(0).toReversed()) await step();
-    if (options.keep !== true) rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   };
   try {
     const targets = await openTargets();
@@ -62,6 +68,19 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
     stoppers.push(store.stop);
     const ids = Array.from({ length: options.agents }, (_, index) => `chaos-${index + 1}`);
     await recordProbes(store.url, ids);
+
+    const logs = join(folder, 'logs');
+    mkdirSync(logs);
+    const logDisk = await mountSmallDisk(logs, LOG_DISK_MIB);
+    if (logDisk !== undefined) stoppers.push(logDisk.unmount);
+    const logFile = (name: string): string => join(logDisk?.path ?? logs, `${name}.log`);
+    const { keepLogsIn } = options;
+    if (keepLogsIn !== undefined) {
+      stoppers.push(() => {
+        const from = logDisk?.path ?? logs;
+        if (existsSync(from)) cpSync(from, keepLogsIn, { recursive: true });
+      });
+    }
 
     const lineFor = async (): Promise<{ readonly redisUrl: string; readonly link: Link | undefined }> => {
       if (store.port === undefined) return { redisUrl: store.url, link: undefined };
@@ -77,11 +96,14 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
       const env = {
         ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: url, REDIS_URL: redisUrl, LOG_LEVEL: 'info' },
         ...{ RATE_LIMIT_CHECK: MANY, RATE_LIMIT_RESULTS: MANY, RATE_LIMIT_PROBES: MANY, RATE_LIMIT_TARGET: MANY },
+        ...{ RATE_LIMIT_SUMMARY: MANY, RATE_LIMIT_EVENTS: MANY, EVENT_STREAMS_PER_CLIENT: '5000' },
         ...{ RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
         TARGET_ALLOW: '127.0.0.0/8',
         ...options.coordinatorEnv,
       };
-      coordinators.push({ part: definePart(name, 'coordinator', env, join(folder, `${name}.log`)), url, link });
+      const host = openHost(folder, name);
+      const part = definePart(name, 'coordinator', { ...env, ...host?.environment }, logFile(name));
+      coordinators.push({ part, url, link, host });
     }
     const agents: Agent[] = [];
     for (const id of ids) {
@@ -92,14 +114,16 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
         SCREENSHOTS: options.screenshots === true ? 'auto' : 'off',
         ...options.agentEnv,
       };
-      agents.push({ id, part: definePart(id, 'probe-agent', env, join(folder, `${id}.log`)), link });
+      const host = openHost(folder, id);
+      const part = definePart(id, 'probe-agent', { ...env, ...host?.environment }, logFile(id));
+      agents.push({ id, part, link, host });
     }
     for (const { part } of [...coordinators, ...agents]) {
       part.start();
       stoppers.push(part.kill);
     }
     for (const { url } of coordinators) await untilProbesAreUp(url, ids.length);
-    return { store, coordinators, agents, targets, folder, stop };
+    return { store, coordinators, agents, targets, folder, logDisk, stop };
   } catch (error) {
     await stop();
     throw error;

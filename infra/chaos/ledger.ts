@@ -3,57 +3,53 @@ export interface Tally {
   readonly fault: string;
   /** Answered with 202. */
   accepted: number;
-  /** Not completed two seconds after their deadline, outages not counted. */
-  late: number;
-  /** Said something else after they had been completed, or had not exactly one final result per probe. */
-  changed: number;
-  /** Accepted, and then 404. */
-  lost: number;
-  /** Requests that a coordinator which ran all the time did not answer. */
-  unanswered: number;
-  /** Requests refused with 503, as they may be. */
+  /** Broken promises by their rule, in the order of `rules`. */
+  readonly broken: Partial<Record<Rule, number>>;
+  /** Requests refused with 503. */
   refused: number;
-  /** … of those without `Retry-After`, which all must have. */
-  refusedWithoutRetryAfter: number;
   /** Requests that ended with the coordinator they had been sent to. */
   cutOff: number;
-  /** Any other answer. */
-  wrong: number;
-  /** Longest time after a deadline, outages not counted, milliseconds; negative: all were before it. */
-  worstLatenessMs: number;
-  /** What the newest said. */
-  lastRefusal: string;
-  /** How long refusals took, milliseconds. */
-  readonly refusalsMs: number[];
   /** Results that are `probe_timeout`: the probe was away, or had too much to do. */
   timedOut: number;
-  /** Probes without a success soon after the end of the fault. */
-  deaf: number;
+  /** Longest time after a deadline, outages not counted, milliseconds; negative: all were before it. */
+  worstLatenessMs: number;
   /** The longest time from the end of the fault to a probe's first success, milliseconds. */
   slowestRecoveryMs: number;
-  /** What the first wrong things were, in words. */
+  /** How long refusals took, milliseconds. */
+  readonly refusalsMs: number[];
+  /** What the first broken promises were, in words. */
   readonly notes: string[];
 }
 
+/** The promises that a history is held against, each with its goal line. */
+export const rules = {
+  late: 'checks not terminal in time',
+  changed: 'results that changed after they were final',
+  reopened: 'checks pending after they were completed',
+  lost: 'checks lost',
+  incomplete: 'checks completed without all results',
+  events: 'event streams with a gap or a repeat',
+  summary: 'summaries that contradict the results',
+  unexplained: 'requests refused without a fault that explains it',
+  control: 'requests refused and results timed out without a fault',
+  unanswered: 'requests unanswered',
+  wrong: 'requests answered wrongly',
+  deaf: 'probes without a success within 5 s after a fault',
+} as const;
+
+export type Rule = keyof typeof rules;
+
 export function newTally(fault: string): Tally {
   return {
-    ...{ fault, accepted: 0, late: 0, changed: 0, lost: 0, unanswered: 0, refused: 0, refusedWithoutRetryAfter: 0 },
-    ...{
-      cutOff: 0,
-      wrong: 0,
-      worstLatenessMs: Number.NEGATIVE_INFINITY,
-      refusalsMs: [],
-      lastRefusal: '',
-      timedOut: 0,
-      deaf: 0,
-      slowestRecoveryMs: 0,
-      notes: [],
-    },
+    ...{ fault, accepted: 0, broken: {}, refused: 0, cutOff: 0, timedOut: 0 },
+    ...{ worstLatenessMs: Number.NEGATIVE_INFINITY, slowestRecoveryMs: 0, refusalsMs: [], notes: [] },
   };
 }
 
-const MOST_NOTES = 5;
+const MOST_NOTES = 8;
 
-export function note(tally: Tally, text: string): void {
-  if (tally.notes.length < MOST_NOTES) tally.notes.push(text);
+/** Counts a broken promise. */
+export function breakRule(tally: Tally, rule: Rule, text: string): void {
+  tally.broken[rule] = (tally.broken[rule] ?? 0) + 1;
+  if (tally.notes.length < MOST_NOTES) tally.notes.push(`${rule}: ${text}`.slice(0, 1_500));
 }

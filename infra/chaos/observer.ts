@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createCallers } from './callers.ts';
 import type { Coordinator } from './deployment.ts';
-import { newTally, note, type Tally } from './ledger.ts';
-import type { OutageWatch } from './outage-watch.ts';
+import { followCheck } from './event-client.ts';
+import type { History } from './history.ts';
 import type { Recovery } from './recovery.ts';
+import type { SeenCheck } from './seen.ts';
 
-/** Starts checks and looks at them over HTTP, as a caller would; knows nothing of what goes on inside. */
+/** Starts checks and looks at them over HTTP, as clients would, and writes down what it sees; it judges nothing. */
 export interface Observer {
   /** What is done from now on counts for this fault. */
   readonly attribute: (fault: string) => void;
@@ -15,13 +17,11 @@ export interface Observer {
    * @param request what to ask for instead of the usual mix
    */
   readonly burst: (coordinator: Coordinator, count: number, request?: CheckToStart) => Promise<void>;
-  /** Notes how the probes came back after the fault that is attributed. */
   readonly noteRecovery: (recoveries: readonly Recovery[]) => void;
   /** Newest accepted checks first, those known to be completed alone. */
   readonly completed: () => readonly string[];
-  readonly pending: () => number;
   /** Starts no more, and waits until every check is completed or can no more be so in time. */
-  readonly finish: () => Promise<readonly Tally[]>;
+  readonly finish: () => Promise<void>;
 }
 
 /** The body of a request, and how long after it the deadline is. */
@@ -32,170 +32,66 @@ export interface CheckToStart {
 
 export interface ObserverOptions {
   readonly coordinators: readonly Coordinator[];
-  readonly outages: OutageWatch;
+  readonly history: History;
   readonly nextRequest: () => CheckToStart;
   /** Checks a second. */
   readonly rate: number;
   readonly random: () => number;
-  /** How much later than two seconds after its deadline a check may be completed, for machines that others keep busy. */
-  readonly indulgenceMs?: number;
 }
 
 interface Watched {
   readonly id: string;
-  readonly budgetMs: number;
-  readonly tally: Tally;
-  /** What it said when it was first seen completed. */
-  body?: string;
+  completed: boolean;
   readsLeft: number;
-  deadlineAt?: number;
-  ended: boolean;
 }
 
-interface Check {
-  readonly status: string;
-  readonly createdAt: string;
-  readonly completedAt: string | null;
-  readonly results: Readonly<
-    Record<string, { readonly result: string; readonly error?: { readonly code: string } | null }>
-  >;
-}
-
-const PROMISED_MS = 2_000;
 const LOOK_EVERY_MS = 400;
 const AT_ONCE = 8;
 /** Every check has ended by then, or cannot be read at all. */
 const GIVE_UP_MS = 120_000;
-/** Times that a completed check is read again. */
+/** Times that a completed check is read again at once; some are read once more, later. */
 const READ_AGAIN = 2;
-/** Nothing that the service does takes as long; `?wait=` is not used. */
-const ANSWERS_WITHIN_MS = 20_000;
+/** Shares of checks that are followed, of looks with a summary, and of rounds that look at an old check. */
+const [FOLLOWED, SUMMARIZED, REMEMBERED] = [0.3, 0.25, 0.5];
 
 export function observe(options: ObserverOptions): Observer {
-  const { coordinators, outages, nextRequest, rate, random, indulgenceMs = 0 } = options;
-  const tallies = new Map<string, Tally>();
+  const { coordinators, history, nextRequest, rate, random } = options;
+  const callers = createCallers(history);
   const watched: Watched[] = [];
+  /** Of `watched`, those that are looked at. */
+  let open: Watched[] = [];
   const stopping = new AbortController();
+  const ending = new AbortController();
   const underWay = new Set<Promise<unknown>>();
-  let tally = newTally('none');
+  const streams = new Set<Promise<unknown>>();
 
-  const track = <T>(promise: Promise<T>): Promise<T> => {
-    underWay.add(promise);
-    void promise.finally(() => underWay.delete(promise));
+  const track = <T>(promise: Promise<T>, among = underWay): Promise<T> => {
+    among.add(promise);
+    void promise.finally(() => among.delete(promise));
     return promise;
   };
 
-  /** The response, or undefined where there was none; counts the latter. */
-  const request = async (
-    { part, url }: Coordinator,
-    path: string,
-    counted: Tally,
-    init: RequestInit = {},
-  ): Promise<{ readonly status: number; readonly text: string; readonly ms: number } | undefined> => {
-    const sentAt = performance.now();
-    try {
-      const response = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
-      const text = await response.text();
-      const ms = performance.now() - sentAt;
-      if (response.status === 503) {
-        counted.refused += 1;
-        counted.refusalsMs.push(ms);
-        counted.lastRefusal = `${path}: ${text.slice(0, 300)}`;
-        if (!response.headers.has('retry-after')) counted.refusedWithoutRetryAfter += 1;
-      }
-      return { status: response.status, text, ms };
-    } catch (error) {
-      if (part.ranSince(sentAt)) {
-        counted.unanswered += 1;
-        note(counted, `no answer from ${part.name} to ${path}: ${reasonOf(error)}`);
-      } else counted.cutOff += 1;
-      return undefined;
-    }
-  };
-
   const start = async (coordinator: Coordinator, { body, budgetMs } = nextRequest()): Promise<void> => {
-    const counted = tally;
-    const answer = await request(coordinator, '/check', counted, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (answer === undefined || answer.status === 503) return;
-    if (answer.status !== 202) {
-      // Where every probe is offline there is none to take it.
-      if (answer.status !== 422) {
-        counted.wrong += 1;
-        note(counted, `POST /check: ${answer.status} ${answer.text.slice(0, 300)}`);
-      }
-      return;
-    }
-    counted.accepted += 1;
-    const { checkId } = JSON.parse(answer.text) as { readonly checkId: string };
-    watched.push({ id: checkId, budgetMs, tally: counted, readsLeft: READ_AGAIN, ended: false });
+    const answer = await callers.ask(coordinator, { operation: 'start', path: '/check', body, budgetMs });
+    if (answer.status !== 202) return;
+    const { checkId: id } = answer.body as { readonly checkId: string };
+    const check: Watched = { id, completed: false, readsLeft: READ_AGAIN };
+    watched.push(check);
+    open.push(check);
+    if (random() >= FOLLOWED) return;
+    void track(followCheck(id, { callers, history, coordinators, random, signal: ending.signal }), streams);
   };
 
   const look = async (check: Watched): Promise<void> => {
-    const askedAt = Date.now();
-    const answer = await request(pick(coordinators, random), `/check/${check.id}/results`, check.tally);
-    if (answer === undefined || answer.status === 503) return;
-    if (answer.status === 404) {
-      check.tally.lost += 1;
-      note(check.tally, `check ${check.id} is lost`);
-      check.ended = true;
-      return;
+    const { id } = check;
+    const call = { operation: 'results', path: `/check/${id}/results`, check: id } as const;
+    const answer = await callers.ask(pick(coordinators, random), call);
+    if (random() < SUMMARIZED) {
+      await callers.ask(pick(coordinators, random), { operation: 'summary', path: `/check/${id}/summary`, check: id });
     }
-    if (answer.status !== 200) {
-      check.tally.wrong += 1;
-      note(check.tally, `GET: ${answer.status} ${answer.text.slice(0, 300)}`);
-      return;
-    }
-    const seen = JSON.parse(answer.text) as Check;
-    judge(check, seen, answer.text, askedAt);
-  };
-
-  const judge = (check: Watched, seen: Check, text: string, askedAt: number): void => {
-    const createdAt = Date.parse(seen.createdAt);
-    const deadlineAt = createdAt + check.budgetMs;
-    check.deadlineAt = deadlineAt;
-    if (check.body !== undefined) {
-      check.readsLeft -= 1;
-      if (text !== check.body) {
-        check.tally.changed += 1;
-        note(check.tally, `check ${check.id} said ${check.body} and then ${text}`.slice(0, 2_000));
-      }
-      if (check.readsLeft <= 0 || text !== check.body) check.ended = true;
-      return;
-    }
-    const latenessAt = (at: number): number => at - deadlineAt - outages.within(createdAt, at);
-    if (seen.status === 'completed') {
-      check.body = text;
-      const latenessMs = latenessAt(Date.parse(seen.completedAt ?? ''));
-      check.tally.worstLatenessMs = Math.max(check.tally.worstLatenessMs, latenessMs);
-      check.tally.timedOut += Object.values(seen.results).filter(({ error }) => error?.code === 'probe_timeout').length;
-      const finals = Object.values(seen.results).filter(({ result }) => result !== 'pending');
-      if (finals.length !== Object.keys(seen.results).length || finals.length === 0) {
-        check.tally.changed += 1;
-        note(check.tally, `check ${check.id} is completed without all results: ${text}`.slice(0, 2_000));
-      }
-      if (!(latenessMs <= PROMISED_MS + indulgenceMs)) markLate(check, latenessMs);
-      return;
-    }
-    // It says of itself that it is not completed, at a time when it should be.
-    if (latenessAt(askedAt) > PROMISED_MS + indulgenceMs && !check.ended) {
-      markLate(check, latenessAt(askedAt));
-      check.ended = true;
-    }
-  };
-
-  const markLate = (check: Watched, latenessMs: number): void => {
-    check.tally.late += 1;
-    check.tally.worstLatenessMs = Math.max(check.tally.worstLatenessMs, latenessMs);
-    note(check.tally, `check ${check.id} was late by ${Math.round(latenessMs)} ms`);
-  };
-
-  const markUnread = (check: Watched): void => {
-    check.tally.late += 1;
-    note(check.tally, `check ${check.id} could not be read to its end`);
+    if (answer.status === 404 || answer.status === 410) check.readsLeft = 0;
+    if (check.completed) check.readsLeft -= 1;
+    if (answer.status === 200 && (answer.body as SeenCheck).status === 'completed') check.completed = true;
   };
 
   const starting = (async () => {
@@ -204,61 +100,50 @@ export function observe(options: ObserverOptions): Observer {
       await sleep(1_000 / rate);
     }
   })();
-  let finishing = false;
   let giveUpAt = Number.POSITIVE_INFINITY;
   const looking = (async () => {
     for (;;) {
-      const open = watched.filter(({ ended }) => !ended);
-      if (finishing && open.length === 0) return;
-      if (performance.now() > giveUpAt) {
-        for (const check of open) markUnread(check);
-        return;
-      }
+      open = open.filter(({ readsLeft }) => readsLeft > 0);
+      if (performance.now() > giveUpAt || (stopping.signal.aborted && underWay.size === 0 && open.length === 0)) return;
       // A few at a time: reading all at once would be a load of its own.
-      for (let from = 0; from < open.length; from += AT_ONCE) {
-        await Promise.all(open.slice(from, from + AT_ONCE).map((check) => track(look(check))));
+      const round = [...open, ...(watched.length > 0 && random() < REMEMBERED ? [pick(watched, random)] : [])];
+      for (let from = 0; from < round.length; from += AT_ONCE) {
+        await Promise.all(round.slice(from, from + AT_ONCE).map(look));
       }
       await sleep(LOOK_EVERY_MS);
     }
   })();
 
   return {
-    attribute: (fault) => {
-      tally = tallies.get(fault) ?? newTally(fault);
-      tallies.set(fault, tally);
-    },
+    attribute: callers.attribute,
     burst: async (coordinator, count, given) => {
       await Promise.all(Array.from({ length: count }, () => track(start(coordinator, given))));
     },
     noteRecovery: (recoveries) => {
       for (const { probe, ms } of recoveries) {
-        if (Number.isFinite(ms)) tally.slowestRecoveryMs = Math.max(tally.slowestRecoveryMs, ms);
-        else {
-          tally.deaf += 1;
-          note(tally, `${probe} had no success in time after the fault`);
-        }
+        history.add({
+          kind: 'recovery',
+          fault: callers.fault(),
+          probe,
+          ms: Number.isFinite(ms) ? Math.round(ms) : null,
+        });
       }
     },
-    completed: () => watched.flatMap(({ id, body }) => (body === undefined ? [] : [id])).toReversed(),
-    pending: () => watched.filter(({ ended, body }) => !ended && body === undefined).length,
+    completed: () => watched.flatMap(({ id, completed }) => (completed ? [id] : [])).toReversed(),
     finish: async () => {
       stopping.abort();
       await starting;
       await Promise.all(underWay);
-      finishing = true;
       giveUpAt = performance.now() + GIVE_UP_MS;
       await looking;
-      return [...tallies.values()];
+      // A stream ends with its check; one that does not is seen as a stream without an end.
+      await Promise.race([Promise.all(streams), sleep(LOOK_EVERY_MS * 10, undefined, { ref: false })]);
+      ending.abort();
+      await Promise.all(streams);
     },
   };
 }
 
 function pick<T>(items: readonly T[], random: () => number): T {
   return items[Math.floor(random() * items.length)]!;
-}
-
-/** What `fetch` rejects with says little; why is in its cause. */
-function reasonOf(error: unknown): string {
-  if (!Error.isError(error)) return 'unknown';
-  return Error.isError(error.cause) ? `${error.message} (${error.cause.message})` : error.message;
 }

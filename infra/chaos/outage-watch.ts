@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Redis } from 'ioredis';
 
+import { historyNow } from './history.ts';
+
 /** Time that the promise does not count: Redis takes no writes, no coordinator runs, or the whole machine stands still. */
 export interface OutageWatch {
   /** How much of a span was such time, milliseconds; both ends are milliseconds since the epoch. */
@@ -29,17 +31,26 @@ const STANDS_STILL_MS = 300;
  *
  * @param openRedis a connection to whatever takes writes now
  * @param coordinatorRuns asked as often
+ * @param found told each outage once it is over
  */
-export function watchOutages(openRedis: () => Redis, coordinatorRuns: () => boolean): OutageWatch {
+export function watchOutages(
+  openRedis: () => Redis,
+  coordinatorRuns: () => boolean,
+  found?: (outage: Outage) => void,
+): OutageWatch {
   const outages: Outage[] = [];
   const stopping = new AbortController();
   let redis = openRedis();
-  let lastGood = Date.now();
+  let lastGood = historyNow();
   let bad = false;
 
-  const isKept = (): boolean => Date.now() - lastGood > STANDS_STILL_MS;
+  const isKept = (): boolean => historyNow() - lastGood > STANDS_STILL_MS;
   /** No time is in two of them. */
-  const current = (): Outage => ({ from: Math.max(lastGood, outages.at(-1)?.to ?? 0), to: Date.now() });
+  const current = (): Outage => ({ from: Math.max(lastGood, outages.at(-1)?.to ?? 0), to: historyNow() });
+  const end = (): void => {
+    outages.push(current());
+    found?.(outages.at(-1)!);
+  };
   const writes = async (): Promise<boolean> => {
     const write = redis.set('chaos:watch', '1', 'PX', 10_000).then(
       () => true,
@@ -49,10 +60,10 @@ export function watchOutages(openRedis: () => Redis, coordinatorRuns: () => bool
   };
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const askedAt = Date.now();
+      const askedAt = historyNow();
       const good = (await writes()) && coordinatorRuns();
       if (good) {
-        if (bad || isKept()) outages.push(current());
+        if (bad || isKept()) end();
         lastGood = askedAt;
       } else if (redis.status !== 'ready') {
         redis.disconnect();
@@ -76,6 +87,7 @@ export function watchOutages(openRedis: () => Redis, coordinatorRuns: () => bool
     stop: async () => {
       stopping.abort();
       await looping;
+      if (bad) end();
       redis.disconnect();
     },
   };

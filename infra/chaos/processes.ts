@@ -2,7 +2,6 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
 /** One program of the service, which can be killed and started again. */
 export interface Part {
@@ -11,19 +10,15 @@ export interface Part {
   readonly pid: () => number | undefined;
   /** True for a coordinator that has listened all the time from then on, `performance.now()`. */
   readonly ranSince: (since: number) => boolean;
-  readonly start: (more?: StartOptions) => void;
+  readonly start: () => void;
+  /** SIGSTOP, and SIGCONT after a time: it has not run meanwhile. One that ends, or is not there, stays so. */
+  readonly pause: (ms: number) => Promise<void>;
   /** SIGKILL, and waits until it is gone. */
   readonly kill: () => Promise<void>;
   /** SIGTERM, and waits until it is gone; false where it had to be killed after two minutes. */
   readonly drain: () => Promise<boolean>;
 }
 
-export interface StartOptions {
-  /** How wrong its clock is. */
-  readonly clockOffByMs?: number;
-}
-
-const wrongClock = new URL('wrong-clock.mjs', import.meta.url);
 const DRAINS_WITHIN_MS = 120_000;
 
 export function definePart(
@@ -49,18 +44,11 @@ export function definePart(
     name,
     pid: () => (runs() ? child?.pid : undefined),
     ranSince: (since) => listensSince < since,
-    start: ({ clockOffByMs } = {}) => {
+    start: () => {
       const log = openSync(logFile, 'a');
       child = fork(new URL(`../../apps/${app}/src/main.ts`, import.meta.url), [], {
-        env: {
-          PATH: process.env['PATH'],
-          ...env,
-          ...(clockOffByMs === undefined ? {} : { CHAOS_CLOCK_OFF_BY_MS: String(clockOffByMs) }),
-        },
-        execArgv: [
-          '--conditions=source',
-          ...(clockOffByMs === undefined ? [] : ['--import', fileURLToPath(wrongClock)]),
-        ],
+        env: { PATH: process.env['PATH'], ...env },
+        execArgv: ['--conditions=source'],
         stdio: ['ignore', log, log, 'ipc'],
       });
       closeSync(log);
@@ -76,8 +64,27 @@ export function definePart(
     kill: async () => {
       await end('SIGKILL', DRAINS_WITHIN_MS);
     },
+    pause: async (ms) => {
+      const paused = child;
+      const listened = listensSince;
+      listensSince = Number.POSITIVE_INFINITY;
+      await standStill(runs() ? paused?.pid : undefined, ms);
+      if (child === paused && runs() && Number.isFinite(listened)) listensSince = performance.now();
+    },
     drain: () => end('SIGTERM', DRAINS_WITHIN_MS),
   };
+}
+
+/** Stops a process and lets it go on. One that ended meanwhile, or is not there, stays so. */
+export async function standStill(pid: number | undefined, ms: number): Promise<void> {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, 'SIGSTOP');
+    await sleep(ms);
+    process.kill(pid, 'SIGCONT');
+  } catch {
+    // It has ended.
+  }
 }
 
 /** Every process that descends from one, with its command line. */

@@ -3,12 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { openDirect, startDeployment, type Deployment } from './deployment.ts';
-import type { Fault } from './faults.ts';
-import type { Tally } from './ledger.ts';
+import type { Fault } from './faults/index.ts';
+import { historyNow, type History } from './history.ts';
+import { CONTROL } from './seen.ts';
 import { observe } from './observer.ts';
 import { watchOutages } from './outage-watch.ts';
 import { seededRandom, shuffled } from './random.ts';
 import { recoveries } from './recovery.ts';
+import { watchStalls } from './stalls.ts';
 
 export interface RunOptions {
   readonly faults: readonly Fault[];
@@ -21,33 +23,38 @@ export interface RunOptions {
   /** See `Scene`. */
   readonly scale: number;
   readonly agents?: number;
+  /** How much later than promised a check may end and a probe may come back, on machines that others keep busy. */
   readonly indulgenceMs?: number;
+  /** What clients see is written into it. */
+  readonly history: History;
   readonly report: (line: string) => void;
   /** Ends the run at once, and all that it started. */
   readonly signal?: AbortSignal;
   readonly screenshots?: boolean;
-}
-
-export interface RunOutcome {
-  readonly tallies: readonly Tally[];
-  /** Faults that could not be had here, each with its reason. */
-  readonly skipped: readonly string[];
+  readonly keepLogsIn?: string | undefined;
 }
 
 /** After the end of a fault every probe answers a check with success within this time. */
 const RECOVERS_WITHIN_MS = 5_000;
+/** After it nothing of a fault may be felt. */
+const SETTLES_WITHIN_MS = 6_000;
 
-/** Runs the service, injects one fault after the other in an order that the seed fixes, and tells what callers saw. */
-export async function runChaos(options: RunOptions): Promise<RunOutcome> {
-  const { faults, store, seed, durationMs, rate, scale, indulgenceMs, report } = options;
-  const random = seededRandom(seed);
+/**
+ * Runs the service and injects one fault after the other in an order that the seed fixes. The agents are restarted by no one.
+ *
+ * @returns the faults that could not be had here, each with its reason
+ */
+export async function runChaos(options: RunOptions): Promise<readonly string[]> {
+  const { store, seed, rate, scale, indulgenceMs = 0, history } = options;
+  // One for what is done and one for what is asked: how quickly answers come must not change what is done.
+  const [random, randomOfClients] = [seededRandom(seed), seededRandom(seed + 0x5eed)];
   const { promise: aborted, reject: abort } = Promise.withResolvers<never>();
   aborted.catch(() => undefined);
   options.signal?.addEventListener('abort', () => abort(options.signal?.reason));
-  const deployment = await startDeployment({
-    ...{ agents: options.agents ?? 3, store, screenshots: options.screenshots ?? false },
-  });
-  const skipped = new Map<string, string>();
+  const { agents = 3, screenshots = false, keepLogsIn } = options;
+  const deployment = await startDeployment({ agents, store, screenshots, keepLogsIn });
+  history.add({ kind: 'setup', store, indulgenceMs });
+  const stalls = watchStalls(history);
   let outages: ReturnType<typeof watchOutages> | undefined;
   try {
     let masterPort = await deployment.store.masterPort();
@@ -55,39 +62,66 @@ export async function runChaos(options: RunOptions): Promise<RunOutcome> {
     outages = watchOutages(
       () => openDirect(masterPort),
       () => deployment.coordinators.some(({ part }) => part.ranSince(performance.now() - 500)),
+      (outage) => history.add({ kind: 'outage', ...outage }),
     );
     const observer = observe({
-      ...{ coordinators: deployment.coordinators, outages, rate, random },
-      ...(indulgenceMs === undefined ? {} : { indulgenceMs }),
-      nextRequest: requestsFor(deployment, random),
+      ...{ coordinators: deployment.coordinators, history, rate, random: randomOfClients },
+      nextRequest: requestsFor(deployment, randomOfClients),
     });
-    const until = performance.now() + durationMs;
-    do {
-      for (const fault of shuffled(faults, random)) {
-        const reason = await fault.impossible?.(deployment);
-        if (reason !== undefined) {
-          skipped.set(fault.name, reason);
-          continue;
-        }
-        skipped.delete(fault.name);
-        report(fault.name);
-        observer.attribute(fault.name);
-        await Promise.race([fault.inject({ deployment, observer, random, scale }), aborted]);
-        // Before anything else is done to them: whatever needs a restart by others shows here.
-        const recovered = recoveries(deployment, RECOVERS_WITHIN_MS + (indulgenceMs ?? 0));
-        observer.noteRecovery(await Promise.race([recovered, aborted]));
-        if (durationMs > 0 && performance.now() > until) break;
+    const inject = async (fault: Fault): Promise<void> => {
+      if (fault.name === CONTROL) {
+        observer.attribute('settling');
+        await sleep(SETTLES_WITHIN_MS);
       }
-    } while (performance.now() < until);
-    report('looking at every check to its end');
-    return {
-      tallies: await Promise.race([observer.finish(), aborted]),
-      skipped: [...skipped].map(([name, reason]) => `${name}: ${reason}`),
+      const [from, harmed] = [historyNow(), new Set<string>()];
+      observer.attribute(fault.name);
+      const harm = (...touched: readonly string[]): void => touched.forEach((name) => harmed.add(name));
+      await fault.inject({ deployment, observer, random, scale, harm });
+      history.add({ kind: 'fault', name: fault.name, from, to: historyNow(), harmed: [...harmed] });
+      // Before anything else is done to them: whatever needs a restart by others shows here.
+      observer.noteRecovery(await recoveries(deployment, RECOVERS_WITHIN_MS + indulgenceMs));
     };
+    const skipped = await injectAll(options, {
+      deployment,
+      random,
+      inject: (fault) => Promise.race([inject(fault), aborted]),
+    });
+    options.report('looking at every check to its end');
+    await Promise.race([observer.finish(), aborted]);
+    return skipped;
   } finally {
     await outages?.stop();
+    await stalls.stop();
     await deployment.stop();
   }
+}
+
+interface Injecting {
+  readonly deployment: Deployment;
+  readonly random: () => number;
+  readonly inject: (fault: Fault) => Promise<void>;
+}
+
+async function injectAll(
+  { faults, durationMs, report }: RunOptions,
+  { deployment, random, inject }: Injecting,
+): Promise<readonly string[]> {
+  const skipped = new Map<string, string>();
+  const until = performance.now() + durationMs;
+  do {
+    for (const fault of shuffled(faults, random)) {
+      const reason = await fault.impossible?.(deployment);
+      if (reason !== undefined) {
+        skipped.set(fault.name, reason);
+        continue;
+      }
+      skipped.delete(fault.name);
+      report(fault.name);
+      await inject(fault);
+      if (durationMs > 0 && performance.now() > until) break;
+    }
+  } while (performance.now() < until);
+  return [...skipped].map(([name, reason]) => `${name}: ${reason}`);
 }
 
 /** Quick checks and checks that keep a probe busy for two seconds, all with a deadline after five. */

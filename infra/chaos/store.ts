@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { findRedisServer, startRedisSentinel, startRedisServer, type RedisServer } from '@vantage/redis-server';
+
+import { openHost, type Host } from './host.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 /** The Redis of a deployment, and what can happen to it. */
 export interface Store {
@@ -16,9 +17,12 @@ export interface Store {
   /** SIGKILL; what is in the append-only file is there at the next start. */
   readonly kill: () => Promise<void>;
   readonly restart: () => Promise<void>;
-  /** Fills the file system of the append-only file, or undefined where this needs rights that are not there. */
-  readonly fillDisk: (() => void) | undefined;
-  readonly freeDisk: () => void;
+  /** The file system of the append-only file; undefined without root. */
+  readonly disk: SmallDisk | undefined;
+  /** Undefined without a C compiler, and for several servers. */
+  readonly host: Host | undefined;
+  /** True while there is a replica that can become the master. */
+  readonly canFailOver: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
@@ -33,9 +37,10 @@ export async function keepStore(kind: 'single' | 'sentinel', folder: string): Pr
 async function keepSingle(executable: string, folder: string): Promise<Store> {
   const dataFolder = join(folder, 'redis');
   mkdirSync(dataFolder);
-  const disk = await mountSmallDisk(executable, folder, dataFolder);
+  const disk = await mountSmallDisk(dataFolder, DISK_MIB);
+  const host = openHost(folder, 'redis');
   const where = {
-    executable: disk?.executable ?? executable,
+    executable: writeStarter({ executable, folder, disk, host }),
     dataFolder,
     logFile: join(folder, 'redis.log'),
     // With `everysec` Redis puts off a write to the file while the disk is busy with the one before, for up to two seconds.
@@ -60,8 +65,8 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
     restart: async () => {
       server = await startRedisServer({ ...where, port });
     },
-    fillDisk: disk?.fill,
-    freeDisk: () => disk?.free(),
+    ...{ disk, host },
+    canFailOver: () => false,
     stop: async () => {
       await server.stop();
       await disk?.unmount();
@@ -71,6 +76,7 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
 
 async function keepSentinel(executable: string): Promise<Store> {
   const set = await startRedisSentinel(executable);
+  let isWornOut = false;
   const masterPid = async (): Promise<number> => {
     const port = await set.masterPort();
     return set.servers.find((server) => server.port === port)!.pid;
@@ -80,59 +86,31 @@ async function keepSentinel(executable: string): Promise<Store> {
   };
   return {
     ...{ url: set.url, port: undefined, masterPort: set.masterPort, masterPid, restart: gone },
-    kill: async () => void process.kill(await masterPid(), 'SIGKILL'),
-    fillDisk: undefined,
-    freeDisk: () => undefined,
+    kill: async () => {
+      process.kill(await masterPid(), 'SIGKILL');
+      isWornOut = true;
+    },
+    ...{ disk: undefined, host: undefined },
+    canFailOver: () => !isWornOut,
     stop: set.stop,
   };
 }
 
-interface SmallDisk {
-  /** Starts redis-server where the disk is. */
+interface StarterOptions {
   readonly executable: string;
-  readonly fill: () => void;
-  readonly free: () => void;
-  readonly unmount: () => Promise<void>;
+  readonly folder: string;
+  readonly disk: SmallDisk | undefined;
+  readonly host: Host | undefined;
 }
 
-/**
- * A small file system in memory at the data folder, in a mount namespace of its own that ends with its holder. Undefined
- * without root.
- */
-async function mountSmallDisk(executable: string, folder: string, at: string): Promise<SmallDisk | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
-  const mount = `mount -t tmpfs -o size=${DISK_MIB}m tmpfs "$0" && echo mounted && exec sleep 1000000`;
-  const holder = spawn('unshare', ['--mount', 'sh', '-c', mount, at], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const ended = once(holder, 'exit').catch(() => undefined);
-  const mounted = await Promise.race([once(holder.stdout, 'data').then(() => true), ended.then(() => false)]);
-  if (!mounted) return undefined;
-  const script = join(folder, 'redis-server-on-small-disk');
-  writeFileSync(
-    script,
-    `#!/bin/bash\nexec nsenter --mount=/proc/${holder.pid}/ns/mnt bash -c 'exec -a redis-server "$0" "$@"' '${executable}' "$@"\n`,
-  );
-  chmodSync(script, 0o755);
-  const filler = `/proc/${holder.pid}/root${at}/filler`;
-  return {
-    executable: script,
-    fill: () => {
-      const file = openSync(filler, 'w');
-      try {
-        for (let left = DISK_MIB * 4; left > 0; left -= 1) writeSync(file, Buffer.alloc(256 * 1_024));
-      } catch {
-        // Full is what it shall be.
-      }
-      try {
-        for (;;) if (writeSync(file, Buffer.alloc(1_024)) < 1_024) break;
-      } catch {
-        // Now to the last page.
-      }
-      closeSync(file);
-    },
-    free: () => rmSync(filler, { force: true }),
-    unmount: async () => {
-      holder.kill('SIGKILL');
-      await ended;
-    },
-  };
+/** A script that starts redis-server with its disk and its clock. */
+function writeStarter({ executable, folder, disk, host }: StarterOptions): string {
+  const script = join(folder, 'redis-server-on-its-host');
+  const variables = Object.entries(host?.environment ?? {}).map(([name, value]) => `${name}='${value}' `);
+  const start = `${variables.join('')}exec -a redis-server '${executable}' "$@"`;
+  const enter = disk === undefined ? '' : `exec nsenter --mount=/proc/${disk.holderPid}/ns/mnt ${script}.inside "$@"\n`;
+  writeFileSync(script, `#!/bin/bash\n${enter}${enter === '' ? start : ''}\n`);
+  writeFileSync(`${script}.inside`, `#!/bin/bash\n${start}\n`);
+  for (const file of [script, `${script}.inside`]) chmodSync(file, 0o755);
+  return script;
 }

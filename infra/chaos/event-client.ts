@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { createEventParser } from '../../packages/client/src/event-parser.ts';
+import type { Callers } from './callers.ts';
+import type { Coordinator } from './deployment.ts';
+import { historyNow, type History } from './history.ts';
+
+export interface FollowOptions {
+  readonly callers: Callers;
+  readonly history: History;
+  readonly coordinators: readonly Coordinator[];
+  readonly random: () => number;
+  /** Aborted when no more is to be learned. */
+  readonly signal: AbortSignal;
+}
+
+/** Of streams, how many the client itself breaks off after an event. */
+const BREAKS_OFF = 0.3;
+const AGAIN_AFTER_MS = 300;
+
+/** Follows a check as `EventSource` does, at any coordinator, until it is completed; each event goes into the history. */
+export async function followCheck(check: string, options: FollowOptions): Promise<void> {
+  const { callers, history, coordinators, random, signal } = options;
+  let lastEventId: number | undefined;
+  let ended = false;
+  while (!ended && !signal.aborted) {
+    const breaksOff = random() < BREAKS_OFF;
+    const leaving = new AbortController();
+    const coordinator = coordinators[Math.floor(random() * coordinators.length)]!;
+    const call = { operation: 'events', path: `/check/${check}/events`, check, lastEventId } as const;
+    const answer = await callers.open(
+      coordinator,
+      { ...call, signal: AbortSignal.any([signal, leaving.signal]) },
+      async (response, stream) => {
+        if (response.status !== 200) return response.text();
+        for await (const { name, data, id } of eventsOf(response)) {
+          const event = { id: Number(id), name, data: JSON.parse(data) as unknown };
+          history.add({ kind: 'event', stream, check, at: historyNow(), fault: callers.fault(), ...event });
+          lastEventId = event.id;
+          ended = name === 'completed';
+          if (ended || breaksOff) break;
+        }
+        return undefined;
+      },
+    );
+    leaving.abort();
+    // 204: nothing comes any more; 404 and 410: nothing is there.
+    if ([204, 404, 410].includes(answer.status ?? 0)) return;
+    if (!ended) await sleep(AGAIN_AFTER_MS);
+  }
+}
+
+async function* eventsOf(
+  response: Response,
+): AsyncGenerator<{ readonly name: string; readonly data: string; readonly id: string }> {
+  const parse = createEventParser();
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body!) {
+    for (const part of parse(decoder.decode(bytes, { stream: true }))) {
+      if (part.kind === 'event') yield part;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { untilProbesAreUp } from '../../trial-probes.ts';
+import type { Deployment } from '../deployment.ts';
+import type { Fault } from './fault.ts';
+
+/** A master and a replica, watched by Sentinels. */
+export const failOvers: readonly Fault[] = [
+  {
+    name: 'two masters after a fail-over by Sentinel',
+    store: 'sentinel',
+    impossible: ({ store }) => (store.canFailOver() ? undefined : 'there is no replica any more'),
+    inject: async ({ deployment, harm }) => {
+      harm('store', 'probes');
+      const before = await deployment.store.masterPort();
+      const pid = await deployment.store.masterPid();
+      process.kill(pid, 'SIGSTOP');
+      await untilMasterIsNot(before, deployment);
+      // It takes itself for the master until a Sentinel tells it otherwise, and so does whoever is connected to it.
+      process.kill(pid, 'SIGCONT');
+      await sleep(15_000);
+      await untilProbesAreUp(deployment.coordinators[0]!.url, deployment.agents.length);
+    },
+  },
+  {
+    name: 'Redis failed over by Sentinel',
+    store: 'sentinel',
+    impossible: ({ store }) => (store.canFailOver() ? undefined : 'there is no replica any more'),
+    inject: async ({ deployment, harm }) => {
+      harm('store', 'probes');
+      const before = await deployment.store.masterPort();
+      await deployment.store.kill();
+      await untilMasterIsNot(before, deployment);
+      await untilProbesAreUp(deployment.coordinators[0]!.url, deployment.agents.length);
+      await sleep(1_000);
+    },
+  },
+];
+
+async function untilMasterIsNot(port: number, { store }: Deployment): Promise<void> {
+  while ((await store.masterPort()) === port) await sleep(50);
+}

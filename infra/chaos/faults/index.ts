@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CONTROL } from '../seen.ts';
+import { clients } from './clients.ts';
+import { clocks } from './clocks.ts';
+import { deaths } from './deaths.ts';
+import { failOvers } from './fail-overs.ts';
+import type { Fault } from './fault.ts';
+import { lines } from './lines.ts';
+import { standStills } from './stand-stills.ts';
+import { storeFaults } from './store-faults.ts';
+
+export type { Fault } from './fault.ts';
+
+const control: Fault = { name: CONTROL, inject: ({ scale }) => sleep(10_000 * scale) };
+
+export const faults: readonly Fault[] = [
+  control,
+  ...deaths,
+  ...standStills,
+  ...storeFaults,
+  ...lines,
+  ...clocks,
+  ...clients,
+  ...failOvers,
+];

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { partition, partitionImpossible } from '../partition.ts';
+import { pick, pickAgent, pickCoordinator, type Fault, type Scene } from './fault.ts';
+
+/** What happens to the lines between Redis and the others. */
+export const lines: readonly Fault[] = [
+  {
+    name: 'connections cut',
+    store: 'single',
+    inject: async ({ deployment, random, scale, harm }) => {
+      for (let times = 0; times < 4; times += 1) {
+        const end = pick([...deployment.agents, ...deployment.coordinators], random);
+        harm('probes', end.part.name);
+        end.link?.cut();
+        await sleep(300 * scale);
+      }
+    },
+  },
+  {
+    name: 'half-open connections',
+    store: 'single',
+    inject: async (scene) => {
+      // One coordinator and one agent at most: while no coordinator reaches Redis, none runs as far as checks go.
+      const links = [pickCoordinator(scene).link, pickAgent(scene).link];
+      for (const link of links) link?.silence();
+      await sleep(7_000 * scene.scale);
+      for (const link of links) link?.mend();
+      await sleep(1_000 * scene.scale);
+    },
+  },
+  {
+    name: 'connections slow by 250 ms',
+    store: 'single',
+    inject: async ({ deployment, scale, harm }) => {
+      const ends = [...deployment.agents, ...deployment.coordinators];
+      harm('store');
+      for (const { link } of ends) link?.delay(125);
+      await sleep(5_000 * scale);
+      for (const { link } of ends) link?.mend();
+    },
+  },
+  oneWay('from a coordinator to Redis', (scene) => partition.dropTo(pickCoordinator(scene).link!.port)),
+  oneWay('from Redis to a coordinator', (scene) => partition.dropFrom(pickCoordinator(scene).link!.port)),
+  oneWay('from an agent to Redis', (scene) => partition.dropTo(pickAgent(scene).link!.port)),
+  oneWay('from Redis to an agent', (scene) => partition.dropFrom(pickAgent(scene).link!.port)),
+  oneWay('from all agents to Redis', async (scene) => {
+    scene.harm('probes');
+    for (const { link } of scene.deployment.agents) await partition.dropTo(link!.port);
+  }),
+];
+
+function oneWay(what: string, drop: (scene: Scene) => Promise<void>): Fault {
+  return {
+    name: `nothing arrives ${what}`,
+    store: 'single',
+    impossible: partitionImpossible,
+    inject: async (scene) => {
+      await drop(scene);
+      await sleep(pick([500, 3_000, 8_000, 20_000], scene.random) * scene.scale);
+      await partition.mend();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { createWriteStream, readFileSync } from 'node:fs';
+
+/**
+ * What clients saw of a service, and what was done to it meanwhile, one record for each line of a file. Times are milliseconds since
+ * the epoch by the observer's clock, which no fault steps.
+ */
+export type HistoryRecord = Setup | Answer | StreamEvent | FaultRecord | LostTime | RecoveryRecord;
+
+/** First record of each deployment: checks before it belong to another one. */
+export interface Setup {
+  readonly kind: 'setup';
+  readonly store: string;
+  /** How much later than promised a check may end, on machines that others keep busy. */
+  readonly indulgenceMs: number;
+}
+
+/** One request and its answer, or that there was none. */
+export interface Answer {
+  readonly kind: 'answer';
+  readonly number: number;
+  /** Invocation. */
+  readonly at: number;
+  /** Completion: the whole body is there, or the connection is lost. */
+  readonly doneAt: number;
+  /** The coordinator that was asked. */
+  readonly from: string;
+  readonly operation: Operation;
+  /** The fault under way at the invocation. */
+  readonly fault: string;
+  /** True if the coordinator listened from invocation to completion. */
+  readonly ran: boolean;
+  readonly check?: string | undefined;
+  /** Milliseconds from acceptance to deadline, of a start. */
+  readonly budgetMs?: number | undefined;
+  readonly lastEventId?: number | undefined;
+  /** Absent if there was no answer. */
+  readonly status?: number;
+  readonly retryAfter?: boolean;
+  readonly error?: string;
+  readonly body?: unknown;
+  /** Number of the answer that had the same body. */
+  readonly sameAs?: number;
+}
+
+export type Operation = 'start' | 'results' | 'summary' | 'events';
+
+/** One Server-Sent Event. */
+export interface StreamEvent {
+  readonly kind: 'event';
+  /** Number of the answer that it is part of. */
+  readonly stream: number;
+  readonly check: string;
+  readonly at: number;
+  readonly fault: string;
+  readonly id: number;
+  readonly name: string;
+  readonly data: unknown;
+}
+
+/** A fault, from its first act to its last. */
+export interface FaultRecord {
+  readonly kind: 'fault';
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  /** What it touched: `store`, `probes`, `clock` of the store, or a coordinator by its name. */
+  readonly harmed: readonly string[];
+}
+
+/** Time that the promise does not count: an outage of the store or of all coordinators, or a stall of the machine. */
+export interface LostTime {
+  readonly kind: 'outage' | 'stall';
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How a probe came back after a fault. */
+export interface RecoveryRecord {
+  readonly kind: 'recovery';
+  readonly fault: string;
+  readonly probe: string;
+  /** From the end of the fault to the first success; null: none in time. */
+  readonly ms: number | null;
+}
+
+export interface History {
+  readonly add: (record: HistoryRecord) => void;
+  /** Number of a request that begins. */
+  readonly nextNumber: () => number;
+  /** Resolves when all is in the file. */
+  readonly close: () => Promise<void>;
+}
+
+/** @param file written anew */
+export function openHistory(file: string): History {
+  const stream = createWriteStream(file);
+  /** Bodies repeat: each poll of a pending check has the one before. */
+  const bodies = new Map<string, { readonly number: number; readonly text: string }>();
+  let number = 0;
+  return {
+    nextNumber: () => (number += 1),
+    add: (record) =>
+      stream.write(`${JSON.stringify(record.kind === 'answer' ? withoutRepeat(record, bodies) : record)}\n`),
+    close: () => new Promise((resolve) => stream.end(resolve)),
+  };
+}
+
+function withoutRepeat(
+  answer: Answer,
+  bodies: Map<string, { readonly number: number; readonly text: string }>,
+): Answer {
+  if (answer.check === undefined || answer.body === undefined) return answer;
+  const key = `${answer.check} ${answer.operation}`;
+  const text = JSON.stringify(answer.body);
+  const before = bodies.get(key);
+  if (before?.text !== text) {
+    bodies.set(key, { number: answer.number, text });
+    return answer;
+  }
+  const { body: _repeated, ...rest } = answer;
+  return { ...rest, sameAs: before.number };
+}
+
+/** The records of a file, each answer with its body. */
+export function readHistory(file: string): readonly HistoryRecord[] {
+  const bodies = new Map<number, unknown>();
+  const records: HistoryRecord[] = [];
+  // By lines of bytes: a long run's file is longer than a string may be.
+  const bytes = readFileSync(file);
+  for (let from = 0, to = bytes.indexOf(10); to !== -1; from = to + 1, to = bytes.indexOf(10, from)) {
+    const record = JSON.parse(bytes.toString('utf8', from, to)) as HistoryRecord;
+    if (record.kind !== 'answer') {
+      records.push(record);
+      continue;
+    }
+    if (record.body !== undefined) bodies.set(record.number, record.body);
+    records.push(record.sameAs === undefined ? record : { ...record, body: bodies.get(record.sameAs) });
+  }
+  return records;
+}
+
+/** Milliseconds since the epoch that no step of the machine's clock changes. */
+export function historyNow(): number {
+  return Math.round(performance.timeOrigin + performance.now());
+}

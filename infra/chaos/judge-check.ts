@@ -1,0 +1,127 @@
+import type { Answer, StreamEvent } from './history.ts';
+import { judgeEvents } from './judge-events.ts';
+import { judgeSummaries } from './judge-summaries.ts';
+import { breakRule, type Tally } from './ledger.ts';
+import {
+  comparable,
+  CONTROL,
+  idOf,
+  type CheckHistory,
+  type JudgeContext,
+  type SeenCheck,
+  type SeenResult,
+} from './seen.ts';
+
+const PROMISED_MS = 2_000;
+/** Until then a check may have been dated by the clock before the step. */
+const NOTICED_WITHIN_MS = 5_000;
+
+export function judgeCheck(check: CheckHistory, tally: Tally, context: JudgeContext): void {
+  tally.accepted += 1;
+  judgeKept(check, tally);
+  judgeFinality(check, tally);
+  judgeTime(check, tally, context);
+  judgeEvents(check, tally);
+  judgeSummaries(check, tally);
+}
+
+/** What was accepted is there, or says why it is not (410). */
+function judgeKept({ start, answers }: CheckHistory, tally: Tally): void {
+  const lost = answers.find(({ status, at }) => status === 404 && at >= start.doneAt);
+  if (lost !== undefined) breakRule(tally, 'lost', `${lost.check} is 404 at ${lost.from} (${lost.operation})`);
+}
+
+/** A result is final once and never different; a completed check is never pending again. */
+function judgeFinality({ answers, events }: CheckHistory, tally: Tally): void {
+  const sightings = [
+    ...answers
+      .filter(({ operation, status }) => operation === 'results' && status === 200)
+      .map((answer) => ({ ...span(answer), ...(answer.body as SeenCheck) })),
+    ...events
+      .filter(({ name }) => name === 'completed')
+      .map((event) => ({ ...span(event), ...(event.data as SeenCheck) })),
+    ...events.filter(({ name }) => name === 'probe').map((event) => ({ ...span(event), ...probeSighting(event) })),
+  ].toSorted((a, b) => a.doneAt - b.doneAt);
+
+  const finals = new Map<string, { readonly text: string; readonly doneAt: number }>();
+  let completedBy = Number.POSITIVE_INFINITY;
+  for (const { at, doneAt, status, results, check } of sightings) {
+    for (const [probe, result] of Object.entries(results)) {
+      const known = finals.get(probe);
+      if (result.result === 'pending') {
+        if (known !== undefined && at > known.doneAt)
+          breakRule(tally, 'reopened', `${check}: ${probe} is pending again`);
+        continue;
+      }
+      const text = comparable(result);
+      if (known !== undefined && known.text !== text) {
+        breakRule(tally, 'changed', `${check}: ${probe} said ${known.text} and then ${text}`);
+      }
+      if (known === undefined) finals.set(probe, { text, doneAt });
+    }
+    if (status === 'pending' && at > completedBy) breakRule(tally, 'reopened', `${check} is pending again`);
+    if (status !== 'completed') continue;
+    completedBy = Math.min(completedBy, doneAt);
+    const all = Object.values(results);
+    if (all.length === 0 || all.some(({ result }) => result === 'pending')) {
+      breakRule(tally, 'incomplete', `${check}: ${JSON.stringify(results)}`);
+    }
+  }
+}
+
+function probeSighting({ data }: StreamEvent): Pick<SeenCheck, 'results'> & { readonly status?: undefined } {
+  const { probe, result } = data as { readonly probe: string; readonly result: SeenResult };
+  return { results: { [probe]: result } };
+}
+
+/** An event says what was so at some time before it: how long before is not known. */
+function span(seen: Answer | StreamEvent): { readonly at: number; readonly doneAt: number; readonly check: string } {
+  const at = seen.kind === 'answer' ? seen.at : Number.NEGATIVE_INFINITY;
+  return { at, doneAt: seen.kind === 'answer' ? seen.doneAt : seen.at, check: seen.check ?? '' };
+}
+
+/** Completed by two seconds after its deadline, outages not counted. */
+function judgeTime({ start, answers, events }: CheckHistory, tally: Tally, context: JudgeContext): void {
+  const deadlineBy = start.doneAt + (start.budgetMs ?? 0);
+  const mayBeLateMs = PROMISED_MS + context.setup.indulgenceMs;
+  const completed = completion(answers, events);
+  let latenessMs = Number.NEGATIVE_INFINITY;
+  for (const { at, operation, status, body } of answers) {
+    if (operation !== 'results' || status !== 200 || (body as SeenCheck).status === 'completed') continue;
+    latenessMs = Math.max(latenessMs, at - deadlineBy - context.lostWithin(start.at, at));
+  }
+  if (completed === undefined) breakRule(tally, 'late', `${idOf(start)} was never seen completed`);
+  else {
+    const { createdAt, completedAt, results } = completed.body;
+    const [from, to] = [Date.parse(createdAt), Date.parse(completedAt ?? '')];
+    // By the store's clock, to the millisecond; if that was stepped it says nothing.
+    if (!isStepped(start.at, completed.at, context)) {
+      latenessMs = Math.max(latenessMs, to - from - (start.budgetMs ?? 0) - context.lostWithin(from, to));
+    }
+    const timedOut = Object.values(results).filter(({ error }) => error?.code === 'probe_timeout').length;
+    tally.timedOut += timedOut;
+    if (timedOut > 0 && start.fault === CONTROL)
+      breakRule(tally, 'control', `${idOf(start)} has results that timed out`);
+  }
+  tally.worstLatenessMs = Math.max(tally.worstLatenessMs, latenessMs);
+  if (latenessMs > mayBeLateMs) breakRule(tally, 'late', `${idOf(start)} was late by ${Math.round(latenessMs)} ms`);
+}
+
+function completion(
+  answers: readonly Answer[],
+  events: readonly StreamEvent[],
+): { readonly at: number; readonly body: SeenCheck } | undefined {
+  const answer = answers.find(
+    ({ operation, status, body }) =>
+      operation === 'results' && status === 200 && (body as SeenCheck).status === 'completed',
+  );
+  if (answer !== undefined) return { at: answer.doneAt, body: answer.body as SeenCheck };
+  const event = events.find(({ name }) => name === 'completed');
+  return event === undefined ? undefined : { at: event.at, body: event.data as SeenCheck };
+}
+
+function isStepped(from: number, to: number, { faults }: JudgeContext): boolean {
+  return faults.some(
+    (fault) => fault.harmed.includes('clock') && fault.from <= to && from <= fault.to + NOTICED_WITHIN_MS,
+  );
+}

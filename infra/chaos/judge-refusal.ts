@@ -1,0 +1,58 @@
+import type { Answer, FaultRecord } from './history.ts';
+import { breakRule, type Tally } from './ledger.ts';
+import { CONTROL, type JudgeContext } from './seen.ts';
+
+/** So long after its end a fault may still be felt. */
+const FELT_AFTERWARDS_MS = 5_000;
+
+/** Statuses that each request may have, beyond 503. */
+const expected: Readonly<Record<Answer['operation'], readonly number[]>> = {
+  start: [202],
+  // 404 and 410 of an accepted check have a rule of their own.
+  results: [200, 404, 410],
+  summary: [200, 404, 410],
+  events: [200, 204, 404, 410],
+};
+
+/** Judges that a request was refused, had no answer, or a wrong one. */
+export function judgeRefusal(answer: Answer, tally: Tally, context: JudgeContext): void {
+  const { status, operation, fault, from, ran } = answer;
+  const what = `${operation} at ${from}, ${Math.round(answer.doneAt - answer.at)} ms`;
+  if (status === undefined) {
+    if (!ran) tally.cutOff += 1;
+    else if (!isExplained(answer, context.faults, [from])) breakRule(tally, 'unanswered', `${what}: ${answer.error}`);
+    return;
+  }
+  if (expected[operation].includes(status)) return;
+  const said = `${what}: ${status} ${JSON.stringify(answer.body)}`;
+  // If every probe is offline, no probe is available.
+  if (status !== 503 && !(status === 422 && isExplained(answer, context.faults, ['probes', 'store', from]))) {
+    breakRule(tally, 'wrong', said);
+    return;
+  }
+  tally.refused += 1;
+  tally.refusalsMs.push(answer.doneAt - answer.at);
+  if (status === 503 && answer.retryAfter !== true) breakRule(tally, 'wrong', `without Retry-After: ${said}`);
+  if (fault === CONTROL) breakRule(tally, 'control', said);
+  else if (!isExplained(answer, context.faults, dependsOn(answer)) && !stalled(answer, context)) {
+    breakRule(tally, 'unexplained', said);
+  }
+}
+
+/** A check needs probes that have room; what is known of one does not. */
+function dependsOn({ operation, from }: Answer): readonly string[] {
+  return ['store', from, ...(operation === 'start' ? ['probes'] : [])];
+}
+
+/** True if a fault of one of these was under way, or had just ended, while the request was. */
+function isExplained({ at, doneAt }: Answer, faults: readonly FaultRecord[], causes: readonly string[]): boolean {
+  return faults.some(
+    ({ from, to, harmed }) =>
+      from <= doneAt && at <= to + FELT_AFTERWARDS_MS && harmed.some((name) => causes.includes(name)),
+  );
+}
+
+/** The machine itself stood still: nothing of the service could answer. */
+function stalled({ at, doneAt }: Answer, { lostWithin }: JudgeContext): boolean {
+  return lostWithin(at - FELT_AFTERWARDS_MS, doneAt) > 0;
+}

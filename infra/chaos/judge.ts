@@ -1,0 +1,81 @@
+import type { Answer, HistoryRecord, LostTime, Setup, StreamEvent } from './history.ts';
+import { judgeCheck } from './judge-check.ts';
+import { judgeRefusal } from './judge-refusal.ts';
+import { breakRule, newTally, type Tally } from './ledger.ts';
+import type { CheckHistory, JudgeContext } from './seen.ts';
+
+/**
+ * Holds a history against every promise of the service. Knows nothing but the history.
+ *
+ * @returns a tally for each fault, in the order in which they began
+ */
+export function judge(records: readonly HistoryRecord[]): readonly Tally[] {
+  const tallies = new Map<string, Tally>();
+  for (const deployment of byDeployment(records)) judgeDeployment(deployment, tallies);
+  return [...tallies.values()];
+}
+
+function byDeployment(records: readonly HistoryRecord[]): readonly (readonly HistoryRecord[])[] {
+  const deployments: HistoryRecord[][] = [];
+  for (const record of records) {
+    if (record.kind === 'setup') deployments.push([]);
+    deployments.at(-1)?.push(record);
+  }
+  return deployments;
+}
+
+function judgeDeployment(records: readonly HistoryRecord[], tallies: Map<string, Tally>): void {
+  const tallyOf = (fault: string): Tally => {
+    const tally = tallies.get(fault) ?? newTally(fault);
+    tallies.set(fault, tally);
+    return tally;
+  };
+  const context: JudgeContext = {
+    setup: records[0] as Setup,
+    faults: records.filter((record) => record.kind === 'fault'),
+    lostWithin: lostTimes(
+      records.filter((record): record is LostTime => record.kind === 'outage' || record.kind === 'stall'),
+    ),
+  };
+  const answers = records.filter((record) => record.kind === 'answer');
+  for (const answer of answers) judgeRefusal(answer, tallyOf(answer.fault), context);
+  for (const check of checksOf(
+    answers,
+    records.filter((record) => record.kind === 'event'),
+  )) {
+    judgeCheck(check, tallyOf(check.start.fault), context);
+  }
+  for (const record of records) {
+    if (record.kind !== 'recovery') continue;
+    const tally = tallyOf(record.fault);
+    if (record.ms === null) breakRule(tally, 'deaf', `${record.probe} had no success in time after the fault`);
+    else tally.slowestRecoveryMs = Math.max(tally.slowestRecoveryMs, record.ms);
+  }
+}
+
+/** Each accepted check with all that was seen of it, by completion. */
+function checksOf(answers: readonly Answer[], events: readonly StreamEvent[]): readonly CheckHistory[] {
+  const checks = new Map<string, { start: Answer; answers: Answer[]; events: StreamEvent[] }>();
+  for (const answer of answers) {
+    if (answer.operation !== 'start' || answer.status !== 202) continue;
+    const { checkId } = answer.body as { readonly checkId: string };
+    checks.set(checkId, { start: answer, answers: [], events: [] });
+  }
+  for (const answer of answers) {
+    if (answer.operation !== 'start') checks.get(answer.check ?? '')?.answers.push(answer);
+  }
+  for (const event of events) checks.get(event.check)?.events.push(event);
+  return [...checks.values()];
+}
+
+/** Overlapping spans count once. */
+function lostTimes(spans: readonly LostTime[]): (from: number, to: number) => number {
+  const merged: { from: number; to: number }[] = [];
+  for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else merged.push({ from, to });
+  }
+  return (from, to) =>
+    merged.reduce((sum, span) => sum + Math.max(0, Math.min(span.to, to) - Math.max(span.from, from)), 0);
+}

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** Drops what goes one way over the loopback of this network namespace, without a word to either side. */
+export interface Partition {
+  /** What is sent to a port arrives no more. */
+  readonly dropTo: (port: number) => Promise<void>;
+  /** What is sent from a port arrives no more. */
+  readonly dropFrom: (port: number) => Promise<void>;
+  readonly mend: () => Promise<void>;
+}
+
+const run = promisify(execFile);
+/** Set by `inNamespace`: the machine's own loopback is never touched. */
+const NAMESPACE = 'CHAOS_NAMESPACE';
+
+export const isInNamespace = (): boolean => process.env[NAMESPACE] === '1';
+
+/** The environment and the words before a command that runs it in a network namespace with a loopback and nothing else. */
+export function inNamespace(): { readonly command: readonly string[]; readonly environment: NodeJS.ProcessEnv } {
+  const up = 'ip link set lo up && exec "$0" "$@"';
+  return { command: ['unshare', '--net', '--', 'sh', '-c', up], environment: { ...process.env, [NAMESPACE]: '1' } };
+}
+
+export const partition: Partition = {
+  dropTo: (port) => drop(`tcp dport ${port}`),
+  dropFrom: (port) => drop(`tcp sport ${port}`),
+  mend: async () => {
+    await run('nft', ['flush ruleset']);
+  },
+};
+
+async function drop(what: string): Promise<void> {
+  await run('nft', ['add table inet chaos']);
+  await run('nft', ['add chain inet chaos input { type filter hook input priority 0; }']);
+  await run('nft', [`add rule inet chaos input ${what} drop`]);
+}
+
+/** Why there can be no partition here, or undefined. */
+export async function partitionImpossible(): Promise<string | undefined> {
+  if (!isInNamespace()) return 'a one-way partition needs root';
+  return run('nft', ['list', 'ruleset']).then(
+    () => undefined,
+    () => 'a one-way partition needs nft',
+  );
+}

@@ -1,0 +1,42 @@
+import type { Answer, FaultRecord, Setup, StreamEvent } from './history.ts';
+
+/** What the rules of one check and of one answer need to know of the rest of the history. */
+export interface JudgeContext {
+  readonly setup: Setup;
+  readonly faults: readonly FaultRecord[];
+  /** How much of a span the promise does not count, milliseconds. */
+  readonly lostWithin: (from: number, to: number) => number;
+}
+
+/** The phase in which nothing is done to the service. */
+export const CONTROL = 'none';
+
+/** An accepted check and all that was seen of it, each by completion. */
+export interface CheckHistory {
+  readonly start: Answer;
+  readonly answers: readonly Answer[];
+  readonly events: readonly StreamEvent[];
+}
+
+/** The body of an answer with results. */
+export interface SeenCheck {
+  readonly status: string;
+  readonly createdAt: string;
+  readonly completedAt: string | null;
+  readonly results: Readonly<Record<string, SeenResult>>;
+}
+
+export interface SeenResult {
+  readonly result: string;
+  readonly error?: { readonly code: string; readonly source?: string } | null;
+}
+
+/** A picture is inline in results and named in events. */
+export function comparable(result: object): string {
+  const { screenshot: _picture, screenshotUrl: _path, ...rest } = result as Record<string, unknown>;
+  return JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function idOf({ body }: Answer): string {
+  return (body as { readonly checkId: string }).checkId;
+}

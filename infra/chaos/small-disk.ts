@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+
+/** A small file system in memory, in a mount namespace that ends with its holder. */
+export interface SmallDisk {
+  /** The process whose mount namespace it is in. */
+  readonly holderPid: number;
+  /** Where it is for processes of other namespaces. */
+  readonly path: string;
+  /** To the last page. */
+  readonly fill: () => void;
+  readonly free: () => void;
+  readonly unmount: () => Promise<void>;
+}
+
+/** @returns undefined without root */
+export async function mountSmallDisk(at: string, sizeMiB: number): Promise<SmallDisk | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const mount = `mount -t tmpfs -o size=${sizeMiB}m tmpfs "$0" && echo mounted && exec sleep 1000000`;
+  const holder = spawn('unshare', ['--mount', 'sh', '-c', mount, at], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = once(holder, 'exit').catch(() => undefined);
+  const mounted = await Promise.race([once(holder.stdout, 'data').then(() => true), ended.then(() => false)]);
+  if (!mounted) return undefined;
+  const path = `/proc/${holder.pid}/root${at}`;
+  const filler = `${path}/filler`;
+  return {
+    ...{ holderPid: holder.pid!, path },
+    fill: () => {
+      const file = openSync(filler, 'w');
+      for (const bytes of [256 * 1_024, 1_024]) writeUntilFull(file, Buffer.alloc(bytes));
+      closeSync(file);
+    },
+    free: () => rmSync(filler, { force: true }),
+    unmount: async () => {
+      holder.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function writeUntilFull(file: number, block: Buffer): void {
+  try {
+    while (writeSync(file, block) === block.length);
+  } catch {
+    // Full is what it is to be.
+  }
+}

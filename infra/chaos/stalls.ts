@@ -1,0 +1,25 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+import type { History } from './history.ts';
+
+/**
+ * Measures by a process with no other task how long the machine keeps a process from work, and writes it into the history: what nobody
+ * could have done in time is no fault of the service.
+ */
+export function watchStalls(history: History): { readonly stop: () => Promise<void> } {
+  const child = fork(fileURLToPath(new URL('calibrator.ts', import.meta.url)), [], {
+    execArgv: ['--conditions=source'],
+  });
+  child.on('message', (span) =>
+    history.add({ kind: 'stall', ...(span as { readonly from: number; readonly to: number }) }),
+  );
+  return {
+    stop: async () => {
+      if (child.exitCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
