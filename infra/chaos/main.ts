@@ -1,6 +1,6 @@
 /**
  * Breaks a running service in every way that there is, writes down what clients see of it, and judges that afterwards.
- * Run: `pnpm chaos --minutes 5 --seed 1 [--only TEXT] [--history FILE] [--json FILE] [--logs FOLDER]`, `pnpm chaos --judge FILE`
+ * Run: `pnpm chaos --minutes 5 --seed 1 [--only TEXT] [--except TEXT] [--history FILE] [--json FILE] [--logs FOLDER]`, `pnpm chaos --judge FILE`
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,6 +23,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    except: { type: 'string' },
     rate: { type: 'string', default: '8' },
     // For trials: see `RunOptions`.
     scale: { type: 'string', default: '1' },
@@ -54,7 +55,10 @@ async function breakAll(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-history-'));
   const file = values.history ?? join(folder, 'history.jsonl');
   const history = openHistory(file);
-  const wanted = faults.filter(({ name }) => name.toLowerCase().includes(values.only.toLowerCase()));
+  const has = (name: string, text: string): boolean => name.toLowerCase().includes(text.toLowerCase());
+  const wanted = faults.filter(
+    ({ name }) => has(name, values.only) && (values.except === undefined || !has(name, values.except)),
+  );
   const skipped = new Set<string>();
   for (const reason of await runAll(wanted)) skipped.add(reason);
   await history.close();

@@ -86,7 +86,7 @@ async function measure(
     judge: parts.judge,
     surroundings: () => traceSurroundings(lent(), trace),
     offered: new Set([type]),
-    clock: { now: Date.now, rttMs: () => 0 },
+    clock: { now: Date.now, rttMs: () => 0, read: async () => undefined },
     schemas: createSchemas(),
     outlet: {
       partial: (_id, json) => trace(`so far ${json}`),
