@@ -63,6 +63,8 @@ const CLAIM_IDLE_MS = 3_000;
 
 /** How soon an agent that floods its keys is noticed; the coordinators take turns. */
 const GUARD_EVERY_MS = 5_000;
+/** A flood makes Redis slow for everyone, and for what ends it. */
+const GUARD_PATIENCE_MS = 8_000;
 /** With the five seconds that the shortest check has, what has waited so long still ends on time. */
 const LONGEST_QUEUE_MS = 2_000;
 const PROBE_KEYS_MAX_BYTES = 256 * 1_048_576;
@@ -133,6 +135,7 @@ export function createCore(options: CoreOptions): Core {
   const connection = (name: string) => ({ url: redisUrl, certificates, name: `vantage:coordinator:${name}`, log });
   const requests = openFailFast(connection('requests'));
   const background = openFailFast(connection('background'));
+  const guard = openFailFast({ ...connection('guard'), replyWithinMs: GUARD_PATIENCE_MS });
   const counters = createCounters();
   const clock = createRedisClock();
   const validators = createProbeValidators();
@@ -211,7 +214,7 @@ export function createCore(options: CoreOptions): Core {
   });
 
   const floodGuard = createFloodGuard({
-    ...{ redis: background, log },
+    ...{ redis: guard, log },
     limitBytes: options.probeKeysMaxBytes ?? PROBE_KEYS_MAX_BYTES,
   });
 
@@ -228,7 +231,7 @@ export function createCore(options: CoreOptions): Core {
       {
         name: 'key quotas',
         run: async () => {
-          await onStore(background, floodGuard.look);
+          await onStore(guard, floodGuard.look);
           return GUARD_EVERY_MS;
         },
       },
@@ -287,7 +290,13 @@ export function createCore(options: CoreOptions): Core {
       await within(tasks.stop(), 1_000);
       await within(Promise.all([ingest.close(), deadlines.flush()]), 500);
       await queues.close();
-      await closeAll([requests, background, channels.connection, ...(replicaConnection ? [replicaConnection] : [])]);
+      await closeAll([
+        requests,
+        background,
+        guard,
+        channels.connection,
+        ...(replicaConnection ? [replicaConnection] : []),
+      ]);
     },
   };
 }

@@ -24,8 +24,8 @@ export interface KeepRedisOptions {
   readonly report: (line: string) => void;
 }
 
-/** Four times a screenshot: what an agent sends in one piece has a bound. */
-const LARGEST_VALUE = '16mb';
+/** Little more than a screenshot: what an agent sends in one piece holds up all others. */
+const LARGEST_VALUE = '5mb';
 
 /** @throws Error when Redis does not start the first time */
 export async function keepRedis({ report, ...options }: KeepRedisOptions): Promise<KeptRedis> {

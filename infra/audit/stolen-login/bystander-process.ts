@@ -1,24 +1,32 @@
 // Another client of the same Redis: writes a key a hundred times a second. Says for each question how that went since the last.
-// Argument: URL.
+// Arguments: URL, process id of Redis.
+import { readFileSync } from 'node:fs';
+
 import { Redis } from 'ioredis';
 
 export interface Seen {
   /** Milliseconds of each write that was answered, and of those under way, so far. */
   readonly latenciesMs: readonly number[];
+  /** What of each Redis was on a processor for: the latency if Redis had a core of its own, or more. */
+  readonly busyMs: readonly number[];
   readonly refused: number;
   readonly firstRefusal: string | null;
 }
 
 const EVERY_MS = 10;
 
-const redis = new Redis(process.argv[2] ?? '', { maxRetriesPerRequest: null });
+const [url = '', pid = ''] = process.argv.slice(2);
+const redis = new Redis(url, { maxRetriesPerRequest: null });
 redis.on('error', () => undefined);
 let latenciesMs: number[] = [];
+let busyMs: number[] = [];
+/** Time that the main thread of Redis has been on a processor. */
+const onProcessorMs = (): number => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 let refusals: string[] = [];
 const underWay = new Set<number>();
 
 setInterval(() => {
-  const sentAt = performance.now();
+  const [sentAt, busyBefore] = [performance.now(), onProcessorMs()];
   underWay.add(sentAt);
   redis
     .set('audit:bystander', '1')
@@ -26,6 +34,7 @@ setInterval(() => {
     .finally(() => {
       underWay.delete(sentAt);
       latenciesMs.push(performance.now() - sentAt);
+      busyMs.push(onProcessorMs() - busyBefore);
     });
 }, EVERY_MS);
 
@@ -33,10 +42,11 @@ process.on('message', () => {
   const now = performance.now();
   const seen: Seen = {
     latenciesMs: [...latenciesMs, ...[...underWay].map((sentAt) => now - sentAt)],
+    busyMs,
     refused: refusals.length,
     firstRefusal: refusals[0] ?? null,
   };
-  [latenciesMs, refusals] = [[], []];
+  [latenciesMs, busyMs, refusals] = [[], [], []];
   process.send?.(seen);
 });
 process.on('disconnect', () => process.exit());

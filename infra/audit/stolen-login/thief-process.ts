@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 import { agentUser } from '@vantage/contract';
 
+import { MOST_CONNECTIONS } from '../../../apps/coordinator/src/probes/agent-connections.ts';
 import { attacks, encode, THIEF } from './attacks.ts';
 
 const [port = '', password = '', index = ''] = process.argv.slice(2);
@@ -14,7 +15,7 @@ const batch = Buffer.concat(
 );
 
 process.on('disconnect', () => process.exit());
-for (let count = 0; count < attack.connections; count += 1) open();
+for (let count = 0; count < (attack.connections ?? MOST_CONNECTIONS); count += 1) open();
 process.send?.('started');
 
 function open(): void {

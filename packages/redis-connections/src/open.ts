@@ -49,12 +49,18 @@ const failFast = {
 /** Nobody waits behind a program that does its work and ends: a machine that stands still for a moment is no reason to fail. */
 const once = { ...failFast, commandTimeout: 5_000, socketTimeout: 6_000, connectTimeout: 5_000 } satisfies Options;
 
+export interface FailFastOptions extends OpenOptions {
+  /** Longest wait for a reply, for what must be done though Redis is slow; without it a second and a half. */
+  readonly replyWithinMs?: number;
+}
+
 /**
  * A connection for requests: it fails fast, and reconnects for as long as it lives. Whether Redis is there yet does not
  * matter. On a cluster it reaches every node.
  */
-export function openFailFast({ log, closing, ...options }: OpenOptions): Redis {
-  const connection = openAny(options, failFast);
+export function openFailFast({ log, closing, replyWithinMs, ...options }: FailFastOptions): Redis {
+  const patience = replyWithinMs === undefined ? {} : { commandTimeout: replyWithinMs, socketTimeout: replyWithinMs };
+  const connection = openAny(options, { ...failFast, ...patience });
   logOutages(connection, options.name, log, closing);
   return connection;
 }

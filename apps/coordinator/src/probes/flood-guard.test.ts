@@ -1,5 +1,5 @@
 import { redisKeys } from '@vantage/contract';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 
 import { quiet, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
@@ -159,5 +159,63 @@ describe('an agent that floods its own keys', () => {
     expect(await agent.set(redisKeys.heartbeat('good'), '{}', 'GET')).not.toBeNull();
     expect(Object.keys(await bed.redis.hgetall(redisKeys.switchedOff))).not.toContain('good');
     agent.disconnect();
+  });
+});
+
+describe('an agent that opens more connections than an agent needs', () => {
+  const agents: Redis[] = [];
+  afterEach(() => {
+    for (const agent of agents.splice(0)) agent.disconnect();
+  });
+
+  /** Connections that are answered, and the newest of them. */
+  async function open(url: string, count: number): Promise<Redis> {
+    const opened = Array.from({ length: count }, () => connectAs(url));
+    agents.push(...opened);
+    await Promise.all(opened.map((agent) => agent.time()));
+    const last = connectAs(url);
+    agents.push(last);
+    await last.time();
+    return last;
+  }
+
+  const left = async (probe: string): Promise<number> =>
+    String(await bed.redis.client('LIST'))
+      .split('\n')
+      .filter((line) => line.includes(`user=probe-${probe} `)).length;
+
+  it('loses the oldest of them, and is switched off if it opens as many again', async () => {
+    const { environment } = await admin('add', 'many', ...record);
+    const newest = await open(environment.REDIS_URL, 40);
+    const guard = createFloodGuard({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
+    const lookAgain = (): Promise<void> =>
+      until(async () => {
+        await bed.redis.del(redisKeys.floodGuard);
+        return guard.look();
+      });
+
+    await lookAgain();
+    await until(async () => (await left('many')) === 6);
+    await newest.time();
+    await open(environment.REDIS_URL, 40);
+    await lookAgain();
+
+    await until(async () => (await left('many')) === 0);
+    await expect(connectAs(environment.REDIS_URL).time()).rejects.toThrow();
+    expect(await bed.redis.hget(redisKeys.switchedOff, 'many')).toMatch(/^Switched off: its agent opened far more/);
+    await admin('remove', 'many');
+  });
+
+  it('keeps what an agent makes, and what a line leaves behind that breaks off without a sign', async () => {
+    const { environment } = await admin('add', 'flaky', ...record);
+    const newest = await open(environment.REDIS_URL, 11);
+
+    await look();
+    await look();
+
+    expect(await left('flaky')).toBe(12);
+    await newest.time();
+    expect(await bed.redis.hexists(redisKeys.switchedOff, 'flaky')).toBe(0);
+    await admin('remove', 'flaky');
   });
 });

@@ -1,11 +1,12 @@
-import { agentUser, redisKeys } from '@vantage/contract';
+import { redisKeys } from '@vantage/contract';
 import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import type { Log } from '../redis/log.ts';
 import { defineScript, runScript } from '../redis/scripts.ts';
-import { readUser } from './agent-users.ts';
+import { createConnectionQuota } from './agent-connections.ts';
 import { measureProbeKeys, removeProbeKeys } from './probe-keys.ts';
+import { switchOff, switchOffUser } from './switch-off.ts';
 
 /** One coordinator looks at a time. */
 const TURN_MS = 4_000;
@@ -15,7 +16,6 @@ const MEASURE_EVERY_MS = 60_000;
 
 // A flood may have left no memory for commands that write.
 const turnScript = defineScript('allow-oom', "return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX') and 1 or 0");
-const noteScript = defineScript('allow-oom', "return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])");
 
 export interface FloodGuardDependencies {
   readonly redis: Redis;
@@ -25,8 +25,8 @@ export interface FloodGuardDependencies {
 }
 
 /**
- * What an ACL cannot stop is an agent that fills its own keys until Redis has no memory. Whoever does is switched off: its
- * Redis user, and all work for its probe, until the operator switches it on again.
+ * What an ACL cannot stop is an agent that fills its own keys until Redis has no memory, or opens connections until it has no
+ * time. Whoever does is switched off: its Redis user, and all work for its probe, until the operator switches it on again.
  */
 export function createFloodGuard({ redis, limitBytes, log }: FloodGuardDependencies): {
   /**
@@ -40,22 +40,30 @@ export function createFloodGuard({ redis, limitBytes, log }: FloodGuardDependenc
   let measuredAt = Number.NEGATIVE_INFINITY;
   let usedThen = 0;
 
-  const switchOff = async (probe: string, bytes: number): Promise<void> => {
+  const connections = createConnectionQuota(redis);
+
+  const endFlood = async (probe: string, bytes: number): Promise<void> => {
     const [has, most] = [bytes, limitBytes].map((value) => `${Math.max(1, Math.round(value / 1_048_576))} MiB`);
-    const reason = `Switched off: its agent filled its keys with ${has} and more, where ${most} are allowed.`;
-    // Noted first: whatever fails afterwards is done by the next look.
-    await runScript(redis, noteScript, [redisKeys.switchedOff], [probe, reason]);
-    const isOff = await switchOffUser(redis, probe);
+    const isOff = await switchOff(
+      redis,
+      probe,
+      `its agent filled its keys with ${has} and more, where ${most} are allowed.`,
+    );
     log.error({ probe, bytes, limitBytes, isOff }, 'an agent flooded its keys and is switched off');
     await removeProbeKeys(mastersOf(redis), probe);
+  };
+
+  const endConnections = async (probe: string): Promise<void> => {
+    const isOff = await switchOff(redis, probe, 'its agent opened far more connections to Redis than an agent needs.');
+    log.error({ probe, isOff }, 'an agent opened too many connections and is switched off');
   };
 
   return {
     look: async () => {
       if ((await runScript(redis, turnScript, [redisKeys.floodGuard], [TURN_MS])) !== 1) return false;
       const off = await redis.hkeys(redisKeys.switchedOff);
-      // A replica that became a master may know the user as it was.
       await Promise.all(off.map((probe) => switchOffUser(redis, probe)));
+      for (const probe of await connections.enforce()) await endConnections(probe);
 
       const used = await usedMemory(redis);
       const isDue = performance.now() - measuredAt > MEASURE_EVERY_MS || used - usedThen > limitBytes / 2;
@@ -63,35 +71,12 @@ export function createFloodGuard({ redis, limitBytes, log }: FloodGuardDependenc
       measuredAt = performance.now();
       usedThen = used;
       const bytes = await measureProbeKeys(redis, limitBytes);
-      for (const [probe, has] of bytes) if (has > limitBytes) await switchOff(probe, has);
+      for (const [probe, has] of bytes) if (has > limitBytes) await endFlood(probe, has);
       // What was removed must not hide the next flood.
       if ([...bytes.values()].some((has) => has > limitBytes)) usedThen = await usedMemory(redis);
       return true;
     },
   };
-}
-
-/** @returns false where there is no such user, or where the coordinator's own may not do it */
-async function switchOffUser(redis: Redis, probe: string): Promise<boolean> {
-  const user = agentUser(probe);
-  const outcomes = await Promise.all(
-    mastersOf(redis).map(async (master) => {
-      try {
-        const known = await readUser(master, probe);
-        if (known === undefined) return false;
-        // One that is off is left alone: `probe:enable` may be about to switch it on.
-        if (known.on) await master.call('ACL', 'SETUSER', user, 'off');
-        await master.call('CLIENT', 'KILL', 'USER', user);
-        // Without an ACL file it is off until a restart, and then by the next look.
-        if (known.on) await master.call('ACL', 'SAVE').catch(() => undefined);
-        return true;
-      } catch (error) {
-        if (Error.isError(error) && error.message.startsWith('NOPERM')) return false;
-        throw error;
-      }
-    }),
-  );
-  return outcomes.every(Boolean);
 }
 
 async function usedMemory(redis: Redis): Promise<number> {
