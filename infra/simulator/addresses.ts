@@ -13,7 +13,7 @@ const ELSEWHERE = 213;
  * namespaces.
  */
 export const targetAddress = (family: Family, number: number): string =>
-  family === 4 ? `185.${number >> 8}.${number & 255}.9` : `2a03:0:${number}::9`;
+  family === 4 ? `185.${number >> 8}.${number & 255}.9` : number === 0 ? '2a03::9' : `2a03:0:${number}::9`;
 
 export const elsewhereAddress = (family: Family, number: number): string =>
   family === 4 ? `${ELSEWHERE}.${number >> 8}.${number & 255}.9` : `2a03:1:${number}::9`;

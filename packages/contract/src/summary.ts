@@ -10,7 +10,7 @@ export const verdicts = {
   partial: 'Some probes had an answer, others had none or a negative one.',
   down: 'No probe that could measure had an answer, or all had a negative one.',
   unknown:
-    'No probe could measure, or what came back proves nothing: silence (UDP), a DNS server that did not answer the question.',
+    'No probe could measure, or what came back proves nothing: silence (UDP), a DNS server that did not answer the question, a trace that time ended.',
 } as const;
 
 export type Verdict = keyof typeof verdicts;
@@ -138,7 +138,7 @@ export const summarySchema = Type.Object(
         up: count('Had an answer.'),
         down: count('Had none, or a negative one.'),
         silent: count(
-          'Heard nothing that would prove either: UDP silence, a DNS server that did not answer the question.',
+          'Heard nothing that would prove either: UDP silence, a DNS server that did not answer the question, a trace that time ended.',
         ),
         notMeasured: count('Could not run the check.'),
         pending: count('Have not answered yet.'),

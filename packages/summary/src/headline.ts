@@ -27,14 +27,15 @@ interface Told {
 export function headlineOf(told: Told): string {
   const { pending, silent } = told.sides.counts;
   const rest = [
-    ...(silent > 0 ? [`; ${countOf(silent, 'probe')} ${silenceOf(told.check)}, which proves neither`] : []),
+    ...(silent > 0 ? [`; ${countOf(silent, 'probe')} ${silenceOf(told.check)}`] : []),
     ...(pending > 0 ? [`; ${countOf(pending, 'probe')} ${pending === 1 ? 'has' : 'have'} not answered yet`] : []),
   ];
   return `${answerOf(told)}${told.verdict === 'unknown' ? '' : rest.join('')}.`;
 }
 
 function silenceOf({ type }: Check): string {
-  return type === 'dns' ? 'got no answer to the question' : 'heard nothing back';
+  if (type === 'traceroute') return 'heard nothing from it, which proves nothing';
+  return `${type === 'dns' ? 'got no answer to the question' : 'heard nothing back'}, which proves neither`;
 }
 
 /** What sets the probes that count apart from the others. */
@@ -69,6 +70,9 @@ function unknownOf({ check, reports, sides }: Told): string {
   const host = hostOf(check);
   if (silent.length > 0 && check.type === 'dns') {
     return `No probe got an answer for ${host} (${recordTypeOf(reports)}): ${reasonsOf(silent)}`;
+  }
+  if (silent.length > 0 && check.type === 'traceroute') {
+    return `No probe can tell whether ${host} is reached: ${reasonsOf(silent)}`;
   }
   if (silent.length > 0) {
     return `No probe heard back from port ${portOf(reports)} of ${host}: with UDP that proves neither that it is open nor that it is closed`;

@@ -1,6 +1,7 @@
 import type { Summary } from '@vantage/contract';
 
 import type { Report, ResultOf } from './report.ts';
+import { thresholds } from './thresholds.ts';
 import { isUnanswered, kindOf } from './types/dns-answer.ts';
 
 /**
@@ -22,7 +23,7 @@ export interface Sides {
 }
 
 export function sidesOf(type: string, reports: readonly Report[]): Sides {
-  const first = reports.map((report) => sideOf(type, report));
+  const first = reports.map((report) => sideOf(type, report, reports));
   // Where the port is known to be open, silence is what a filter or a loss on the way makes of it.
   const isOpen = type === 'udp' && first.includes('up');
   const of = new Map(
@@ -51,7 +52,7 @@ export function sidesOf(type: string, reports: readonly Report[]): Sides {
   };
 }
 
-function sideOf(type: string, report: Report): Side {
+function sideOf(type: string, report: Report, all: readonly Report[]): Side {
   const { outcome, result } = report;
   if (outcome === 'pending') return 'pending';
   if (outcome === 'error' || result.error?.source === 'probe') return 'notMeasured';
@@ -59,8 +60,32 @@ function sideOf(type: string, report: Report): Side {
   if (type === 'http') return httpSide(outcome, report.result);
   if (type === 'dns') return dnsSide(outcome, report.result);
   if (outcome === 'success') return 'up';
-  if (type === 'traceroute' && outcome === 'timeout' && answersEchoAlone(report.result)) return 'impaired';
+  if (type === 'traceroute' && outcome === 'timeout') return unreachedSide(report.result, all);
   return type === 'udp' && outcome === 'timeout' ? 'silent' : 'down';
+}
+
+/**
+ * A trace that time ended proves nothing, unless the target was asked often enough before; nor does silence of a target that
+ * leaves most packets of other probes unanswered too.
+ */
+function unreachedSide(result: ResultOf<'traceroute'>, all: readonly Report[]): Side {
+  if (answersEchoAlone(result)) return 'impaired';
+  const { stopReason, loop, fullTtl, flows = [] } = result;
+  if (loop !== null && loop !== undefined) return 'down';
+  const asked = (fullTtl?.rtts.length ?? 0) / Math.max(1, flows.length);
+  if (stopReason === 'deadline' && asked < thresholds.fullTtlAsked) return 'silent';
+  return answersSome(all.filter((other) => other.result.resolvedIp === result.resolvedIp)) ? 'silent' : 'down';
+}
+
+/** Whether the target answered the traces that reached it, and left half of their packets at its hop unanswered or more. */
+function answersSome(reports: readonly Report[]): boolean {
+  const rows = reports.flatMap(({ result }) => {
+    const { reached, hops = [], resolvedIp, fullTtl } = result as ResultOf<'traceroute'>;
+    const own = hops.filter(({ responders }) => responders.some(({ ip }) => ip === resolvedIp));
+    return reached === true ? [...own.flatMap(({ rtts }) => rtts), ...(fullTtl?.rtts ?? [])] : [];
+  });
+  const lost = rows.filter((rtt) => rtt === null).length;
+  return rows.length > lost && lost >= thresholds.lostPackets && lost >= rows.length / 2;
 }
 
 /** True where the target answered echo requests, and nothing of the protocol by which its path was asked. */

@@ -57,6 +57,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     ...findLosses(traces),
     ...findEnds(
       traces.filter(({ report }) => !sides.notMeasured.includes(report as Report)),
+      sides.silent,
       facts.placeOf,
     ),
     ...findLatencies(type, sides.up, facts.placeOf),

@@ -16,6 +16,8 @@ export const thresholds = {
   lossByChance: 0.1,
   /** As rare it must be that a hop answers all packets in spite of the loss that is seen later, to name what follows it. */
   beginByChance: 0.01,
+  /** So many packets of a flow with the full TTL that are not answered prove that the target is silent. */
+  fullTtlAsked: 5,
   outlier: { minProbes: 4, times: 3, plusMs: 50, stretch: 2.5 },
   /** Places are those of cities: two probes may be nearer to each other by so much than their places. */
   placeErrorKm: 100,

@@ -1,10 +1,12 @@
 import { describe, expect, it, jest } from '@jest/globals';
 
 import { FAKE_SOURCES, fakePackets, type FakeAnswer, type FakeSent } from '../../test/fake-packets.ts';
+import { testContext } from '../../test/context.ts';
 import {
   arrived,
   expired,
   ofTrace,
+  params,
   path,
   router,
   TARGET,
@@ -12,8 +14,17 @@ import {
   unreachable,
   virtualTrace,
 } from '../../test/trace-network.ts';
+import { inVirtualTime } from '../../test/virtual-time.ts';
+import type { traceroute } from './contract.ts';
+import { runTraceroute } from './run.ts';
 
 jest.setTimeout(60_000);
+
+/** Of echo requests that look for the path MTU. */
+const MTU_TTL = 64;
+
+/** A silent target is asked so often with the full TTL. */
+const unanswered = [null, null, null, null, null, null];
 
 const hopsBetween = (first: number, last: number): ((sent: FakeSent) => readonly FakeAnswer[] | undefined) => {
   return ({ ttl }) => (ttl >= first && ttl <= last ? [] : undefined);
@@ -107,7 +118,7 @@ describe('a trace that its limit ends', () => {
 
     expect(outcome).toMatchObject({ result: 'timeout', reached: false, stopReason: 'hop_limit' });
     expect(outcome.hops).toHaveLength(30);
-    expect(outcome.fullTtl).toEqual({ rtts: [null, null, null], icmp: null });
+    expect(outcome.fullTtl).toEqual({ rtts: unanswered, icmp: null });
   });
 
   it('says which router refuses the full TTL', async () => {
@@ -137,6 +148,45 @@ describe('a target that leaves packets unanswered', () => {
 
     expect(outcome).toMatchObject({ result: 'success', reached: true });
     expect(ofTrace(fake).filter(({ ttl }) => ttl === 255)).toHaveLength(3);
+  });
+
+  it.each([
+    [4, 20],
+    [6, 20],
+    [4, 150],
+    [4, 300],
+  ])(
+    'is reached by %i traces at once, %i ms away, where it answers one echo request a second to all',
+    async (count, rttMs) => {
+      let nextMs = 0;
+      const network = (sent: FakeSent): readonly FakeAnswer[] => {
+        if (sent.ttl < 4) return [expired(sent, router(sent.ttl), sent.ttl)];
+        if (performance.now() < nextMs) return [];
+        nextMs = performance.now() + 1_000;
+        return [arrived(sent, rttMs)];
+      };
+      const outcomes = await inVirtualTime(async () =>
+        Promise.all(
+          Array.from({ length: count }, async () =>
+            runTraceroute(params(TARGET), testContext<typeof traceroute>({ packets: fakePackets(network, true) })),
+          ),
+        ),
+      );
+
+      expect(outcomes.map(({ result, reached }) => [result, reached])).toEqual(
+        Array.from({ length: count }, () => ['success', true]),
+      );
+    },
+  );
+
+  it('is reached where it answers an echo request of the search for the path MTU alone', async () => {
+    const { outcome } = await traceOver(
+      path(4, (sent) => (sent.ttl < 4 || sent.ttl === MTU_TTL ? undefined : [])),
+      {},
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', error: null, reached: true, stopReason: 'gap_limit' });
   });
 
   it.each(['udp', 'tcp'] as const)('by %s and answers echo requests is there', async (protocol) => {

@@ -9,8 +9,8 @@ export interface TraceLimits {
 /** Silent hops after the last answer that are asked as often as all others. */
 export const GAP_LIMIT = 5;
 
-/** Packets that ask once more for a silent hop before the target, if packets are lost: it may be the target's own. */
-const DOUBT_QUERIES = 3;
+/** Packets that ask once more for a silent hop before the target, if packets may be lost: it may be the target's own. */
+const DOUBT_QUERIES = 5;
 
 /** What is known of one flow's path. */
 export interface FlowView {
@@ -47,7 +47,7 @@ export function viewFlows(
 ): readonly FlowView[] {
   const byFlow: TracePacket[][] = Array.from({ length: count }, () => []);
   for (const packet of packets) byFlow[packet.flow]!.push(packet);
-  const ends = byFlow.map((own) => endOf(own, limits));
+  const ends = sharedEnds(byFlow.map((own) => endOf(own, limits)));
   const nearest = Math.min(...ends.map(({ end, reached }) => (reached ? (end ?? Infinity) : Infinity)));
   return byFlow.map((own, flow) => viewFlow(own, ends[flow]!, nearest, limits, stalled.has(flow)));
 }
@@ -55,6 +55,10 @@ export function viewFlows(
 interface End {
   readonly end: number | null;
   readonly reached: boolean;
+  /** Highest TTL that ran out at a router; 0 without any. */
+  readonly lastExpired: number;
+  /** The router at which a TTL ran out; undefined if none answered. */
+  readonly routerAt: (ttl: number) => string | undefined;
 }
 
 function endOf(own: readonly TracePacket[], { maxHops }: TraceLimits): End {
@@ -65,7 +69,25 @@ function endOf(own: readonly TracePacket[], { maxHops }: TraceLimits): End {
   // A router that refuses some packets and passes others on does not end the path.
   const refused = limited.filter(({ ttl, answer }) => answer?.kind === 'refused' && ttl > lastExpired);
   const ends = reached ? distances : refused.map(({ ttl }) => ttl);
-  return { end: ends.length === 0 ? null : Math.min(...ends), reached };
+  const routerAt = (wanted: number): string | undefined =>
+    limited.find(({ ttl, answer }) => ttl === wanted && answer?.kind === 'expired')?.answer?.from;
+  return { end: ends.length === 0 ? null : Math.min(...ends), reached, lastExpired, routerAt };
+}
+
+/**
+ * Gives flows with the same last router the same distance to the target. A flow whose packets to the target's hop were lost
+ * takes the next hop for it. The last router has the target on its own link: it does not balance any more.
+ */
+function sharedEnds(ends: readonly End[]): readonly End[] {
+  return ends.map((own) => {
+    if (!own.reached) return own;
+    const nearer = ends.filter(({ end, reached, routerAt }) => {
+      if (!reached || end === null || end >= (own.end ?? Infinity) || end <= own.lastExpired) return false;
+      const last = routerAt(end - 1);
+      return last !== undefined && last === own.routerAt(end - 1);
+    });
+    return nearer.length === 0 ? own : { ...own, end: Math.min(...nearer.map(({ end }) => end!)) };
+  });
 }
 
 function viewFlow(
@@ -93,21 +115,28 @@ function viewFlow(
   const gapEnd = isShort ? nearest : lastAnswered + GAP_LIMIT;
   const horizon = end ?? Math.min(maxHops, gapEnd, loop?.provedAt ?? maxHops);
   const mayScout = isStalled && end === null && loop === null && (reached || !isShort);
-  const doubtful = end !== null && reached && isDoubtful(own, end) ? end - 1 : 0;
+  const doubtful = end !== null && reached ? doubtfulHops(own, end, nearest, queries) : [];
   return {
     ...{ end, reached, loop, lastAnswered, horizon, sentAt },
     scoutsTo: mayScout ? maxHops : horizon,
-    wantedAt: (ttl) => (ttl === doubtful ? queries + DOUBT_QUERIES : queries),
+    wantedAt: (ttl) => (doubtful.includes(ttl) ? queries + DOUBT_QUERIES : queries),
     atEnd: beyond.slice(0, Math.max(queries, beyond.findIndex(({ answer }) => answer !== null) + 1)),
   };
 }
 
-/** Whether the hop before the end is silent on a path that loses packets, so that the target may be there already. */
-function isDoubtful(own: readonly TracePacket[], end: number): boolean {
+/**
+ * The silent hop before the end, where it may be the target's own: packets are lost, another flow has found the target
+ * nearer, or the one packet that was sent there cannot tell a silent router from a lost packet. And the silent hop before the
+ * nearer target: with a router of the other flow there, it is where the other flow found it.
+ */
+function doubtfulHops(own: readonly TracePacket[], end: number, nearest: number, queries: number): readonly number[] {
   const isAnswered = (ttl: number): boolean => own.some((one) => one.ttl === ttl && one.answer !== null);
+  const isSilent = (ttl: number): boolean => !isAnswered(ttl) && own.some((one) => one.ttl === ttl && one.isGivenUp);
   const isLost = ({ ttl, answer, isGivenUp }: TracePacket): boolean =>
     answer === null && isGivenUp && (ttl >= end || isAnswered(ttl));
-  return end > 1 && !isAnswered(end - 1) && own.some(isLost);
+  if (nearest < end) return [nearest - 1, end - 1].filter(isSilent);
+  const isDoubtful = end > 1 && !isAnswered(end - 1) && (own.some(isLost) || (queries === 1 && isSilent(end - 1)));
+  return isDoubtful ? [end - 1] : [];
 }
 
 export interface Wanted {

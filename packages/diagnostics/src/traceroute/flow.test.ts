@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ReceivedPacket } from '../sockets/packet-socket.ts';
 import { checksum } from '../sockets/wire/checksum.ts';
 import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from '../../test/raw-packets.ts';
-import { traceFlow, type FlowOptions } from './flow.ts';
+import { LENGTHS, traceFlow, type FlowOptions } from './flow.ts';
 
 const addresses = {
   4: { source: '192.0.2.1', destination: '198.51.100.7' },
@@ -50,10 +50,10 @@ describe.each(cases)('a flow of $protocol over IPv$family', ({ family, protocol 
     expect(sums.size).toBe(1);
   });
 
-  it('has packets of one length that all differ', () => {
+  it('has packets that all differ, of one length unless that numbers them', () => {
     const packets = Array.from({ length: 640 }, (_, index) => Buffer.from(flow.packet(index)));
 
-    expect(new Set(packets.map((packet) => packet.length)).size).toBe(1);
+    expect(new Set(packets.map((packet) => packet.length)).size).toBe(protocol === 'udp' ? LENGTHS : 1);
     expect(new Set(packets.map((packet) => packet.toString('hex'))).size).toBe(640);
   });
 
@@ -158,6 +158,20 @@ describe('what the target answers', () => {
 
     expect(flow.match(received(timeExceeded(4, source, destination, 17, translated)))).toMatchObject({ index: 8 });
   });
+
+  it.each([0, 8, 126, 127, 300])(
+    'is known by its length from eight bytes with another checksum: packet %i',
+    (index) => {
+      const flow = traceFlow(options(4, 'udp'));
+      const { source, destination } = addresses[4];
+      const translated = flow.packet(index).slice(0, 8);
+      translated[7]! ^= 0x5a;
+
+      expect(flow.match(received(timeExceeded(4, source, destination, 17, translated)))).toMatchObject({
+        ...{ index: null, remainder: index % LENGTHS },
+      });
+    },
+  );
 
   it('is known from eight bytes of which address translation changed the checksum', () => {
     const flow = traceFlow(options(4, 'icmp'));

@@ -31,8 +31,10 @@ export interface FlowOptions {
 
 /** What answered which packet of a flow. */
 export interface FlowAnswer {
-  /** Number of the packet; null where the target answered without saying which. */
+  /** Number of the packet; null where the answer does not say which. */
   readonly index: number | null;
+  /** What is left of the number when it is divided by `LENGTHS`, where the number itself may be wrong. */
+  readonly remainder?: number;
   /** The ICMP error, or null where the target gave an answer of the protocol itself. */
   readonly error: IcmpError | null;
 }
@@ -55,6 +57,12 @@ const PREFIX_BYTES = 2 + COOKIE_BYTES + 2;
 const MAX_TAG_BYTES = 64;
 /** Checksums 0 and 0xffff are special in UDP. */
 const CHECKSUMS = 0xfffe;
+/**
+ * Lengths of the datagrams of a flow. Address translation may change the checksum in a quotation of eight bytes, and never
+ * the length, which no load balancer hashes (dublin-traceroute numbers packets by it).
+ */
+export const LENGTHS = 127;
+const UDP_HEADER_BYTES = 8;
 
 export function traceFlow(options: FlowOptions): TraceFlow {
   const canonical = { ...options, destination: addressText(addressBytes(options.destination)) };
@@ -97,7 +105,8 @@ function udpFlow({ family, identifier, source, destination, port, tag }: FlowOpt
   const cookie = template.slice(2, 2 + COOKIE_BYTES);
   const firstChecksum = randomBytes(2).readUInt16BE() % CHECKSUMS;
   const packet = (index: number): Uint8Array => {
-    const payload = template.slice();
+    const payload = new Uint8Array(template.length + (index % LENGTHS));
+    payload.set(template);
     writeU16(payload, 2 + COOKIE_BYTES, index);
     writeU16(payload, 0, compensation(flow, payload, 1 + ((firstChecksum + index) % CHECKSUMS)));
     return udpDatagram(flow, payload);
@@ -116,8 +125,12 @@ function udpFlow({ family, identifier, source, destination, port, tag }: FlowOpt
     if (cookieQuoted === 'no') return undefined;
     // Address translation may have changed the checksum; a number in a quoted payload is beyond doubt.
     const hasNumber = cookieQuoted === 'yes' && quoted.payload.length >= PREFIX_BYTES;
+    if (hasNumber) return { index: readU16(quoted.payload, 2 + COOKIE_BYTES), error };
     const byChecksum = (quoted.checksum - 1 - firstChecksum + CHECKSUMS) % CHECKSUMS;
-    return { index: hasNumber ? readU16(quoted.payload, 2 + COOKIE_BYTES) : byChecksum, error };
+    const remainder = readU16(error.quoted.payload, 4) - UDP_HEADER_BYTES - template.length;
+    const isKnown = remainder >= 0 && remainder < LENGTHS;
+    if (!isKnown) return { index: byChecksum, error };
+    return { index: byChecksum % LENGTHS === remainder ? byChecksum : null, remainder, error };
   };
   return { packet, match };
 }

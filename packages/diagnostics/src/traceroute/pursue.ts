@@ -5,7 +5,7 @@ import { awakeClock } from '../sockets/awake-clock.ts';
 import type { FlowLabel, PacketProtocol, PacketSocket, ReceivedPacket } from '../sockets/packet-socket.ts';
 import { unsentFailure } from '../sockets/unsent.ts';
 import { demoteFilters, kindOf } from './answer-kind.ts';
-import type { TraceFlow } from './flow.ts';
+import { LENGTHS, type FlowAnswer, type TraceFlow } from './flow.ts';
 import { awaitedOf, nextPacket, viewFlows, type FlowView, type Wanted } from './flow-view.ts';
 import { FULL_TTL } from './result-fields.ts';
 import { isFull, type TracePacket } from './trace.ts';
@@ -45,8 +45,11 @@ const BURST = 8;
 const BURST_EVERY_MS = 1;
 /** Silence after which the target is asked with the full TTL, and each further hop once. */
 const STALL_MS = 500;
-/** Time from one packet with the full TTL to the next of its flow: a target that limits its errors may have used up its own. */
-const FULL_GAPS_MS = [1_000, 2_000] as const;
+/**
+ * Time from one packet with the full TTL to the next of its flow. Many targets answer one such packet a second, to all that
+ * ask: as many traces as there are packets get their answer. The last ones leave while the first are awaited.
+ */
+const FULL_GAPS_MS = [1_000, 2_000, 1_000, 1_000, 1_000] as const;
 /** Packets with the full TTL, of each flow that needs them. */
 export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
 
@@ -165,8 +168,8 @@ export function pursue(plan: PursuitPlan, signal: AbortSignal, onChange: (trace:
       if (isOver) return;
       const match = flows[flow]!.flow.match(received);
       if (match === undefined) return;
-      const { index, error } = match;
-      const packet = index === null ? likeliest(packets, flow) : packets.filter((one) => one.flow === flow)[index];
+      const { error } = match;
+      const packet = answered(packets, flow, match);
       if (packet === undefined || packet.answer !== null) return;
       const { from, receivedMs, clock: by } = received;
       packet.answer = { from, receivedMs, clock: by, error, kind: kindOf(error, from, plan, packets) };
@@ -220,6 +223,18 @@ function giveUpSilent({ packets, views }: Trace, nowMs: number): boolean {
   );
   for (const packet of silent) packet.isGivenUp = true;
   return silent.length > 0;
+}
+
+function answered(
+  packets: readonly TracePacket[],
+  flow: number,
+  { index, remainder }: FlowAnswer,
+): TracePacket | undefined {
+  if (index === null && remainder === undefined) return likeliest(packets, flow);
+  const own = packets.filter((one) => one.flow === flow);
+  const numbered = index === null ? undefined : own[index];
+  if (numbered !== undefined || remainder === undefined) return numbered;
+  return own.findLast((one) => one.answer === null && one.index % LENGTHS === remainder);
 }
 
 /**

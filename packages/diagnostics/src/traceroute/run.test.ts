@@ -75,6 +75,34 @@ describe('traceroute', () => {
     });
   });
 
+  it('knows the answers behind address translation that changes the quoted checksums', async () => {
+    const translated = (sent: FakeSent): FakeAnswer => {
+      const quoted = ipPacket(FAKE_SOURCES[4], sent.destination, 17, sent.packet.slice(0, 8), 1);
+      quoted[27]! ^= 0x12;
+      return {
+        protocol: 'icmp',
+        data: icmpError(4, 11, 0, quoted),
+        from: router(sent.ttl),
+        hopLimit: 60,
+        rttMs: sent.ttl,
+      };
+    };
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (sent.protocol === 'icmp') return [];
+        if (sent.ttl === 1 || sent.ttl === 9) return [expired(sent, router(sent.ttl))];
+        return [sent.ttl < 10 ? translated(sent) : { ...unreachable(sent, 3, TARGET), rttMs: 10 }];
+      },
+      { protocol: 'udp', queries: 10 },
+      { inTime: true },
+    );
+
+    expect(outcome.hops?.map(({ ip, rtts }) => [ip, new Set(rtts)])).toEqual([
+      ...Array.from({ length: 9 }, (_, index) => [router(index + 1), new Set([index + 1])]),
+      [TARGET, new Set([10])],
+    ]);
+  });
+
   it('takes the median of what was answered', async () => {
     const rtts = [9, 2, 4];
     const { outcome } = await traceOver(
@@ -94,10 +122,13 @@ describe('traceroute', () => {
       rt: null,
       pathMtu: null,
     });
-    expect(outcome).toMatchObject({ stopReason: 'gap_limit', fullTtl: { rtts: [null, null, null], icmp: null } });
+    expect(outcome).toMatchObject({
+      stopReason: 'gap_limit',
+      fullTtl: { rtts: [null, null, null, null, null, null], icmp: null },
+    });
     expect(outcome.hops).toHaveLength(5);
-    // Three for each of five hops, one for each further hop, three with the full TTL.
-    expect(ofTrace(fake)).toHaveLength(15 + 25 + 3);
+    // Three for each of five hops, one for each further hop, six with the full TTL.
+    expect(ofTrace(fake)).toHaveLength(15 + 25 + 6);
   });
 
   it('shows five silent hops after the last one that answered, and has asked all of them', async () => {
@@ -119,7 +150,10 @@ describe('traceroute', () => {
       null,
       null,
     ]);
-    expect(outcome).toMatchObject({ stopReason: 'gap_limit', fullTtl: { rtts: [null, null, null], icmp: null } });
+    expect(outcome).toMatchObject({
+      stopReason: 'gap_limit',
+      fullTtl: { rtts: [null, null, null, null, null, null], icmp: null },
+    });
     const asked = ofTrace(fake).map(({ ttl }) => ttl);
     expect(asked.filter((ttl) => ttl <= 30).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 30 }, (_, index) => index + 1),

@@ -92,6 +92,9 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
     const { hops, flows } = shownPath(trace, dress);
+    const echo = mtu.echo();
+    // Those are packets of the trace’s own protocol with a TTL that goes further than any path.
+    const isEchoed = protocol === 'icmp' && (echo?.received ?? 0) > 0;
     return {
       resolvedIp: target.address,
       protocol,
@@ -101,9 +104,9 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       fullTtl: fullTtlOf(trace, dress),
       pathMtu,
       mtuBlackHole,
-      echo: mtu.echo(),
+      echo,
       clock: clockOf(trace),
-      ...verdict(trace, protocol, target, dress.shown),
+      ...verdict(trace, { protocol, isEchoed }, target, dress.shown),
     };
   } finally {
     mtu.stop();

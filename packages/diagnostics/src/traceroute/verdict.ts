@@ -12,29 +12,35 @@ import { isFull, type TraceAnswer } from './trace.ts';
 
 type Verdict = Pick<Outcome<typeof traceroute>, 'result' | 'rt' | 'error' | 'reached' | 'loop'>;
 
+interface Asked {
+  readonly protocol: 'icmp' | 'udp' | 'tcp';
+  /** Whether the target answered an echo request that looked for the path MTU of a trace by such requests. */
+  readonly isEchoed: boolean;
+}
+
 /** @param shown the address as it may be shown; null where it may not */
 export function verdict(
   trace: Trace,
-  protocol: 'icmp' | 'udp' | 'tcp',
+  asked: Asked,
   target: Target,
   shown: (address: string) => string | null,
 ): Verdict {
   const found = trace.views.find(({ loop }) => loop !== null)?.loop ?? null;
   const loop = found === null ? null : { start: found.start, length: found.length };
-  const reached = isReached(trace);
-  const error = failureOf(trace, protocol, target, shown);
+  const reached = isReached(trace) || asked.isEchoed;
+  const error = failureOf(trace, asked, target, shown);
   if (error === null) return { result: 'success', rt: rtOf(trace), error, reached, loop };
   return { result: outcomeOf(error), rt: null, error, reached, loop };
 }
 
 function failureOf(
   trace: Trace,
-  protocol: 'icmp' | 'udp' | 'tcp',
+  { protocol, isEchoed }: Asked,
   target: Target,
   shown: (address: string) => string | null,
 ): Failure | null {
   if (trace.failure !== null) return trace.failure;
-  const refusal = refusalOf(trace, protocol);
+  const refusal = isEchoed ? null : refusalOf(trace, protocol);
   if (refusal?.error)
     return icmpFailure(
       target.family,
@@ -42,7 +48,7 @@ function failureOf(
       shown(refusal.from),
       target.address,
     );
-  if (isReached(trace)) return null;
+  if (isReached(trace) || isEchoed) return null;
   const loop = trace.views.find((view) => view.loop !== null)?.loop;
   return timedOut('response', loop ? circling(loop) : silence(trace));
 }
@@ -71,8 +77,9 @@ function circling({ start, length }: Loop): string {
     : `The packets go round in a circle of ${length} hops from hop ${start}.`;
 }
 
-function silence({ packets }: Trace): string {
+function silence({ packets, isCut }: Trace): string {
   const answered = packets.filter((packet) => packet.answer !== null && !isFull(packet)).map(({ ttl }) => ttl);
-  if (answered.length === 0) return 'No hop answered, nor did the target.';
-  return `The target was not reached; the last hop that answered is ${Math.max(...answered)}.`;
+  if (answered.length === 0) return `${isCut ? 'Until time ran out no' : 'No'} hop answered, nor did the target.`;
+  const time = isCut ? 'Time ran out: the' : 'The';
+  return `${time} target was not reached; the last hop that answered is ${Math.max(...answered)}.`;
 }

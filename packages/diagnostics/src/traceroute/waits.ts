@@ -8,18 +8,26 @@ const SILENT_HOP_MS = 2_000;
 /** For a packet to a hop that answered others. */
 const KNOWN_HOP_MS = 1_000;
 const WAIT_RTTS = 3;
+/** From the first packet with the full TTL of a flow on, for the answers to all of them. */
+const FULL_WAIT_MS = 7_000;
 
 /** How long the answer to a packet is awaited. */
 export function waitMs(packet: TracePacket, packets: readonly TracePacket[], views: readonly FlowView[]): number {
   const { end, lastAnswered } = views[packet.flow]!;
   const isAtEnd = end !== null && packet.ttl >= end;
   const isBeyond = (end === null && (isFull(packet) || packet.ttl > lastAnswered)) || packet.sentMs === null;
-  if (isBeyond && !views.some(({ reached }) => reached)) return MAX_WAIT_MS;
+  if (isBeyond && !views.some(({ reached }) => reached)) return Math.min(MAX_WAIT_MS, fullWaitMs(packet, packets));
   const isHere = ({ ttl, answer }: TracePacket): boolean =>
     isAtEnd ? answer !== null && answer.kind !== 'expired' : ttl === packet.ttl;
   const here = slowest(packets.filter(isHere));
   if (here > 0) return bounded(WAIT_RTTS * here, KNOWN_HOP_MS);
   return bounded(WAIT_RTTS * slowest(packets.filter(({ ttl }) => ttl > packet.ttl)), SILENT_HOP_MS);
+}
+
+function fullWaitMs(packet: TracePacket, packets: readonly TracePacket[]): number {
+  if (!isFull(packet)) return Infinity;
+  const first = packets.find((one) => isFull(one) && one.flow === packet.flow)!;
+  return first.awaitedMs + FULL_WAIT_MS - packet.awaitedMs;
 }
 
 function slowest(packets: readonly TracePacket[]): number {

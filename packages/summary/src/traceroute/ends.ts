@@ -1,7 +1,7 @@
 import type { LookUpPlace, PathEnd } from '@vantage/contract';
 
 import { found, type Found } from '../finding.ts';
-import { groupBy } from '../report.ts';
+import { groupBy, type Report } from '../report.ts';
 import { answersEchoAlone } from '../sides.ts';
 import { thresholds } from '../thresholds.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
@@ -9,11 +9,22 @@ import { findDeadWays } from './dead-ways.ts';
 import { findRefusals, refusalOf } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceReport } from './trace.ts';
 
-export function findEnds(traces: readonly Trace[], placeOf: LookUpPlace | undefined): readonly Found[] {
+/** @param unproved the reports whose silence proves nothing */
+export function findEnds(
+  traces: readonly Trace[],
+  unproved: readonly Report[],
+  placeOf: LookUpPlace | undefined,
+): readonly Found[] {
+  const isUnproved = ({ report }: Trace): boolean => unproved.includes(report as Report);
+  const silent = traces.filter((trace) => reasonOf(trace) === 'silent');
   return [
     ...loops(traces),
     ...findRefusals(traces),
-    ...stops(traces, placeOf),
+    ...stops(
+      silent.filter((trace) => !isUnproved(trace)),
+      placeOf,
+    ),
+    ...unheard(silent.filter(isUnproved)),
     ...cuts(traces),
     ...findDeadWays(traces),
     ...blackHoles(traces),
@@ -65,8 +76,7 @@ function placeOrPosition({ hop, routers: [router] }: Step): string {
   return router?.ip ?? `hop ${hop}`;
 }
 
-function stops(traces: readonly Trace[], placeOf: LookUpPlace | undefined): readonly Found[] {
-  const silent = traces.filter((trace) => reasonOf(trace) === 'silent');
+function stops(silent: readonly Trace[], placeOf: LookUpPlace | undefined): readonly Found[] {
   const keyOf = (trace: Trace): string => {
     const last = lastAnswer(trace);
     return last === undefined ? '' : placeKey(last);
@@ -85,6 +95,14 @@ function stops(traces: readonly Trace[], placeOf: LookUpPlace | undefined): read
     const text = `Nothing answers beyond ${listed(where, 3)}, on the way from ${who}.${note}`;
     return found('path_stops', 'warning', reports(own), text, `the path ends at ${stepText(last)}`);
   });
+}
+
+/** The target leaves most packets of others unanswered too: that one hears nothing may be chance. */
+function unheard(traces: readonly Trace[]): readonly Found[] {
+  if (traces.length === 0) return [];
+  const lengths = listed(unique(traces.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
+  const text = `Nothing came back to ${naming(reports(traces))} from beyond hop ${lengths}. The target answers some packets only of the probes that reach it: packets are lost, or it limits its answers, and that one hears none proves no more.`;
+  return [found('path_cut', 'info', reports(traces), text)];
 }
 
 /** Traces that ended before their path did: that says nothing of the last router they saw. */
@@ -115,9 +133,11 @@ function cutShort(cut: readonly Trace[]): readonly Found[] {
     const { isReached, stopReason } = own[0]!;
     const why = whyCut.get(stopReason ?? '') ?? 'it was ended';
     const shown = listed(unique(own.map(({ steps }) => String(steps.length))));
-    const target = isReached ? 'The target answers' : 'The target does not answer';
+    const isUnknown = !isReached && stopReason === 'deadline';
+    const silence = isUnknown ? 'Whether the target answers is not known' : 'The target does not answer';
+    const target = isReached ? 'The target answers' : silence;
     const text = `${target}, and its path from ${naming(reports(own))} is known up to hop ${shown} only: ${why}. What comes after is not known.`;
-    return found('path_cut', isReached ? 'info' : 'warning', reports(own), text);
+    return found('path_cut', isReached || isUnknown ? 'info' : 'warning', reports(own), text);
   });
 }
 

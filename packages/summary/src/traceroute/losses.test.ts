@@ -259,12 +259,48 @@ describe('traces that end before their path does', () => {
     expect(lines(of(0))).toEqual(['down_everywhere critical: fra-1', 'path_stops warning: fra-1']);
   });
 
-  it('blame no router where time ran out', () => {
-    const cut = { stopReason: 'deadline' as const, fullTtl: null };
-    const summary = summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 5 5 5', '* * *'], cut) });
+  it('prove nothing where time ran out before the target was asked often enough', () => {
+    const silent = [access, '192.0.2.1 5 5 5', '* * *'];
+    const cut = (asked: number, flows = 1): ReturnType<typeof summaryOf> => {
+      const flow = { reached: false, stopReason: 'deadline' as const, hops: [[0], [0], [null]] };
+      const rtts = Array.from({ length: asked }, () => null);
+      const fields = { stopReason: 'deadline' as const, flows: Array.from({ length: flows }, () => flow) };
+      return summaryOf('traceroute', { 'fra-1': trace(silent, { ...fields, fullTtl: { rtts, icmp: null } }) });
+    };
 
-    expect(lines(summary)).toContain('path_cut warning: fra-1');
-    expect(lines(summary).join()).not.toContain('path_stops');
+    expect([cut(4).verdict, ...lines(cut(4))]).toEqual(['unknown', 'path_cut info: fra-1']);
+    expect(cut(4).headline).toBe('No probe can tell whether example.com is reached: nothing came back in time.');
+    expect(textOf(cut(4), 'path_cut')).toContain('Whether the target answers is not known');
+    expect(cut(5, 2).verdict).toBe('unknown');
+    expect(cut(5).verdict).toBe('down');
+    expect(cut(10, 2).verdict).toBe('down');
+    expect(lines(cut(5)).join()).not.toContain('path_stops');
+  });
+
+  it('are down where time ran out in a circle', () => {
+    const looping = ['192.0.2.1 1', '192.0.2.2 2', '192.0.2.1 3', '192.0.2.2 4'];
+    const fields = { stopReason: 'deadline' as const, loop: { start: 1, length: 2 } };
+
+    expect(summaryOf('traceroute', { 'fra-1': trace(looping, fields) }).verdict).toBe('down');
+  });
+});
+
+describe('a probe that hears nothing from a target', () => {
+  const silent = trace([access, '192.0.2.1 5 5 5', '* * *'], { stopReason: 'gap_limit' });
+  const beside = (row: string): ReturnType<typeof summaryOf> =>
+    summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 5 5 5', row]), 'nyc-1': silent });
+
+  it('proves nothing where the target leaves most packets of another unanswered', () => {
+    const summary = beside('203.0.113.1 * 9 *');
+
+    expect(summary).toMatchObject({ verdict: 'up', counts: { up: 1, down: 0, silent: 1 } });
+    expect(lines(summary)).toEqual(['path_cut info: nyc-1', 'loss_at_target info: fra-1']);
+    expect(summary.headline).toContain('; one probe heard nothing from it, which proves nothing.');
+  });
+
+  it('is down where the target answers another as it should', () => {
+    expect(beside('203.0.113.1 9 9 9').verdict).toBe('partial');
+    expect(beside('203.0.113.1 9 9 *').verdict).toBe('partial');
   });
 });
 
