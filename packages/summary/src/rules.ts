@@ -167,7 +167,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   jitter_high: degrading(
     ['warning', 'info'],
-    `ping: \`jitter\` above ${t.jitter.minMs} ms and above ${t.jitter.shareOfMean * 100} % of \`rttAvg\`, with ${t.jitter.minReplies} replies or more. Warning where many probes see it.`,
+    `ping: \`jitter\` above ${t.jitter.minMs} ms and above ${t.jitter.shareOfMean * 100} % of \`rttAvg\`, with ${t.jitter.minReplies} replies or more, whichever of the replies is left out: one slow packet is no jitter. Warning where many probes see it.`,
   ),
   replies_odd: rule(
     ['warning', 'info'],

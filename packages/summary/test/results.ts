@@ -14,7 +14,8 @@ export function ping(rtts: readonly (number | null)[], fields: ResultOf<'ping'> 
   const steps = known.slice(1).map((rtt, index) => Math.abs(rtt - known[index]!));
   const jitter = steps.length === 0 ? null : steps.reduce((sum, step) => sum + step, 0) / steps.length;
   const rttMin = Math.min(...known);
-  return ok({ rt: rttAvg, rttMin, rttAvg, rttMax: Math.max(...known), jitter, ...counts, ...fields });
+  const packets = rtts.map((rtt, index) => ({ seq: index + 1, rtt, ttl: 60, from: '203.0.113.1', duplicate: false }));
+  return ok({ rt: rttAvg, rttMin, rttAvg, rttMax: Math.max(...known), jitter, packets, ...counts, ...fields });
 }
 
 export const lost = ping([null, null, null, null]);

@@ -15,7 +15,7 @@ export function findEnds(
   unproved: readonly Report[],
   placeOf: LookUpPlace | undefined,
 ): readonly Found[] {
-  const isUnproved = ({ report }: Trace): boolean => unproved.includes(report as Report);
+  const isUnproved = ({ report }: Trace): boolean => unproved.includes(report);
   const silent = traces.filter((trace) => reasonOf(trace) === 'silent');
   return [
     ...loops(traces),

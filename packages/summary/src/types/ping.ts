@@ -39,9 +39,16 @@ function loss(answered: readonly PingReport[]): readonly Found[] {
 function jitter(answered: readonly PingReport[]): readonly Found[] {
   const { minMs, shareOfMean, minReplies } = thresholds.jitter;
   const measured = answered.filter(({ result }) => (result.pingCompleted ?? 0) >= minReplies);
+  const isHigh = (jitter: number, meanMs: number): boolean => jitter > minMs && jitter > shareOfMean * meanMs;
   const high = measured.filter(({ result }) => {
     const { jitter, rttAvg } = result;
-    return typeof jitter === 'number' && jitter > minMs && jitter > shareOfMean * (rttAvg ?? 0);
+    if (typeof jitter !== 'number' || !isHigh(jitter, rttAvg ?? 0)) return false;
+    const rtts = (result.packets ?? []).flatMap(({ rtt, duplicate }) => (rtt === null || duplicate ? [] : [rtt]));
+    // One slow packet, such as the first while an address is looked up on a link, is no jitter.
+    return rtts.every((_, index) => {
+      const others = rtts.toSpliced(index, 1);
+      return isHigh(meanStep(others), mean(others));
+    });
   });
   if (high.length === 0) return [];
   const values = listed(
@@ -51,6 +58,15 @@ function jitter(answered: readonly PingReport[]): readonly Found[] {
   return [
     found('jitter_high', severityByShare(high.length, measured.length), high, text, 'the round-trip times vary much'),
   ];
+}
+
+/** The mean of the absolute differences of neighbours. */
+function meanStep(values: readonly number[]): number {
+  return mean(values.slice(1).map((value, index) => Math.abs(value - values[index]!)));
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
 function oddities(answered: readonly PingReport[]): readonly Found[] {
