@@ -167,11 +167,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   jitter_high: degrading(
     ['warning', 'info'],
-    `ping: \`jitter\` above ${t.jitter.minMs} ms and above ${t.jitter.shareOfMean * 100} % of \`rttAvg\`, with ${t.jitter.minReplies} replies or more, whichever of the replies is left out: one slow packet is no jitter. Warning where many probes see it.`,
+    `ping: \`jitter\` above ${t.jitter.minMs} ms and above ${t.jitter.shareOfMean * 100} % of \`rttAvg\`, with ${t.jitter.minReplies} replies or more, and so without the reply that is farthest from the median: one slow packet is no jitter. Warning where many probes see it.`,
   ),
   replies_odd: rule(
     ['warning', 'info'],
-    'ping: duplicate, late, reordered or corrupted replies. Warning where some are corrupted.',
+    'ping: duplicate, late, reordered or corrupted replies. Warning where some are corrupted, and where all that came were late: the target is there, which makes it `degraded` and not `down`.',
   ),
   latency_outlier: rule(
     ['warning', 'info'],
@@ -224,7 +224,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   packets_unfit: rule(
     ['warning', 'info'],
-    'ping: `packet_too_big`, and `time_exceeded` where the request asked for a TTL below 64: no answer of the target’s.',
+    'ping: `packet_too_big`, and `time_exceeded` where the request asked for a TTL below 64, unless the TTL of the error shows that its sender is so near that the packets went in a circle: no answer of the target’s.',
   ),
   probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),

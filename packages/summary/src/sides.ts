@@ -56,7 +56,7 @@ function sideOf(type: string, report: Report, all: readonly Report[]): Side {
   const { outcome, result } = report;
   if (outcome === 'pending') return 'pending';
   if (outcome === 'error' || result.error?.source === 'probe') return 'notMeasured';
-  if (type === 'ping' && outcome === 'failure' && isUnfit(report.result)) return 'notMeasured';
+  if (type === 'ping' && outcome !== 'success') return unansweredSide(report.result);
   if (type === 'http') return httpSide(outcome, report.result);
   if (type === 'dns') return dnsSide(outcome, report.result);
   if (outcome === 'success') return 'up';
@@ -96,10 +96,29 @@ export function answersEchoAlone({ protocol, reached, echo }: ResultOf<'tracerou
 /** The TTL that packets get without a wish: what it does not reach is not reached by any ordinary packet. */
 const ORDINARY_TTL = 64;
 
+/** A reply that came too late to count is one: the target is there. */
+function unansweredSide(result: ResultOf<'ping'>): Side {
+  if ((result.anomalies?.late ?? 0) > 0) return 'impaired';
+  return isUnfit(result) ? 'notMeasured' : 'down';
+}
+
 /** True if the TTL or the size that the request gave the packets ended them on the way: the target was not asked. */
-function isUnfit({ error, ttl }: ResultOf<'ping'>): boolean {
+function isUnfit({ error, ttl, packets = [] }: ResultOf<'ping'>): boolean {
   if (error?.code === 'packet_too_big') return true;
-  return error?.code === 'time_exceeded' && ttl !== undefined && ttl < ORDINARY_TTL;
+  if (error?.code !== 'time_exceeded' || ttl === undefined || ttl >= ORDINARY_TTL) return false;
+  return !packets.some((row) => row.icmp !== undefined && row.ttl !== null && isInCircle(ttl, row.ttl));
+}
+
+/** Initial TTLs of ICMP errors. */
+const INITIAL_TTLS = [64, 128, 255] as const;
+
+/**
+ * Whether a packet with so large a TTL ran out of hops at a router that is near, by the TTL with which the router's error
+ * came: then it went round in a circle, and a larger TTL would not have helped. The way back may be shorter than the way there.
+ */
+function isInCircle(ttl: number, errorTtl: number): boolean {
+  const hops = INITIAL_TTLS.find((initial) => initial >= errorTtl)! - errorTtl + 1;
+  return ttl - hops > Math.max(8, ttl / 2);
 }
 
 /** An answer that proves nothing is as silence; one that no resolver would take is none, whatever its rcode. */

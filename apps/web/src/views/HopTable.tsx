@@ -2,34 +2,15 @@ import type { JSX } from 'preact';
 
 import { duration } from '../format.ts';
 import { scaleTo } from './scale.ts';
+import { stopText } from './stop-text.ts';
 import type { FieldsOf } from './types.ts';
 
 type Hop = NonNullable<FieldsOf<'traceroute'>['hops']>[number];
 
-/** Why a trace shows no further hop; nothing of one that came to the target. */
-export function StopNote({ stopReason, fullTtl, reached, protocol, echo }: FieldsOf<'traceroute'>): JSX.Element | null {
-  const why = stopWords.get(stopReason ?? 'completed');
-  if (why === undefined) return null;
-  const rtts = fullTtl?.rtts ?? [];
-  const answered = rtts.filter((rtt) => rtt !== null);
-  const target = rtts.length === 0 ? '' : ` The target itself answered ${answered.length} of ${rtts.length} packets.`;
-  const isThere = reached === false && protocol !== 'icmp' && (echo?.received ?? 0) > 0;
-  return (
-    <p class="note">
-      {why}
-      {target}
-      {isThere ? ' It answers echo requests.' : ''}
-    </p>
-  );
+export function StopNote(result: FieldsOf<'traceroute'>): JSX.Element | null {
+  const text = stopText(result);
+  return text === null ? null : <p class="note">{text}</p>;
 }
-
-const stopWords: ReadonlyMap<string, string> = new Map([
-  ['hop_limit', 'The trace was to show no further hop.'],
-  ['gap_limit', 'No later hop answered.'],
-  ['unreachable', 'An ICMP error ended the path.'],
-  ['loop', 'The packets go round in a circle.'],
-  ['deadline', 'The trace was ended before it was complete.'],
-]);
 
 /** A path hop by hop, as traceroute prints it, with a bar for the time. */
 export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element | null {

@@ -7,6 +7,7 @@ import { layOutPaths } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 import { phasesOf } from './phases.ts';
 import { scaleTo } from './scale.ts';
+import { stopText } from './stop-text.ts';
 
 describe('a scale', () => {
   it.each([
@@ -21,6 +22,42 @@ describe('a scale', () => {
     expect(scale.max).toBeCloseTo(max);
     expect(scale.ticks).toEqual(ticks.map((tick) => expect.closeTo(tick)));
     expect(scale.percent(scale.max * 2)).toBe(100);
+  });
+});
+
+describe('the note below the hops of a trace', () => {
+  const silent = { rtts: [null, null], icmp: null };
+  const echo = { sent: 3, received: 2 };
+
+  it.each([
+    ['came to the target', { stopReason: 'completed', reached: true }, null],
+    ['is of an older probe', { reached: true }, null],
+    ['has a silent end', { stopReason: 'gap_limit', reached: false }, 'No later hop answered.'],
+    [
+      'has asked the target with the full TTL',
+      { stopReason: 'hop_limit', reached: true, fullTtl: { rtts: [9, null, 8], icmp: null } },
+      'The trace was to show no further hop. The target itself answered 2 of 3 packets.',
+    ],
+    [
+      'goes to a target that answers echo requests alone',
+      { stopReason: 'gap_limit', reached: false, protocol: 'udp', fullTtl: silent, echo },
+      'No later hop answered. The target itself answered 0 of 2 packets. It answers echo requests.',
+    ],
+    [
+      'goes to a target that limits its echo replies',
+      { stopReason: 'gap_limit', reached: true, protocol: 'icmp', fullTtl: silent, echo },
+      'No later hop answered. The target itself answered 0 of 2 packets. It answered 2 of 3 further echo requests.',
+    ],
+    [
+      'goes to a silent target',
+      { stopReason: 'gap_limit', reached: false, protocol: 'tcp', fullTtl: silent, echo: { sent: 3, received: 0 } },
+      'No later hop answered. The target itself answered 0 of 2 packets.',
+    ],
+    ['was ended', { stopReason: 'deadline', reached: false }, 'The trace was ended before it was complete.'],
+    ['met an ICMP error', { stopReason: 'unreachable', reached: false }, 'An ICMP error ended the path.'],
+    ['goes round', { stopReason: 'loop', reached: false }, 'The packets go round in a circle.'],
+  ] as const)('of one that %s', (_what, result, text) => {
+    expect(stopText(result as Parameters<typeof stopText>[0])).toBe(text);
   });
 });
 

@@ -16,7 +16,11 @@ const packetRow = Type.Object(
     seq: Type.Integer({ minimum: 1, description: 'Number of the packet within the check, from 1.' }),
     rtt: nullable(durationSchema),
     ttl: nullable(
-      Type.Integer({ minimum: 0, maximum: 255, description: 'TTL or hop limit at arrival; null where not known.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 255,
+        description: 'TTL or hop limit at arrival of the reply, or else of the ICMP error; null where not known.',
+      }),
     ),
     from: nullable({ ...addressSchema, description: 'Who sent the reply, or else the ICMP error.' }),
     duplicate: Type.Boolean({ description: 'True for a second reply to a packet that was answered already.' }),

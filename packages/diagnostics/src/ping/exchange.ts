@@ -62,9 +62,9 @@ export async function exchange(
     const { receivedMs, clock, hopLimit, from } = packet;
     if (sent.replies.length < MAX_REPLIES) sent.replies.push({ receivedMs, clock, hopLimit, from });
   };
-  const receiveError = (error: IcmpError, from: string): void => {
+  const receiveError = (error: IcmpError, { from, hopLimit }: ReceivedPacket): void => {
     const sent = quotedPacket(state, plan, error);
-    if (sent !== undefined && error.intact) sent.icmp ??= { error, from, readMs: clock.now() };
+    if (sent !== undefined && error.intact) sent.icmp ??= { error, from, hopLimit, readMs: clock.now() };
   };
 
   socket.onLost((error) => {
@@ -77,7 +77,7 @@ export async function exchange(
     const message = packet.protocol === 'icmp' ? parseIcmp(plan.target.family, packet.data) : undefined;
     if (message === undefined) return;
     if (message.kind === 'echo-reply') receiveReply(message, packet);
-    else receiveError(message, packet.from);
+    else receiveError(message, packet);
     if (state.packets.length === plan.count && state.packets.every(({ replies }) => replies.length > 0)) over.abort();
     onChange(state);
     onProgress();

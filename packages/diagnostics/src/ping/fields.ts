@@ -52,7 +52,8 @@ function packetRows(packet: SentPacket, target: Target, context: DiagnosticConte
   const notice = icmp === null ? {} : { icmp: icmpNotice(icmp, target, context, 'icmp').notice };
   const [answer, ...duplicates] = packet.replies.filter((reply) => isInTime(packet, reply));
   if (sentMs === null || answer === undefined) {
-    return [{ seq, rtt: null, ttl: null, from: notice.icmp?.from ?? null, duplicate: false, ...notice }];
+    const ttl = icmp?.hopLimit ?? null;
+    return [{ seq, rtt: null, ttl, from: notice.icmp?.from ?? null, duplicate: false, ...notice }];
   }
   return [answer, ...duplicates].map((reply, index) => ({
     seq,

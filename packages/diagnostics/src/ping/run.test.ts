@@ -244,7 +244,8 @@ describe('ping', () => {
       pingCompleted: 4 - refused.length,
       loss: refused.length / 4,
     });
-    expect(outcome.packets?.filter(({ icmp }) => icmp?.type === 3).map(({ seq }) => seq)).toEqual(refused);
+    const rows = outcome.packets?.filter(({ icmp }) => icmp?.type === 3);
+    expect(rows?.map(({ seq, ttl, from }) => [seq, ttl, from])).toEqual(refused.map((seq) => [seq, 60, '203.0.113.9']));
     expect(fake.sent).toHaveLength(4);
   });
 

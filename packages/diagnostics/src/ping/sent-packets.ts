@@ -38,8 +38,8 @@ export interface SentPacket {
   sentMs: number | null;
   /** The first is the answer, the rest are duplicates. */
   readonly replies: Reply[];
-  /** The first ICMP error about the packet, and when it was read by the awake clock. */
-  icmp: (ReceivedIcmp & { readonly readMs: number }) | null;
+  /** The first ICMP error about the packet, with the TTL that it came with, and when it was read by the awake clock. */
+  icmp: (ReceivedIcmp & { readonly hopLimit: number | null; readonly readMs: number }) | null;
 }
 
 export interface Exchange {

@@ -1,4 +1,5 @@
 import { found, severityByShare, type Found } from '../finding.ts';
+import { median } from '../geography.ts';
 import type { Report, ResultOf } from '../report.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, ms, percent } from '../words.ts';
@@ -8,7 +9,8 @@ type PingReport = Report<ResultOf<'ping'>>;
 
 export function findPing(reports: readonly PingReport[]): readonly Found[] {
   const answered = reports.filter(({ result }) => (result.pingCompleted ?? 0) > 0);
-  return [...loss(answered), ...jitter(answered), ...oddities(answered), ...findIcmp(reports)];
+  const late = reports.filter(({ result }) => result.pingCompleted === 0 && (result.anomalies?.late ?? 0) > 0);
+  return [...loss(answered), ...jitter(answered), ...oddities(answered), ...allLate(late), ...findIcmp(reports)];
 }
 
 function loss(answered: readonly PingReport[]): readonly Found[] {
@@ -45,10 +47,8 @@ function jitter(answered: readonly PingReport[]): readonly Found[] {
     if (typeof jitter !== 'number' || !isHigh(jitter, rttAvg ?? 0)) return false;
     const rtts = (result.packets ?? []).flatMap(({ rtt, duplicate }) => (rtt === null || duplicate ? [] : [rtt]));
     // One slow packet, such as the first while an address is looked up on a link, is no jitter.
-    return rtts.every((_, index) => {
-      const others = rtts.toSpliced(index, 1);
-      return isHigh(meanStep(others), mean(others));
-    });
+    const others = withoutFarthest(rtts);
+    return rtts.length === 0 || isHigh(meanStep(others), mean(others));
   });
   if (high.length === 0) return [];
   const values = listed(
@@ -58,6 +58,22 @@ function jitter(answered: readonly PingReport[]): readonly Found[] {
   return [
     found('jitter_high', severityByShare(high.length, measured.length), high, text, 'the round-trip times vary much'),
   ];
+}
+
+function allLate(late: readonly PingReport[]): readonly Found[] {
+  if (late.length === 0) return [];
+  const values = listed(
+    late.map(({ probe, result }) => `${probe} ${result.anomalies!.late} of ${result.pingCount ?? 0}`),
+  );
+  const text = `Replies came, and all of them after more than four seconds, too late to count: ${values}.`;
+  return [found('replies_odd', 'warning', late, text, 'its replies come too late')];
+}
+
+/** Without the value that is farthest from the median. */
+function withoutFarthest(values: readonly number[]): readonly number[] {
+  const middle = median(values);
+  const distances = values.map((value) => Math.abs(value - middle));
+  return values.toSpliced(distances.indexOf(Math.max(...distances)), 1);
 }
 
 /** The mean of the absolute differences of neighbours. */

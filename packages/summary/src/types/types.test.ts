@@ -28,6 +28,14 @@ describe('a ping check', () => {
     ['many probes have jitter', each('fra-1 ber-1', restless), ['jitter_high warning: ber-1 fra-1']],
     ['jitter is small beside the round trip', { 'fra-1': ping([300, 350, 300, 350]) }, []],
     ['jitter is small by itself', { 'fra-1': ping([1, 15, 1, 15]) }, []],
+    ['the first reply alone is slow', { 'fra-1': ping([180, 10, 11, 10]) }, []],
+    ['one reply in the middle is slow', { 'fra-1': ping([10, 11, 180, 10]) }, []],
+    ['one reply of three is slow', { 'fra-1': ping([180, 10, 11]) }, []],
+    [
+      'the first reply is slow and the others vary',
+      { 'fra-1': ping([180, 10, 70, 9, 66]) },
+      ['jitter_high info: fra-1'],
+    ],
     ['two replies are too few for jitter', { 'fra-1': ping([100, 200]) }, []],
     [
       'replies come twice',
@@ -74,6 +82,18 @@ describe('ports of probes that met an ICMP error', () => {
   });
 });
 
+describe('pings whose replies are all late', () => {
+  it('have a target that is there, and not as it should', () => {
+    const anomalies = { duplicates: 0, late: 2, reordered: 0, corrupted: 0 };
+    const summary = summaryOf('ping', { 'fra-1': ping([null, null, null, null], { anomalies }) });
+
+    expect([summary.verdict, ...own(summary)]).toEqual(['degraded', 'replies_odd warning: fra-1']);
+    expect(textOf(summary, 'replies_odd')).toBe(
+      'Replies came, and all of them after more than four seconds, too late to count: fra-1 2 of 4.',
+    );
+  });
+});
+
 describe('pings that met an ICMP error', () => {
   const hostUnreachable = { type: 3, code: 1, from: '192.0.2.9' };
   const refusedRow = { seq: 1, rtt: null, ttl: null, from: '192.0.2.9', duplicate: false, icmp: hostUnreachable };
@@ -113,6 +133,31 @@ describe('pings that met an ICMP error', () => {
     ['the TTL asked for is what any packet has', { ttl: 64 }],
   ])('are an outage where packets run out of hops and %s', (_reason, fields) => {
     expect(summaryOf('ping', { 'fra-1': onTheWay('time_exceeded', fields) }).verdict).toBe('down');
+  });
+
+  const exceededRow = (ttl: number | null) => ({
+    ...{ ...refusedRow, ttl, icmp: { type: 11, code: 0, from: '192.0.2.9' } },
+  });
+
+  it.each([
+    ['three hops away', 253],
+    ['three hops away, with another initial TTL', 62],
+    ['twenty hops away', 236],
+  ])('are an outage where packets with a TTL of 63 ran out of hops at a router %s', (_where, ttl) => {
+    const result = onTheWay('time_exceeded', { ttl: 63, packets: [exceededRow(ttl)] });
+
+    expect(summaryOf('ping', { 'fra-1': result }).verdict).toBe('down');
+  });
+
+  it.each([
+    ['as far away as their TTL', 40, 216],
+    ['somewhat nearer on the way back', 40, 230],
+    ['next to the probe, as they asked', 3, 255],
+    ['of unknown distance', 63, null],
+  ])('say nothing of the target where the router is %s', (_where, ttl, errorTtl) => {
+    const result = onTheWay('time_exceeded', { ttl, packets: [exceededRow(errorTtl)] });
+
+    expect(summaryOf('ping', { 'fra-1': result }).verdict).toBe('unknown');
   });
 
   it('say of large packets that nothing came back to that these were large', () => {

@@ -87,6 +87,7 @@ export const answerCases: FindingCases = {
         summaryOf('ping', { 'fra-1': ping([300, 350, 300, 350]) }),
       ],
       ['short round trips that differ by little', summaryOf('ping', { 'fra-1': ping([1, 15, 1, 15]) })],
+      ['one slow reply, the first', summaryOf('ping', { 'fra-1': ping([200, 10, 11, 10]) })],
       ['two replies', summaryOf('ping', { 'fra-1': ping([20, 90]) })],
     ],
   },

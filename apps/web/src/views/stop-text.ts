@@ -1,0 +1,26 @@
+import type { FieldsOf } from './types.ts';
+
+/** Why a trace shows no further hop, and what is known of the target all the same; null for one that came to the target. */
+export function stopText({ stopReason, fullTtl, reached, protocol, echo }: FieldsOf<'traceroute'>): string | null {
+  const why = stopWords.get(stopReason ?? 'completed');
+  if (why === undefined) return null;
+  const rtts = fullTtl?.rtts ?? [];
+  const answered = rtts.filter((rtt) => rtt !== null);
+  const isEchoed = (echo?.received ?? 0) > 0;
+  return [
+    why,
+    ...(rtts.length === 0 ? [] : [`The target itself answered ${answered.length} of ${rtts.length} packets.`]),
+    ...(isEchoed && reached === false && protocol !== 'icmp' ? ['It answers echo requests.'] : []),
+    ...(isEchoed && reached === true && protocol === 'icmp' && answered.length === 0
+      ? [`It answered ${echo!.received} of ${echo!.sent} further echo requests.`]
+      : []),
+  ].join(' ');
+}
+
+const stopWords: ReadonlyMap<string, string> = new Map([
+  ['hop_limit', 'The trace was to show no further hop.'],
+  ['gap_limit', 'No later hop answered.'],
+  ['unreachable', 'An ICMP error ended the path.'],
+  ['loop', 'The packets go round in a circle.'],
+  ['deadline', 'The trace was ended before it was complete.'],
+]);
