@@ -47,10 +47,11 @@ export const findingCodes = {
   tls_slow: 'The TLS handshake took long in relation to the TCP handshake.',
   certificate_expired: 'The certificate has expired.',
   certificate_not_yet_valid: 'The certificate is not valid yet.',
-  certificate_expires_soon: 'The certificate expires within 14 days.',
+  certificate_expires_soon: 'The certificate expires within 14 days, or sooner if it was made for a short time.',
   certificate_hostname_mismatch: 'The certificate is not for the host.',
   certificate_revoked: 'The certificate is revoked.',
   certificate_untrusted: 'The certificate is not trusted.',
+  certificate_browser_refused: 'Chromium refuses the certificate, and OpenSSL accepts it.',
   certificate_staple_bad:
     'The stapled OCSP response is missing or bad, for which some browsers refuse the certificate.',
   certificate_fails_on_some: 'The certificate is refused by some probes and accepted by others.',

@@ -82,6 +82,7 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
   });
   const critical = '1.2.3.4.5 = critical, ASN1:UTF8String:x';
   const explicitCurve = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-pkeyopt', 'ec_param_enc:explicit'];
+  const curve = (name: string): readonly string[] => ['ec', '-pkeyopt', `ec_paramgen_curve:${name}`];
   const pss = ['rsa-pss', '-pkeyopt', 'rsa_keygen_bits:2048'];
 
   const sent: Readonly<Record<string, Sent>> = {
@@ -167,6 +168,27 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
     'name-with-dot': unnamed([`DNS:${CORPUS_HOST}.`]),
     'name-upper-case': unnamed([`DNS:${CORPUS_HOST.toUpperCase()}`]),
     'address-as-name': { ...unnamed(['DNS:127.0.0.1']), host: '127.0.0.1' },
+    'wildcard-of-registry': { ...unnamed(['DNS:*.co.uk']), host: 'example.co.uk' },
+    'wildcard-of-registry-by-rule': { ...unnamed(['DNS:*.foo.ck']), host: 'example.foo.ck' },
+    'wildcard-of-registry-exception': { ...unnamed(['DNS:*.www.ck']), host: 'example.www.ck' },
+    'wildcard-below-private-suffix': { ...unnamed(['DNS:*.github.io']), host: 'example.github.io' },
+    'wildcard-of-unknown-domain': { ...unnamed(['DNS:*.corp.intranet-x']), host: 'example.corp.intranet-x' },
+    // What Chromium refuses, and OpenSSL does not.
+    'good-p384': plain(leaf({ key: curve('P-384') })),
+    'good-authority-p521': under(authority({ key: curve('P-521') })),
+    'good-sha512': plain(leaf({ digest: 'sha512' })),
+    'good-for-ten-years': plain(leaf({ until: 3_650 })),
+    'key-ed25519': plain(leaf({ key: ['ed25519'] })),
+    'key-ed448': plain(leaf({ key: ['ed448'] })),
+    'key-p521': plain(leaf({ key: curve('P-521') })),
+    'key-rsa-pss': plain(leaf({ key: pss })),
+    'authority-ed25519': under(authority({ key: ['ed25519'] })),
+    'authority-secp256k1': under(authority({ key: curve('secp256k1') })),
+    'authority-rsa-pss': under(authority({ key: pss })),
+    'signature-sha224': plain(leaf({ digest: 'sha224' })),
+    'signature-rsa-sha224': under(authority({ key: ['rsa:2048'] }), { digest: 'sha224' }),
+    'key-not-for-signing': plain(leaf({ key: ['rsa:2048'], extensions: ['keyUsage = keyEncipherment'] })),
+    'for-old-servers': plain(leaf({ extensions: ['extendedKeyUsage = 2.16.840.1.113730.4.1'] })),
     // Revocation.
     revoked: stapled(leaf(), { revoked: true }),
     'revoked-expired': stapled(leaf({ from: -90, until: -2 }), { revoked: true }),

@@ -2,6 +2,8 @@
 export interface Expectation {
   /** Codes of `tls.faults`, each with the position of its certificate in `tls.chain`, in their order. */
   readonly check: readonly string[];
+  /** Positions in `tls.chain` of what `tls.chromiumFaults` names. */
+  readonly chromiumFaults?: readonly number[];
   /** Every error that `openssl s_client -auth_level 2` prints, in its order. */
   readonly openssl: readonly string[];
   /** Whether curl takes it. Its reason is the first of those of OpenSSL. */
@@ -11,6 +13,9 @@ export interface Expectation {
   /** Why the check accepts what one of the others refuses, or refuses what one accepts. */
   readonly why?: string;
 }
+
+const registry = 'OpenSSL takes a wildcard for all domains of a registry, and no browser does';
+const named = 'the check names it in `chromiumFaults`: programs that are no browsers take it';
 
 export const expectations: Readonly<Record<string, Expectation>> = {
   good: { check: [], openssl: [], curl: true, chromium: '200' },
@@ -145,6 +150,7 @@ export const expectations: Readonly<Record<string, Expectation>> = {
     chromium: 'ERR_CERT_INVALID',
   },
   'weak-leaf-pss-sha1': {
+    chromiumFaults: [1],
     check: ['tls_weak_key@0'],
     openssl: ['CA signature digest algorithm too weak'],
     curl: false,
@@ -393,5 +399,114 @@ export const expectations: Readonly<Record<string, Expectation>> = {
     ],
     curl: false,
     chromium: 'ERR_CERT_INVALID',
+  },
+  'wildcard-of-registry': {
+    check: ['tls_hostname_mismatch@0'],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_CERT_COMMON_NAME_INVALID',
+    why: registry,
+  },
+  'wildcard-of-registry-by-rule': {
+    check: ['tls_hostname_mismatch@0'],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_CERT_COMMON_NAME_INVALID',
+    why: registry,
+  },
+  'wildcard-of-registry-exception': { check: [], openssl: [], curl: true, chromium: '200' },
+  'wildcard-below-private-suffix': { check: [], openssl: [], curl: true, chromium: '200' },
+  'wildcard-of-unknown-domain': { check: [], openssl: [], curl: true, chromium: '200' },
+  'good-p384': { check: [], openssl: [], curl: true, chromium: '200' },
+  'good-authority-p521': { check: [], openssl: [], curl: true, chromium: '200' },
+  'good-sha512': { check: [], openssl: [], curl: true, chromium: '200' },
+  'good-for-ten-years': { check: [], openssl: [], curl: true, chromium: '200' },
+  'key-ed25519': {
+    check: [],
+    chromiumFaults: [0],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_SSL_VERSION_OR_CIPHER_MISMATCH',
+    why: named,
+  },
+  'key-ed448': {
+    check: [],
+    chromiumFaults: [0],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_SSL_VERSION_OR_CIPHER_MISMATCH',
+    why: named,
+  },
+  'key-p521': {
+    check: [],
+    chromiumFaults: [0],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_SSL_VERSION_OR_CIPHER_MISMATCH',
+    why: named,
+  },
+  'key-rsa-pss': {
+    check: [],
+    chromiumFaults: [0],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_SSL_VERSION_OR_CIPHER_MISMATCH',
+    why: named,
+  },
+  'authority-ed25519': {
+    check: [],
+    chromiumFaults: [1],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_CERT_INVALID',
+    why: named,
+  },
+  'authority-secp256k1': {
+    check: [],
+    chromiumFaults: [1],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_CERT_INVALID',
+    why: named,
+  },
+  'authority-rsa-pss': {
+    check: [],
+    chromiumFaults: [1],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_CERT_INVALID',
+    why: named,
+  },
+  'signature-sha224': {
+    check: [],
+    chromiumFaults: [0],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_CERT_INVALID',
+    why: named,
+  },
+  'signature-rsa-sha224': {
+    check: [],
+    chromiumFaults: [0],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_CERT_INVALID',
+    why: named,
+  },
+  'key-not-for-signing': {
+    check: [],
+    chromiumFaults: [0],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_SSL_KEY_USAGE_INCOMPATIBLE',
+    why: named,
+  },
+  'for-old-servers': {
+    check: [],
+    chromiumFaults: [0],
+    openssl: [],
+    curl: true,
+    chromium: 'ERR_CERT_INVALID',
+    why: named,
   },
 };

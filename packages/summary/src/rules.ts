@@ -114,13 +114,17 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'http: `tls_expired`, as the failure, as `authorizationError` or anywhere in `tls.faults`. So are the next ones.',
   ),
   certificate_not_yet_valid: degrading(['critical'], 'http: `tls_not_yet_valid`.'),
-  certificate_expires_soon: rule(['warning'], `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}.`),
+  certificate_expires_soon: rule(
+    ['warning'],
+    `http: \`tls.daysLeft\` from 0 to ${t.certificateDaysLeft}; of a certificate that is valid for less than ${t.certificateDaysLeft * t.certificateShareLeft} days in all, less than 1/${t.certificateShareLeft} of that is left.`,
+  ),
   certificate_hostname_mismatch: degrading(['critical'], 'http: `tls_hostname_mismatch`.'),
   certificate_revoked: degrading(['critical'], 'http: `tls_revoked`.'),
   certificate_untrusted: degrading(
     ['critical'],
     'http: self-signed, unknown issuer, missing intermediate, weak key, or untrusted for another reason.',
   ),
+  certificate_browser_refused: degrading(['warning'], 'http: `tls.chromiumFaults`.'),
   certificate_staple_bad: degrading(
     ['warning'],
     'http: `tls.mustStaple` without a response in `tls.ocsp`; or one that is out of date, about another certificate, unreadable, or with a wrong signature.',

@@ -2,6 +2,8 @@
 export const thresholds = {
   /** A certificate that is valid for so many days or fewer is about to expire. */
   certificateDaysLeft: 14,
+  /** A certificate of a short life is about to expire only in the last part of this many: it is renewed before. */
+  certificateShareLeft: 3,
   /** Share of the probes from which on what each of them saw is a warning: it is not the trouble of one. */
   manyProbes: 0.5,
   nameResolutionMs: 1_000,

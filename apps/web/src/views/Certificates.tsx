@@ -12,8 +12,13 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 type Tls = NonNullable<FieldsOf<'http'>['tls']>;
 type Certificate = Tls['chain'][number];
 
-/** Fewer days than this want a look; the summary says the same. */
+/** Fewer days than this want a look, or less than a third of a short life; the summary says the same. */
 const SOON_DAYS = 14;
+
+function soonDays({ validFrom, validUntil }: Certificate): number {
+  const lifeDays = (Date.parse(validUntil ?? '') - Date.parse(validFrom ?? '')) / 86_400_000;
+  return Number.isNaN(lifeDays) ? SOON_DAYS : Math.min(SOON_DAYS, lifeDays / 3);
+}
 
 /** Each certificate that some probe was shown, with the chain that came with it. */
 export function Certificates({ check, nameOf, onChoose }: ViewProps): JSX.Element | null {
@@ -50,7 +55,7 @@ export function Certificates({ check, nameOf, onChoose }: ViewProps): JSX.Elemen
 function Validity({ tls }: { readonly tls: Tls }): JSX.Element {
   const leaf = tls.chain[0]!;
   const left = tls.daysLeft;
-  const tone: Tone = !tls.authorized || (left ?? 0) < 0 ? 'bad' : (left ?? 0) < SOON_DAYS ? 'warn' : 'good';
+  const tone: Tone = !tls.authorized || (left ?? 0) < 0 ? 'bad' : (left ?? 0) < soonDays(leaf) ? 'warn' : 'good';
   return (
     <div class="validity">
       <p class={`days ${tone}`}>
@@ -77,13 +82,13 @@ function Validity({ tls }: { readonly tls: Tls }): JSX.Element {
   );
 }
 
-/** Everything that is wrong, the most basic first. */
+/** Everything that is wrong, the most basic first, and then what Chromium alone refuses. */
 function Faults({ tls }: { readonly tls: Tls }): JSX.Element | null {
-  const { faults = [] } = tls;
-  if (faults.length === 0) return null;
+  const all = [...(tls.faults ?? []), ...(tls.chromiumFaults ?? [])];
+  if (all.length === 0) return null;
   return (
     <ul class="faults">
-      {faults.map(({ certificate, reason }) => (
+      {all.map(({ certificate, reason }) => (
         <li key={`${certificate} ${reason}`}>{reason}</li>
       ))}
     </ul>

@@ -1,6 +1,7 @@
 import type { EphemeralKeyInfo, TLSSocket } from 'node:tls';
 
 import { certificateOf, type Certificate } from './certificate.ts';
+import { chromiumFaults } from './chromium-faults.ts';
 import { certificateFieldsOf, daysLeft, describeChain } from './describe-certificate.ts';
 import { certificateFaults, type Verification } from './faults.ts';
 import { describeStaple } from './ocsp.ts';
@@ -57,6 +58,7 @@ export function describeTls({ host, anchors, staple, negotiated, flight }: Shake
   const ocsp = describeStaple(staple, leaf.parsed, path.certificates[1]?.parsed, nowMs);
   const { protocol, cipher, keyExchange, verification } = negotiated;
   const faults = certificateFaults({ host, path, verification, ocsp, nowMs });
+  const refused = chromiumFaults({ path, anchors, isSigning: keyExchange !== null });
   return {
     ...certificateFieldsOf(leaf),
     sslVersion: protocol,
@@ -67,6 +69,7 @@ export function describeTls({ host, anchors, staple, negotiated, flight }: Shake
       authorized: faults.length === 0,
       authorizationError: faults[0]?.code ?? null,
       faults,
+      ...(refused.length === 0 ? {} : { chromiumFaults: refused }),
       keyExchange,
       clientCertificateRequested: flight.asksForCertificate,
       mustStaple: leaf.mustStaple,

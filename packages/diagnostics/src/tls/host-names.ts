@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 
+import { parse } from 'tldts';
+
 import { boundText } from '../bounded-text.ts';
 import { addressBytes, addressText } from '../sockets/wire/address.ts';
 
@@ -14,14 +16,18 @@ export interface ServerNames {
 /**
  * Why a certificate is not for a host; `null` if it is. RFC 9525: alternative names alone count (section 2), and a wildcard
  * is the whole of the left-most label (section 6.3). As in browsers and curl, it stands above two labels at least, and a
- * dot at the end of a name is ignored.
+ * dot at the end of a name is ignored. As in browsers, it does not stand for all domains of a registry (`*.co.uk`).
  *
  * @param host canonical: a name in ASCII and lower case, or an address
  */
 export function hostMismatch(host: string, served: ServerNames): string | null {
   if (isIP(host) !== 0) return addressMismatch(host, served);
   const wanted = withoutDot(host);
-  if (served.names.some((name) => isWholeName(wanted, withoutDot(name)))) return null;
+  const whole = served.names.map(withoutDot).filter((name) => isWholeName(wanted, name));
+  if (whole.some((name) => !isOfRegistry(name))) return null;
+  if (whole.length > 0) {
+    return `it is for ${boundText(whole[0]!, 60)}, all domains of a registry: browsers refuse it, though some clients take it`;
+  }
   const partial = served.names.find((name) => isPartialWildcard(wanted, withoutDot(name)));
   if (partial !== undefined) {
     return `it is for ${boundText(partial, 60)}, and a wildcard counts only as a whole label (RFC 9525), though some clients take it`;
@@ -57,6 +63,13 @@ function isWholeName(host: string, name: string): boolean {
   if (!name.startsWith('*.')) return name === host;
   const [, ...parent] = host.split('.');
   return parent.length >= 2 && parent.join('.') === name.slice(2);
+}
+
+/** Names below the private part of the Public Suffix List, such as `*.github.io`, are of one owner. */
+function isOfRegistry(name: string): boolean {
+  if (!name.startsWith('*.')) return false;
+  const parent = name.slice(2);
+  return parse(parent, { allowPrivateDomains: false, extractHostname: false, detectIp: false }).publicSuffix === parent;
 }
 
 /** `w*.example.org`: RFC 6125 still had it. */

@@ -77,8 +77,13 @@ const NO_AUTHORITY = [
   'key usage does not include certificate signing',
 ];
 
-/** Server authentication, and what OpenSSL takes for it (`XKU_SGC`). */
-const SERVER_PURPOSES = new Set(['1.3.6.1.5.5.7.3.1', '1.3.6.1.4.1.311.10.3.3', '2.16.840.1.113730.4.1']);
+export const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1';
+/** And what OpenSSL takes for it (`XKU_SGC`). */
+export const SERVER_PURPOSES: ReadonlySet<string> = new Set([
+  SERVER_AUTHENTICATION,
+  '1.3.6.1.4.1.311.10.3.3',
+  '2.16.840.1.113730.4.1',
+]);
 
 function purposeFaults({ purposes }: Certificate): readonly Fault[] {
   if (purposes === null || purposes.some((purpose) => SERVER_PURPOSES.has(purpose))) return [];

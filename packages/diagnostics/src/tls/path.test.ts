@@ -47,6 +47,7 @@ function made({ name, subject, issuer, signer, key = name, isExpired = false }: 
 
 function trusting(...anchors: readonly Certificate[]): TrustAnchors {
   return {
+    isPublic: () => false,
     named: (subject) => anchors.filter((anchor) => anchor.subject === subject),
     includes: ({ fingerprint }) => anchors.some((anchor) => anchor.fingerprint === fingerprint),
   };

@@ -7,6 +7,7 @@ export const MAX_ALT_NAMES = 50;
 /** Faults that are listed, and what is said of one. */
 export const MAX_FAULTS = 8;
 export const MAX_REASON_BYTES = 300;
+export const MAX_CHROMIUM_FAULTS = 4;
 
 const tlsCodes = Object.keys(failureCodes).filter((code) => code.startsWith('tls_')) as FailureCode[];
 
@@ -83,6 +84,23 @@ export const tlsSchema = Type.Object(
           'Everything that is wrong with the certificates, the most basic first; `authorizationError` is the code of the ' +
           'first.',
       }),
+    ),
+    chromiumFaults: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            certificate: Type.Integer({ minimum: 0, description: 'Which certificate, by its position in `chain`.' }),
+            reason: text(MAX_REASON_BYTES, 'What Chromium refuses, in a sentence.'),
+          },
+          { additionalProperties: false },
+        ),
+        {
+          maxItems: MAX_CHROMIUM_FAULTS,
+          description:
+            'What Chromium, and with it Chrome and Edge, refuses in these certificates although OpenSSL accepts it. It makes ' +
+            '`authorized` not false. Absent: nothing was found.',
+        },
+      ),
     ),
     keyExchange: Type.Optional(
       nullable(

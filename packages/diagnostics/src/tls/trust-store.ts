@@ -18,19 +18,26 @@ export interface TrustAnchors {
   /** Those with a subject as `Certificate.subject` has it. */
   readonly named: (subject: string) => readonly Certificate[];
   readonly includes: (certificate: Certificate) => boolean;
+  /** True for the root of a public authority, which browsers bring along: it is held to the rules of the public web. */
+  readonly isPublic: (certificate: Certificate) => boolean;
 }
 
 /**
  * Reads the certificates when they are first needed.
  *
  * @param certificateAuthorities PEM texts to trust beside the certificates that Node trusts
+ * @param publicAuthorities PEM texts of the roots of public authorities; those of Mozilla, which Node brings along, by default
  */
-export function createTrustStore(certificateAuthorities: readonly string[]): TrustStore {
+export function createTrustStore(
+  certificateAuthorities: readonly string[],
+  publicAuthorities: () => readonly string[] = () => getCACertificates('bundled'),
+): TrustStore {
   let secureContext: SecureContext | undefined;
   let anchors: TrustAnchors | undefined;
   return {
     secureContext: () => (secureContext ??= createContext(certificateAuthorities)),
-    anchors: () => (anchors ??= readAnchors([...getCACertificates('default'), ...certificateAuthorities])),
+    anchors: () =>
+      (anchors ??= readAnchors([...getCACertificates('default'), ...certificateAuthorities], publicAuthorities)),
   };
 }
 
@@ -62,7 +69,7 @@ function createContext(certificateAuthorities: readonly string[]): SecureContext
 const ONE_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Reads the subjects of all at once, which takes some 30 ms, and the rest of each when a path comes to it. */
-function readAnchors(texts: readonly string[]): TrustAnchors {
+function readAnchors(texts: readonly string[], publicAuthorities: () => readonly string[]): TrustAnchors {
   const parsed = texts.flatMap((text) => text.match(ONE_CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
   const bySubject = Map.groupBy(parsed, ({ subject }) => comparableName(subject));
   const read = new Map<string, readonly Certificate[]>();
@@ -71,10 +78,19 @@ function readAnchors(texts: readonly string[]): TrustAnchors {
     if (anchors.length > 0) read.set(subject, anchors);
     return anchors;
   };
+  let publicTexts: ReadonlySet<string> | undefined;
   return {
     named,
+    isPublic: ({ parsed: certificate }) => {
+      publicTexts ??= new Set(publicAuthorities().map(withoutBlanks));
+      return publicTexts.has(withoutBlanks(certificate.toString()));
+    },
     includes: ({ subject, fingerprint }) => named(subject).some((anchor) => anchor.fingerprint === fingerprint),
   };
+}
+
+function withoutBlanks(pem: string): string {
+  return pem.replaceAll(/\s/g, '');
 }
 
 function distinct(certificates: readonly Certificate[]): readonly Certificate[] {

@@ -128,6 +128,7 @@ function expiry(reports: readonly HttpReport[]): readonly Found[] {
       typeof days === 'number' &&
       days >= 0 &&
       days <= thresholds.certificateDaysLeft &&
+      isInLastPart(result) &&
       faultOf({ result } as HttpReport) !== 'tls_expired'
     );
   });
@@ -138,6 +139,18 @@ function expiry(reports: readonly HttpReport[]): readonly Found[] {
     found('certificate_expires_soon', 'warning', soon, `The certificate that ${naming(soon)} saw expires ${when}.`),
   ];
 }
+
+/** By the exact times: of six days a third are two, and whole days are too coarse for that. */
+function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: ResultOf<'http'>): boolean {
+  if (typeof sslValidFrom !== 'string' || typeof sslValidUntil !== 'string') return true;
+  const [from, until, now] = [sslValidFrom, sslValidUntil, finishedAt ?? ''].map((time) => Date.parse(time));
+  const lifeDays = (until! - from!) / DAY_MS;
+  // Without all three times nothing speaks against the days that the probe counted.
+  if (!(lifeDays < thresholds.certificateDaysLeft * thresholds.certificateShareLeft)) return true;
+  return !(until! - now! > (until! - from!) / thresholds.certificateShareLeft);
+}
+
+const DAY_MS = 86_400_000;
 
 function differing(reports: readonly HttpReport[]): readonly Found[] {
   const shownOne = reports.filter((report) => leafOf(report) !== undefined);

@@ -1,7 +1,7 @@
 import { found, type Found } from '../finding.ts';
 import type { Report, ResultOf } from '../report.ts';
 import { thresholds } from '../thresholds.ts';
-import { naming, shown, tally } from '../words.ts';
+import { listed, naming, shown, tally } from '../words.ts';
 
 type HttpReport = Report<ResultOf<'http'>>;
 type Tls = NonNullable<ResultOf<'http'>['tls']>;
@@ -22,6 +22,13 @@ export function findTls(reports: readonly HttpReport[]): readonly Found[] {
   if (weak.length > 0) {
     const text = `The server agreed on its keys by ${why(weakKeyExchange, weak)}, which is too weak.`;
     all.push(found('tls_key_exchange_weak', 'warning', weak, text));
+  }
+  const unusable = of(chromiumFault);
+  if (unusable.length > 0) {
+    const text = `Chromium, and so Chrome and Edge, refuse what the check accepts: ${why(chromiumFault, unusable)}.`;
+    all.push(
+      found('certificate_browser_refused', 'warning', unusable, text, 'with a certificate that Chromium refuses'),
+    );
   }
   const unstapled = of(stapleFault);
   if (unstapled.length > 0) {
@@ -51,6 +58,11 @@ function weakKeyExchange({ keyExchange }: Tls): string | undefined {
   const { group, bits } = keyExchange;
   const minimum = group === 'DH' ? thresholds.keyExchangeBits.finiteField : thresholds.keyExchangeBits.curve;
   return bits < minimum ? `${group === 'DH' ? 'Diffie-Hellman' : shown(group)} of ${bits} bits` : undefined;
+}
+
+function chromiumFault({ chromiumFaults = [] }: Tls): string | undefined {
+  const reasons = chromiumFaults.map(({ reason }) => shown(reason.replace(/\.$/, '').replace(/^The /, 'the '), 300));
+  return reasons.length === 0 ? undefined : listed(reasons);
 }
 
 /** RFC 7633, and what a browser that reads staples holds against one. */

@@ -6,8 +6,15 @@ import type { FindingCases } from './case.ts';
 
 const timed = (timings: Readonly<Record<string, number>>) =>
   http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 30, download: 5, total: 85, ...timings } });
+const FINISHED_AT = '2026-05-01T00:00:01.000Z';
 const moved = (location: string, url = 'https://example.com/a') => http(301, { location, url });
 const expiring = (daysLeft: number) => http(200, { tls: tls('01', { daysLeft }) });
+/** A certificate that is valid for so many days in all, of which some are left. */
+const ofLife = ({ days, left }: { readonly days: number; readonly left: number }) => {
+  const at = (fromNow: number): string => new Date(Date.parse(FINISHED_AT) + fromNow * 86_400_000).toISOString();
+  const life = { sslValidFrom: at(left - days), sslValidUntil: at(left) };
+  return http(200, { ...life, finishedAt: FINISHED_AT, tls: tls('01', { daysLeft: Math.floor(left) }) });
+};
 const over = (fields: Parameters<typeof tls>[1]) => http(200, { tls: tls('01', fields) });
 const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
   ...{ status: 'good' as const, thisUpdate: null, nextUpdate: null, current: true, revokedAt: null },
@@ -65,6 +72,18 @@ export const webCases: FindingCases = {
       ['the agent does not tell', summaryOf('http', { 'fra-1': http(200) })],
     ],
   },
+  certificate_browser_refused: {
+    present: [
+      [
+        'a key that Chromium has no handshake for',
+        summaryOf('http', { 'fra-1': over({ chromiumFaults: [{ certificate: 0, reason: 'The certificate has …' }] }) }),
+      ],
+    ],
+    absent: [
+      ['Chromium takes it', summaryOf('http', { 'fra-1': over({}) })],
+      ['nobody takes it', summaryOf('http', { 'fra-1': untrusted })],
+    ],
+  },
   certificate_staple_bad: {
     present: [
       ['none where one is demanded', summaryOf('http', { 'fra-1': over({ mustStaple: true, ocsp: null }) })],
@@ -101,9 +120,18 @@ export const webCases: FindingCases = {
     absent: [['it has expired', summaryOf('http', { 'fra-1': refused('tls_expired') })]],
   },
   certificate_expires_soon: {
-    present: [['in 14 days', summaryOf('http', { 'fra-1': expiring(14) })]],
+    present: [
+      ['in 14 days', summaryOf('http', { 'fra-1': expiring(14) })],
+      ['in 14 of 90 days', summaryOf('http', { 'fra-1': ofLife({ days: 90, left: 14.5 }) })],
+      ['in less than a third of six days', summaryOf('http', { 'fra-1': ofLife({ days: 6, left: 1.9 }) })],
+    ],
     absent: [
       ['in 15 days', summaryOf('http', { 'fra-1': expiring(15) })],
+      [
+        'it is made for six days, and renewed after four',
+        summaryOf('http', { 'fra-1': ofLife({ days: 6, left: 2.1 }) }),
+      ],
+      ['it is made for 30 days', summaryOf('http', { 'fra-1': ofLife({ days: 30, left: 12 }) })],
       ['it has expired', summaryOf('http', { 'fra-1': refused('tls_expired') })],
     ],
   },
