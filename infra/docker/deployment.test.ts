@@ -11,6 +11,8 @@ const read = (file: string): string => readFileSync(join(repository, file), 'utf
 
 interface Service {
   readonly image?: string;
+  readonly build?: object;
+  readonly profiles?: readonly string[];
   readonly user?: string;
   readonly read_only?: boolean;
   readonly privileged?: boolean;
@@ -89,6 +91,24 @@ describe('docker-compose.yml', () => {
       const values = ['coordinator-1', 'demo-1'].map((name) => services[name]?.environment?.[variable]);
       expect(values).toEqual([`\${${variable}:-}`, `\${${variable}:-}`]);
     }
+  });
+
+  it('lets no release recreate Redis, and builds each image once', () => {
+    const built = Object.values(services).flatMap(({ image, build }) => (build === undefined ? [] : [image]));
+
+    // Compose recreates what depends on a container that it recreates.
+    expect(services['redis']?.depends_on).toBeUndefined();
+    expect(built.toSorted()).toEqual(['vantage-coordinator', 'vantage-load', 'vantage-probe-agent']);
+  });
+
+  it('is upgraded by a script that replaces every coordinator and agent', () => {
+    const script = read('infra/docker/upgrade.sh');
+    const replaced = [...script.matchAll(/\$\(services '(.*?)'\)/g)].map(([, pattern = '']) => new RegExp(pattern));
+    const ours = lasting.filter(([, { image, profiles }]) => image?.startsWith('vantage-') && profiles === undefined);
+
+    expect(ours.map(([name]) => name).filter((name) => !replaced.some((pattern) => pattern.test(name)))).toEqual([]);
+    expect(Object.keys(services).filter((name) => replaced.some((pattern) => pattern.test(name)))).toHaveLength(5);
+    expect(script).not.toMatch(/replace (redis|proxy)/);
   });
 
   it('loads nothing before every agent takes jobs', () => {
