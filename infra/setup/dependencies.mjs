@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { plainEnvironment, providePnpm } from './pnpm.mjs';
 import { repository } from './repository.mjs';
 import { execute, step } from './step.mjs';
-
-/** Wrote the lockfile. Not `packageManager` in package.json: pnpm 12 then wants to record itself in a frozen lockfile. */
-export const PNPM = 'pnpm@12.21.0';
 
 const stamp = join(repository, 'node_modules', '.vantage-setup');
 
@@ -23,22 +21,19 @@ export function installDependencies() {
 }
 
 function pnpm(args) {
-  execute('npx', ['--yes', PNPM, ...args], { env: plainEnvironment() });
-}
-
-/**
- * npm hands its own settings down as npm_* variables, and pnpm would take them for its own. What says how to reach the
- * registry stays.
- */
-function plainEnvironment() {
-  const kept = /^npm_config_(registry|proxy|https?_proxy|noproxy|cafile|strict_ssl)$/i;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || kept.test(name)));
+  execute(providePnpm(), args, { env: plainEnvironment() });
 }
 
 /** Changes when an install would do something else: manifests, lockfile, settings, platform, Node. */
 function fingerprint() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  const files = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests()];
+  const files = [
+    'package.json',
+    'pnpm-lock.yaml',
+    'pnpm-workspace.yaml',
+    'infra/setup/pnpm/package-lock.json',
+    ...manifests(),
+  ];
   for (const file of files) hash.update(readFileSync(join(repository, file)));
   return hash.digest('hex');
 }

@@ -1,7 +1,48 @@
-// Runs the pnpm that the lockfile was written with: node infra/setup/pnpm.mjs <arguments>
+// The pnpm that the lockfile was written with: node infra/setup/pnpm.mjs <arguments>
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-import { PNPM } from './dependencies.mjs';
+import { repository } from './repository.mjs';
+import { execute } from './step.mjs';
 
-const { status } = spawnSync('npx', ['--yes', PNPM, ...process.argv.slice(2)], { stdio: 'inherit' });
-process.exit(status ?? 1);
+const folder = join(repository, 'infra', 'setup', 'pnpm');
+const stamp = join(folder, 'node_modules', '.vantage-pnpm');
+
+/**
+ * Installs pnpm if it is not there. npm compares each file that it downloads with the hash in our `package-lock.json`, where
+ * npx would trust whatever the registry says. The lockfile knows Linux on x64 and arm64; elsewhere that of the platform is
+ * not compared.
+ *
+ * @returns {string} the program
+ * @throws Error when a download is not what was pinned
+ */
+export function providePnpm() {
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(folder, 'package-lock.json')))
+    .update(`${process.platform} ${process.arch}`)
+    .digest('hex');
+  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
+    rmSync(join(folder, 'node_modules'), { recursive: true, force: true });
+    const quiet = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-save'];
+    execute('npm', ['install', ...quiet], { cwd: folder, env: plainEnvironment() });
+    writeFileSync(stamp, wanted);
+  }
+  return join(folder, 'node_modules', '.bin', 'pnpm');
+}
+
+/**
+ * npm hands its own settings down as npm_* variables, and pnpm would take them for its own. What says how to reach the
+ * registry stays.
+ */
+export function plainEnvironment() {
+  const kept = /^npm_config_(registry|proxy|https?_proxy|noproxy|cafile|strict_ssl)$/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || kept.test(name)));
+}
+
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const { status } = spawnSync(providePnpm(), process.argv.slice(2), { stdio: 'inherit', env: plainEnvironment() });
+  process.exit(status ?? 1);
+}
