@@ -2,7 +2,8 @@ import type { FindingCode, Summary, Verdict } from '../../../packages/contract/s
 import { traceroute } from '../../../packages/diagnostics/src/traceroute/contract.ts';
 import { summarize, type ProbeFacts } from '../../../packages/summary/src/index.ts';
 import { placeOf, PROBES } from '../addresses.ts';
-import type { CaseRun } from '../run-cases.ts';
+import type { Case } from '../compile.ts';
+import type { CaseRun, Share } from '../run-cases.ts';
 import type { Claim } from '../scenario.ts';
 import type { Complaint } from './complaint.ts';
 import { judgeLinks } from './links.ts';
@@ -114,14 +115,36 @@ function truthOf(run: CaseRun): Expected {
   const isAnswered = shares.some((share) => ownPassages(of, share).some((passage) => isFromTarget(of, passage)));
   // Asked no further, while the target answers: that is said, and accuses nobody.
   const isCut = isAnswered && shares.some(({ outcome }) => outcome['stopReason'] !== 'completed');
+  // Probes all of whose flows take a way that is broken, while others reach the target by another one.
+  const isThere = shares.some(({ passages }) => passages.some((passage) => isFromTarget(of, passage)));
+  const broken = isThere ? shares.filter((share) => holeHop(of, share) !== undefined) : [];
+  const isEchoed = ({ passages }: Share): boolean => passages.some((passage) => isFromTarget(of, passage));
+  const unheard = broken.filter((share) => !isEchoed(share));
+  const isPartly = unheard.length > 0;
+  const ends: readonly Claim[] = broken.map((share) =>
+    isEchoed(share) ? { code: 'path_cut' } : { code: 'path_stops', hop: holeHop(of, share)! },
+  );
   return {
-    finds: truth.finds ?? [],
+    finds: [...(truth.finds ?? []), ...ends],
     may: [
+      ...(isPartly ? [{ code: 'down_one_probe' as const }, { code: 'down_some' as const }] : []),
       ...claims(truth.may),
       ...(isSmall ? [{ code: 'path_mtu_small' as const }] : []),
       ...(isCut ? [{ code: 'path_cut' as const }] : []),
     ],
     // Nobody asked the target, and nothing is wrong.
-    verdicts: truth.verdicts ?? (isAnswered ? ['up'] : ['unknown']),
+    verdicts: isPartly
+      ? ['partial']
+      : broken.length > 0
+        ? ['degraded']
+        : (truth.verdicts ?? (isAnswered ? ['up'] : ['unknown'])),
   };
+}
+
+/** The hop of the router that passes nothing on, where it swallowed all packets of a probe that went beyond it. */
+function holeHop(of: Case, share: Share): number | undefined {
+  const own = ownPassages(of, share);
+  if (own.some(({ trail }) => trail.includes(of.places.length - 1))) return undefined;
+  const holes = own.flatMap(({ trail, fate }) => (fate === 'lost' ? [of.places[trail.at(-1)!]!] : []));
+  return holes.find(({ hole }) => hole === true)?.hop;
 }

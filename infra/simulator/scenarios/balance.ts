@@ -46,6 +46,13 @@ export const balance: readonly Scenario[] = [
       pingVerdicts: ['up', 'degraded', 'partial', 'down'],
     },
   },
+  {
+    // The ports that are drawn decide which probes take the broken way with their only flow.
+    name: 'halff1',
+    path: around(split('flow', routers(3), [...routers(2), router({ hole: true })])),
+    checks: ['icmp', 'udp', 'tcp'],
+    truth: { may: ['down_everywhere', { code: 'path_stops', hop: 5 }], verdicts: ['up', 'down'], pathMtu: null },
+  },
   ...([2, 3, 4] as const).map((ways) => ({
     name: `each${ways}`,
     path: around(equal('packet', ways, 2)),

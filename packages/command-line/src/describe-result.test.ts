@@ -19,6 +19,19 @@ describe('a result in one line', () => {
     expect(describeResult('ping', { packets: [row, { ...row, seq: 2, rtt: null }] })).toBe('2 packets, lost');
   });
 
+  it.each([
+    ['udp', false, { sent: 3, received: 1 }, '0 hops, the target answers echo requests, no later hop answered'],
+    ['tcp', false, { sent: 3, received: 0 }, '0 hops, no later hop answered'],
+    ['udp', true, { sent: 3, received: 3 }, '0 hops, 9.00 ms, no later hop answered'],
+    ['icmp', false, { sent: 3, received: 1 }, '0 hops, the target answers other echo requests, no later hop answered'],
+    ['udp', false, null, '0 hops, no later hop answered'],
+  ] as const)('tells of a trace by %s, reached: %s, whether the target answers echo requests', (...given) => {
+    const [protocol, reached, echo, text] = given;
+    const stopReason = 'gap_limit' as const;
+
+    expect(describeResult('traceroute', { hops: [], protocol, reached, echo, rt: 9, stopReason })).toBe(text);
+  });
+
   it('tells why there is no answer', () => {
     const error = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'Refused.' } as const;
 

@@ -26,8 +26,8 @@ const describe: Describe = {
   traceroute: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo }) => [
     told(hops, ({ length }) => count(length, 'hop')),
     reached === true ? told(rt, ms) : undefined,
-    reached === false && protocol !== 'icmp' && (echo?.received ?? 0) > 0
-      ? 'the target answers echo requests'
+    reached === false && (echo?.received ?? 0) > 0
+      ? `the target answers ${protocol === 'icmp' ? 'other ' : ''}echo requests`
       : undefined,
     told(pathMtu, (mtu) => `MTU ${mtu}`),
     told(mtuBlackHole, (bytes) => `packets from ${bytes} bytes on vanish`),

@@ -192,11 +192,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_stops: rule(
     ['warning'],
-    'traceroute: not reached, no loop, no such error; the hops beyond the last answer were asked and are silent, and so is the target when it is asked with the full TTL, six times in six seconds, and over udp and tcp by echo requests too. One finding for each network of the last hop that answered; the text says so where that is the target’s own.',
+    'traceroute: not reached, no loop, no such error; the hops beyond the last answer were asked and are silent, and so is the target when it is asked with the full TTL, six times in six seconds, and by the echo requests beside the trace. One finding for each network of the last hop that answered; the text says so where that is the target’s own.',
   ),
   path_cut: degrading(
     ['warning', 'info'],
-    'traceroute: the last hop that `maxHops` allowed answered and was not the target, or time ran out, or the target answers the full TTL alone, or it answers echo requests (`echo`) and nothing of the trace’s own protocol, which makes it `degraded` and not `down`. Info where the target answers the trace, where time ran out before it was asked with the full TTL five times, and where it leaves half of the packets of the probes that reach it unanswered: such silence does not count.',
+    'traceroute: the last hop that `maxHops` allowed answered and was not the target, or time ran out, or the target answers the full TTL alone, or it answers the echo requests beside the trace (`echo`) and none of its packets, which makes it `degraded` and not `down`. Info where the target answers the trace, where time ran out before it was asked with the full TTL five times, and where it leaves half of the packets of the probes that reach it unanswered: such silence does not count.',
   ),
   flows_stop: degrading(
     ['warning'],

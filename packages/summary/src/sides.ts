@@ -88,9 +88,9 @@ function answersSome(reports: readonly Report[]): boolean {
   return rows.length > lost && lost >= thresholds.lostPackets && lost >= rows.length / 2;
 }
 
-/** True where the target answered echo requests, and nothing of the protocol by which its path was asked. */
-export function answersEchoAlone({ protocol, reached, echo }: ResultOf<'traceroute'>): boolean {
-  return protocol !== 'icmp' && reached !== true && (echo?.received ?? 0) > 0;
+/** True where the target answered the echo requests beside the trace, and none of its packets. */
+export function answersEchoAlone({ reached, echo }: ResultOf<'traceroute'>): boolean {
+  return reached !== true && (echo?.received ?? 0) > 0;
 }
 
 /** The TTL that packets get without a wish: what it does not reach is not reached by any ordinary packet. */

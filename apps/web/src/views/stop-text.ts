@@ -10,10 +10,7 @@ export function stopText({ stopReason, fullTtl, reached, protocol, echo }: Field
   return [
     why,
     ...(rtts.length === 0 ? [] : [`The target itself answered ${answered.length} of ${rtts.length} packets.`]),
-    ...(isEchoed && reached === false && protocol !== 'icmp' ? ['It answers echo requests.'] : []),
-    ...(isEchoed && reached === true && protocol === 'icmp' && answered.length === 0
-      ? [`It answered ${echo!.received} of ${echo!.sent} further echo requests.`]
-      : []),
+    ...(isEchoed && reached === false ? [`It answers ${protocol === 'icmp' ? 'other ' : ''}echo requests.`] : []),
   ].join(' ');
 }
 

@@ -35,7 +35,10 @@ describe('a trace by datagrams to a port that is refused in another name', () =>
 
   it('has reached a host that answers from another of its addresses', async () => {
     const { outcome } = await traceOver(
-      (sent) => [sent.ttl < 3 ? expired(sent, router(sent.ttl)) : unreachable(sent, 3, other, 0, sent.ttl - 2)],
+      (sent) => {
+        if (sent.ttl < 3) return [expired(sent, router(sent.ttl))];
+        return [sent.protocol === 'icmp' ? arrived(sent, 3) : unreachable(sent, 3, other, 0, sent.ttl - 2)];
+      },
       { protocol: 'udp' },
     );
 
@@ -44,6 +47,39 @@ describe('a trace by datagrams to a port that is refused in another name', () =>
       [router(1), null],
       [router(2), null],
       [other, null],
+    ]);
+  });
+
+  it('has reached one that answers no echo requests', async () => {
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (sent.ttl < 3) return [expired(sent, router(sent.ttl))];
+        return sent.protocol === 'icmp' ? [] : [unreachable(sent, 3, other, 0, sent.ttl - 2)];
+      },
+      { protocol: 'udp' },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed' });
+  });
+
+  it.each([
+    ['run out of hops there', (sent: FakeSent) => [sent.ttl === 3 ? expired(sent, router(3)) : arrived(sent, 9)]],
+    ['are refused there too', (sent: FakeSent) => [unreachable(sent, 3, router(3), 0, sent.ttl - 2)]],
+  ])('has not where echo requests %s: that is a packet filter', async (_what, echo) => {
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (sent.ttl < 3) return [expired(sent, router(sent.ttl))];
+        return sent.protocol === 'icmp' ? echo(sent) : [unreachable(sent, 3, router(3), 0, sent.ttl - 2)];
+      },
+      { protocol: 'udp', flows: 2 },
+    );
+
+    expect(outcome).toMatchObject({ result: 'failure', reached: false, stopReason: 'unreachable' });
+    expect(outcome.error).toMatchObject({ code: 'port_unreachable', source: 'network' });
+    expect(outcome.hops?.map(({ ip, icmp }) => [ip, icmp?.mark])).toEqual([
+      [router(1), undefined],
+      [router(2), undefined],
+      [router(3), '!<3>'],
     ]);
   });
 
@@ -179,19 +215,9 @@ describe('a target that leaves packets unanswered', () => {
     },
   );
 
-  it('is reached where it answers an echo request of the search for the path MTU alone', async () => {
-    const { outcome } = await traceOver(
-      path(4, (sent) => (sent.ttl < 4 || sent.ttl === MTU_TTL ? undefined : [])),
-      {},
-      { inTime: true },
-    );
-
-    expect(outcome).toMatchObject({ result: 'success', error: null, reached: true, stopReason: 'gap_limit' });
-  });
-
-  it.each(['udp', 'tcp'] as const)('by %s and answers echo requests is there', async (protocol) => {
+  it.each(['icmp', 'udp', 'tcp'] as const)('by %s and answers echo requests beside it is there', async (protocol) => {
     const deaf = (sent: FakeSent): readonly FakeAnswer[] | undefined =>
-      sent.protocol === protocol && sent.ttl >= 4 ? [] : undefined;
+      sent.protocol === protocol && sent.ttl >= 4 && sent.ttl !== MTU_TTL ? [] : undefined;
     const { outcome } = await traceOver(path(4, deaf), { protocol }, { inTime: true });
 
     expect(outcome).toMatchObject({ result: 'timeout', reached: false, pathMtu: null });

@@ -3,15 +3,18 @@ import type { Failure, ParamsOf, Target } from '@vantage/contract';
 import { outcomeOf, timedOut } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { capabilityMissing, shownAddress, worstClock } from '../sockets/lend.ts';
-import type { Clock } from '../sockets/packet-socket.ts';
+import type { Clock, PacketSockets } from '../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../sockets/wire/address.ts';
 import { MAX_PACKETS, portOf, refusedPort, type traceroute } from './contract.ts';
+import { demoteFilters } from './answer-kind.ts';
 import { fitHops } from './fit-hops.ts';
+import { viewFlows } from './flow-view.ts';
 import { hopNames, type HopNames } from './hop-names.ts';
 import { fullTtlOf, shownPath, type HopDress } from './hops.ts';
 import { mtuSearch } from './mtu-search.ts';
 import { openFlows } from './open-flows.ts';
-import { pursue, type Trace } from './pursue.ts';
+import { ECHO_REQUESTS, foreignRefuser, isFilter } from './port-filter.ts';
+import { pursue, type PursuitPlan, type Trace } from './pursue.ts';
 import { furthest } from './stop-reason.ts';
 import { isReached } from './target-answers.ts';
 import { verdict } from './verdict.ts';
@@ -86,15 +89,14 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     clearImmediate(due);
     // Where the kernel lets nothing out, there is no path that could have ended anywhere.
     if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
+    const room = MAX_PACKETS - trace.packets.length - (mtu.echo()?.sent ?? 0);
+    if (room >= ECHO_REQUESTS) await demoteFilter(trace, plan, target, packets, context);
     showPartial(trace);
     const [{ mtu: pathMtu, blackHole: mtuBlackHole }] = await Promise.all([
       mtu.result(trace),
       names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
     ]);
     const { hops, flows } = shownPath(trace, dress);
-    const echo = mtu.echo();
-    // Those are packets of the trace’s own protocol with a TTL that goes further than any path.
-    const isEchoed = protocol === 'icmp' && (echo?.received ?? 0) > 0;
     return {
       resolvedIp: target.address,
       protocol,
@@ -104,9 +106,9 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       fullTtl: fullTtlOf(trace, dress),
       pathMtu,
       mtuBlackHole,
-      echo,
+      echo: mtu.echo(),
       clock: clockOf(trace),
-      ...verdict(trace, { protocol, isEchoed }, target, dress.shown),
+      ...verdict(trace, protocol, target, dress.shown),
     };
   } finally {
     mtu.stop();
@@ -127,6 +129,22 @@ async function admit(
     if (!signal.aborted) throw error;
     return { failure: timedOut('resolve', 'The name was not resolved in time.') };
   }
+}
+
+/** A packet filter that refuses the port is known by what it does with echo requests. */
+async function demoteFilter(
+  trace: Trace,
+  plan: PursuitPlan,
+  target: Target,
+  packets: PacketSockets,
+  { attribution, signal, remainingMs }: Context,
+): Promise<void> {
+  const refuser = foreignRefuser(trace, plan.destination);
+  if (refuser === undefined || remainingMs() < NAMES_MS + RESERVE_MS) return;
+  const asked = isFilter(refuser, target, packets, attribution.payloadTag, signal);
+  if (!(await asked.catch(() => false))) return;
+  demoteFilters(refuser.address, plan.destination, trace.packets);
+  trace.views = viewFlows(trace.packets, plan.flows.length, plan, new Set());
 }
 
 function refusedByPolicy(message: string): Failure {

@@ -12,35 +12,29 @@ import { isFull, type TraceAnswer } from './trace.ts';
 
 type Verdict = Pick<Outcome<typeof traceroute>, 'result' | 'rt' | 'error' | 'reached' | 'loop'>;
 
-interface Asked {
-  readonly protocol: 'icmp' | 'udp' | 'tcp';
-  /** Whether the target answered an echo request that looked for the path MTU of a trace by such requests. */
-  readonly isEchoed: boolean;
-}
-
 /** @param shown the address as it may be shown; null where it may not */
 export function verdict(
   trace: Trace,
-  asked: Asked,
+  protocol: 'icmp' | 'udp' | 'tcp',
   target: Target,
   shown: (address: string) => string | null,
 ): Verdict {
   const found = trace.views.find(({ loop }) => loop !== null)?.loop ?? null;
   const loop = found === null ? null : { start: found.start, length: found.length };
-  const reached = isReached(trace) || asked.isEchoed;
-  const error = failureOf(trace, asked, target, shown);
+  const reached = isReached(trace);
+  const error = failureOf(trace, protocol, target, shown);
   if (error === null) return { result: 'success', rt: rtOf(trace), error, reached, loop };
   return { result: outcomeOf(error), rt: null, error, reached, loop };
 }
 
 function failureOf(
   trace: Trace,
-  { protocol, isEchoed }: Asked,
+  protocol: 'icmp' | 'udp' | 'tcp',
   target: Target,
   shown: (address: string) => string | null,
 ): Failure | null {
   if (trace.failure !== null) return trace.failure;
-  const refusal = isEchoed ? null : refusalOf(trace, protocol);
+  const refusal = refusalOf(trace, protocol);
   if (refusal?.error)
     return icmpFailure(
       target.family,
@@ -48,7 +42,7 @@ function failureOf(
       shown(refusal.from),
       target.address,
     );
-  if (isReached(trace) || isEchoed) return null;
+  if (isReached(trace)) return null;
   const loop = trace.views.find((view) => view.loop !== null)?.loop;
   return timedOut('response', loop ? circling(loop) : silence(trace));
 }

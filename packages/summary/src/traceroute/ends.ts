@@ -22,6 +22,7 @@ export function findEnds(
     ...findRefusals(traces),
     ...stops(
       silent.filter((trace) => !isUnproved(trace)),
+      routersPassed(traces),
       placeOf,
     ),
     ...unheard(silent.filter(isUnproved)),
@@ -76,7 +77,24 @@ function placeOrPosition({ hop, routers: [router] }: Step): string {
   return router?.ip ?? `hop ${hop}`;
 }
 
-function stops(silent: readonly Trace[], placeOf: LookUpPlace | undefined): readonly Found[] {
+/** The routers by which the target is reached. */
+function routersPassed(traces: readonly Trace[]): ReadonlySet<string> {
+  const alive = traces.flatMap(({ ways }) => ways.filter(({ isReached }) => isReached));
+  return new Set(alive.flatMap(({ steps }) => steps.flatMap(({ routers }) => routers.map(({ ip }) => ip))));
+}
+
+/** The last router that a path has in common with those that reach the target, where it goes on by another one than they. */
+function forkOf({ steps }: Trace, passed: ReadonlySet<string>): Step | undefined {
+  const isPassed = ({ routers }: Step): boolean => routers.length > 0 && routers.every(({ ip }) => passed.has(ip));
+  const last = steps.findLast((step) => step.routers.length > 0);
+  return last === undefined || isPassed(last) ? undefined : steps.findLast(isPassed);
+}
+
+function stops(
+  silent: readonly Trace[],
+  passed: ReadonlySet<string>,
+  placeOf: LookUpPlace | undefined,
+): readonly Found[] {
   const keyOf = (trace: Trace): string => {
     const last = lastAnswer(trace);
     return last === undefined ? '' : placeKey(last);
@@ -92,7 +110,13 @@ function stops(silent: readonly Trace[], placeOf: LookUpPlace | undefined): read
     const asn = last.routers[0]?.asn ?? null;
     const isOwnNetwork = own.some(({ target }) => asn !== null && target !== null && placeOf?.(target).asn === asn);
     const note = isOwnNetwork ? ' That is the target’s own network: a filter there may drop what a trace sends.' : '';
-    const text = `Nothing answers beyond ${listed(where, 3)}, on the way from ${who}.${note}`;
+    const forks = own.map((trace) => forkOf(trace, passed));
+    const fork = forks.every((one) => one !== undefined) ? forks[0] : undefined;
+    const others =
+      fork === undefined
+        ? ''
+        : ` Others pass ${stepText(fork)} too and reach the target by other routers: one of several parallel paths may be broken.`;
+    const text = `Nothing answers beyond ${listed(where, 3)}, on the way from ${who}.${note}${others}`;
     return found('path_stops', 'warning', reports(own), text, `the path ends at ${stepText(last)}`);
   });
 }
@@ -115,17 +139,22 @@ function cuts(traces: readonly Trace[]): readonly Found[] {
 
 /** Whether a filter drops the packets or the target leaves them unanswered, nobody can tell from outside. */
 function echoAlone(traces: readonly Trace[]): readonly Found[] {
-  return grouped(traces, ({ report }) => protocolOf(report)).map((own) => {
-    const protocol = protocolOf(own[0]!.report);
+  return grouped(traces, ({ report }) => report.result.protocol ?? '').map((own) => {
+    const { protocol } = own[0]!.report.result;
+    const who = naming(reports(own));
     const lengths = listed(unique(own.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
-    const text = `The target answers echo requests of ${naming(reports(own))}, and no ${protocol} packet of the trace: a filter on the way or the target itself drops those, or it limits its answers. The path is known up to hop ${lengths} only.`;
-    const brief = `it answers echo requests only, not ${protocol}`;
+    const name = protocol?.toUpperCase() ?? '';
+    const [asked, why, brief] =
+      protocol === 'icmp'
+        ? ['other echo requests', '', `${who} ${own.length === 1 ? 'gets' : 'get'} answers to some packets only`]
+        : [
+            'echo requests',
+            'a filter on the way or the target itself drops those, or ',
+            `it answers echo requests only of ${who}, not ${name}`,
+          ];
+    const text = `The target answers ${asked} of ${who}, and no ${name} packet of the trace: ${why}it limits its answers, or one of several ways to it is broken. The path is known up to hop ${lengths} only.`;
     return found('path_cut', 'warning', reports(own), text, brief);
   });
-}
-
-function protocolOf({ result }: TraceReport): string {
-  return result.protocol === 'tcp' ? 'TCP' : 'UDP';
 }
 
 function cutShort(cut: readonly Trace[]): readonly Found[] {

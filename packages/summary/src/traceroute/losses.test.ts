@@ -253,10 +253,21 @@ describe('traces that end before their path does', () => {
       });
 
     expect([of(1).verdict, ...lines(of(1))]).toEqual(['degraded', 'path_cut warning: fra-1']);
-    expect(of(1).headline).toContain('but it answers echo requests only, not UDP');
+    expect(of(1).headline).toContain('but it answers echo requests only of fra-1, not UDP');
     expect(textOf(of(1), 'path_cut')).toContain('known up to hop 2 only');
     expect(of(1).paths?.ends).toEqual([{ node: 'ip:192.0.2.1', reason: 'cut', probes: ['fra-1'] }]);
     expect(lines(of(0))).toEqual(['down_everywhere critical: fra-1', 'path_stops warning: fra-1']);
+  });
+
+  it('blame no router where the target answers other echo requests, and call it degraded', () => {
+    const rows = [access, '192.0.2.1 5 5 5', '* * *'];
+    const echo = { sent: 2, received: 1 };
+    const summary = summaryOf('traceroute', { 'fra-1': trace(rows, { stopReason: 'gap_limit', echo }) });
+
+    expect([summary.verdict, ...lines(summary)]).toEqual(['degraded', 'path_cut warning: fra-1']);
+    expect(textOf(summary, 'path_cut')).toBe(
+      'The target answers other echo requests of fra-1, and no ICMP packet of the trace: it limits its answers, or one of several ways to it is broken. The path is known up to hop 2 only.',
+    );
   });
 
   it('prove nothing where time ran out before the target was asked often enough', () => {
@@ -282,6 +293,25 @@ describe('traces that end before their path does', () => {
     const fields = { stopReason: 'deadline' as const, loop: { start: 1, length: 2 } };
 
     expect(summaryOf('traceroute', { 'fra-1': trace(looping, fields) }).verdict).toBe('down');
+  });
+});
+
+describe('a probe whose only flow ends where others do not go', () => {
+  const alive = [access, '192.0.2.1 5 5 5', '192.0.2.2 6 6 6', target];
+  const ofDead = (path: readonly string[]): string =>
+    textOf(summaryOf('traceroute', { 'fra-1': trace(alive), 'nyc-1': trace(path) }), 'path_stops');
+
+  it('is told with the router up to which others go the same way', () => {
+    expect(ofDead(['198.51.100.2 1 1 1', '192.0.2.1 5 5 5', '192.0.2.12 6 6 6', '* * *'])).toBe(
+      'Nothing answers beyond hop 3, 192.0.2.12 in AS64511 (Transit Net), on the way from nyc-1. Others pass hop 2, 192.0.2.1 in AS64511 (Transit Net) too and reach the target by other routers: one of several parallel paths may be broken.',
+    );
+  });
+
+  it.each([
+    ['the way is another one from the start', ['198.51.100.2 1 1 1', '192.0.2.12 6 6 6', '* * *']],
+    ['others pass its last router', ['198.51.100.2 1 1 1', '192.0.2.1 5 5 5', '192.0.2.2 6 6 6', '* * *']],
+  ])('is not where %s', (_where, path) => {
+    expect(ofDead(path)).not.toContain('parallel');
   });
 });
 
