@@ -80,6 +80,20 @@ describe('the words on the command line', () => {
     expect(parseCommand(words)).toEqual({ kind: 'help', of });
   });
 
+  it.each([['-95dCEFciMRIZB3kfyVANA'], ['--5dCEFciMRIZB3kfyVANA'], ['-h5dCEFciMRIZB3kfyVANA']])(
+    'show a check whose id begins with a hyphen: %s',
+    (checkId) => {
+      expect(parseCommand(['show', checkId])).toMatchObject({ kind: 'show', checkId });
+      expect(parseCommand(['show', '--server', 'http://a.example', checkId, '--json'])).toMatchObject({
+        ...{ kind: 'show', checkId },
+        settings: { server: 'http://a.example', json: true },
+      });
+      expect(parseCommand(['show', '--', checkId])).toMatchObject({ kind: 'show', checkId });
+      expect(parseCommand(['me', checkId])).toMatchObject({ kind: 'invalid' });
+      expect(parseCommand(['show', checkId, checkId])).toMatchObject({ kind: 'invalid' });
+    },
+  );
+
   it('show a check by its id or by a link to it', () => {
     const shown = { kind: 'show', checkId: 'abcdefghijklmnopqrstuv' };
 

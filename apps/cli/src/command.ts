@@ -40,7 +40,16 @@ export function parseCommand(argv: readonly string[]): Command {
 }
 
 function parseQuestion(name: 'probes' | 'me' | 'show', words: readonly string[]): Command {
-  const { values, positionals, fault } = parseWords(words, commonFlags);
+  const isId = (word: string): boolean => name === 'show' && isIdLikeFlag(word);
+  const {
+    values,
+    positionals: others,
+    fault,
+  } = parseWords(
+    words.filter((word) => !isId(word)),
+    commonFlags,
+  );
+  const positionals = [...words.filter(isId), ...others];
   if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
   if (values['help'] === true) return { kind: 'help', of: undefined };
   const settings = settingsFrom(values);
@@ -55,6 +64,11 @@ function parseQuestion(name: 'probes' | 'me' | 'show', words: readonly string[])
   return checkId === undefined || positionals.length > 1
     ? { kind: 'invalid', faults: ['show needs the id of one check.'] }
     : { kind: 'show', checkId, settings };
+}
+
+/** True for the id of a check that begins with a hyphen. No flag has so many characters. */
+function isIdLikeFlag(word: string): boolean {
+  return /^-[\w-]{21}$/.test(word);
 }
 
 function parseCompletion([shell]: readonly string[]): Command {

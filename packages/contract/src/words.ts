@@ -8,7 +8,7 @@ export const probeIdSchema = Type.String({
   examples: ['fra-1'],
 });
 
-/** 128 random bits, base64url without padding. Also the BullMQ job id. */
+/** 128 random bits, base64url without padding. Also the BullMQ job id. New ones do not begin with `-`. */
 export const checkIdSchema = Type.String({
   pattern: '^[A-Za-z0-9_-]{22}$',
   maxLength: 22,

@@ -14,7 +14,7 @@ import { createProbeValidators } from '../probes/probe-validators.ts';
 import { createRedisClock } from '../redis/clock.ts';
 import { createCheckTypes } from './check-types.ts';
 import { createCounters } from './counters.ts';
-import { createChecks } from './create-check.ts';
+import { createChecks, drawId } from './create-check.ts';
 import { createDeadlines } from './deadlines.ts';
 import { createProbeLoad } from './probe-load.ts';
 import { createJobQueues, type JobQueues } from './job-queues.ts';
@@ -35,6 +35,15 @@ beforeEach(async () => {
 });
 
 afterAll(async () => bed.stop());
+
+describe('the id of a check', () => {
+  it('does not begin with a hyphen, which programs would take for a flag', () => {
+    const ids = Array.from({ length: 5_000 }, drawId);
+
+    expect(ids.filter((id) => !/^[\w][\w-]{21}$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
 
 describe('the creation of a check', () => {
   it('gives each probe its job, which says nothing of the caller', async () => {

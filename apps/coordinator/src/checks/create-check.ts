@@ -175,7 +175,13 @@ const ID_BYTES = 16;
 const drawn = Buffer.alloc(64 * ID_BYTES);
 let usedTo = drawn.length;
 
-function drawId(): string {
+/** None begins with `-`: programs would take it for a flag. */
+export function drawId(): string {
+  const id = drawText();
+  return id.startsWith('-') ? drawId() : id;
+}
+
+function drawText(): string {
   if (usedTo === drawn.length) {
     randomFillSync(drawn);
     usedTo = 0;

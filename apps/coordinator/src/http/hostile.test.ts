@@ -263,6 +263,24 @@ describe('a hostile request', () => {
     expect(line).toMatchObject({ path: '/x%0A%22%7D', status: 404, method: 'GET' });
   });
 
+  it('leaves no line in the log that has its address and the id of the check that it reads', async () => {
+    const secret = 'Zx5dCEFciMRIZB3kfyVAN-';
+    const paths = [`/check/${secret}`, `/check/${secret}/results`, `/check/${secret}/events?x=1`, `/c/${secret}`];
+
+    const answers = await Promise.all(paths.map((path) => bed.ask(path)));
+
+    const requestIds = new Set(answers.map(({ headers }) => headers.get('X-Request-Id')));
+    const lines = bed.log.filter(({ requestId }) => requestIds.has(String(requestId)));
+    expect(lines.map(({ path }) => String(path)).toSorted((a, b) => a.localeCompare(b))).toEqual([
+      '/c/sha256:LwQfSJzWRy7N',
+      '/check/sha256:LwQfSJzWRy7N',
+      '/check/sha256:LwQfSJzWRy7N/events',
+      '/check/sha256:LwQfSJzWRy7N/results',
+    ]);
+    expect(lines.every(({ client }) => client === '127.0.0.1')).toBe(true);
+    expect(JSON.stringify(bed.log)).not.toContain(secret);
+  });
+
   it('cannot choose the address that it is counted by', async () => {
     const headers = { 'X-Forwarded-For': '203.0.113.1', Forwarded: 'for=203.0.113.2', 'X-Real-IP': '203.0.113.3' };
 

@@ -33,11 +33,11 @@ describe('copies of a check', () => {
   it('are a table in Markdown, in which nothing that strangers wrote is markup', () => {
     const lines = asMarkdown(check, undefined, 'https://vantage.example').split('\n');
 
-    expect(lines[0]).toBe("**tcp exa'mple.com**");
+    expect(lines[0]).toBe("**tcp** exa'mple.com");
     expect(lines).toContain('| Probe | Outcome | State | Handshake | Address |');
     expect(lines).toContain('| fra-2 | Success | open | 12.5 ms | 192.0.2.1 |');
     expect(lines).toContain(String.raw`| nyc-1 | Connection refused | – | – | \[x\](javascript:y)\| |`);
-    expect(lines.at(-1)).toBe('https://vantage.example/c/qPUXvL1sQx2rGJm0Zf7N4w (2026-11-21T01:00:00.000Z)');
+    expect(lines.at(-1)).toBe('<https://vantage.example/c/qPUXvL1sQx2rGJm0Zf7N4w> (2026-11-21T01:00:00.000Z)');
   });
 });
 

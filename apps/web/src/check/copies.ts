@@ -23,16 +23,16 @@ export function asMarkdown(check: ShownCheck, summary: Summary | undefined, publ
     ...cellsOf(check.type, result).map(([, text]) => text),
   ]);
   const findings = (summary?.findings ?? []).map(({ severity, text }) => `- **${severity}**: ${plain(text)}`);
-  const line = (cells: readonly string[]): string => `| ${cells.map(plain).join(' | ')} |`;
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
   return [
-    `**${check.type} ${plain(check.host)}**${summary === undefined ? '' : `: ${plain(summary.headline)}`}`,
+    `**${check.type}** ${target(check.host)}${summary === undefined ? '' : `: ${plain(summary.headline)}`}`,
     ...(findings.length === 0 ? [] : ['', ...findings]),
     '',
     line(heads),
     line(heads.map(() => '---')),
     ...rows.map(line),
     '',
-    `${publicUrl}/c/${check.testId} (${check.createdAt})`,
+    `<${publicUrl}/c/${check.testId}> (${check.createdAt})`,
   ].join('\n');
 }
 
@@ -41,7 +41,38 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Text that stays text in Markdown: what strangers wrote makes no links and no markup. */
+/** The URL that was checked is a link, written so that nothing in it is markup (CommonMark, "Autolinks"). */
+function target(host: string): string {
+  const isLink = /^https?:\/\/[^\s<>`]+$/.test(host) && !/&#?\w+;/.test(host);
+  return isLink ? `<${host}>` : plain(host);
+}
+
+/** Characters that mark up text, entities included; a bullet, heading or rule is nothing within a line. */
+const MARKS = /[\\`*_[\]<>|~&$]/g;
+
+/** Words that GitHub makes links or mentions of, though they have no markup: URLs, mail addresses, names, issues. */
+const LINKED = /:\/\/|^\W*www\.|@|#\d|^\W*GH-\d|\b(?:mailto|xmpp):/i;
+
+/**
+ * Text that stays text in Markdown: what strangers wrote makes no links and no markup. An escape does not keep a renderer
+ * from linking a bare URL, code does.
+ */
 function plain(text: string): string {
-  return text.replace(/[\\`*_[\]<>|]/g, String.raw`\$&`).replace(/\s+/g, ' ');
+  return text
+    .trim()
+    .split(/\s+/)
+    .map((word) => (LINKED.test(word) ? code(word) : word.replace(MARKS, String.raw`\$&`)))
+    .join(' ');
+}
+
+/** In a table a bar ends the cell, in code too. */
+function cell(text: string): string {
+  return plain(text).replace(/(?<!\\)\|/g, String.raw`\|`);
+}
+
+/** A code span, in more backticks than it has in a row. */
+function code(word: string): string {
+  const longest = Math.max(0, ...[...word.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest === 0 ? `${fence}${word}${fence}` : `${fence} ${word} ${fence}`;
 }
