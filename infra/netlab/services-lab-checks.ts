@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { AnyCheckType, ParamsOf } from '../../packages/contract/src/index.ts';
 import { checkTypes, type CheckTypeName } from '../../packages/diagnostics/src/contract.ts';
 import { createContext } from '../../packages/diagnostics/src/diagnostic.ts';
-import { createPacketSockets, loadDiagnostic } from '../../packages/diagnostics/src/index.ts';
+import { createPacketSockets, loadDiagnostic, loadReceiveWindow } from '../../packages/diagnostics/src/index.ts';
 import { literalSurroundings } from '../../packages/test-support/src/index.ts';
 
 /** One line of standard input, JSON. */
@@ -12,7 +12,7 @@ export interface LabOrder {
   readonly type: CheckTypeName;
   readonly host: string;
   /** Of the type, such as `port`. */
-  readonly fields?: object;
+  readonly fields?: object | undefined;
   /** All of them, those with a default too. */
   readonly options: object;
   /** True for a probe without its packet process. */
@@ -27,6 +27,7 @@ export interface LabOutcome {
 
 /** Runs checks where it is started: orders come in as lines and outcomes go out as lines, until the input ends. */
 const packets = createPacketSockets();
+const receiveWindow = await loadReceiveWindow();
 // As an agent does at its start: ICMP errors are read from then on.
 await packets.probePrivilege();
 const running = new Set<Promise<void>>();
@@ -46,7 +47,7 @@ async function run({ type, host, fields = {}, options, isBlind = false }: LabOrd
   // What an answer is is tried here, not how soon: a machine that stands still now and then has its time as well.
   const budgetMs = 3 * checkType.budgetMs(params);
   // Inside a namespace every address is allowed: no packet leaves it.
-  const surroundings = literalSurroundings(isBlind ? {} : { packets });
+  const surroundings = { ...literalSurroundings(isBlind ? {} : { packets }), receiveWindow };
   const context = createContext(surroundings, { budgetMs });
   return (await loadDiagnostic(type)).run(params, context);
 }

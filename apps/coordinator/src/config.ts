@@ -163,7 +163,8 @@ export const settings = {
     kind: integer(1, HIGHEST_LIMIT),
     default: '1200',
     description:
-      'Probe-runs a minute at one target over all callers: a registrable domain with all below it, or the /24 or /64 of a literal address. ' +
+      'Cost of the probe-runs a minute at one target over all callers: a registrable domain with all below it, or the /24 ' +
+      'or /64 of a literal address. A run costs 1 for each 48 packets or 256 KiB that its options let it exchange at most. ' +
       'A check that costs more than this is admitted when there was none in the last minute.',
   }),
   targetPortsLimit: setting({
@@ -181,8 +182,9 @@ export const settings = {
   targetCosts: setting({
     env: 'RATE_LIMIT_COSTS',
     kind: list(typeCost),
-    default: 'traceroute=3',
-    description: 'What a probe-run of a check type weighs on `RATE_LIMIT_TARGET`, as `type=cost`. Others weigh 1.',
+    default: '',
+    description:
+      'What a probe-run of a check type costs `RATE_LIMIT_TARGET` at least, whatever its options, as `type=cost`.',
   }),
   trustedProxies: setting({
     env: 'TRUSTED_PROXIES',

@@ -31,6 +31,7 @@ export const echo: AnyCheckType = {
   },
   requiredOnSuccess: ['said'],
   needsRawSockets: false,
+  traffic: () => ({ packets: 1, bytes: 1 }),
   budgetMs: ({ options }) => Number(options['budget']),
   annotate: (result, lookUp) => ({ ...result, country: lookUp('192.0.2.1').country }),
 };

@@ -88,7 +88,7 @@ function runJobs(
   });
   const handleScreenshot = createScreenshotHandler({
     ...{ offer: parts.screenshots, judge: parts.judge, clock, schemas, outlet, log },
-    userAgent: lent().attribution.userAgent,
+    userAgent: lent(1).attribution.userAgent,
   });
   const isAside = (id: string): boolean => checkOfScreenshotJob(id) !== undefined;
   return {

@@ -5,7 +5,15 @@ import {
   type PartialsOfProbe,
   type ResultOutlet,
 } from '@vantage/agent-loop';
-import type { AnyCheckType, Failure, Job, OutcomeWord, ResultFieldsOf } from '@vantage/contract';
+import {
+  costOf,
+  TARGET_UNIT,
+  type AnyCheckType,
+  type Failure,
+  type Job,
+  type OutcomeWord,
+  type ResultFieldsOf,
+} from '@vantage/contract';
 import { createContext, type Diagnostic, type Outcome, type Surroundings } from '@vantage/diagnostics';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
@@ -15,7 +23,8 @@ import type { Schemas } from './schemas.ts';
 
 export interface JobHandlerParts {
   readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
-  readonly surroundings: () => Surroundings;
+  /** @param cost of the run, at the limit of networks */
+  readonly surroundings: (cost: number) => Surroundings;
   /** Check types that this probe offers. */
   readonly offered: ReadonlySet<string>;
   /** The policy of this probe about what the job names, before anything runs; admission judges again what it leads to. */
@@ -129,8 +138,9 @@ async function run(
   const runDiagnostic = async (): Promise<Ending> => {
     try {
       const diagnostic = await loadDiagnostic(job.type);
+      const cost = costOf(diagnostic.checkType.traffic(job.params as never), TARGET_UNIT);
       const bounds = { signal: abort.signal, budgetMs: startedMs + budgetMs - performance.now(), emitPartial };
-      const outcome = await diagnostic.run(job.params as never, createContext(surroundings(), bounds));
+      const outcome = await diagnostic.run(job.params as never, createContext(surroundings(cost), bounds));
       return { outcome };
     } catch (error) {
       // After the cut-off nobody waits for it; an abort's own reason is no news then.

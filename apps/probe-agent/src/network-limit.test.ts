@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Admit } from '@vantage/contract';
 
-import { createNetworkLimit, limitNetworks, networkOf } from './network-limit.ts';
+import { countBytes, createNetworkLimit, limitNetworks, networkOf } from './network-limit.ts';
 
 describe('networkOf', () => {
   it.each([
@@ -21,13 +21,34 @@ describe('the limit of networks', () => {
     let now = 5_000;
     const limit = createNetworkLimit(2, () => now);
 
-    expect(['192.0.2.1', '192.0.2.200', '192.0.2.3', '198.51.100.1'].map(limit.take)).toEqual([
+    expect(['192.0.2.1', '192.0.2.200', '192.0.2.3', '198.51.100.1'].map((address) => limit.take(address))).toEqual([
       ...[true, true, false, true],
     ]);
     now += 59_999;
     expect(limit.take('192.0.2.9')).toBe(false);
     now += 2_000;
     expect(limit.take('192.0.2.9')).toBe(true);
+  });
+
+  it('counts runs by their cost, and lets one through that costs more than all where nothing was', () => {
+    const limit = createNetworkLimit(10, () => 0);
+
+    expect([4, 7, 6, 1].map((cost) => limit.take('192.0.2.1', cost))).toEqual([true, false, true, false]);
+    expect([99, 1].map((cost) => limit.take('198.51.100.1', cost))).toEqual([true, false]);
+  });
+
+  it('counts bytes as they come, by network', () => {
+    const limit = createNetworkLimit(2, () => 0);
+    const count = countBytes(limit);
+    const half = 128 * 1024;
+
+    expect(['192.0.2.1', '192.0.2.2', '198.51.100.1'].map((address) => count(address, half))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([half, half, half, half].map((bytes) => count('192.0.2.3', bytes))).toEqual([true, true, true, false]);
+    expect(count('198.51.100.9', half)).toBe(true);
   });
 
   it('remembers the networks that were used last', () => {

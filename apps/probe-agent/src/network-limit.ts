@@ -1,4 +1,4 @@
-import type { Admission, Admit } from '@vantage/contract';
+import { TARGET_UNIT, type Admission, type Admit } from '@vantage/contract';
 
 /** The runs of a network are counted over this time, in slices: the one that has partly left still counts. */
 const WINDOW_MS = 60_000;
@@ -9,26 +9,29 @@ const MAX_NETWORKS = 20_000;
 
 /** How often this probe measures targets that are next to each other, whatever their names. */
 export interface NetworkLimit {
-  /** Counts one run of a check at the network of an address; false where that would be one too many. */
-  readonly take: (address: string) => boolean;
+  /**
+   * Counts a run of a check at the network of an address; false if that would be too much. A cost beyond the limit is taken if
+   * nothing was counted there in the last minute.
+   */
+  readonly take: (address: string, cost?: number) => boolean;
 }
 
 /**
- * @param limit runs a minute at one /24 of IPv4 or /48 of IPv6
+ * @param limit cost of the runs a minute at one /24 of IPv4 or /48 of IPv6
  * @param now monotonic, milliseconds
  */
 export function createNetworkLimit(limit: number, now: () => number = () => performance.now()): NetworkLimit {
-  /** Runs by slice, oldest first; networks in the order of their last use. */
+  /** Costs by slice, oldest first; networks in the order of their last use. */
   const networks = new Map<string, Map<number, number>>();
   return {
-    take: (address) => {
+    take: (address, cost = 1) => {
       const key = networkOf(address);
       const slices = networks.get(key) ?? new Map<number, number>();
       const slice = Math.floor(now() / SLICE_MS);
       for (const old of slices.keys()) if (old < slice - WINDOW_MS / SLICE_MS) slices.delete(old);
-      const runs = [...slices.values()].reduce((sum, count) => sum + count, 0);
-      if (runs >= limit) return false;
-      slices.set(slice, (slices.get(slice) ?? 0) + 1);
+      const counted = [...slices.values()].reduce((sum, costs) => sum + costs, 0);
+      if (counted > 0 && counted + cost > limit) return false;
+      slices.set(slice, (slices.get(slice) ?? 0) + cost);
       networks.delete(key);
       networks.set(key, slices);
       const [oldest] = networks.keys();
@@ -41,9 +44,17 @@ export function createNetworkLimit(limit: number, now: () => number = () => perf
 /**
  * The admission of one run: each network that it is let to counts once, whatever it does there.
  *
+ * @param cost of the run
  * @param againAfterMs for what is no single run: a network counts again after this time
  */
-export function limitNetworks(admit: Admit, limit: NetworkLimit, againAfterMs = Number.POSITIVE_INFINITY): Admit {
+export function limitNetworks(
+  admit: Admit,
+  limit: NetworkLimit,
+  {
+    cost = 1,
+    againAfterMs = Number.POSITIVE_INFINITY,
+  }: { readonly cost?: number; readonly againAfterMs?: number } = {},
+): Admit {
   const counted = new Map<string, number>();
   return async (request, signal) => {
     const admission = await admit(request, signal);
@@ -51,10 +62,27 @@ export function limitNetworks(admit: Admit, limit: NetworkLimit, againAfterMs = 
     if (!admission.admitted || request.purpose === 'info') return admission;
     const network = networkOf(admission.target.address);
     if (performance.now() - (counted.get(network) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return admission;
-    if (!limit.take(admission.target.address)) return refused(admission.target);
+    if (!limit.take(admission.target.address, cost)) return refused(admission.target);
     if (counted.size >= MAX_NETWORKS) counted.clear();
     counted.set(network, performance.now());
     return admission;
+  };
+}
+
+/**
+ * Counts what is exchanged with addresses, for what tells its bytes only as they go.
+ *
+ * @returns takes an address and some bytes; false if its network may have no more
+ */
+export function countBytes(limit: NetworkLimit): (address: string, bytes: number) => boolean {
+  const uncounted = new Map<string, number>();
+  return (address, bytes) => {
+    const network = networkOf(address);
+    const sum = (uncounted.get(network) ?? 0) + bytes;
+    const cost = Math.floor(sum / TARGET_UNIT.bytes);
+    if (uncounted.size >= MAX_NETWORKS) uncounted.clear();
+    uncounted.set(network, sum - cost * TARGET_UNIT.bytes);
+    return cost === 0 || limit.take(address, cost);
   };
 }
 

@@ -6,7 +6,9 @@ import {
   createScreenshots,
   findBrowser,
   loadDiagnostic,
+  loadReceiveWindow,
   type PacketProcess,
+  type ScreenshotsOptions,
 } from '@vantage/diagnostics';
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 import { parseRedisUrl } from '@vantage/redis-connections';
@@ -31,7 +33,7 @@ import type { RawSockets } from './capabilities.ts';
 import type { MeasuringConfig } from './config.ts';
 import { usableFamilies } from './connectivity.ts';
 import type { Judge } from './handle-job.ts';
-import { createNetworkLimit, limitNetworks } from './network-limit.ts';
+import { countBytes, createNetworkLimit, limitNetworks } from './network-limit.ts';
 import type { AgentParts } from './parts.ts';
 import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.ts';
 
@@ -69,9 +71,13 @@ export async function openParts(
     onFailure: logPacketFailures(log),
   });
   const privilege = await watchPrivilege(packets);
-  // A picture's connections, to one network or many, are those of one run or two.
-  const admitPicture = limitNetworks(admit, createNetworkLimit(config.networkLimit), PICTURE_MS);
-  const screenshots = openScreenshots(config, admitPicture, log);
+  // A picture's connections, to one network or many, are those of one run or two; its bytes count as they come.
+  const pictureLimit = createNetworkLimit(config.networkLimit);
+  const screenshots = openScreenshots(
+    config,
+    { admit: limitNetworks(admit, pictureLimit, { againAfterMs: PICTURE_MS }), charge: countBytes(pictureLimit) },
+    log,
+  );
 
   return {
     loadDiagnostic: loadOnce(loadDiagnostic),
@@ -88,6 +94,7 @@ export async function openParts(
       return ipv4 === null || ipv6 === null ? packets : { unavailable: ipv4 };
     },
     packetProcess: packets.status,
+    receiveWindow: await loadReceiveWindow(),
     certificateAuthorities: config.certificates === undefined ? [] : [config.certificates],
     screenshots,
     rawSockets: privilege.now,
@@ -119,13 +126,17 @@ function logPacketFailures(log: Logger): (error: Error) => void {
 }
 
 /** Nothing of a browser is started here: the self-test is the agent's to begin, once it takes jobs. */
-function openScreenshots(config: MeasuringConfig, admit: AgentParts['admit'], log: Logger): ScreenshotOffer {
+function openScreenshots(
+  config: MeasuringConfig,
+  limits: Pick<ScreenshotsOptions, 'admit' | 'charge'>,
+  log: Logger,
+): ScreenshotOffer {
   const executablePath = config.browser ?? findBrowser(config.path);
   const note = (message: string, fields: Readonly<Record<string, unknown>>): void => log.debug(fields, message);
   const wanted = config.screenshots !== 'off';
   return createScreenshotOffer({
     wish: config.screenshots,
-    screenshots: wanted ? createScreenshots({ executablePath, admit, tempFolder: tmpdir(), log: note }) : undefined,
+    screenshots: wanted ? createScreenshots({ executablePath, ...limits, tempFolder: tmpdir(), log: note }) : undefined,
     log,
   });
 }

@@ -1,5 +1,5 @@
 import type { Admit, AnyCheckType, NameLookup } from '@vantage/contract';
-import type { Diagnostic, PacketProcessStatus, PacketSockets } from '@vantage/diagnostics';
+import type { Diagnostic, PacketProcessStatus, PacketSockets, ReceiveWindow } from '@vantage/diagnostics';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
 
@@ -22,6 +22,7 @@ export interface AgentParts {
   /** How the packet process fares, where there is one. */
   readonly packetProcess?: (() => PacketProcessStatus) | undefined;
   readonly certificateAuthorities: readonly string[];
+  readonly receiveWindow?: ReceiveWindow | undefined;
   readonly screenshots: ScreenshotOffer;
   /** Looked at with every heartbeat. */
   readonly rawSockets: () => RawSockets;

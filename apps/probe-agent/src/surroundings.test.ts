@@ -28,7 +28,7 @@ describe('what runs are lent', () => {
 
     const outcomes = [];
     for (let runs = 0; runs < 3; runs += 1) {
-      outcomes.push(await run(params, createContext(surroundings(), { budgetMs: 10_000 })));
+      outcomes.push(await run(params, createContext(surroundings(1), { budgetMs: 10_000 })));
     }
 
     expect(outcomes.map(({ result }) => result)).toEqual(['success', 'success', 'error']);
@@ -37,7 +37,7 @@ describe('what runs are lent', () => {
 
   it('says whose they are, with the contact where there is one', () => {
     const attribution = (environment: Readonly<Record<string, string>>): unknown =>
-      lend(config(environment), fakeParts(), '1.2.3')().attribution;
+      lend(config(environment), fakeParts(), '1.2.3')(1).attribution;
 
     expect(attribution({})).toEqual({ userAgent: 'Vantage/1.2.3', payloadTag: 'vantage' });
     expect(attribution({ CONTACT: 'noc@example.net' })).toEqual({

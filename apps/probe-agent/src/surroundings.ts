@@ -10,19 +10,20 @@ export function lend(
   parts: AgentParts,
   version: string,
   wrapPackets: (sockets: PacketSockets) => PacketSockets = (sockets) => sockets,
-): () => Surroundings {
+): (cost: number) => Surroundings {
   const contact = config.contact === undefined ? '' : ` (+${config.contact})`;
   // Read once: it would cost each https check several times what the check itself does.
   const trust = createTrustStore(parts.certificateAuthorities);
   const networkLimit = createNetworkLimit(config.networkLimit);
-  return () => ({
-    admit: limitNetworks(parts.admit, networkLimit),
+  return (cost) => ({
+    admit: limitNetworks(parts.admit, networkLimit, { cost }),
     names: parts.names,
     resolvers: parts.resolvers,
     packets: lentPackets(parts.packets(), wrapPackets),
     isPrivateAddress: parts.isPrivateAddress,
     certificateAuthorities: parts.certificateAuthorities,
     trust,
+    receiveWindow: parts.receiveWindow,
     showPrivateAddresses: config.showPrivateAddresses,
     attribution: { userAgent: `Vantage/${version}${contact}`, payloadTag: `vantage${contact}` },
   });

@@ -35,7 +35,14 @@ async function run(request: CheckRequest): Promise<unknown> {
   const context = contextOf(request);
   if (request.type === 'http') {
     const { url, httpVersion } = request;
-    const options = { method: 'GET', headers: {}, followRedirects: 0, httpVersion, screenshot: false } as const;
+    const options = {
+      method: 'GET',
+      headers: {},
+      followRedirects: 0,
+      httpVersion,
+      screenshot: false,
+      maxBodyBytes: 1024 * 1024,
+    } as const;
     return runHttp({ host: url, insecureSSL: false, options }, context);
   }
   if (request.type === 'tcp') {

@@ -23,6 +23,7 @@ const echo = defineCheckType({
   result: { heard: Type.String(), delay: durationSchema },
   requiredOnSuccess: ['heard'],
   needsRawSockets: false,
+  traffic: () => ({ packets: 1, bytes: 1 }),
   budgetMs: () => 1_000,
 });
 

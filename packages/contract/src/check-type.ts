@@ -4,6 +4,7 @@ import type { LookUpPlace } from './place.ts';
 import { commonResultFields, outcomes } from './result.ts';
 import type { ScreenshotParams } from './screenshot.ts';
 import type { TargetPurpose } from './target.ts';
+import type { Traffic } from './traffic.ts';
 import { probeIdSchema } from './words.ts';
 
 /**
@@ -43,6 +44,8 @@ export interface CheckType<
   readonly screenshot?: (params: Params<Fields, Options>) => ScreenshotParams | undefined;
   /** Time a probe may take for its result, in milliseconds, from the creation of the check. */
   readonly budgetMs: (params: Params<Fields, Options>) => number;
+  /** What one run exchanges with its target at most; every limit counts by it. Without the screenshot. */
+  readonly traffic: (params: Params<Fields, Options>) => Traffic;
   /** Rules that a schema cannot say; each broken one as a JSON pointer into the request and a sentence. */
   readonly inputErrors?: (params: Params<Fields, Options>) => readonly InputError[];
   /** What the caller chose to contact beside `host`, such as a resolver: the policy judges it too, before there is a job. */

@@ -16,4 +16,5 @@ export * from './screenshot.ts';
 export * from './summary.ts';
 export * from './target.ts';
 export * from './text.ts';
+export * from './traffic.ts';
 export * from './words.ts';

@@ -2,6 +2,7 @@ import type { Admit, AnyCheckType, CommonResult, NameLookup, ParamsOf, ResultFie
 
 import type { TrustStore } from './tls/trust-store.ts';
 import type { PacketSockets } from './sockets/packet-socket.ts';
+import type { ReceiveWindow } from './sockets/receive-window.ts';
 
 /** What a diagnostic is lent. It has no other way to a name, a raw socket or the caller. */
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> {
@@ -15,6 +16,8 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> {
   readonly resolvers: readonly string[];
   /** Raw sockets, or the reason why this probe has none. */
   readonly packets: PacketSockets | { readonly unavailable: string };
+  /** Bounds what a target sends ahead of what is read; absent if the system has no such bound. */
+  readonly receiveWindow?: ReceiveWindow | undefined;
   /** True where the operator lets callers see private addresses of hops and ICMP senders. */
   readonly showPrivateAddresses: boolean;
   /** True for an address that the policy would not let a caller measure: it is masked in results. */

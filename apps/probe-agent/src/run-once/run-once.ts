@@ -84,7 +84,7 @@ async function measure(
   const handle = createJobHandler({
     loadDiagnostic: parts.loadDiagnostic,
     judge: parts.judge,
-    surroundings: () => traceSurroundings(lent(), trace),
+    surroundings: (cost) => traceSurroundings(lent(cost), trace),
     offered: new Set([type]),
     clock: { now: Date.now, rttMs: () => 0, read: async () => undefined },
     schemas: createSchemas(),

@@ -10,7 +10,7 @@ import { launchBrowser, type LaunchOptions, type RunningBrowser } from './launch
 import { loadPage, WARM_UP } from './load.ts';
 import { NAMESPACE_PROXY_PORT } from './namespace.ts';
 import { startProxy, type FilteringProxy, type OwnPages } from './proxy.ts';
-import type { ProxyLimits } from './proxy-ledger.ts';
+import type { ChargeBytes, ProxyLimits } from './proxy-ledger.ts';
 
 export interface PictureRequest {
   readonly url: URL;
@@ -30,6 +30,7 @@ export type Picture =
 
 export interface PictureOptions extends Omit<LaunchOptions, 'proxyPort' | 'userAgent'> {
   readonly admit: Admit;
+  readonly charge?: ChargeBytes | undefined;
   readonly proxyLimits: ProxyLimits;
   readonly pages?: OwnPages | undefined;
   /** Called while the page is shown; for the self-test. */
@@ -77,9 +78,9 @@ async function start(
   signal: AbortSignal,
   started: Started,
 ): Promise<Required<Started>> {
-  const { admit, proxyLimits: limits, pages } = options;
+  const { admit, charge, proxyLimits: limits, pages } = options;
   const open = async (listener?: Server): Promise<FilteringProxy> => {
-    started.proxy = await startProxy({ admit, limits, pages, signal, listener });
+    started.proxy = await startProxy({ admit, charge, limits, pages, signal, listener });
     return started.proxy;
   };
   const launch = async (proxyPort: number): Promise<RunningBrowser> => {

@@ -30,14 +30,23 @@ export interface ProxyCounts {
 export interface Ledger {
   /** A connection with an admitted, pinned address; null where there is none, with the reason kept for `failureFor`. */
   readonly connect: (host: string, port: number) => Promise<Socket | null>;
-  readonly countBytes: (bytes: number) => void;
+  /** @param upstream the connection that they are of; it is ended if its network may exchange no more */
+  readonly countBytes: (bytes: number, upstream: Socket) => void;
   readonly noteFailure: (host: string, port: number, failure: Failure) => void;
   readonly failureFor: (url: URL) => Failure | undefined;
   readonly counts: () => ProxyCounts;
   readonly endAll: () => void;
 }
 
-export function ledger(admit: Admit, limits: ProxyLimits, signal: AbortSignal): Ledger {
+/** Counts bytes exchanged with an address; false if its network may have no more. */
+export type ChargeBytes = (address: string, bytes: number) => boolean;
+
+export function ledger(
+  admit: Admit,
+  limits: ProxyLimits,
+  signal: AbortSignal,
+  charge: ChargeBytes = () => true,
+): Ledger {
   // An answer holds for the whole picture: a name that would resolve to another address the next time is not asked twice.
   const admissions = new Map<string, Promise<Admission>>();
   const failures = new Map<string, Failure>();
@@ -91,8 +100,9 @@ export function ledger(admit: Admit, limits: ProxyLimits, signal: AbortSignal): 
   const endAll = (): void => {
     for (const socket of open) socket.destroy();
   };
-  const countBytes = (more: number): void => {
+  const countBytes = (more: number, upstream: Socket): void => {
     bytes += more;
+    if (upstream.remoteAddress !== undefined && !charge(upstream.remoteAddress, more)) upstream.destroy();
     if (bytes > limits.bytes) endAll();
   };
   return {

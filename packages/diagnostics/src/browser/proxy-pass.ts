@@ -67,7 +67,7 @@ export async function passRequest(
     deviation: () => undefined,
   });
   socket.on('data', (piece: Buffer) => {
-    book.countBytes(piece.length);
+    book.countBytes(piece.length, socket);
     reader.push(piece);
   });
   socket.on('end', () => reader.close(true));
@@ -75,7 +75,7 @@ export async function passRequest(
   socket.on('close', () => (response.writableEnded ? undefined : fail(connectionClosed('response'))));
   response.on('drain', () => socket.resume()).on('close', () => socket.destroy());
   sendRequest(url, request, socket);
-  request.on('data', (piece: Buffer) => book.countBytes(piece.length));
+  request.on('data', (piece: Buffer) => book.countBytes(piece.length, socket));
 }
 
 function sendRequest(url: URL, request: IncomingMessage, socket: Socket): void {

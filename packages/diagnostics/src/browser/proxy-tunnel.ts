@@ -29,8 +29,8 @@ export async function tunnel(authority: string, browser: Socket, head: Buffer, b
 
   upstream.on('error', () => browser.destroy()).on('close', () => browser.destroy());
   browser.on('close', () => upstream.destroy());
-  upstream.on('data', (piece: Buffer) => book.countBytes(piece.length));
-  browser.on('data', (piece: Buffer) => book.countBytes(piece.length));
+  upstream.on('data', (piece: Buffer) => book.countBytes(piece.length, upstream));
+  browser.on('data', (piece: Buffer) => book.countBytes(piece.length, upstream));
   browser.write(`${pageHead(200)}\r\n`);
   if (head.length > 0) upstream.write(head);
   upstream.pipe(browser);

@@ -4,7 +4,7 @@ import type { AddressInfo, Server as Listener, Socket } from 'node:net';
 
 import type { Admit, Failure } from '@vantage/contract';
 
-import { ledger, type Ledger, type ProxyCounts, type ProxyLimits } from './proxy-ledger.ts';
+import { ledger, type ChargeBytes, type Ledger, type ProxyCounts, type ProxyLimits } from './proxy-ledger.ts';
 import { passRequest } from './proxy-pass.ts';
 import { pageHead, secret, tunnel } from './proxy-tunnel.ts';
 
@@ -19,6 +19,7 @@ export type OwnPages = ReadonlyMap<string, (path: string) => OwnPage>;
 export interface ProxyOptions {
   readonly admit: Admit;
   readonly limits: ProxyLimits;
+  readonly charge?: ChargeBytes | undefined;
   readonly pages: OwnPages;
   /** Ends every connection. */
   readonly signal: AbortSignal;
@@ -40,10 +41,17 @@ export interface FilteringProxy {
 
 const MAX_CONNECTIONS = 256;
 
-export async function startProxy({ admit, limits, pages, signal, listener }: ProxyOptions): Promise<FilteringProxy> {
+export async function startProxy({
+  admit,
+  limits,
+  charge,
+  pages,
+  signal,
+  listener,
+}: ProxyOptions): Promise<FilteringProxy> {
   const credentials = { username: 'browser', password: randomBytes(24).toString('base64url') };
   const isOurs = secret(`Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`);
-  const book = ledger(admit, limits, signal);
+  const book = ledger(admit, limits, signal, charge);
   const sockets = new Set<Socket>();
 
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {

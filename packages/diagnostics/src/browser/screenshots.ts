@@ -7,7 +7,7 @@ import { browserFailed, tooSlow } from './failures.ts';
 import { isExecutable } from './find-browser.ts';
 import { canMakeNamespace, type Identity } from './namespace.ts';
 import { takePicture, type Picture, type PictureOptions } from './picture.ts';
-import { defaultProxyLimits, type ProxyLimits } from './proxy-ledger.ts';
+import { defaultProxyLimits, type ChargeBytes, type ProxyLimits } from './proxy-ledger.ts';
 import { runSelfTest } from './self-test.ts';
 import { removeOrphans, thisProcess } from './temp-folder.ts';
 import { turns } from './turns.ts';
@@ -17,6 +17,8 @@ export interface ScreenshotsOptions {
   readonly executablePath?: string | undefined;
   /** Judges and resolves every host that a page names. */
   readonly admit: Admit;
+  /** Counts the bytes of each connection; by default none is limited by them. */
+  readonly charge?: ChargeBytes | undefined;
   /** Whom the browser runs as; only a root agent can choose, and 65534 (nobody) is what it takes by default. */
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
@@ -108,6 +110,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
     memoryBytes: options.memoryBytes ?? MEMORY_BYTES,
     changeFlags: options.changeFlags,
     admit: options.admit,
+    charge: options.charge,
     proxyLimits: { ...defaultProxyLimits, ...options.proxyLimits },
   });
   /** Runs when it is its turn; `close` waits for it. */

@@ -231,6 +231,8 @@ export const dns = defineCheckType({
     'dnssec',
   ],
   needsRawSockets: false,
+  // One answer by TCP, or the answers of the servers of each zone.
+  traffic: () => ({ packets: 48, bytes: 128 * 1024 }),
   budgetMs: ({ options }) => (options.trace ? TRACE_BUDGET_MS : DNS_BUDGET_MS),
   inputErrors: ({ host, recordType, options }) => [
     ...recordTypeErrors(host, recordType),

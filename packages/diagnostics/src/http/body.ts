@@ -39,8 +39,12 @@ interface Decoded {
   readonly hasTrailingBytes: boolean;
 }
 
-/** Counts and hashes a body up to its cap, and tries whether it decodes as its Content-Encoding says. */
-export function readBody(contentEncoding: string | undefined): BodyReader {
+/**
+ * Counts and hashes a body up to its cap, and tries whether it decodes as its Content-Encoding says.
+ *
+ * @param maxBytes of the body as sent
+ */
+export function readBody(contentEncoding: string | undefined, maxBytes: number): BodyReader {
   const hash = createHash('sha256');
   let bodyBytes = 0;
   let full = false;
@@ -49,7 +53,7 @@ export function readBody(contentEncoding: string | undefined): BodyReader {
   const gzipped: Uint8Array[] | undefined = isGzip(contentEncoding) ? [] : undefined;
 
   const push = (bytes: Uint8Array): boolean => {
-    const kept = bytes.subarray(0, MAX_BODY_BYTES - bodyBytes);
+    const kept = bytes.subarray(0, maxBytes - bodyBytes);
     full = kept.length < bytes.length;
     if (kept.length === 0) return !full;
     decoder ??= startDecoder(contentEncoding, kept[0]!);

@@ -14,8 +14,12 @@ import { deviationCodes } from './deviations.ts';
 import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
 import { certificateFields, tlsSchema } from '../tls/schema.ts';
 
-/** Bytes of a body that are read, and that are decoded. */
+/** Bytes of a body that are read at most, and that are decoded. */
 export const MAX_BODY_BYTES = 1024 * 1024;
+/** Bytes of a body that are read unless the caller asks for more. */
+export const DEFAULT_BODY_BYTES = 64 * 1024;
+/** Bytes of the body of a redirect that is followed: nothing of it is in the result. */
+export const MAX_REDIRECT_BODY_BYTES = 16 * 1024;
 /** Headers of an answer that are kept, and the bytes of their names and values together. */
 export const MAX_KEPT_HEADERS = 100;
 export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
@@ -30,6 +34,13 @@ export const MAX_REDIRECT_DEVIATIONS = 3;
 
 /** Services of an Alt-Svc header that are kept. */
 export const MAX_ALTERNATIVES = 8;
+
+/** Handshakes of TCP and TLS, request, end of the connection. */
+const PACKETS_PER_REQUEST = 12;
+/** Handshakes, heads, and what a target has sent ahead when the connection is closed. */
+const BYTES_PER_REQUEST = 96 * 1024;
+/** Bytes on the network for so many of a body, with what is on the way when the last of them is read. */
+const bytesToRead = (bodyBytes: number): number => BYTES_PER_REQUEST + 2 * bodyBytes;
 
 const phase = (description: string) => Type.Optional({ ...durationSchema, description });
 
@@ -165,6 +176,15 @@ export const http = defineCheckType({
       description: 'auto: HTTP/2 where the server chooses it by ALPN, else HTTP/1.1.',
     }),
     family: Type.Optional(familySchema),
+    maxBodyBytes: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_BODY_BYTES,
+        description:
+          'Bytes of the body to read, 65,536 (64 KiB) if absent. A longer body is cut off there (`truncated`), and the ' +
+          'connection closed. More than that makes the check cost more of the rate limits.',
+      }),
+    ),
     screenshot: Type.Boolean({
       default: true,
       description:
@@ -225,17 +245,21 @@ export const http = defineCheckType({
     bodyBytes: Type.Integer({
       minimum: 0,
       maximum: MAX_BODY_BYTES,
-      description: 'Bytes of the body as sent (its content coding left as it is) that were read, 1 MiB at most.',
+      description:
+        'Bytes of the body as sent (its content coding left as it is) that were read, `maxBodyBytes` (64 KiB if absent) at most.',
     }),
     bodySha256: Type.String({
       pattern: '^[0-9a-f]{64}$',
       maxLength: 64,
-      description: 'SHA-256 of these bytes, hexadecimal.',
+      description:
+        'SHA-256 of these bytes, hexadecimal. With `truncated` of the beginning of the body alone: compare it with that ' +
+        'of as many bytes.',
     }),
     truncated: Type.Boolean({
       description:
-        'True where the body was not read, or not decoded, to its end: it is too large or was broken off, or only the end of ' +
-        'the connection was to end it and TLS ended without close_notify, so that more may have been to come.',
+        'True if the body was not read, or not decoded, to its end: it is longer than `maxBodyBytes`, decodes to more than ' +
+        '1 MiB, was broken off, or only the end of the connection was to end it and TLS ended without close_notify, so that ' +
+        'more may have been to come.',
     }),
     deviations: deviations(MAX_DEVIATIONS),
     ...certificateFields,
@@ -256,6 +280,10 @@ export const http = defineCheckType({
   ],
   needsRawSockets: false,
   budgetMs: () => 15_000,
+  traffic: ({ options: { followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } }) => ({
+    packets: (followRedirects + 1) * PACKETS_PER_REQUEST,
+    bytes: bytesToRead(maxBodyBytes) + followRedirects * bytesToRead(Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES)),
+  }),
   inputErrors: ({ options }) => headerErrors(options.headers),
   screenshot: ({ host, insecureSSL, options }) => (options.screenshot ? { url: host, insecureSSL } : undefined),
 });

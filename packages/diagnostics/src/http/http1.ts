@@ -29,7 +29,7 @@ export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink, en
   socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
   socket.on('close', () => sink.fail(connectionClosed));
   socket.write(textOf(request), 'latin1');
-  return { stop: () => void socket.destroy(), partialHead: reader.partialHead };
+  return { stop: () => void socket.destroy(), partialHead: reader.partialHead, allowBody: () => undefined };
 }
 
 function textOf({ url, method, headers }: Request): string {

@@ -89,6 +89,12 @@ export function writeFrame(type: number, flag: number, stream: number, payload: 
   return Buffer.concat([header, payload]);
 }
 
+export function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
 /** What is left of a payload without its padding and priority; undefined where the padding is longer than the frame. */
 export function contentOf({ type, flags: set, payload }: Frame): Buffer | undefined {
   const isPadded = (set & flags.padded) !== 0;

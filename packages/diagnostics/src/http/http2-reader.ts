@@ -1,7 +1,16 @@
 import type { Head } from './head.ts';
 import type { Deviates } from './head-lines.ts';
 import { hpackDecoder } from './hpack.ts';
-import { contentOf, errorName, flags, frameReader, frameTypes, writeFrame, type Frame } from './http2-frames.ts';
+import {
+  contentOf,
+  errorName,
+  flags,
+  frameReader,
+  frameTypes,
+  uint32,
+  writeFrame,
+  type Frame,
+} from './http2-frames.ts';
 import { fieldFault, readHttp2Head } from './http2-head.ts';
 import type { Method } from './request.ts';
 import { MAX_HEAD_BYTES } from './response-reader.ts';
@@ -49,6 +58,8 @@ export interface Http2Reader {
 export const STREAM = 1;
 /** RFC 9113 section 7. */
 const [NO_ERROR, REFUSED_STREAM] = [0, 7];
+/** Padding that the windows have room for besides the body: what is more gives the windows as much back (RFC 9113 section 6.1). */
+export const MAX_PADDING_BYTES = 4_096;
 /** A head of 256 KiB takes 16 frames of full size. */
 const MAX_CONTINUATIONS = 64;
 /** Replies to SETTINGS and PING; more of them are a flood, which the bound on received bytes ends. */
@@ -66,6 +77,7 @@ export function readHttp2(method: Method, sink: Http2Sink): Http2Reader {
   let block: { readonly isLast: boolean; pieces: Buffer[]; bytes: number } | null = null;
   let bodyBytes = 0;
   let replies = 0;
+  let paddingBytes = 0;
   let goaway: PeerError | null = null;
 
   const fail = (fault: Http2Fault): void => {
@@ -126,7 +138,11 @@ export function readHttp2(method: Method, sink: Http2Sink): Http2Reader {
     if (head === null) return malformed('its body comes before its head (RFC 9113 section 8.1)');
     bodyBytes += content.length;
     if (content.length > 0 && hasContent(method, head)) sink.body(content);
-    if ((frame.flags & flags.endStream) !== 0) finish();
+    if ((frame.flags & flags.endStream) !== 0) return finish();
+    paddingBytes += frame.payload.length - content.length;
+    if (paddingBytes < MAX_PADDING_BYTES / 2) return;
+    for (const stream of [0, STREAM]) sink.reply(writeFrame(frameTypes.windowUpdate, 0, stream, uint32(paddingBytes)));
+    paddingBytes = 0;
   };
   const takeGoaway = ({ payload }: Frame): void => {
     if (payload.length < 8) return malformed('a GOAWAY frame is too short (RFC 9113 section 6.8)');

@@ -225,19 +225,27 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     expect(outcome).toMatchObject({ result: 'failure', error: { code: 'connection_reset', phase: 'request' } });
   });
 
-  it('is read to one mebibyte where its body has no end', async () => {
+  it.each([
+    ['64 KiB', {}, 65_536],
+    ['one mebibyte where that is asked for', { maxBodyBytes: 1024 * 1024 }, 1024 * 1024],
+    ['one mebibyte, behind no redirect', { maxBodyBytes: 1024 * 1024, followRedirects: 3 }, 1024 * 1024],
+  ])('is read to %s where its body has no end, and no more is sent', async (_bound, options, bodyBytes) => {
+    let sent = 0;
     const port = await serve((stream) => {
       stream.respond({ ':status': 200 });
       const pour = (): void => {
-        while (!stream.destroyed && stream.write('a'.repeat(65_536)));
+        while (!stream.destroyed && stream.write('a'.repeat(4_096), () => (sent += 4_096)));
       };
       stream.on('drain', pour);
+      stream.on('error', () => undefined);
       pour();
     });
 
-    const outcome = await checkOf(`https://good.test:${port}/`, {}, context());
+    const outcome = await checkOf(`https://good.test:${port}/`, { options }, context());
 
-    expect(outcome).toMatchObject({ result: 'success', bodyBytes: 1024 * 1024, truncated: true });
+    expect(outcome).toMatchObject({ result: 'success', bodyBytes, truncated: true });
+    // What the window of the stream holds, and what the server has written down but not sent.
+    expect(sent).toBeLessThanOrEqual(bodyBytes + 65_536);
   });
 
   it('ends at the deadline where nothing comes', async () => {
@@ -370,7 +378,9 @@ describe('HTTP/2 with prior knowledge', () => {
       });
     });
 
-    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { httpVersion: '2' } });
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, {
+      options: { httpVersion: '2', maxBodyBytes: 1024 * 1024 },
+    });
 
     expect(outcome).toMatchObject({ result: 'success', bodyBytes: 1024 * 1024, truncated: false });
   });

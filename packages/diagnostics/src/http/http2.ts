@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 
 import { classifyError, classifyPeerError, connectionClosed, headTooLarge } from '../classify.ts';
 import { encodeHpack } from './hpack.ts';
-import { flags, frameTypes, writeFrame } from './http2-frames.ts';
-import { readHttp2, STREAM, type Http2Fault } from './http2-reader.ts';
-import { fault, MAX_RECEIVED_BYTES, type AnswerSink, type Sending } from './receive.ts';
+import { flags, frameTypes, uint32, writeFrame } from './http2-frames.ts';
+import { MAX_PADDING_BYTES, readHttp2, STREAM, type Http2Fault } from './http2-reader.ts';
+import { fault, type AnswerSink, type Sending } from './receive.ts';
 import type { Request } from './request.ts';
 import { MAX_HEAD_BYTES } from './response-reader.ts';
 
@@ -31,16 +31,37 @@ export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): S
   socket.on('end', reader.close);
   socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
   socket.on('close', () => sink.fail(connectionClosed));
-  socket.write(opening(request));
-  return { stop: () => void socket.destroy(), partialHead: () => null };
+  const window = firstWindow(request);
+  socket.write(opening(request, window));
+  return {
+    stop: () => void socket.destroy(),
+    partialHead: () => null,
+    allowBody: (bytes) => {
+      const more = windowFor(bytes) - window;
+      if (more > 0) socket.write(writeFrame(frameTypes.windowUpdate, 0, STREAM, uint32(more)));
+    },
+  };
 }
 
 /**
- * All that is sent at once: preface, settings, windows, request. The windows are as large as the bound on what is received:
- * with the 64 KiB of RFC 9113 section 6.9.2 the download would take a round trip for each 64 KiB, and its time would be
- * that of the probe's own window.
+ * The window of a stream holds the body up to its cap and one byte, by which a longer one is told. So the target sends no more than
+ * is read, and never waits for the probe's permission: with a smaller window the download's time would be the probe's own.
  */
-function opening({ url, method, headers }: Request): Buffer {
+function windowFor(bodyBytes: number): number {
+  return bodyBytes + 1 + MAX_PADDING_BYTES;
+}
+
+/**
+ * If a redirect would be followed, its body gets the 64 KiB of RFC 9113 section 6.9.2 at most. Another answer gets the rest with
+ * its head, a round trip before its sender can have filled that much.
+ */
+function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
+  const window = windowFor(maxBodyBytes);
+  return followsRedirects ? Math.min(window, DEFAULT_WINDOW) : window;
+}
+
+/** All that is sent at once: preface, settings, windows, request. */
+function opening({ url, method, headers, maxBodyBytes }: Request, window: number): Buffer {
   const block = encodeHpack([
     [':method', method],
     [':scheme', url.protocol.slice(0, -1)],
@@ -54,9 +75,10 @@ function opening({ url, method, headers }: Request): Buffer {
       frameTypes.settings,
       0,
       0,
-      settings([ENABLE_PUSH, 0], [INITIAL_WINDOW_SIZE, MAX_RECEIVED_BYTES], [MAX_HEADER_LIST_SIZE, MAX_HEAD_BYTES]),
+      settings([ENABLE_PUSH, 0], [INITIAL_WINDOW_SIZE, window], [MAX_HEADER_LIST_SIZE, MAX_HEAD_BYTES]),
     ),
-    writeFrame(frameTypes.windowUpdate, 0, 0, uint32(MAX_RECEIVED_BYTES - DEFAULT_WINDOW)),
+    // Of the connection: its window is that of the stream, and cannot be made smaller than it is at first.
+    writeFrame(frameTypes.windowUpdate, 0, 0, uint32(Math.max(1, windowFor(maxBodyBytes) - DEFAULT_WINDOW))),
     // A request has 4 KiB of headers and 2 KiB of URL at most, so that one frame holds it.
     writeFrame(frameTypes.headers, flags.endHeaders | flags.endStream, STREAM, block),
   ]);
@@ -68,12 +90,6 @@ const DEFAULT_WINDOW = 65_535;
 
 function settings(...pairs: readonly (readonly [id: number, value: number])[]): Buffer {
   return Buffer.concat(pairs.flatMap(([id, value]) => [Buffer.from([0, id]), uint32(value)]));
-}
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
 }
 
 function failureOf(found: Http2Fault): Parameters<AnswerSink['fail']>[0] {

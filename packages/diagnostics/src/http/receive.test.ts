@@ -114,7 +114,22 @@ describe('a hostile HTTP/1.1 answer', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it('is read to one mebibyte where its body has no end', async () => {
+  it.each([
+    // sha256 of so many times `a`, by sha256sum.
+    ['64 KiB', {}, 65_536, 'bf718b6f653bebc184e1479f1935b8da974d701b893afcf49e701f3e2f9f9c5a'],
+    [
+      'as much as is asked for',
+      { maxBodyBytes: 5 },
+      5,
+      'ed968e840d10d2d313a870bc131a4e2c311d7ad09bdf32b3418147221f51a6e2',
+    ],
+    [
+      'one mebibyte where that is asked for',
+      { maxBodyBytes: MEBIBYTE },
+      MEBIBYTE,
+      '9bc1b2a288b26af7257a36277ae3816a7d4f16e89c1e7e77d0a5c48bad62b360',
+    ],
+  ])('is read to %s where its body has no end', async (_bound, options, bodyBytes, bodySha256) => {
     const ended = Promise.withResolvers<void>();
     const port = await answering((socket) => {
       socket.on('close', () => ended.resolve());
@@ -126,20 +141,46 @@ describe('a hostile HTTP/1.1 answer', () => {
       pour();
     });
 
-    const outcome = await checkOf(`http://127.0.0.1:${port}/`);
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options });
     await ended.promise;
 
-    expect(outcome).toMatchObject({ result: 'success', statusCode: 200, bodyBytes: MEBIBYTE, truncated: true });
-    // sha256 of 1,048,576 times `a`, by sha256sum.
-    expect(outcome.bodySha256).toBe('9bc1b2a288b26af7257a36277ae3816a7d4f16e89c1e7e77d0a5c48bad62b360');
+    expect(outcome).toMatchObject({ result: 'success', statusCode: 200, bodyBytes, bodySha256, truncated: true });
     expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it.each([
+    ['its cap', 65_536, {}, false],
+    ['one byte more', 65_537, {}, true],
+    ['none, where none is read', 0, { maxBodyBytes: 0 }, false],
+    ['one, where none is read', 1, { maxBodyBytes: 0 }, true],
+  ])('is whole where it has no more than is read: it has %s', async (_reason, bytes, options, truncated) => {
+    const port = await answering((socket) => socket.end(`${OK}Content-Length: ${bytes}\r\n\r\n${'a'.repeat(bytes)}`));
+
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options });
+
+    expect(outcome).toMatchObject({ result: 'success', bodyBytes: truncated ? bytes - 1 : bytes, truncated });
+  });
+
+  it('of a redirect that is followed is read to 16 KiB, and of one that is not as any other', async () => {
+    const port = await startRaw((socket) => {
+      socket.once('data', (request) => {
+        const next = request.toString().includes('/last') ? '' : 'Location: /last\r\n';
+        const status = next === '' ? 200 : 302;
+        socket.end(`HTTP/1.1 ${status} X\r\n${next}Content-Length: 40000\r\n\r\n${'a'.repeat(40_000)}`);
+      });
+    });
+    const run = async (followRedirects: number) =>
+      checkOf(`http://127.0.0.1:${port}/first`, { options: { followRedirects } });
+
+    expect(await run(1)).toMatchObject({ statusCode: 200, bodyBytes: 40_000, redirects: [{ statusCode: 302 }] });
+    expect(await run(0)).toMatchObject({ statusCode: 302, bodyBytes: 40_000, truncated: false });
   });
 
   it('is whole at exactly one mebibyte', async () => {
     const body = 'a'.repeat(MEBIBYTE);
     const port = await answering((socket) => socket.end(`${OK}Content-Length: ${MEBIBYTE}\r\n\r\n${body}`));
 
-    const outcome = await checkOf(`http://127.0.0.1:${port}/`);
+    const outcome = await checkOf(`http://127.0.0.1:${port}/`, { options: { maxBodyBytes: MEBIBYTE } });
 
     expect(outcome).toMatchObject({ result: 'success', bodyBytes: MEBIBYTE, truncated: false });
   });

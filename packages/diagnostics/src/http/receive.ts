@@ -6,11 +6,10 @@ import { readBody, type Body, type BodyReader } from './body.ts';
 import { headerOf, headersOf, type Head } from './head.ts';
 import type { PeerError } from './http2-reader.ts';
 
-/**
- * Bytes that may come in for one request, counted from the connection on: a body of one-byte chunks, or frames and records
- * that carry nothing, never come to the bounds of head and body.
- */
-export const MAX_RECEIVED_BYTES = 8 * 1024 * 1024;
+/** Bytes that may come in for one request whatever its body may have: the largest head, and what carries nothing. */
+const MIN_RECEIVED_BYTES = 1024 * 1024;
+/** A chunk of one byte takes six. */
+const RECEIVED_PER_BODY_BYTE = 8;
 const LOOK_AT_RECEIVED_EVERY_MS = 50;
 /** Interim (1xx) answers before which a target has to come to the point. */
 const MAX_INTERIM = 16;
@@ -60,30 +59,46 @@ export interface Sending {
   readonly stop: () => void;
   /** What has come of a head that is not whole. */
   readonly partialHead: () => Head | null;
+  /** Lets the target send so many bytes of the body, now that the head is there. */
+  readonly allowBody: (bytes: number) => void;
+}
+
+/** What is taken of an answer. */
+export interface ReceiveBounds {
+  /** Bytes of the body that an answer with this head is read to. */
+  readonly bodyCapOf: (head: Head) => number;
+  /** The most of any. */
+  readonly maxBodyBytes: number;
+  /** Told how much of the body is still to be read. */
+  readonly limitReceived: (bytes: number) => void;
 }
 
 /**
  * Sends one request and takes its answer under the bounds that hold for any version of HTTP.
  *
  * @param send sends the request and feeds the sink
- * @param receivedBytes bytes that came in over the connection so far
+ * @param receivedBytes bytes that came in over the connection so far: a body of one-byte chunks, or frames and records that carry
+ *   nothing, never come to the bounds of head and body
  * @param onHead is called once the head is there
  */
 export function receive(
   send: (sink: AnswerSink) => Sending,
   receivedBytes: () => number,
+  { bodyCapOf, maxBodyBytes, limitReceived }: ReceiveBounds,
   signal: AbortSignal,
   onHead: (soFar: HeadSeen) => void,
 ): Promise<Answer> {
   return new Promise((resolve) => {
+    const maxReceivedBytes = Math.max(MIN_RECEIVED_BYTES, RECEIVED_PER_BODY_BYTE * maxBodyBytes);
     const started = performance.now();
     const since = (): number => performance.now() - started;
     let firstByteMs: number | null = null;
     let head: Head | null = null;
     let reader: BodyReader | undefined;
     let interim = 0;
+    let bodyLeft = 0;
     let settled = false;
-    let sending: Sending = { stop: () => undefined, partialHead: () => null };
+    let sending: Sending = { stop: () => undefined, partialHead: () => null, allowBody: () => undefined };
     let peerError: PeerError | null = null;
     const deviations = new Set<DeviationCode>();
     const watch = setInterval(() => lookAtReceived(), LOOK_AT_RECEIVED_EVERY_MS);
@@ -120,8 +135,10 @@ export function receive(
     const giveUp = (): void => fail((phase) => timedOut(phase, 'The answer did not come to its end in time.'));
 
     const lookAtReceived = (): void => {
-      if (receivedBytes() <= MAX_RECEIVED_BYTES) return;
-      if (reader === undefined) fail(fault('http_malformed', 'The target sent 8 MiB and no head of an answer.'));
+      if (receivedBytes() <= maxReceivedBytes) return;
+      const mebibytes = maxReceivedBytes / 1024 ** 2;
+      if (reader === undefined)
+        fail(fault('http_malformed', `The target sent ${mebibytes} MiB and no head of an answer.`));
       else finish(false);
     };
 
@@ -140,11 +157,17 @@ export function receive(
         const headMs = since();
         head = received;
         if (new Set(headersOf(received, 'location')).size > 1) deviations.add('location_differs');
-        reader = readBody(headerOf(received, 'content-encoding'));
+        bodyLeft = bodyCapOf(received);
+        reader = readBody(headerOf(received, 'content-encoding'), bodyLeft);
+        limitReceived(bodyLeft);
+        sending.allowBody(bodyLeft);
         onHead({ head, headMs, firstByteMs: firstByteMs ?? headMs });
       },
       bytes: (bytes) => {
-        if (!settled && reader?.push(bytes) === false) finish(false);
+        if (settled || reader === undefined) return;
+        if (!reader.push(bytes)) return finish(false);
+        bodyLeft -= bytes.length;
+        limitReceived(bodyLeft);
       },
       end: () => finish(true),
       cut: () => finish(false),

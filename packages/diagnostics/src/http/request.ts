@@ -1,5 +1,6 @@
 import type { Failure, FailureCode } from '@vantage/contract';
 
+import { MAX_REDIRECT_BODY_BYTES } from './contract.ts';
 import { headerOf, type Head } from './head.ts';
 
 export type Method = 'GET' | 'HEAD' | 'OPTIONS';
@@ -10,6 +11,10 @@ export interface Request {
   readonly method: Method;
   /** All but Host, as pairs of name and value. */
   readonly headers: readonly (readonly [string, string])[];
+  /** Bytes of the body of its answer that are read. */
+  readonly maxBodyBytes: number;
+  /** True if a redirect is followed: then the body of one is of no use. */
+  readonly followsRedirects: boolean;
 }
 
 /**
@@ -35,6 +40,11 @@ export function isRedirect(head: Head): boolean {
   return [301, 302, 303, 307, 308].includes(head.statusCode) && headerOf(head, 'location') !== undefined;
 }
 
+/** Bytes of the body of this answer that are read. */
+export function bodyCapOf({ maxBodyBytes, followsRedirects }: Request, head: Head): number {
+  return followsRedirects && isRedirect(head) ? Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES) : maxBodyBytes;
+}
+
 /** The request that a redirect asks for, or why it is not made. The target is not admitted yet. */
 export function redirected(
   request: Request,
@@ -57,7 +67,7 @@ export function redirected(
     url.origin === request.url.origin
       ? request.headers
       : request.headers.filter(([name]) => !['authorization', 'cookie'].includes(name.toLowerCase()));
-  return { request: { url, method, headers }, failure: null };
+  return { request: { ...request, url, method, headers }, failure: null };
 }
 
 /** What tells a request from one that was made before: with another cookie the answer may be another. */

@@ -4,7 +4,7 @@ import { outcomeOf } from '../classify.ts';
 import type { DiagnosticContext, Outcome } from '../diagnostic.ts';
 import { boundText } from '../bounded-text.ts';
 import { cookieJar } from './cookies.ts';
-import { MAX_REDIRECT_DEVIATIONS } from './contract.ts';
+import { DEFAULT_BODY_BYTES, MAX_REDIRECT_DEVIATIONS } from './contract.ts';
 import type { Http, HttpFields } from './measured.ts';
 import type { Step, StepProgress } from './record.ts';
 import { isRedirect, keyOf, no, redirected, requestHeaders, withCookies, type Request } from './request.ts';
@@ -20,7 +20,7 @@ type Redirects = NonNullable<HttpFields['redirects']>;
  */
 export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext<Http>): Promise<Outcome<Http>> {
   const { insecureSSL, options } = params;
-  const { method, httpVersion, family, followRedirects } = options;
+  const { method, httpVersion, family, followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
   const redirects: Redirects = [];
   const onProgress = (fields: StepProgress): void => context.emitPartial({ ...fields, redirects: [...redirects] });
   const seen = new Set<string>();
@@ -29,6 +29,8 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     url: new URL(params.host),
     method,
     headers: requestHeaders(context.attribution.userAgent, options.headers),
+    maxBodyBytes,
+    followsRedirects: followRedirects > 0,
   };
 
   for (;;) {

@@ -8,14 +8,15 @@ import { connectFirst, type FirstConnected } from '../connect-first.ts';
 import type { DiagnosticContext } from '../diagnostic.ts';
 import { MAX_ADDRESSES, MAX_DEVIATIONS } from './contract.ts';
 import { describeDeviation } from './deviations.ts';
-import { headFields } from './head.ts';
+import { headFields, type Head } from './head.ts';
 import { sendHttp1 } from './http1.ts';
 import { sendHttp2 } from './http2.ts';
 import type { PeerError } from './http2-reader.ts';
 import type { Http, HttpFields } from './measured.ts';
+import { limitReceived } from './receive-limit.ts';
 import { receive, type AnswerSink, type Sending } from './receive.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './record.ts';
-import type { Request } from './request.ts';
+import { bodyCapOf, type Request } from './request.ts';
 import { tlsHandshake } from '../tls/handshake.ts';
 import { createTrustStore } from '../tls/trust-store.ts';
 
@@ -37,6 +38,7 @@ interface Channel {
   readonly endedInOrder: () => boolean;
   /** Bytes that came in by TCP, those of TLS included. */
   readonly receivedBytes: () => number;
+  readonly limitReceived: (bytes: number) => void;
   /** Adds to a failure what the handshake tells about it. */
   readonly explain: (failure: Failure) => Failure;
   readonly failure: null;
@@ -147,13 +149,21 @@ async function open(
   target: Target,
   url: URL,
   { version, insecureSSL }: { readonly version: Version; readonly insecureSSL: boolean },
-  { signal, certificateAuthorities = [], trust = createTrustStore(certificateAuthorities) }: DiagnosticContext<Http>,
+  {
+    signal,
+    receiveWindow,
+    certificateAuthorities = [],
+    trust = createTrustStore(certificateAuthorities),
+  }: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Channel | Failed> {
-  const receivedBytes = (): number => socket.bytesRead;
+  const received = {
+    receivedBytes: () => socket.bytesRead,
+    limitReceived: limitReceived(socket, receiveWindow),
+  };
   if (url.protocol === 'http:') {
     const explain = (failure: Failure): Failure => failure;
-    return { socket, http2: version === '2', endedInOrder: () => true, receivedBytes, explain, failure: null };
+    return { socket, http2: version === '2', endedInOrder: () => true, ...received, explain, failure: null };
   }
 
   const securing = performance.now();
@@ -171,22 +181,24 @@ async function open(
   const http2 = secured.fields.tls.alpn === 'h2';
   const failure = (insecureSSL ? null : secured.distrust) ?? (version === '2' && !http2 ? noHttp2() : null);
   if (failure === null) {
-    const { socket, endedTls: endedInOrder, explain } = secured;
-    return { socket, http2, endedInOrder, receivedBytes, explain, failure };
+    const { socket: secure, endedTls: endedInOrder, explain } = secured;
+    return { socket: secure, http2, endedInOrder, ...received, explain, failure };
   }
   secured.socket.destroy();
   return { failure };
 }
 
 async function exchange(
-  { socket, http2, endedInOrder, receivedBytes }: Channel,
+  { socket, http2, endedInOrder, receivedBytes, limitReceived }: Channel,
   request: Request,
   signal: AbortSignal,
   record: StepRecord,
 ): Promise<Exchanged> {
   const send = (sink: AnswerSink): Sending =>
     http2 ? sendHttp2(socket, request, sink) : sendHttp1(socket, request, sink, endedInOrder);
-  const answer = await receive(send, receivedBytes, signal, record.headSeen);
+  const { maxBodyBytes } = request;
+  const bounds = { bodyCapOf: (head: Head) => bodyCapOf(request, head), maxBodyBytes, limitReceived };
+  const answer = await receive(send, receivedBytes, bounds, signal, record.headSeen);
   const { firstByteMs, downloadMs, totalMs, head, partialHead, deviations, peerError, body, failure } = answer;
   if (partialHead !== null) record.add(headFields(partialHead));
   if (deviations.length > 0) record.add({ deviations: deviations.slice(0, MAX_DEVIATIONS).map(describeDeviation) });

@@ -30,6 +30,8 @@ export const info = defineCheckType({
   },
   requiredOnSuccess: ['ip', 'addresses', 'hostname', 'hostnameVerified'],
   needsRawSockets: false,
+  // Nothing is sent to the target.
+  traffic: () => ({ packets: 0, bytes: 0 }),
   budgetMs: () => 10_000,
   registeredAddress: ({ ip }) => ip,
   annotate: (result, lookUp) => (result.ip === undefined ? result : { ...result, ...lookUp(result.ip) }),

@@ -9,6 +9,9 @@ export const REPLY_TIMEOUT_MS = 4_000;
 /** Duplicates beyond so many are counted and not listed. */
 export const MAX_DUPLICATE_ROWS = 16;
 
+/** Of Ethernet, IPv6 and ICMP. */
+const HEADER_BYTES = 62;
+
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const packetRow = Type.Object(
@@ -101,5 +104,6 @@ export const ping = defineCheckType({
   },
   requiredOnSuccess: ['rttMin', 'rttAvg', 'rttMax', 'pingCount', 'pingCompleted', 'loss', 'packets'],
   needsRawSockets: true,
+  traffic: ({ options: { count, size } }) => ({ packets: count, bytes: 2 * count * (size + HEADER_BYTES) }),
   budgetMs: ({ options }) => (options.count - 1) * options.interval + 5_000,
 });

@@ -1,3 +1,5 @@
+import { endianness } from 'node:os';
+
 import type * as koffi from 'koffi';
 
 /** The calls of libc that raw-socket has no door to. */
@@ -6,6 +8,8 @@ export interface Libc {
   readonly recvmsg: (descriptor: number, header: LibcMemory, flags: number) => number;
   /** The value of an option that is an int; undefined where the descriptor is no socket or has no such option. */
   readonly intOption: (descriptor: number, level: number, option: number) => number | undefined;
+  /** Sets an option that is an int; false if the descriptor does not take it. */
+  readonly setIntOption: (descriptor: number, level: number, option: number, value: number) => boolean;
   /** The wall clock, CLOCK_REALTIME: the clock of the kernel's stamps. */
   readonly wallClock: () => WallTime;
   /** Memory at an address that stays, until it is freed. */
@@ -26,15 +30,25 @@ export interface LibcMemory {
 
 const CLOCK_REALTIME = 0;
 
+/** koffi is a dependency that may be missing. */
+export async function findLibc(): Promise<Libc | undefined> {
+  try {
+    return loadLibc(await import('koffi'), process.platform, endianness());
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The functions of the libc that Node itself runs on. Undefined on systems whose structures are not those that are
  * written here: anything but 64-bit little-endian Linux.
  */
-export function loadLibc(library: typeof koffi, platform: string, endianness: 'LE' | 'BE'): Libc | undefined {
-  if (platform !== 'linux' || endianness !== 'LE' || library.sizeof('void *') !== 8) return undefined;
+function loadLibc(library: typeof koffi, platform: string, order: 'LE' | 'BE'): Libc | undefined {
+  if (platform !== 'linux' || order !== 'LE' || library.sizeof('void *') !== 8) return undefined;
   const libc = library.load(null);
   const recvmsg = libc.func('intptr_t recvmsg(int descriptor, void *header, int flags)');
   const getsockopt = libc.func('int getsockopt(int descriptor, int level, int option, void *value, void *length)');
+  const setsockopt = libc.func('int setsockopt(int descriptor, int level, int option, void *value, uint32_t length)');
   const clockGettime = libc.func('int clock_gettime(int clock, void *time)');
   const time = Buffer.alloc(16);
   const [value, length] = [Buffer.alloc(4), Buffer.alloc(4)];
@@ -50,6 +64,10 @@ export function loadLibc(library: typeof koffi, platform: string, endianness: 'L
     intOption: (descriptor, level, option) => {
       length.writeInt32LE(4);
       return getsockopt(descriptor, level, option, value, length) === 0 ? value.readInt32LE() : undefined;
+    },
+    setIntOption: (descriptor, level, option, wanted) => {
+      value.writeInt32LE(wanted);
+      return setsockopt(descriptor, level, option, value, 4) === 0;
     },
     wallClock: () => {
       clockGettime(CLOCK_REALTIME, time);

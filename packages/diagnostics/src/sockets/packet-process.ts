@@ -1,12 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { isIPv6, Socket } from 'node:net';
-import { endianness } from 'node:os';
 
 import type { Family } from '@vantage/contract';
 
 import { errnoOf } from './errno.ts';
 import { frame, frameReader } from './frames.ts';
-import { loadLibc, type Libc } from './libc.ts';
+import { findLibc, type Libc } from './libc.ts';
 import { decodeRequest, encodeAnswer, PARTIAL_RECALL, type Answer, type Request } from './messages.ts';
 import type { PacketProtocol } from './packet-socket.ts';
 import { openRawSocket, type ArrivedPacket, type RawSocketLibrary, type SharedRawSocket } from './raw-sockets.ts';
@@ -152,15 +151,6 @@ function findSource(destination: string, done: (errno: string, address: string) 
   socket.once('error', (error) => settle(errnoOf(error), ''));
   socket.once('connect', () => settle('', socket.address().address));
   socket.connect(9, destination);
-}
-
-/** koffi is a dependency that may be missing: without it arrivals are timed by this process. */
-async function findLibc(): Promise<Libc | undefined> {
-  try {
-    return loadLibc(await import('koffi'), process.platform, endianness());
-  } catch {
-    return undefined;
-  }
 }
 
 async function main(): Promise<void> {

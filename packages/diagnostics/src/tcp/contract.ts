@@ -41,5 +41,7 @@ export const tcp = defineCheckType({
   },
   requiredOnSuccess: ['state', 'port', 'attempts'],
   needsRawSockets: false,
+  // SYN, and again after one second and after three; ACK and RST.
+  traffic: ({ options: { attempts } }) => ({ packets: attempts * 5, bytes: attempts * 5 * 2 * 80 }),
   budgetMs: ({ options }) => options.attempts * ATTEMPT_TIMEOUT_MS + 3_000,
 });

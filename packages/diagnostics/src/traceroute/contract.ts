@@ -6,6 +6,12 @@ import { takesTrace } from './udp-ports.ts';
 
 /** Packets that one check may send. */
 export const MAX_PACKETS = 640;
+/** Packets that ask for the path MTU: enough for some routers that each carry less than the one before, or for a black hole to a byte. */
+export const MAX_MTU_PACKETS = 48;
+/** The largest of them, and the others. */
+const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
+/** Packets of each flow with a TTL that is not limited. */
+const FULL_TTL_PACKETS = 3;
 
 const DEFAULT_PORTS = { icmp: 0, udp: 33_434, tcp: 80 } as const;
 
@@ -85,6 +91,12 @@ export const traceroute = defineCheckType({
   },
   requiredOnSuccess: ['hops', 'reached', 'protocol', 'pathMtu', 'loop'],
   needsRawSockets: true,
+  traffic: ({ options: { maxHops, queries, flows } }) => {
+    const planned = maxHops * queries * flows;
+    const forMtu = planned + MAX_MTU_PACKETS <= MAX_PACKETS ? MAX_MTU_PACKETS : 0;
+    const packets = planned + flows * FULL_TTL_PACKETS;
+    return { packets: packets + forMtu, bytes: 2 * (packets * PACKET_BYTES + forMtu * MAX_MTU_BYTES) };
+  },
   budgetMs: () => 30_000,
   inputErrors: ({ options }) => [...packetErrors(options), ...portErrors(options)],
   otherTargets: ({ host, options }) => {

@@ -2,8 +2,8 @@ import type { ParamsOf, Target } from '@vantage/contract';
 
 import type { DiagnosticContext } from '../diagnostic.ts';
 import type { PacketSocket, PacketSockets } from '../sockets/packet-socket.ts';
-import { MAX_PACKETS, type traceroute } from './contract.ts';
-import { findPathMtu, MAX_MTU_PACKETS, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
+import { MAX_MTU_PACKETS, MAX_PACKETS, type traceroute } from './contract.ts';
+import { findPathMtu, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
 import { FULL_QUERIES, type Trace } from './pursue.ts';
 import { isReached, rtOf } from './target-answers.ts';
 

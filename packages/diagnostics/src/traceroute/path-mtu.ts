@@ -5,8 +5,6 @@ import type { PacketSocket } from '../sockets/packet-socket.ts';
 import { sharedSocket, tryBytes, type Answer, type SharedSocket } from './try-bytes.ts';
 
 const FIRST_BYTES = 1_500;
-/** Enough for some routers that each carry less than the one before, or for a black hole to a byte. */
-export const MAX_MTU_PACKETS = 48;
 /** No link carries less (RFC 791, RFC 8200 section 5). */
 const SMALLEST = { 4: 68, 6: 1_280 } as const;
 const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;

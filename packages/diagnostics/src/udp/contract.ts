@@ -11,6 +11,8 @@ export const ATTEMPT_WAIT_MS = 2_000;
 export const MAX_RESPONSE_BYTES = 256;
 
 const MAX_PAYLOAD_BYTES = 512;
+/** Of Ethernet, IPv6 and UDP, and the largest answer. */
+const [HEADER_BYTES, MAX_DATAGRAM_BYTES] = [62, 65_535];
 
 export const udp = defineCheckType({
   type: 'udp',
@@ -72,6 +74,10 @@ export const udp = defineCheckType({
   },
   requiredOnSuccess: ['state', 'port', 'payload', 'responseBytes', 'response', 'icmp', 'attempts'],
   needsRawSockets: false,
+  traffic: ({ options: { attempts } }) => ({
+    packets: attempts,
+    bytes: attempts * (MAX_PAYLOAD_BYTES + HEADER_BYTES) + MAX_DATAGRAM_BYTES,
+  }),
   budgetMs: ({ options }) => options.attempts * ATTEMPT_WAIT_MS + 3_000,
   inputErrors: ({ port, options }) =>
     options.payload === undefined || takesPayload(port)

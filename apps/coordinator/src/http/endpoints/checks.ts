@@ -6,8 +6,8 @@ import { KEY_WAIT_MS, noClaim, type Claim, type FirstAnswer, type FirstAnswers }
 import { clientAddress } from '../client-address.ts';
 import { exchangeOf } from '../exchange.ts';
 import { afterPatience } from '../in-time.ts';
-import type { Limit } from '../limits/rate-limit.ts';
-import { targetAxes, type TargetAxis, type TargetLimits } from '../limits/target-axes.ts';
+import type { Asked, Limit } from '../limits/rate-limit.ts';
+import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem } from '../problem.ts';
 import { isCheckId } from '../requests/check-id.ts';
@@ -54,12 +54,12 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
     answer: async (request, response) => {
       const reading = readings.get(request)!;
       const claim = await settled(claimIn(reading, request, firstAnswers, stopping));
-      const counter = countOnce((targets) => limitCreate(request, response, targets));
+      const counter = countOnce((asked) => limitCreate(request, response, asked));
       const start = async (): Promise<FirstAnswer> => {
         const { accepted } = fulfilled(reading);
         const client = clientAddress(request);
         return startCheck(checks, accepted, (probes) =>
-          counter.admit(targetAxes(accepted, probes, client, targetLimits)),
+          counter.admit({ cost: clientCost(accepted), targets: targetAxes(accepted, probes, client, targetLimits) }),
         );
       };
       const answer = await settled(answerOnce(claim, start));
@@ -108,7 +108,7 @@ const COUNT_CLIENT_AFTER_MS = 1_250;
 
 interface Counter {
   /** Counts the request with its targets, before anything is promised; false where a limit refuses it. Never rejects. */
-  readonly admit: (targets: readonly TargetAxis[]) => Promise<boolean>;
+  readonly admit: (asked: Pick<Asked, 'cost' | 'targets'>) => Promise<boolean>;
   /**
    * Counts the request for its client alone, unless it was counted.
    *
@@ -118,19 +118,19 @@ interface Counter {
 }
 
 /** Counts a request exactly once, whatever becomes of it. */
-function countOnce(count: (targets: readonly TargetAxis[]) => Promise<void>): Counter {
+function countOnce(count: (asked: Partial<Asked>) => Promise<void>): Counter {
   let counting: Promise<PromiseSettledResult<void>> | undefined;
-  const start = (targets: readonly TargetAxis[]): Promise<PromiseSettledResult<void>> => {
+  const start = (asked: Partial<Asked>): Promise<PromiseSettledResult<void>> => {
     cancel();
-    counting ??= settled(count(targets));
+    counting ??= settled(count(asked));
     return counting;
   };
-  const cancel = afterPatience(COUNT_CLIENT_AFTER_MS, () => void start([]));
+  const cancel = afterPatience(COUNT_CLIENT_AFTER_MS, () => void start({}));
   return {
     // Counted without its targets it is not admitted.
-    admit: async (targets) => counting === undefined && (await start(targets)).status === 'fulfilled',
+    admit: async (asked) => counting === undefined && (await start(asked)).status === 'fulfilled',
     counted: async () => {
-      const counted = await start([]);
+      const counted = await start({});
       if (counted.status === 'rejected') throw counted.reason;
     },
   };
@@ -162,12 +162,14 @@ export function readCheck({ checks, retentionSeconds, stopping, limitRead }: Che
     method: 'GET',
     // Counted and read in one round trip, where both go well.
     limit: (request, response) =>
-      limitRead(request, response, [], () => {
-        // Other methods are refused.
-        if (request.method !== 'GET' && request.method !== 'HEAD') return;
-        const reading = read(request, response);
-        reading.catch(() => undefined);
-        begun.set(request, reading);
+      limitRead(request, response, {
+        onLikely: () => {
+          // Other methods are refused.
+          if (request.method !== 'GET' && request.method !== 'HEAD') return;
+          const reading = read(request, response);
+          reading.catch(() => undefined);
+          begun.set(request, reading);
+        },
       }),
     holdMs: readWait,
     answer: async (request, response) => {

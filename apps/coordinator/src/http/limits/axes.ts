@@ -11,7 +11,7 @@ export interface Axis {
 
 /** All that one request adds to. */
 export interface Charge {
-  /** The first is the client itself. Each costs 1. */
+  /** The first is the client itself. */
   readonly client: readonly Axis[];
   /** Counted where every axis of the client admits: all of them, or none. */
   readonly target: readonly Axis[];
@@ -28,14 +28,19 @@ const widerNetworks = [
  *
  * @param address canonical text, as `clientAddress` gives it
  * @param limit requests per window of one client
+ * @param cost what the request counts for
  */
-export function axesOf(address: string, limit: number): readonly Axis[] {
-  if (!address.includes(':')) return [{ key: address, limit }];
+export function axesOf(address: string, limit: number, cost = 1): readonly Axis[] {
+  if (!address.includes(':')) return [withCost({ key: address, limit }, cost)];
   const bits = addressBits(address);
   return [
     { key: network(bits, 64), limit },
     ...widerNetworks.map((wider) => ({ key: network(bits, wider.bits), limit: limit * wider.factor })),
-  ];
+  ].map((axis) => withCost(axis, cost));
+}
+
+function withCost(axis: Axis, cost: number): Axis {
+  return cost === 1 ? axis : { ...axis, cost };
 }
 
 /** What all axes of one client have in common: one script counts them, so they are in one slot of a Redis Cluster. */

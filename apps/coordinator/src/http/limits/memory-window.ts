@@ -62,7 +62,8 @@ export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
       if (first === undefined) throw new RangeError('a request counts on one axis at least');
       const counts = client.map((axis) => judge(axis, nowMs));
       const refused = counts.filter(({ admits }) => !admits);
-      const hits = counts[0]!.count + 1;
+      // A cost beyond the limit, in an empty window, uses all of it up.
+      const hits = Math.min(counts[0]!.count + (first.cost ?? 1), first.limit);
       if (refused.length > 0) {
         const resetMs = Math.max(...refused.map(({ waitMs }) => waitMs));
         return { admitted: false, hits: Math.max(hits, first.limit + 1), resetMs };

@@ -40,6 +40,28 @@ describe('the rate limits', () => {
     expect(json).toMatchObject({ detail: expect.stringContaining('20 requests a minute to GET /probes') });
   });
 
+  it('count a check as often as its options make it an ordinary one, and say so', async () => {
+    const { ask } = await start({ rateLimits: { ...highLimits, createCheck: 10 } });
+    const check = (options: object) => ask('/check', post({ type: 'http', host: 'http://a.example/', options }));
+
+    const first = await check({ maxBodyBytes: 1_048_576 });
+    expect([first.status, first.headers.get('RateLimit')]).toEqual([202, expect.stringMatching(/; r=1;/)]);
+    const refused = await check({ maxBodyBytes: 1_048_576 });
+    expect(refused.status).toBe(429);
+    expect(refused.json).toMatchObject({ detail: expect.stringContaining('This check counts as 9 requests') });
+    expect((await check({})).status).toBe(202);
+    expect((await check({})).status).toBe(429);
+  });
+
+  it('admit a check that costs more than the limit into an empty window', async () => {
+    const { ask } = await start({ rateLimits: { ...highLimits, createCheck: 5 } });
+    const largest = { type: 'http', host: 'http://a.example/', options: { maxBodyBytes: 1_048_576 } };
+
+    const answer = await ask('/check', post(largest));
+    expect([answer.status, answer.headers.get('RateLimit')]).toEqual([202, expect.stringMatching(/; r=0;/)]);
+    expect((await ask('/check', post({ type: 'ping', host: 'a.example' }))).status).toBe(429);
+  });
+
   it('count each endpoint apart, and the pages not at all', async () => {
     const { ask } = await start({
       rateLimits: { ...highLimits, createCheck: 1, readCheck: 1, listProbes: 1, showCaller: 1 },

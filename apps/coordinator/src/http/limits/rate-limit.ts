@@ -25,21 +25,29 @@ export interface Bucket {
  * Counts a request: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-08) on the answer, and
  * `Retry-After` where a limit refuses it.
  *
- * @param targets what the request wants measured, once that is known
- * @param onLikely begins what the answer needs while the count is under way, where nothing is known here against the
- *   request; it comes to nothing where the count refuses it. May not be called
+ * @param asked what is known of the request
  * @throws HttpProblem 429 that says which limit it was; 400 where the client has no address
  */
-export type Limit = (
-  request: Request,
-  response: Response,
-  targets?: readonly TargetAxis[],
-  onLikely?: () => void,
-) => Promise<void>;
+export type Limit = (request: Request, response: Response, asked?: Partial<Asked>) => Promise<void>;
+
+/** What a request asks for. */
+export interface Asked {
+  /** What it counts for at the limit of its client; 1 by default. */
+  readonly cost: number;
+  /** What it wants measured. */
+  readonly targets: readonly TargetAxis[];
+  /**
+   * Begins what the answer needs while the count is under way, if nothing is known here against the request; it comes to nothing
+   * if the count refuses it. May not be called.
+   */
+  readonly onLikely: (() => void) | undefined;
+}
+
+const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined };
 
 /** Limits one endpoint. */
 export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Limit {
-  const asked = new WeakMap<Request, Pick<Charged, 'targets' | 'onLikely'>>();
+  const asked = new WeakMap<Request, Asked>();
   /** What the library's keys stand for: it gives its store nothing else, and each is used once. */
   const charged = new Map<string, Charged>();
   let keys = 0;
@@ -50,9 +58,10 @@ export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Li
     standardHeaders: false,
     legacyHeaders: false,
     keyGenerator: (request, response) => {
-      const client = axesOf(clientAddress(request), bucket.limit);
+      const { cost, targets, onLikely } = asked.get(request) ?? PLAIN;
+      const client = axesOf(clientAddress(request), bucket.limit, cost);
       const key = String((keys += 1));
-      charged.set(key, { client, response, ...(asked.get(request) ?? { targets: [], onLikely: undefined }) });
+      charged.set(key, { client, response, targets, onLikely });
       return key;
     },
     store: {
@@ -73,7 +82,8 @@ export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Li
       throw new HttpProblem(
         'rate-limited',
         `The limit of ${bucket.limit} requests a minute to ${bucket.endpoint} is reached for your address. ` +
-          'IPv6 addresses count by /64, with wider limits for the /56 and /48 around it.',
+          'IPv6 addresses count by /64, with wider limits for the /56 and /48 around it.' +
+          costSentence((asked.get(request) ?? PLAIN).cost),
         { headers: { 'Retry-After': String(seconds(resetTime!.getTime() - Date.now())) } },
       );
     },
@@ -84,8 +94,8 @@ export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Li
       warn: (error, message) => log.warn({ err: error }, message ?? 'express-rate-limit'),
     },
   });
-  return (request, response, targets = [], onLikely) => {
-    asked.set(request, { targets, onLikely });
+  return (request, response, more) => {
+    asked.set(request, { ...PLAIN, ...more });
     return new Promise((resolve, reject) => {
       void limiter(request, response, (error?: unknown) => {
         if (error === undefined) resolve();
@@ -95,11 +105,13 @@ export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Li
   };
 }
 
-interface Charged {
+interface Charged extends Omit<Asked, 'cost'> {
   readonly client: readonly Axis[];
-  readonly targets: readonly TargetAxis[];
   readonly response: Response;
-  readonly onLikely: (() => void) | undefined;
+}
+
+function costSentence(cost: number): string {
+  return cost === 1 ? '' : ` This check counts as ${cost} requests, by the packets and bytes that its options ask for.`;
 }
 
 function asError(thrown: unknown): Error {

@@ -79,7 +79,8 @@ end
 local admitted, hits, reset = 1, 0, 0
 for axis = 1, clients do
   local admits, count, wait = judge(axis)
-  if axis == 1 then hits = count + 1 end
+  -- A cost beyond the limit, in an empty window, uses all of it up.
+  if axis == 1 then hits = math.min(count + tonumber(ARGV[3]), tonumber(ARGV[2])) end
   if not admits then
     if admitted == 1 then reset = 0 end
     admitted = 0

@@ -1,4 +1,4 @@
-import type { TargetPurpose } from '@vantage/contract';
+import { CLIENT_UNIT, costOf, SCREENSHOT_TRAFFIC, TARGET_UNIT, type TargetPurpose } from '@vantage/contract';
 import { canonicalizeHost, targetGroup } from '@vantage/target-policy';
 
 import type { AcceptedRequest } from '../../checks/checks.ts';
@@ -6,13 +6,13 @@ import { axesOf, type Axis } from './axes.ts';
 
 /** How often all callers together may have a target measured. Each a minute. */
 export interface TargetLimits {
-  /** Probe-runs at one target, each by the cost of its type. */
+  /** Costs of the probe-runs at one target. */
   readonly target: number;
   /** Different ports of one target, by tcp and udp; those of two addresses of one network are different. */
   readonly targetPorts: number;
   /** Different pairs of target and port that one client has measured, by tcp and udp. */
   readonly clientTargets: number;
-  /** What a probe-run of a type costs, where that is not 1. */
+  /** What a probe-run of a type costs at least. */
   readonly costs: ReadonlyMap<string, number>;
 }
 
@@ -37,7 +37,7 @@ export function targetAxes(
   client: string,
   { target, targetPorts, clientTargets, costs }: TargetLimits,
 ): readonly TargetAxis[] {
-  const cost = probes * (costs.get(request.checkType.type) ?? 1);
+  const cost = targetCost(request, probes, costs);
   const clientKey = axesOf(client, 1)[0]!.key;
   const contacted = contactedBy(request);
   const groups = [...new Set(contacted.map(({ group }) => group))];
@@ -63,6 +63,17 @@ export function targetAxes(
     ];
   });
   return [...runs, ...pairs];
+}
+
+/** What a check counts for at the limit of its client: as often as its options make it an ordinary one. */
+export function clientCost({ checkType, params }: Pick<AcceptedRequest, 'checkType' | 'params'>): number {
+  return costOf(checkType.traffic(params), CLIENT_UNIT);
+}
+
+function targetCost({ checkType, params }: AcceptedRequest, probes: number, costs: TargetLimits['costs']): number {
+  const run = Math.max(costs.get(checkType.type) ?? 1, costOf(checkType.traffic(params), TARGET_UNIT));
+  const screenshot = checkType.screenshot?.(params) === undefined ? 0 : costOf(SCREENSHOT_TRAFFIC, TARGET_UNIT);
+  return probes * run + screenshot;
 }
 
 interface Contacted {

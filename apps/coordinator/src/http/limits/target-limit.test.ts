@@ -37,7 +37,7 @@ describe('the limits of targets', () => {
       await statuses(ask, [
         dns('a.example.com'),
         tcp('b.example.com', 443),
-        { type: 'http', host: 'https://www.Example.com:8443/x' },
+        { type: 'http', host: 'https://www.Example.com:8443/x', options: { screenshot: false } },
         dns('example.com'),
         dns('example.net'),
         dns('xn--bcher-kva.example.com'),
@@ -96,6 +96,29 @@ describe('the limits of targets', () => {
         dns('example.net'),
       ]),
     ).toEqual([202, 429, 202, 202, 429]);
+  });
+
+  it.each([
+    ['1 with its default options and no picture', { options: { screenshot: false } }, 1],
+    ['9 with a body of one mebibyte', { options: { screenshot: false, maxBodyBytes: 1_048_576 } }, 9],
+    ['8 more with a picture', {}, 5],
+  ])('count an http check from two probes as two times %s', async (_reason, more, each) => {
+    const ask = await start({ target: 2 * each });
+    const check = { type: 'http', host: 'http://example.com/', ...more };
+
+    // The first fills the window to its last unit, and the next is one too many.
+    expect(await statuses(ask, [check, dns('example.com')])).toEqual([202, 429]);
+    const wide = await start({ target: 2 * each + 2 });
+    expect(await statuses(wide, [check, dns('example.com'), dns('example.com')])).toEqual([202, 202, 429]);
+  });
+
+  it('count a traceroute by its packets', async () => {
+    const ask = await start({ target: 2 * 3 + 2 * 15 });
+    const largest = { type: 'traceroute', host: 'example.com', options: { maxHops: 4, queries: 10, flows: 16 } };
+
+    expect(await statuses(ask, [{ type: 'traceroute', host: 'example.com' }, largest, dns('example.com')])).toEqual([
+      202, 202, 429,
+    ]);
   });
 
   it('count what the caller chose to contact besides', async () => {

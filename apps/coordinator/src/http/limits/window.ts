@@ -11,7 +11,7 @@ export const SLICE_MS = 1_000;
 export interface Count {
   /** By the axes of the client. */
   readonly admitted: boolean;
-  /** Requests in the window, this one with them; above the limit where it was refused. Refused ones are not kept. */
+  /** Costs of the requests in the window, this one with them; above the limit if it was refused. Refused ones are not kept. */
   readonly hits: number;
   /** Milliseconds until the count falls: for a refused request, until one would be admitted. */
   readonly resetMs: number;

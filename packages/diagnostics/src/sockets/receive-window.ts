@@ -1,0 +1,39 @@
+import type { Socket } from 'node:net';
+
+import { findLibc } from './libc.ts';
+
+/**
+ * Bounds how many bytes the other end of a TCP connection may send before they are read. The kernel's own window grows to
+ * megabytes, so that a target would send far more than is read of it. Node has no door to it.
+ */
+export interface ReceiveWindow {
+  /** What is unread and what may still be sent are about so many bytes together; permission that was given stays given. */
+  readonly limit: (socket: Socket, bytes: number) => void;
+}
+
+/** Of Linux: level and name of each option. */
+const SO_RCVBUF = [1, 8] as const;
+const TCP_WINDOW_CLAMP = [6, 10] as const;
+
+/** @returns undefined on systems whose options are others, and if koffi is missing */
+export async function loadReceiveWindow(): Promise<ReceiveWindow | undefined> {
+  const libc = await findLibc();
+  if (libc === undefined) return undefined;
+  const set = (socket: Socket, [level, option]: readonly [number, number], value: number): void => {
+    const descriptor = descriptorOf(socket);
+    if (descriptor !== undefined) libc.setIntOption(descriptor, level, option, value);
+  };
+  return {
+    limit: (socket, bytes) => {
+      // The buffer bounds what is unread as well, and keeps the kernel from setting the window by itself.
+      set(socket, SO_RCVBUF, bytes);
+      set(socket, TCP_WINDOW_CLAMP, bytes);
+    },
+  };
+}
+
+/** Undefined once the socket is closed: its number may be another's by then. */
+function descriptorOf(socket: Socket): number | undefined {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly fd?: unknown } | null };
+  return typeof handle?.fd === 'number' && handle.fd >= 0 && !socket.destroyed ? handle.fd : undefined;
+}
