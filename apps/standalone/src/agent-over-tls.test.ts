@@ -27,6 +27,8 @@ let foreignCa = '';
 
 const password = randomBytes(24).toString('base64url');
 const main = (app: string, file = 'main'): URL => new URL(`../../${app}/src/${file}.ts`, import.meta.url);
+/** Several looks at the queue, and tens of attempts to connect: each might write a line. */
+const SEVERAL_ATTEMPTS_MS = 8_000;
 const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
 const tlsUrl = (host = '127.0.0.1'): string => `rediss://${host}:${tlsPort}`;
 
@@ -190,4 +192,48 @@ describe('an agent that was added by the operator’s command', () => {
     },
     150_000,
   );
+
+  it.each([
+    ['whose password was rotated', (id: string) => admin({}, 'rotate', id, '--env', join(folder, `${id}.new.env`))],
+    ['that was removed', (id: string) => admin({}, 'remove', id)],
+  ])(
+    '%s says once that its login is refused, however often it tries',
+    async (what, change) => {
+      const id = what.includes('rotated') ? 'rotated-1' : 'removed-1';
+      const envFile = join(folder, `${id}.env`);
+      await admin({}, 'add', id, ...record, '--env', envFile);
+      const { child, log } = startAgent(envFile);
+      await until(() => isHealthy(id));
+
+      await change(id);
+      await until(() => log().includes('WRONGPASS'));
+      await sleep(SEVERAL_ATTEMPTS_MS);
+      const lines = log().trim().split('\n');
+      await end(child);
+
+      expect(lines.filter((line) => line.includes('WRONGPASS'))).toEqual([
+        expect.stringContaining('"msg":"Redis refuses the login"'),
+      ]);
+    },
+    150_000,
+  );
+
+  it('that starts with a password that is not its own says so once for each connection', async () => {
+    const envFile = join(folder, 'changed.env');
+    const text = readFileSync(join(folder, 'fra-1.env'), 'utf8');
+    writeFileSync(envFile, text.replace(/(REDIS_URL=rediss:\/\/[^:]+:)[^@]+/, '$1wrong'));
+    const { child, log } = startAgent(envFile);
+    await until(() => log().includes('WRONGPASS'));
+    await sleep(SEVERAL_ATTEMPTS_MS);
+    await end(child);
+    const connections = log()
+      .trim()
+      .split('\n')
+      .filter((line) => line.includes('WRONGPASS'))
+      .map((line) => (JSON.parse(line) as { readonly connection?: string }).connection);
+
+    expect(connections.length).toBeGreaterThan(0);
+    expect(new Set(connections).size).toBe(connections.length);
+    expect(connections).not.toContain(undefined);
+  }, 150_000);
 });

@@ -200,8 +200,18 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       now: clock.now,
       log,
     });
-    const lookQuietly = (): Promise<void> =>
-      lookForLeftovers().catch((error: unknown) => log.warn({ err: error }, 'the look for leftover jobs failed'));
+    let hasFailed = false;
+    const lookQuietly = async (): Promise<void> => {
+      // A connection that is lost has its own line in the log.
+      if (redis.status !== 'ready') return;
+      try {
+        await lookForLeftovers();
+        hasFailed = false;
+      } catch (error) {
+        if (!hasFailed && redis.status === 'ready') log.warn({ err: error }, 'the look for leftover jobs failed');
+        hasFailed = true;
+      }
+    };
 
     heartbeat.start();
     // Closed meanwhile: nothing would end what begins now.

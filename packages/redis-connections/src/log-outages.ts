@@ -6,17 +6,21 @@ export interface ConnectionLog {
   readonly warn: (fields: object, message: string) => void;
 }
 
+/** Connections whose login is refused, by the log that they write to: it is one login for all of them. */
+const refused = new WeakMap<ConnectionLog, Set<Redis>>();
+
 /** One line when a connection is lost or cannot be made, one when it is there; not one for each attempt in between. */
 export function logOutages(redis: Redis, connection: string, log: ConnectionLog, closing?: AbortSignal): void {
   let up: boolean | undefined;
   let cause: string | undefined;
-  let isRefused = false;
+  const refusals = refused.get(log) ?? new Set();
+  refused.set(log, refusals);
   redis.on('error', (error: Error) => {
     cause = error.message;
     if (up === undefined) log.warn({ connection, cause }, 'Redis cannot be reached yet');
     // A password that was changed or a user that was removed: no attempt will succeed until somebody does something.
-    else if (!isRefused && isLoginRefusal(cause)) log.warn({ connection, cause }, 'Redis refuses the login');
-    isRefused ||= isLoginRefusal(cause);
+    else if (refusals.size === 0 && isLoginRefusal(cause)) log.warn({ connection, cause }, 'Redis refuses the login');
+    if (isLoginRefusal(cause)) refusals.add(redis);
     up ??= false;
   });
   redis.on('close', () => {
@@ -24,11 +28,12 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
     // A node that says nothing lets connections be made and then closes none: what was never up is not lost.
     if (up !== undefined) up = false;
   });
+  redis.on('end', () => void refusals.delete(redis));
   redis.on('ready', () => {
     if (up !== true) log.info({ connection }, 'connected to Redis');
     up = true;
     cause = undefined;
-    isRefused = false;
+    refusals.delete(redis);
   });
 }
 
