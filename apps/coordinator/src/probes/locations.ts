@@ -13,8 +13,8 @@ type Condition = (probe: ProbeRecord) => boolean;
 
 interface Term {
   readonly holds: Condition;
-  /** Whether it names something, even if no probe is there. */
-  readonly isKnown: boolean;
+  /** Why it finds nothing, and never can; undefined for what names something, even if no probe is there. */
+  readonly unknown?: 'name' | 'cities of the state';
 }
 
 export type ReadLocations =
@@ -25,7 +25,7 @@ export type ReadLocations =
 /**
  * Reads the `locations` of a request: country code (of two or three letters) or name, city, continent, `AS<digits>`, name
  * of network or datacenter (or whole words of it), or tag; terms joined by `+`. Case, accents and punctuation do not
- * matter. A term that is neither a place nor found at any probe is an error that names the nearest one.
+ * matter. A term that is unknown here and found at no probe is an error that names the nearest one.
  */
 export function readLocations(texts: readonly string[], known: readonly ProbeRecord[]): ReadLocations {
   const errors: InputError[] = [];
@@ -39,7 +39,11 @@ export function readLocations(texts: readonly string[], known: readonly ProbeRec
     return terms.map((written) => {
       const term = readTerm(written, known);
       // To look for the nearest name takes milliseconds: once for a request.
-      if (!term.isKnown) errors.push({ path, message: unknownTerm(written, errors.length === 0 ? known : undefined) });
+      if (term.unknown === 'name') {
+        errors.push({ path, message: unknownTerm(written, errors.length === 0 ? known : undefined) });
+      } else if (term.unknown !== undefined) {
+        errors.push({ path, message: stateWithoutCities(written) });
+      }
       return term.holds;
     });
   });
@@ -49,12 +53,25 @@ export function readLocations(texts: readonly string[], known: readonly ProbeRec
 function readTerm(written: string, known: readonly ProbeRecord[]): Term {
   const term = normalisePlace(written);
   const place = readPlace(written, term, known);
-  if (place !== undefined) return { holds: (probe) => place(probe) || hasTag(probe, term), isKnown: true };
+  if (place !== undefined) return { holds: (probe) => place(probe) || hasTag(probe, term) };
 
-  const { cities } = placeNames();
+  const { cities, states } = placeNames();
   const isCity = cities.isNameOf(written);
   const holds: Condition = (probe) => (probe.city !== null && isCity(probe.city)) || hasWordsOrTag(probe, term);
-  return { holds, isKnown: cities.isKnown(written) || known.some(holds) };
+  // New York is a city and a state: the city comes first where a probe is.
+  if (known.some(holds)) return { holds };
+  const codes = states.named(written);
+  const inStates = codes.flatMap((code) => {
+    const inState = states.inState(code);
+    return inState === undefined ? [] : [{ country: code.slice(0, 2), inState }];
+  });
+  if (inStates.length > 0) {
+    const isThere: Condition = ({ countryCode, city }) =>
+      city !== null && inStates.some(({ country, inState }) => country === countryCode && inState(city));
+    return { holds: isThere };
+  }
+  if (cities.isKnown(written)) return { holds };
+  return { holds, unknown: codes.length > 0 ? 'cities of the state' : 'name' };
 }
 
 /** A network number, country, part of the United Kingdom or continent: it means that and, beside it, only a tag. */
@@ -94,10 +111,17 @@ function hasWords(name: string, term: string): boolean {
   return ` ${normalisePlace(name)} `.includes(` ${term} `);
 }
 
+/** Says nothing of the world: a village is a place, whether or not the service knows it. */
 function unknownTerm(written: string, known: readonly ProbeRecord[] | undefined): string {
-  const message = `"${escapeText(written.trim(), 80)}" is neither a place nor the network, datacenter or tag of a probe`;
+  const message = `"${escapeText(written.trim(), 80)}" is no name that this service knows, and no probe has a city, network, datacenter or tag of that name`;
   const nearest = known === undefined ? undefined : nearestName(written, candidates(known));
   return nearest === undefined ? message : `${message}; the nearest known name is "${escapeText(nearest, 80)}"`;
+}
+
+function stateWithoutCities(written: string): string {
+  const codes = placeNames().states.named(written);
+  const countries = [...new Set(codes.map((code) => code.slice(0, 2)))].join(' or ');
+  return `"${escapeText(written.trim(), 80)}" is a state or province (${codes.join(', ')}) whose cities this service does not know: give a city of it, or ${countries}`;
 }
 
 /** Where the probes are first: of names that are equally near, one that finds something. */

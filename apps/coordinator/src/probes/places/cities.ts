@@ -11,7 +11,9 @@ Marseille|Marseilles; Milan|Milano; Mumbai|Bombay; Munich|München; Naples|Napol
 Padua|Padova; Pune|Poona; Saint Petersburg|Petersburg|Sankt Peterburg; Seville|Sevilla; Strasbourg|Straßburg
 The Hague|Den Haag|'s-Gravenhage; Turin|Torino; Venice|Venezia; Washington|Washington DC; Wrocław|Breslau
 New York|New York City|NYC; Bangkok|Krung Thep; Beijing|Peking; Mexico City|Ciudad de México|CDMX; Kyiv|Kiev
-Yangon|Rangoon; Kolkata|Calcutta; Luxembourg|Luxembourg City|Luxemburg; Los Angeles|LA; Rio de Janeiro|Rio
+Yangon|Rangoon; Tokyo|Tokio|東京都; Osaka|大阪; Kyoto|京都; Busan|부산; Shenzhen|深圳; Guangzhou|广州; Beijing|北京
+Saint Petersburg|Санкт-Петербург; Thessaloniki|Θεσσαλονίκη; Tel Aviv|תל אביב; Delhi|दिल्ली; Mumbai|मुंबई; Taipei|臺北
+Jeddah|جدة; Haifa|חיפה; Kharkiv|Харків|Харьков; Lviv|Львів; Odesa|Одеса|Одесса; Kolkata|Calcutta; Luxembourg|Luxembourg City|Luxemburg; Los Angeles|LA; Rio de Janeiro|Rio
 `;
 
 /** What may follow the name proper: "Frankfurt am Main", "Newcastle upon Tyne", "Washington, D.C.", "Biel/Bienne". */
@@ -25,6 +27,8 @@ export interface Cities {
   readonly isKnown: (term: string) => boolean;
   /** Whether a city is in England, Scotland, Wales or Northern Ireland; undefined for anything else. */
   readonly inNation: (nation: string) => ((city: string) => boolean) | undefined;
+  /** The keys of a city's name, and of its other names. */
+  readonly keysOf: (city: string) => readonly string[];
   /** Each of them and its key, the largest first. */
   readonly names: readonly (readonly [key: string, name: string])[];
 }
@@ -47,7 +51,7 @@ export function createCities(): Cities {
     return keys;
   };
   const groups = new Map<string, string[]>();
-  const lists = [...CITY_NAMES.split('\n'), ...NAMES.split(/[;\n]/)].map((line) => line.split('|').map(placeKey));
+  const lists = [...CITY_NAMES.split('\n'), ...NAMES.split(/[;\n]/)].map((line) => line.split('|').flatMap(spellings));
   for (const list of lists) {
     for (const key of list.filter((name) => name !== '')) groups.set(key, [...(groups.get(key) ?? []), ...list]);
   }
@@ -59,6 +63,7 @@ export function createCities(): Cities {
   const nations = new Map(Object.entries(UK_NATIONS).map(([nation, list]) => [nation, new Set(list.split('\n'))]));
   return {
     names,
+    keysOf: (city) => keysOf(city).all.flatMap((key) => [key, ...(groups.get(key) ?? [])]),
     isKnown: (term) => spellings(term).some((key) => known.has(key)),
     isNameOf: (term) => {
       const whole = new Set(spellings(term).flatMap((key) => [key, ...(groups.get(key) ?? [])]));

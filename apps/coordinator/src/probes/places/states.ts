@@ -1,0 +1,63 @@
+import type { Cities } from './cities.ts';
+import { placeKey } from './normalise.ts';
+import { STATE_CITIES, STATES } from './place-data.ts';
+
+/** Names that people write and CLDR's English ones are not; of some it has none. */
+const NAMES = `
+DE-BY|Bayern; DE-HE|Hessen; DE-MV|Mecklenburg-Vorpommern; DE-NI|Niedersachsen; DE-NW|Nordrhein-Westfalen|NRW
+DE-RP|Rheinland-Pfalz; DE-SN|Sachsen; DE-ST|Sachsen-Anhalt; DE-TH|Thüringen; AT-2|Kärnten; AT-3|Niederösterreich
+AT-4|Oberösterreich; AT-6|Steiermark; AT-7|Tirol; AT-9|Wien; CH-BE|Berne; CH-FR|Freiburg; CH-GE|Genf|Genève
+CH-GR|Graubünden|Grisons; CH-LU|Luzern|Lucerne; CH-NE|Neuenburg; CH-TI|Tessin; CH-VD|Waadt; CH-VS|Wallis
+CA-BC|Colombie-Britannique; CA-NB|Nouveau-Brunswick; CA-NS|Nouvelle-Écosse; CA-PE|Île-du-Prince-Édouard|PEI
+ES-AN|Andalucía; ES-AR|Aragón; ES-CT|Cataluña|Catalunya; ES-PV|País Vasco|Euskadi; IT-21|Piemonte; IT-25|Lombardia
+IT-52|Toscana; IT-82|Sicilia; IT-88|Sardegna; FR-20R|Corse; FR-ARA|Auvergne-Rhône-Alpes; FR-BFC|Bourgogne-Franche-Comté
+FR-BRE|Bretagne; FR-CVL|Centre-Val de Loire; FR-GES|Grand Est; FR-HDF|Hauts-de-France; FR-IDF|Île-de-France
+FR-NAQ|Nouvelle-Aquitaine; FR-NOR|Normandie; FR-OCC|Occitanie; FR-PAC|Provence-Alpes-Côte d'Azur; FR-PDL|Pays de la Loire
+`;
+
+/** States and provinces by ISO 3166-2. */
+export interface States {
+  /** The codes that a name, or a code such as `US-CA`, may mean. */
+  readonly named: (term: string) => readonly string[];
+  /** Whether a city is in a state; undefined for a state whose cities are not known. */
+  readonly inState: (code: string) => ((city: string) => boolean) | undefined;
+}
+
+export function createStates({ keysOf }: Pick<Cities, 'keysOf'>): States {
+  const codes = new Map<string, string[]>();
+  const own = NAMES.split(/[;\n]/).map((entry) => {
+    const [code = '', ...names] = entry.trim().split('|');
+    return [code, ...names.flatMap(stateKeys)];
+  });
+  for (const [code = '', ...keys] of [...STATES.split('\n').map((line) => line.split('|')), ...own]) {
+    for (const key of [code.toLowerCase(), ...keys]) codes.set(key, [...(codes.get(key) ?? []), code]);
+  }
+  codes.delete('');
+  const cities = new Map(Object.entries(STATE_CITIES).map(([code, keys]) => [code, new Set(keys.split('\n'))]));
+  return {
+    named: (term) => {
+      const code = term.trim().toLowerCase();
+      return [...new Set([...(codes.get(code) ?? []), ...stateKeys(term).flatMap((key) => codes.get(key) ?? [])])];
+    },
+    inState: (code) => {
+      const keys = cities.get(code);
+      return keys === undefined ? undefined : (city) => keysOf(city).some((key) => keys.has(key));
+    },
+  };
+}
+
+/** The keys of a name with "state", "province" and the like, and without; with umlauts as one letter, and as two. */
+export function stateKeys(name: string): readonly string[] {
+  const short = name.replace(
+    /^(?:state|province|region) of | (?:state|province|prefecture|region|oblast|voivodeship)$/i,
+    '',
+  );
+  const twoLetters = (text: string): string =>
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .replaceAll(/[äöü]/g, (letter) => ({ ä: 'ae', ö: 'oe' })[letter] ?? 'ue');
+  return [...new Set([name, short].flatMap((text) => [placeKey(text), placeKey(twoLetters(text))]))].filter(
+    (key) => key !== '',
+  );
+}
