@@ -1,18 +1,26 @@
-/** Started by `watchStalls`: repeats the same short work, and tells each time that it took much longer than it needs. */
+/** Started by `watchStalls`: repeats the same short work, and tells each time how long the machine kept it from that. */
 import { createHash } from 'node:crypto';
 
 import { historyNow } from './history.ts';
 
-const EVERY_MS = 50;
-/** About a millisecond of an idle core. */
-const WORK = Buffer.alloc(256 * 1_024);
-const STALLS_MS = 250;
+const EVERY_MS = 250;
+/** About ten milliseconds of a core. */
+const WORK = Buffer.alloc(4 * 1_024 * 1_024);
+/** A process that shares a core with others waits for a moment now and then. */
+const WAITS_MS = 60;
 
-let dueAt = historyNow();
-setInterval(() => {
+let before = historyNow();
+for (;;) {
+  await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  const dueAt = before + EVERY_MS;
+  const used = process.cpuUsage();
   createHash('sha256').update(WORK).digest();
+  const { user, system } = process.cpuUsage(used);
+  const workMs = (user + system) / 1_000;
   const now = historyNow();
-  // From when it was to begin: it may have been kept from that, too.
-  if (now - dueAt > STALLS_MS) process.send?.({ from: dueAt, to: now });
-  dueAt = now + EVERY_MS;
-}, EVERY_MS);
+  const waitedMs = now - dueAt - workMs;
+  // What holds for the work holds for the time since the last: a process with work had this share of it.
+  const lostMs = (now - before) * (waitedMs / (waitedMs + workMs));
+  if (waitedMs > WAITS_MS) process.send?.({ from: Math.round(now - lostMs), to: now });
+  before = now;
+}

@@ -29,7 +29,7 @@ export interface Callers {
 const ANSWERS_WITHIN_MS = 20_000;
 
 export function createCallers(history: History): Callers {
-  let fault = 'none';
+  let fault = 'before the first fault';
   const open: Callers['open'] = async ({ part, url }, call, read) => {
     const number = history.nextNumber();
     const { operation, path, check, budgetMs, lastEventId, body } = call;

@@ -67,7 +67,10 @@ export interface FaultRecord {
   readonly harmed: readonly string[];
 }
 
-/** Time that the promise does not count: an outage of the store or of all coordinators, or a stall of the machine. */
+/**
+ * Time that the promise does not count: an outage of the store or of all coordinators, or what the machine kept a process with work
+ * from running.
+ */
 export interface LostTime {
   readonly kind: 'outage' | 'stall';
   readonly from: number;
@@ -79,7 +82,9 @@ export interface RecoveryRecord {
   readonly kind: 'recovery';
   readonly fault: string;
   readonly probe: string;
-  /** From the end of the fault to the first success; null: none in time. */
+  /** The end of the fault. */
+  readonly from: number;
+  /** From there to the first success; null: none within a minute. */
   readonly ms: number | null;
 }
 

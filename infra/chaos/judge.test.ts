@@ -146,7 +146,14 @@ describe('a history without a broken promise', () => {
       'no answer of a coordinator that stands still',
       [fault(['coordinator-1']), answer(5, 20_005, { error: 'timeout' })],
     ],
-    ['a probe that comes back', [{ kind: 'recovery', fault: 'trial', probe: 'x', ms: 4_900 }]],
+    ['a probe that comes back', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 4_900 }]],
+    [
+      'a probe that comes back late by a stall',
+      [
+        { kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 5_900 },
+        { kind: 'stall', from: T + 1_000, to: T + 2_000 },
+      ],
+    ],
     [
       'two clients of one check',
       [
@@ -301,7 +308,17 @@ const cases: Readonly<
     ['429 for a client within its limits', [answer(5, 6, { status: 429, retryAfter: true })]],
     ['422 though all probes are there', [answer(5, 6, { operation: 'start', status: 422 })]],
   ],
-  deaf: [['no success in time', [{ kind: 'recovery', fault: 'trial', probe: 'x', ms: null }]]],
+  deaf: [
+    ['no success at all', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: null }]],
+    ['no success in time', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 5_100 }]],
+    [
+      'later than by the stall',
+      [
+        { kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 6_100 },
+        { kind: 'stall', from: T - 500, to: T + 1_000 },
+      ],
+    ],
+  ],
 };
 
 describe('a history with a broken promise', () => {

@@ -4,6 +4,8 @@ import { judgeRefusal } from './judge-refusal.ts';
 import { breakRule, newTally, type Tally } from './ledger.ts';
 import type { CheckHistory, JudgeContext } from './seen.ts';
 
+const RECOVERS_WITHIN_MS = 5_000;
+
 /**
  * Holds a history against every promise of the service. Knows nothing but the history.
  *
@@ -48,8 +50,11 @@ function judgeDeployment(records: readonly HistoryRecord[], tallies: Map<string,
   for (const record of records) {
     if (record.kind !== 'recovery') continue;
     const tally = tallyOf(record.fault);
-    if (record.ms === null) breakRule(tally, 'deaf', `${record.probe} had no success in time after the fault`);
-    else tally.slowestRecoveryMs = Math.max(tally.slowestRecoveryMs, record.ms);
+    const ms = record.ms ?? Number.POSITIVE_INFINITY;
+    tally.slowestRecoveryMs = Math.max(tally.slowestRecoveryMs, ms);
+    const countedMs = record.ms === null ? ms : ms - context.lostWithin(record.from, record.from + ms);
+    if (countedMs <= RECOVERS_WITHIN_MS + context.setup.indulgenceMs) continue;
+    breakRule(tally, 'deaf', `${record.probe} had no success for ${countedMs} ms after the fault`);
   }
 }
 

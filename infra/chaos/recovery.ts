@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Deployment } from './deployment.ts';
+import { historyNow } from './history.ts';
 
 /** How a probe came back after a fault. */
 export interface Recovery {
   readonly probe: string;
-  /** From the end of the fault to its first success, milliseconds; infinite where none came in time. */
-  readonly ms: number;
+  /** The end of the fault, milliseconds since the epoch. */
+  readonly from: number;
+  /** From there to its first success; null: none within a minute. */
+  readonly ms: number | null;
 }
 
 const ASK_EVERY_MS = 250;
+const GIVE_UP_MS = 60_000;
 /** A check of one handshake: its deadline and the two seconds after it. */
 const ANSWERS_WITHIN_MS = 8_000;
 
@@ -17,18 +21,18 @@ const ANSWERS_WITHIN_MS = 8_000;
  * Asks every probe for a check of its own until it has answered one with success, by whichever coordinator takes it. Nothing is
  * restarted for it.
  */
-export function recoveries(deployment: Deployment, withinMs: number): Promise<readonly Recovery[]> {
-  const since = performance.now();
+export function recoveries(deployment: Deployment): Promise<readonly Recovery[]> {
+  const from = historyNow();
   return Promise.all(
     deployment.agents.map(async ({ id }, index) => {
-      for (let attempt = index; performance.now() - since < withinMs; attempt += 1) {
+      for (let attempt = index; historyNow() - from < GIVE_UP_MS; attempt += 1) {
         const { url } = deployment.coordinators[attempt % deployment.coordinators.length]!;
         // Asked side by side: one that hangs must not hide the next that would succeed.
         const succeeded = await Promise.race([succeeds(url, id, deployment.targets.tcpPort), sleep(ASK_EVERY_MS * 4)]);
-        if (succeeded === true) return { probe: id, ms: performance.now() - since };
+        if (succeeded === true) return { probe: id, from, ms: historyNow() - from };
         await sleep(ASK_EVERY_MS);
       }
-      return { probe: id, ms: Number.POSITIVE_INFINITY };
+      return { probe: id, from, ms: null };
     }),
   );
 }

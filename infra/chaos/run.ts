@@ -34,8 +34,6 @@ export interface RunOptions {
   readonly keepLogsIn?: string | undefined;
 }
 
-/** After the end of a fault every probe answers a check with success within this time. */
-const RECOVERS_WITHIN_MS = 5_000;
 /** After it nothing of a fault may be felt. */
 const SETTLES_WITHIN_MS = 6_000;
 
@@ -79,7 +77,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       await fault.inject({ deployment, observer, random, scale, harm });
       history.add({ kind: 'fault', name: fault.name, from, to: historyNow(), harmed: [...harmed] });
       // Before anything else is done to them: whatever needs a restart by others shows here.
-      observer.noteRecovery(await recoveries(deployment, RECOVERS_WITHIN_MS + indulgenceMs));
+      observer.noteRecovery(await recoveries(deployment));
     };
     const skipped = await injectAll(options, {
       deployment,
