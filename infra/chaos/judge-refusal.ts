@@ -33,10 +33,9 @@ export function judgeRefusal(answer: Answer, tally: Tally, context: JudgeContext
   tally.refused += 1;
   tally.refusalsMs.push(answer.doneAt - answer.at);
   if (status === 503 && answer.retryAfter !== true) breakRule(tally, 'wrong', `without Retry-After: ${said}`);
+  if (stalled(answer, context)) return;
   if (fault === CONTROL) breakRule(tally, 'control', said);
-  else if (!isExplained(answer, context.faults, dependsOn(answer)) && !stalled(answer, context)) {
-    breakRule(tally, 'unexplained', said);
-  }
+  else if (!isExplained(answer, context.faults, dependsOn(answer))) breakRule(tally, 'unexplained', said);
 }
 
 /** A check needs probes that have room; what is known of one does not. */

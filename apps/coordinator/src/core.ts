@@ -168,7 +168,10 @@ export function createCore(options: CoreOptions): Core {
   });
   const { count = 0, withinMs = 0 } = options.replicas ?? {};
   const replicaConnection = count === 0 ? undefined : openFailFast(connection('replicas'));
-  const replicas = createReplicaWait({ connection: replicaConnection ?? background, replicas: count, withinMs, log });
+  const replicas = createReplicaWait({
+    ...{ connection: replicaConnection ?? background, writers: [requests, background] },
+    ...{ replicas: count, withinMs, log },
+  });
   const reads = createReads(requests, channels);
   const screenshots = createScreenshots({
     ...{ redis: background, queueRedis: requests, queues, clock, probes: directory.probes },

@@ -1,4 +1,4 @@
-import { masterOf, mastersOf } from '@vantage/redis-connections';
+import { isDeposed, isWatched, masterOf, mastersOf, serverOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { StoreUnavailable } from '../checks/checks.ts';
@@ -7,6 +7,8 @@ import type { Log } from './log.ts';
 export interface ReplicaWaitOptions {
   /** Used for nothing else: a `WAIT` holds up what is sent behind it. */
   readonly connection: Redis;
+  /** The connections that checks are written by, the one for new checks first. */
+  readonly writers: readonly Redis[];
   /** How many replicas are to have a write; where fewer are connected, those. */
   readonly replicas: number;
   /** Longest wait, milliseconds; below the command timeout of the connection. */
@@ -18,12 +20,12 @@ export interface ReplicaWaitOptions {
 export interface ReplicaWait {
   /**
    * Resolves when replicas have every write to these keys that was answered before the call. With a server that has no
-   * replica connected, at once: there is nothing to wait for.
+   * replica connected, at once: there is nothing to wait for. If Sentinels watch it, they are asked whether it is still the master.
    *
-   * @throws StoreUnavailable when replicas are connected and do not have it in time
+   * @throws StoreUnavailable when replicas are connected and do not have it in time, or another server is the master now
    */
   readonly settled: (keys: readonly string[]) => Promise<void>;
-  /** Looks how many replicas are connected. Never rejects. */
+  /** Looks how many replicas are connected, and leaves a master that the Sentinels replaced. Never rejects. */
   readonly look: () => Promise<void>;
 }
 
@@ -34,8 +36,10 @@ interface Turn {
 }
 
 const MARKER_MS = 1_000;
+const MOVED = 'Another server is the master now';
 
-export function createReplicaWait({ connection, replicas, withinMs, log }: ReplicaWaitOptions): ReplicaWait {
+export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
+  const { connection, writers, replicas, withinMs, log } = options;
   const connected = new Map<Redis, number>();
   const turns = new Map<Redis, Turn>();
   let said = false;
@@ -57,12 +61,26 @@ export function createReplicaWait({ connection, replicas, withinMs, log }: Repli
     }
   };
 
+  let asking: Promise<boolean> | undefined;
+  /** Requests that come together ask once. */
+  const isReplaced = async (): Promise<boolean> => {
+    asking ??= isDeposed(writers[0]!).finally(() => (asking = undefined));
+    return asking;
+  };
+  /** Only a new connection finds the server that is the master now. */
+  const leaveReplaced = async (): Promise<void> => {
+    const isAlone = [...connected.values()].every((online) => online === 0);
+    if (!isWatched(connection) || !isAlone || !(await isReplaced())) return;
+    for (const each of [connection, ...writers]) each.disconnect(true);
+  };
+
   const look = async (): Promise<void> => {
     if (replicas === 0) return;
     const masters = mastersOf(connection);
     const counts = await Promise.all(masters.map(count));
     for (const known of connected.keys()) if (!masters.includes(known)) connected.delete(known);
     for (const [index, master] of masters.entries()) connected.set(master, counts[index]!);
+    await leaveReplaced();
   };
 
   /** A write of this connection comes after all that was answered before it, and so does what replicas say of it. */
@@ -98,7 +116,13 @@ export function createReplicaWait({ connection, replicas, withinMs, log }: Repli
           if (master === undefined) throw new StoreUnavailable('A part of the cluster is away');
           if (!connected.has(master)) await look();
           const wanted = Math.min(replicas, connected.get(master) ?? 0);
-          if (wanted === 0) return;
+          // During a fail-over the connections may be to two servers.
+          if (isWatched(connection) && serverOf(connection) !== serverOf(writers[0]!))
+            throw new StoreUnavailable(MOVED);
+          if (wanted === 0) {
+            if (await isReplaced()) throw new StoreUnavailable(MOVED);
+            return;
+          }
           const acknowledged = await takeTurn(master, () => wait(master, key, wanted)).catch((error: unknown) => {
             throw new StoreUnavailable('Redis cannot serve now', { cause: error });
           });

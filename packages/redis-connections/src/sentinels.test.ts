@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { findRedisServer, startRedisSentinel, startRedisServer, type RedisSentinel } from '@vantage/redis-server';
+import type { Redis } from 'ioredis';
+
+import { openFailFast } from './open.ts';
+import { isDeposed } from './sentinels.ts';
+
+const executable = findRedisServer(process.env['PATH'] ?? '')!;
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+let set: RedisSentinel;
+
+beforeAll(async () => {
+  set = await startRedisSentinel(executable);
+}, 120_000);
+
+afterAll(() => set.stop());
+
+async function open(url: string): Promise<Redis> {
+  const connection = openFailFast({ url, name: 'trial', log });
+  await new Promise((resolve) => connection.once('ready', resolve));
+  return connection;
+}
+
+describe('a connection to a master', () => {
+  it('is told that another server took its place, while that one still takes writes', async () => {
+    const [master] = set.servers;
+    const connection = await open(set.url);
+    const before = await isDeposed(connection);
+    process.kill(master.pid, 'SIGSTOP');
+    while ((await set.masterPort()) === master.port) await new Promise(setImmediate);
+    process.kill(master.pid, 'SIGCONT');
+    const written = await connection.set('lost', '1');
+    const after = await isDeposed(connection);
+    const other = await open(set.url);
+
+    expect([before, written, after]).toEqual([false, 'OK', true]);
+    expect(await isDeposed(other)).toBe(false);
+    connection.disconnect();
+    other.disconnect();
+  }, 120_000);
+
+  it('has nobody to ask without Sentinels', async () => {
+    const server = await startRedisServer({ executable });
+    const connection = await open(server.url);
+
+    expect(await isDeposed(connection)).toBe(false);
+    connection.disconnect();
+    await server.stop();
+  });
+});
