@@ -4,6 +4,8 @@ import { CONTROL, type JudgeContext } from './seen.ts';
 
 /** So long after its end a fault may still be felt. */
 const FELT_AFTERWARDS_MS = 5_000;
+const STALL_FELT_MS = 2_000;
+const STALLED_MS = 500;
 
 /** Statuses that each request may have, beyond 503. */
 const expected: Readonly<Record<Answer['operation'], readonly number[]>> = {
@@ -51,7 +53,7 @@ function isExplained({ at, doneAt }: Answer, faults: readonly FaultRecord[], cau
   );
 }
 
-/** The machine itself stood still: nothing of the service could answer. */
+/** The machine kept the service from so much of the time that its commands to the store ran out. */
 function stalled({ at, doneAt }: Answer, { lostWithin }: JudgeContext): boolean {
-  return lostWithin(at - FELT_AFTERWARDS_MS, doneAt) > 0;
+  return lostWithin(at - STALL_FELT_MS, doneAt) >= STALLED_MS;
 }
