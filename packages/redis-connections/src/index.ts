@@ -12,4 +12,4 @@ export {
   type PatientOptions,
 } from './open.ts';
 export { afterPatience } from './patience.ts';
-export { isDeposed, isWatched, serverOf } from './sentinels.ts';
+export { askMastership, isWatched, serverOf, type Mastership } from './sentinels.ts';

@@ -6,19 +6,21 @@ import { Redis } from 'ioredis';
 const ANSWERS_WITHIN_MS = 500;
 
 /**
- * Tells whether another server took the place of the master that a connection is to: the Sentinels made it one while this one stood
- * still or was cut off, and it does not know yet. What it takes is lost when it becomes a replica.
- *
- * @returns true if a Sentinel names another server or none answers; false without Sentinels
+ * Whether the server of a connection is still the master. Replaced: the Sentinels made another one the master while it stood still
+ * or was cut off, and it does not know yet; what it takes is lost when it becomes a replica.
  */
-export async function isDeposed(connection: Redis): Promise<boolean> {
+export type Mastership = 'master' | 'replaced' | 'unknown';
+
+/** Asks all Sentinels; the word of one is enough for `replaced`. Without Sentinels there is one master. */
+export async function askMastership(connection: Redis): Promise<Mastership> {
   const { sentinels, name } = connection.options;
-  if (!isWatched(connection) || typeof name !== 'string') return false;
+  if (!isWatched(connection) || typeof name !== 'string') return 'master';
   const own = serverOf(connection);
-  if (own === undefined) return true;
+  if (own === undefined) return 'unknown';
   const named = await Promise.all((sentinels ?? []).map((sentinel) => askMaster(connection, sentinel, name)));
   const answers = named.filter((server) => server !== undefined);
-  return answers.length === 0 || answers.some((server) => server !== own);
+  if (answers.some((server) => server !== own)) return 'replaced';
+  return answers.length === 0 ? 'unknown' : 'master';
 }
 
 /** True if Sentinels say which server is the master. */

@@ -1,4 +1,4 @@
-import { isDeposed, isWatched, masterOf, mastersOf, serverOf } from '@vantage/redis-connections';
+import { askMastership, isWatched, masterOf, mastersOf, serverOf, type Mastership } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { StoreUnavailable } from '../checks/checks.ts';
@@ -61,17 +61,19 @@ export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
     }
   };
 
-  let asking: Promise<boolean> | undefined;
+  let asking: Promise<Mastership> | undefined;
   /** Requests that come together ask once. */
-  const isReplaced = async (): Promise<boolean> => {
-    asking ??= isDeposed(writers[0]!).finally(() => (asking = undefined));
+  const mastership = async (): Promise<Mastership> => {
+    asking ??= askMastership(writers[0]!).finally(() => (asking = undefined));
     return asking;
   };
   /** Only a new connection finds the server that is the master now. */
   const leaveReplaced = async (): Promise<void> => {
     const isAlone = [...connected.values()].every((online) => online === 0);
-    if (!isWatched(connection) || !isAlone || !(await isReplaced())) return;
-    for (const each of [connection, ...writers]) each.disconnect(true);
+    if (!isWatched(connection) || !isAlone) return;
+    const replaced = serverOf(writers[0]!);
+    if ((await mastership()) !== 'replaced') return;
+    for (const each of [connection, ...writers]) if (serverOf(each) === replaced) each.disconnect(true);
   };
 
   const look = async (): Promise<void> => {
@@ -120,7 +122,7 @@ export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
           if (isWatched(connection) && serverOf(connection) !== serverOf(writers[0]!))
             throw new StoreUnavailable(MOVED);
           if (wanted === 0) {
-            if (await isReplaced()) throw new StoreUnavailable(MOVED);
+            if ((await mastership()) !== 'master') throw new StoreUnavailable(MOVED);
             return;
           }
           const acknowledged = await takeTurn(master, () => wait(master, key, wanted)).catch((error: unknown) => {
