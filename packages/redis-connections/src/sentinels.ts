@@ -1,5 +1,5 @@
-import { lookup } from 'node:dns/promises';
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, isIP, type Socket } from 'node:net';
 
 import { Redis } from 'ioredis';
 
@@ -53,11 +53,22 @@ async function askMaster(
   try {
     const answer = (await sentinel.call('SENTINEL', 'get-master-addr-by-name', name)) as readonly string[] | null;
     if (answer === null) return undefined;
-    const { address } = await lookup(answer[0]!);
-    return `${address} ${answer[1]}`;
+    const [named = '', at] = answer;
+    return `${isIP(named) === 0 ? await addressOf(named, Number(at)) : named} ${at}`;
   } catch {
     return undefined;
   } finally {
     sentinel.disconnect();
+  }
+}
+
+/** Sentinels may tell names of hosts. The address is that which a connection is made to. */
+async function addressOf(host: string, port: number): Promise<string | undefined> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
+    return socket.remoteAddress?.replace(/^::ffff:/, '');
+  } finally {
+    socket.destroy();
   }
 }
