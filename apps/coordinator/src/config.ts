@@ -129,6 +129,20 @@ export const settings = {
       'What the screenshots of all checks may take in Redis, MiB. Where there are more the oldest go before their time; ' +
       'the results stay.',
   }),
+  resultsMaxMiB: setting({
+    env: 'RESULTS_MAX_MIB',
+    kind: integer(1, 1_048_576),
+    description:
+      'What the results of all checks may take in Redis, MiB. If they take more, the oldest checks of the clients that use ' +
+      'most go before their time, and are answered with 410. Default: half of the `maxmemory` of Redis, 512 if it has none.',
+  }),
+  clientResultsMaxMiB: setting({
+    env: 'RESULTS_CLIENT_MAX_MIB',
+    kind: integer(1, 1_048_576),
+    description:
+      'What the results of the checks of one client address (IPv6: /64) may take, MiB. Default: a quarter of ' +
+      '`RESULTS_MAX_MIB`.',
+  }),
   redisReplicas: setting({
     env: 'REDIS_REPLICAS',
     kind: integer(0, 5),

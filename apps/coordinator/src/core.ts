@@ -16,7 +16,7 @@ import { createCounters, type Counters } from './checks/counters.ts';
 import { changesScript } from './checks/check-changes.ts';
 import { createAcceptScreenshot } from './checks/accept-screenshot.ts';
 import { createChecks } from './checks/create-check.ts';
-import { createDeadlines } from './checks/deadlines.ts';
+import { createDeadlines, type Deadlines } from './checks/deadlines.ts';
 import type { FinalResult } from './checks/final-result.ts';
 import { createFirstAnswers, replaceScript, type FirstAnswers } from './checks/first-answers.ts';
 import { createLiveChecks } from './checks/follow-checks.ts';
@@ -26,6 +26,8 @@ import { createJobQueues, type JobQueues } from './checks/job-queues.ts';
 import type { LiveChecks } from './checks/live.ts';
 import { createPictureRoom, notePictureScript } from './checks/picture-room.ts';
 import { createReads } from './checks/read-check.ts';
+import { resultBudgetScripts } from './checks/result-budget-scripts.ts';
+import { createResultBudget, type BudgetStatus } from './checks/result-budget.ts';
 import { createResultValidators } from './checks/result-validators.ts';
 import { screenshotScripts } from './checks/screenshot-scripts.ts';
 import { createScreenshots } from './checks/screenshots.ts';
@@ -65,6 +67,8 @@ const CLAIM_IDLE_MS = 3_000;
 const GUARD_EVERY_MS = 5_000;
 /** A flood makes Redis slow for everyone, and for what ends it. */
 const GUARD_PATIENCE_MS = 8_000;
+/** Completed checks are counted together this often. */
+const BUDGET_EVERY_MS = 250;
 /** With the five seconds that the shortest check has, what has waited so long still ends on time. */
 const LONGEST_QUEUE_MS = 2_000;
 const PROBE_KEYS_MAX_BYTES = 256 * 1_048_576;
@@ -84,6 +88,9 @@ export interface CoreOptions {
   readonly probeKeysMaxBytes?: number | undefined;
   /** Bytes that the screenshots of all checks may take in Redis before the oldest go; 256 MiB where absent. */
   readonly picturesMaxBytes?: number | undefined;
+  /** Bytes that the results of all checks, and those of one client, may take before the oldest go; see `ResultBudgetOptions`. */
+  readonly resultsMaxBytes?: number | undefined;
+  readonly clientResultsMaxBytes?: number | undefined;
   /** How many replicas a check must have reached before it is promised, and how long that may take; none where absent. */
   readonly replicas?: { readonly count: number; readonly withinMs: number } | undefined;
   /** Longest time that a job may be expected to wait in the queue of a probe, milliseconds; 2 s where absent. */
@@ -110,6 +117,8 @@ export interface Core {
   readonly probes: ProbeList;
   readonly probeRecords: ProbeRecords;
   readonly counters: Readonly<Counters>;
+  /** What results take, as of the last look. */
+  readonly resultBudget: () => BudgetStatus;
   /** The probes as last looked at. Never rejects: without Redis there are none. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
   /** Resolves when Redis was there and the probes were looked at for the first time. Never rejects. */
@@ -147,7 +156,17 @@ export function createCore(options: CoreOptions): Core {
   const startCheck = wrapStart(createStartCheck(requests, plainQueues, retentionMs));
   const isGrace = createOutageGrace(background);
   const validatorsOf = createResultValidators();
-  const deadlines = createDeadlines(background);
+  const plainDeadlines = createDeadlines(background);
+  const budget = createResultBudget({
+    ...{ redis: background, keptMs: retentionMs + LONGEST_CHECK_MS, counters, log },
+    ...{ maxBytes: options.resultsMaxBytes, maxClientBytes: options.clientResultsMaxBytes },
+    onNoted: plainDeadlines.forget,
+  });
+  // A check stays among the deadlines until it is counted: if this process dies before, the sweep of another one finds it.
+  const deadlines: Deadlines = {
+    ...plainDeadlines,
+    forget: (id, stored) => (stored === undefined ? plainDeadlines.forget(id) : budget.note(id, stored)),
+  };
   const shared = { deadlines, retentionMs, counters, log };
   const drainAll = (claimIdleMs?: number): Promise<unknown> =>
     Promise.all([...directory.ids()].map((probe) => ingest.drain(probe, claimIdleMs)));
@@ -210,6 +229,7 @@ export function createCore(options: CoreOptions): Core {
       replaceScript,
       ...screenshotScripts,
       notePictureScript,
+      ...resultBudgetScripts,
       heartbeatScript,
     ]).catch((error: unknown) => {
       log.warn({ error }, 'scripts could not be loaded ahead; each is sent when first needed');
@@ -237,6 +257,10 @@ export function createCore(options: CoreOptions): Core {
           await onStore(guard, floodGuard.look);
           return GUARD_EVERY_MS;
         },
+      },
+      {
+        name: 'result budget',
+        run: async () => ((await budget.look()) ? 0 : BUDGET_EVERY_MS),
       },
       {
         name: 'deadlines',
@@ -276,6 +300,7 @@ export function createCore(options: CoreOptions): Core {
     probes: createProbeList(requests, clock, directory),
     probeRecords: createProbeRecords(requests, validators),
     counters,
+    resultBudget: budget.status,
     started,
     knownProbes: () => directory.probes().catch(() => []),
     rateLimitRedis: requests,
@@ -291,7 +316,7 @@ export function createCore(options: CoreOptions): Core {
     close: async () => {
       channels.stop();
       await within(tasks.stop(), 1_000);
-      await within(Promise.all([ingest.close(), deadlines.flush()]), 500);
+      await within(ingest.close().then(budget.look).then(deadlines.flush, deadlines.flush), 500);
       await queues.close();
       await closeAll([
         requests,

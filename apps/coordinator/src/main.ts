@@ -50,6 +50,8 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
     longestQueueMs: config.longestQueueMilliseconds,
     probeKeysMaxBytes: config.probeKeysMaxMiB * 1_048_576,
     picturesMaxBytes: config.screenshotsMaxMiB * 1_048_576,
+    resultsMaxBytes: bytesOf(config.resultsMaxMiB),
+    clientResultsMaxBytes: bytesOf(config.clientResultsMaxMiB),
     log,
     lookUpPlace: geo.lookUp,
     preparePlace,
@@ -153,4 +155,8 @@ try {
   process.exitCode = 1;
   // A start that failed half way has connections open.
   setImmediate(() => process.exit(1));
+}
+
+function bytesOf(mebibytes: number | undefined): number | undefined {
+  return mebibytes === undefined ? undefined : mebibytes * 1_048_576;
 }

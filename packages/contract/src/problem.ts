@@ -56,6 +56,11 @@ export const problemTypes = {
     title: 'A request with this idempotency key is being answered',
     help: 'Its answer is not known yet. Try again after `Retry-After` seconds.',
   },
+  'check-evicted': {
+    status: 410,
+    title: 'The check is no longer kept',
+    help: 'The check was completed, and its results were removed before their time: the results of the client that started it took more memory than one client, or the service, may use, and its oldest go first. `detail` says so. Read results soon, or ask for smaller ones.',
+  },
   'payload-too-large': { status: 413, title: 'The body is too large', help: 'A body has at most 16 KiB.' },
   'unsupported-media-type': {
     status: 415,

@@ -41,6 +41,8 @@ export const redisKeys = {
   pictures: '{pictures}',
   /** Bytes of all pictures that are kept. Coordinator only. */
   pictureBytes: '{pictures}:bytes',
+  /** Ledger of what completed checks take, by client; what begins with it is part of it. Coordinator only. */
+  resultLedger: '{results}',
   /** What the first request with an idempotency key was answered, by a digest of client and key. Coordinator only. */
   firstAnswer: (digest: string) => `first:${digest}`,
   /** Prefix of the counters of the rate limits. */

@@ -2,10 +2,12 @@ import { pendingResult, redisKeys, type Check, type Screenshot } from '@vantage/
 import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../redis/scripts.ts';
+import { CheckEvicted } from './checks.ts';
 import type { ProbeState } from './live.ts';
+import { fromStored } from './stored-json.ts';
 
 /**
- * KEYS check, results, partials. ARGV a version. Returns nothing where there is no such check, else its version, and where
+ * KEYS check, results, partials. ARGV a version. Returns nothing where there is no such check, '' and the reason if it was removed before its time, else its version, and where
  * that is another one the fields of the check and, for each probe that changed since, its name, version, final and partial
  * result. A version that is ahead of the check's is one that Redis lost: then all probes have changed.
  */
@@ -13,7 +15,10 @@ export const changesScript = defineScript(
   'no-writes',
   `
 local version = redis.call('HGET', KEYS[1], 'v')
-if not version then return false end
+if not version then
+  local evicted = redis.call('HGET', KEYS[1], 'evicted')
+  return evicted and { '', evicted } or false
+end
 local since = tonumber(ARGV[1])
 if tonumber(version) == since then return { version } end
 if tonumber(version) < since then since = -1 end
@@ -55,10 +60,11 @@ export interface Changes {
 export async function readChanges(redis: Redis, id: string, since: number): Promise<Changes | undefined> {
   const keys = [redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)];
   const reply = (await runScript(redis, changesScript, keys, [since])) as
-    | readonly [version: string, fields?: readonly string[], changed?: readonly string[]]
+    | readonly [version: string, fields?: readonly string[] | string, changed?: readonly string[]]
     | null;
   if (reply === null) return undefined;
   const [version, fields, changed] = reply;
+  if (typeof fields === 'string') throw new CheckEvicted(fields);
   if (fields === undefined || changed === undefined) return { version: Number(version) };
   return {
     version: Number(version),
@@ -93,7 +99,7 @@ function statesOf(flat: readonly string[], picture: string | undefined): readonl
   const states: ProbeState[] = [];
   for (let index = 0; index + 3 < flat.length; index += 4) {
     const [probe = '', version = '', final = '', partial = ''] = flat.slice(index, index + 4);
-    const json = final === '' ? pendingJson(partial) : final;
+    const json = final === '' ? pendingJson(partial) : fromStored(final);
     states.push({ probe, version: Number(version), json, hasPicture: probe === picture });
   }
   return states;

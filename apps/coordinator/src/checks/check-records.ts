@@ -3,7 +3,11 @@ import type { Redis } from 'ioredis';
 
 import { runScript } from '../redis/scripts.ts';
 import { createScript, partialScript, readScript, settleScript } from './check-scripts.ts';
+import { CheckEvicted } from './checks.ts';
 import type { Deadlines } from './deadlines.ts';
+import type { StoredCheck } from './result-budget.ts';
+import { RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
+import { fromStored, toStored } from './stored-json.ts';
 
 /** A check as it is stored. Times are milliseconds since the epoch by Redis' clock. */
 export interface CheckRecord {
@@ -21,10 +25,14 @@ export interface CheckRecord {
   readonly partials: ReadonlyMap<string, string>;
   /** What became of the picture of the check; the picture itself has a key of its own. */
   readonly screenshot: Screenshot;
+  /** What its results take, as they are now. */
+  readonly stored: StoredCheck;
 }
 
 export interface NewCheck extends Pick<CheckRecord, 'type' | 'host' | 'createdAt' | 'deadlineAt' | 'probes'> {
   readonly id: string;
+  /** Digest of the client whose results count together. */
+  readonly client?: string | undefined;
   /** Absent where none is wanted; `given_up` where no probe can take one. */
   readonly screenshot?: NewScreenshot | undefined;
 }
@@ -59,12 +67,13 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
 
 /** The record of a new check as it is stored but for its version: field, value, and so on. */
 export function recordFields(check: NewCheck): readonly (string | number)[] {
-  const { type, host, createdAt, deadlineAt, probes, screenshot } = check;
+  const { type, host, createdAt, deadlineAt, probes, screenshot, client } = check;
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
     // Redis keeps UTF-8, and its JSON reads nothing else.
     ...['type', type, 'host', host.toWellFormed(), 'probes', probes.join(',')],
     ...['createdAt', createdAt, 'deadlineAt', deadlineAt],
+    ...(client === undefined ? [] : ['client', client]),
     ...['pending', pending, ...fieldsOf(screenshot)],
   ];
 }
@@ -107,6 +116,9 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
   const fields = toMap(check);
   const type = fields.get('type');
   if (type === undefined) return undefined;
+  const evicted = fields.get('evicted');
+  if (evicted !== undefined) throw new CheckEvicted(evicted);
+  const finals = [...toMap(results)].filter(([, stored]) => stored !== '');
   const completedAt = fields.get('completedAt');
   return {
     type,
@@ -115,9 +127,13 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
     deadlineAt: Number(fields.get('deadlineAt')),
     completedAt: completedAt === undefined ? null : Number(completedAt),
     probes: (fields.get('probes') ?? '').split(','),
-    finals: new Map([...toMap(results)].filter(([, json]) => json !== '')),
+    finals: new Map(finals.map(([probe, stored]) => [probe, fromStored(stored)])),
     partials: new Map([...toMap(partials)].map(([probe, kept]) => [probe, withoutVersion(kept)])),
     screenshot: screenshotOf(fields.get('shot'), fields.get('shotAsked')),
+    stored: {
+      bytes: finals.reduce((sum, [, stored]) => sum + stored.length + RESULT_BYTES, RECORD_BYTES),
+      client: fields.get('client') ?? '',
+    },
   };
 }
 
@@ -141,7 +157,11 @@ export interface WaitingReaders {
 }
 
 /** What a script that settles something answers, before the words of its own. */
-export type SettleReply = readonly [completed: number, hashes: readonly string[][], ...words: string[]];
+export type SettleReply = readonly [
+  completed: 0 | readonly [bytes: number, client: string],
+  hashes: readonly string[][],
+  ...words: string[],
+];
 
 export interface SettleOptions {
   readonly retentionMs: number;
@@ -165,7 +185,8 @@ export async function settle(
   results: readonly (readonly [probe: string, json: string])[],
   { retentionMs, deadlines, readers, writtenAt = 0 }: SettleOptions,
 ): Promise<readonly Settlement[]> {
-  const values = [retentionMs, writtenAt, readers?.wait(id) === true ? 1 : 0, ...results.flat()];
+  const stored = results.flatMap(([probe, json]) => [probe, toStored(json)]);
+  const values = [retentionMs, writtenAt, readers?.wait(id) === true ? 1 : 0, ...stored];
   const reply = (await runScript(redis, settleScript, familyOf(id), values)) as SettleReply;
   return tellCompletion(id, reply, { deadlines, readers }) as readonly Settlement[];
 }
@@ -176,7 +197,7 @@ export function tellCompletion(
   [completed, hashes, ...words]: SettleReply,
   { deadlines, readers }: Pick<SettleOptions, 'deadlines' | 'readers'>,
 ): readonly string[] {
-  if (completed === 1) deadlines.forget(id);
+  if (completed !== 0) deadlines.forget(id, { bytes: completed[0], client: completed[1] });
   const record = toRecord(hashes);
   if (record !== undefined) readers?.tell(id, record);
   return words;

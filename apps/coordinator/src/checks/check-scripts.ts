@@ -1,6 +1,7 @@
 import { MAX_RESULT_BYTES, MAX_SCREENSHOT_BYTES } from '@vantage/contract';
 
 import { defineScript } from '../redis/scripts.ts';
+import { RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
 
 /*
  * The scripts that touch a check. All keys of one script are in one family, so in one slot of a Redis Cluster; the times
@@ -50,7 +51,9 @@ if pending == 0 then
   redis.call('PEXPIRE', KEYS[1], ARGV[1])
   redis.call('PEXPIRE', KEYS[2], ARGV[1])
   redis.call('PUBLISH', KEYS[1] .. ':ev', '{"version":' .. version .. ',"kind":"completed"}')
-  said[1] = 1
+  local bytes = ${RECORD_BYTES}
+  for _, stored in ipairs(redis.call('HVALS', KEYS[2])) do bytes = bytes + #stored + ${RESULT_BYTES} end
+  said[1] = { bytes, redis.call('HGET', KEYS[1], 'client') or '' }
   if ARGV[3] == '1' then said[2] = { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]) } end
 end
 return said
@@ -73,7 +76,7 @@ end
  * not ask or of a check that does not exist changes nothing.
  *
  * KEYS check, results, partials. ARGV retention (ms), time at which the result was written (ms; 0: in time), 1 to be told
- * the check, then pairs of probe and JSON. Returns whether the check is completed by this (1), the hashes of the check if
+ * the check, then pairs of probe and JSON. Returns 0, or the bytes and the client of the check that is completed by this, the hashes of the check if
  * it is and they were asked for, then a word per pair.
  */
 export const settleScript = defineScript(

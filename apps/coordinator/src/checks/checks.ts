@@ -29,20 +29,23 @@ export interface Checks {
   /**
    * Selects probes, asks `admit` if there is one, writes the record, enqueues one job per probe.
    *
+   * @param client whose results count together
    * @throws StoreUnavailable when Redis cannot take it; then nothing was promised
    */
-  readonly create: (request: AcceptedRequest, admit?: AdmitCheck) => Promise<Creation>;
+  readonly create: (request: AcceptedRequest, admit?: AdmitCheck, client?: string) => Promise<Creation>;
   /**
    * The check with a result for every selected probe, or undefined when there is no such check.
    *
    * @param waitMs holds the answer until the check is completed or the time is up
    * @throws StoreUnavailable
+   * @throws CheckEvicted
    */
   readonly read: (id: string, waitMs: number, signal: AbortSignal) => Promise<Check | undefined>;
   /**
    * What became of the screenshot of a check, and the picture; undefined where there is no such check.
    *
    * @throws StoreUnavailable
+   * @throws CheckEvicted
    */
   readonly screenshot: (id: string) => Promise<ScreenshotReading | undefined>;
 }
@@ -53,6 +56,11 @@ export interface ScreenshotReading {
   readonly png: Buffer | null;
   /** When the check was created, milliseconds since the epoch. */
   readonly createdAt: number;
+}
+
+/** The check was completed, and removed before its time. The edge answers 410 with the message. */
+export class CheckEvicted extends Error {
+  override readonly name = 'CheckEvicted';
 }
 
 /** The probes have more to do than they can end on time. The edge answers 503. */

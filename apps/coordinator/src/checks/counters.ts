@@ -27,6 +27,8 @@ export interface Counters {
   entriesMalformed: number;
   probesTimedOut: number;
   probesOffline: number;
+  /** Completed checks that were removed before their time, since results took too much memory. */
+  checksEvicted: number;
   /** Jobs taken back because their deadline passed while they waited. */
   jobsRemoved: number;
   /** Streams that could not be read although the store was there. */
@@ -53,6 +55,7 @@ export function createCounters(): Counters {
     entriesMalformed: 0,
     probesTimedOut: 0,
     probesOffline: 0,
+    checksEvicted: 0,
     jobsRemoved: 0,
     streamFaults: 0,
   };

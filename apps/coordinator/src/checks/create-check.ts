@@ -49,7 +49,7 @@ export function createChecks(dependencies: CreateCheckDependencies): Checks['cre
   const { redis, clock, directory, types, counters } = dependencies;
   // Before the first request, which would wait for it.
   placeNames();
-  return (request, admit) =>
+  return (request, admit, client) =>
     onStore(redis, async () => {
       const known = await directory.probes();
       const selection = selectWithRoom(dependencies, known, request);
@@ -67,7 +67,7 @@ export function createChecks(dependencies: CreateCheckDependencies): Checks['cre
       const wanted = request.checkType.screenshot?.(request.params);
       const screenshot =
         wanted === undefined ? undefined : dependencies.screenshots.plan(wanted, known, selection.probes);
-      await start(dependencies, id, createdAt, request, { ...selection, screenshot });
+      await start(dependencies, id, createdAt, request, { ...selection, screenshot, client });
       counters.checksCreated += 1;
       return { created: true, checkId: id, probes: [...selection.probes] };
     });
@@ -107,6 +107,7 @@ interface Chosen {
   /** Those of them that cannot take a job now, with the sentence that says why. */
   readonly offline: ReadonlyMap<string, string>;
   readonly screenshot: NewScreenshot | undefined;
+  readonly client: string | undefined;
 }
 
 async function start(
@@ -114,7 +115,7 @@ async function start(
   id: string,
   createdAt: number,
   { checkType, submittedHost, params }: AcceptedRequest,
-  { probes, offline, screenshot }: Chosen,
+  { probes, offline, screenshot, client }: Chosen,
 ): Promise<void> {
   const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters } = dependencies;
   const { retentionMs, screenshotBudgetMs } = dependencies;
@@ -122,7 +123,7 @@ async function start(
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
   // The results have no longer for it: only the check waits for its screenshot.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
-  const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot };
+  const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client };
   const job: Job = { v: 1, checkId: id, type, params, deadlineAt: ofResults };
   const online = probes.filter((probe) => !offline.has(probe));
   load.added(id, online, type, deadlineAt - createdAt);

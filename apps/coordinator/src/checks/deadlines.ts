@@ -3,11 +3,16 @@ import type { Redis } from 'ioredis';
 
 import { runScript } from '../redis/scripts.ts';
 import { dueScript, moveDeadlinesScript } from './check-scripts.ts';
+import type { StoredCheck } from './result-budget.ts';
 
 /** The deadlines of the checks that are pending, and for a moment those of checks that have just been completed. */
 export interface Deadlines {
-  /** Takes a check that is completed off, together with others when the next sweep asks what is due. */
-  readonly forget: (id: string) => void;
+  /**
+   * Takes a check that is completed off, together with others when the next sweep asks what is due.
+   *
+   * @param stored what it takes in Redis, for what has to be counted before
+   */
+  readonly forget: (id: string, stored?: StoredCheck) => void;
   /** Takes off at once what is to be forgotten. Never rejects. */
   readonly flush: () => Promise<void>;
   /** Checks whose deadline has passed and what the time is, in milliseconds since the epoch by Redis' clock. */

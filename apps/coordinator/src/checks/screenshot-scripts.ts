@@ -45,7 +45,7 @@ end
  * without.
  *
  * KEYS check, results, partials, picture. ARGV retention (ms), time at which it was written (ms; 0: in time), 1 to be told
- * the check, probe, PNG, what became of it as JSON. Returns whether the check is completed by this (1), its hashes, a word,
+ * the check, probe, PNG, what became of it as JSON. Returns as `settleScript` whether the check is completed by this, its hashes, a word,
  * the probe that was at it.
  */
 export const keepScreenshotScript = defineScript(

@@ -5,6 +5,7 @@ import type { RedisClock } from '../redis/clock.ts';
 import type { Log } from '../redis/log.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
 import { readCheck, settle, type CheckRecord } from './check-records.ts';
+import { CheckEvicted } from './checks.ts';
 import { timeoutResult } from './coordinator-results.ts';
 import type { Counters } from './counters.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -58,15 +59,26 @@ export async function sweepDeadlines(dependencies: SweepDependencies): Promise<b
 
 async function endCheck(dependencies: SweepDependencies, id: string, nowMs: number): Promise<void> {
   const { redis, ingest, deadlines } = dependencies;
-  const early = await readCheck(redis, id);
-  if (early !== undefined && early.completedAt === null) {
-    // What was written in time counts, though nobody has taken it in yet.
-    await within(Promise.all(awaited(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);
-    const record = await readCheck(redis, id);
-    if (record !== undefined) await timeOut(dependencies, id, record, nowMs);
-    if (record?.screenshot.state === 'pending') await dependencies.screenshots.end(id);
+  const early = await readKept(redis, id);
+  if (early === undefined) return deadlines.forget(id);
+  // Who completed it may have died before it was counted.
+  if (early.completedAt !== null) return deadlines.forget(id, early.stored);
+  // What was written in time counts, though nobody has taken it in yet.
+  await within(Promise.all(awaited(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);
+  const record = await readCheck(redis, id);
+  if (record === undefined) return deadlines.forget(id);
+  await timeOut(dependencies, id, record, nowMs);
+  if (record.screenshot.state === 'pending') await dependencies.screenshots.end(id);
+}
+
+/** Nothing of a check that was removed is left to end. */
+async function readKept(redis: Redis, id: string): Promise<CheckRecord | undefined> {
+  try {
+    return await readCheck(redis, id);
+  } catch (error) {
+    if (error instanceof CheckEvicted) return undefined;
+    throw error;
   }
-  deadlines.forget(id);
 }
 
 async function timeOut(

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 
-import { QueuesFull, StoreUnavailable } from '../checks/checks.ts';
+import { CheckEvicted, QueuesFull, StoreUnavailable } from '../checks/checks.ts';
 import { exchangeOf } from './exchange.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
@@ -49,6 +49,7 @@ function toProblem(thrown: unknown): HttpProblem {
       cause: thrown,
     });
   }
+  if (thrown instanceof CheckEvicted) return new HttpProblem('check-evicted', thrown.message);
   if (thrown instanceof QueuesFull) {
     return new HttpProblem('unavailable', `${thrown.message} Nothing was accepted.`, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-import { QueuesFull, StoreUnavailable } from '../checks/checks.ts';
+import { CheckEvicted, QueuesFull, StoreUnavailable } from '../checks/checks.ts';
 
 /**
  * Replies by which a server says that it cannot serve now, whatever the command: no memory, a replica, a disk that
@@ -24,7 +24,7 @@ export async function onStore<T>(connection: Redis, run: (redis: Redis) => Promi
   try {
     return await run(connection);
   } catch (error) {
-    if (error instanceof QueuesFull) throw error;
+    if (error instanceof QueuesFull || error instanceof CheckEvicted) throw error;
     if (isStoreFault(error)) throw new StoreUnavailable('Redis cannot serve now', { cause: error });
     throw error;
   }

@@ -89,6 +89,18 @@ export const coordinatorMetrics = {
     name: 'vantage_log_lines_dropped_total',
     help: 'Lines of the log that could not be written: its disk was full, or the reader of its pipe did not read.',
   },
+  resultBytes: {
+    kind: 'gauge',
+    name: 'vantage_result_bytes',
+    help: 'Bytes that the results of completed checks take in Redis, about.',
+    labels: { of: '`all`, or `bulkiest_client`.' },
+  },
+  resultBytesMax: {
+    kind: 'gauge',
+    name: 'vantage_result_bytes_max',
+    help: 'Bytes that they may take before the oldest checks of the bulkiest clients are removed.',
+    labels: { of: '`all`, or `bulkiest_client`: one client.' },
+  },
   redisUp: { kind: 'gauge', name: 'vantage_redis_up', help: '1 while Redis is connected and ready, else 0.' },
   redisRoundTrip: {
     kind: 'histogram',

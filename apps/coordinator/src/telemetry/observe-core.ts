@@ -22,9 +22,9 @@ export function countRequest({ instruments }: CoordinatorMetrics, seen: SeenRequ
 }
 
 export function countCreation(create: Checks['create'], { instruments }: CoordinatorMetrics): Checks['create'] {
-  return async (request, admit) => {
+  return async (request, admit, client) => {
     const startedAt = performance.now();
-    const creation = await create(request, admit);
+    const creation = await create(request, admit, client);
     if (!creation.created) return creation;
     const { type } = request.checkType;
     instruments.creation.observe((performance.now() - startedAt) / 1_000);
@@ -52,6 +52,7 @@ export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: Req
     instruments.inFlight.set(inFlight);
     instruments.streams.set(streams);
     instruments.redisUp.set(redis.status === 'ready' ? 1 : 0);
+    showBudget(metrics, core.resultBudget());
     followEvents(eventCounts(core.counters));
     showProbes(metrics, await core.knownProbes());
   });
@@ -65,6 +66,13 @@ export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: Req
     );
   }, PING_EVERY_MS);
   return () => clearInterval(pinging);
+}
+
+function showBudget({ instruments }: CoordinatorMetrics, status: ReturnType<Core['resultBudget']>): void {
+  instruments.resultBytes.set({ of: 'all' }, status.bytes);
+  instruments.resultBytes.set({ of: 'bulkiest_client' }, status.bulkiestClientBytes);
+  instruments.resultBytesMax.set({ of: 'all' }, status.maxBytes);
+  instruments.resultBytesMax.set({ of: 'bulkiest_client' }, status.maxClientBytes);
 }
 
 /** Without Redis nothing is known of them: then they are offline to callers, too. */

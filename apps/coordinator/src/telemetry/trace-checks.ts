@@ -27,9 +27,9 @@ export function traceRequests(tracing: Tracing): RequestHandler {
 }
 
 export function traceCreation(create: Checks['create'], tracing: Tracing): Checks['create'] {
-  return (request, admit) =>
+  return (request, admit, client) =>
     tracing.around('create check', { attributes: { 'vantage.check.type': request.checkType.type } }, async (span) => {
-      const creation = await create(request, admit);
+      const creation = await create(request, admit, client);
       if (creation.created) {
         span.set({ 'vantage.check.id': creation.checkId, 'vantage.check.probes': creation.probes.length });
       }

@@ -50,7 +50,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     if (redirects.length === followRedirects) {
       return outcome(step, redirects, no('redirect_limit', `There are more redirects than ${followRedirects}.`));
     }
-    redirects.push(redirectOf(step));
+    redirects.push(redirectOf(step, redirects));
     request = next.request;
   }
 }
@@ -79,14 +79,19 @@ function fromRedirect(failure: Failure, redirects: Redirects): Failure {
   return { ...failure, code: 'redirect_refused', source: 'target' };
 }
 
+/** Text of one redirect, of all of them, and of each that comes after those. */
+const [MAX_TEXT, MAX_TEXT_IN_ALL, LEAST_TEXT] = [1_024, 8_192, 256];
+
 /** A redirect as its row in the result: ten of them have to fit with the rest. */
-function redirectOf({ fields, resolvedIp, rt }: Step): Redirects[number] {
+function redirectOf({ fields, resolvedIp, rt }: Step, before: Redirects): Redirects[number] {
   const { url, statusCode, httpVersion, location, timings, deviations } = fields;
+  const taken = before.reduce((sum, row) => sum + row.url.length + (row.location?.length ?? 0), 0);
+  const most = taken + 2 * MAX_TEXT > MAX_TEXT_IN_ALL ? LEAST_TEXT : MAX_TEXT;
   return {
-    url: boundText(url!, 1024),
+    url: boundText(url!, most),
     statusCode: statusCode!,
     httpVersion: httpVersion!,
-    location: typeof location === 'string' ? boundText(location, 1024) : null,
+    location: typeof location === 'string' ? boundText(location, most) : null,
     resolvedIp: resolvedIp!,
     rt: rt!,
     timings: timings!,

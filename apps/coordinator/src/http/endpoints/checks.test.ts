@@ -3,7 +3,7 @@ import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { CHECK_ID, post, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
-import { StoreUnavailable, type Checks } from '../../checks/checks.ts';
+import { CheckEvicted, StoreUnavailable, type Checks } from '../../checks/checks.ts';
 
 let bed: HttpBed | undefined;
 
@@ -137,6 +137,23 @@ describe('POST /check', () => {
     expect(log).toContainEqual(
       expect.objectContaining({ requestId, err: expect.objectContaining({ message: 'a secret of the inside' }) }),
     );
+  });
+});
+
+describe('a check that was removed before its time', () => {
+  it.each(['results', 'events', 'summary', 'screenshot'])('is 410 with the reason: %s', async (what) => {
+    const gone = async (): Promise<never> => {
+      throw new CheckEvicted('Its results were removed before their time.');
+    };
+    const { ask } = await start({ checks: { read: gone, screenshot: gone }, live: { follow: gone } });
+
+    const { status, json } = await ask(`/check/${CHECK_ID}/${what}`);
+
+    expect(status).toBe(410);
+    expect(json).toMatchObject({
+      type: expect.stringMatching(/check-evicted$/),
+      detail: 'Its results were removed before their time.',
+    });
   });
 });
 

@@ -6,6 +6,7 @@ import { KEY_WAIT_MS, noClaim, type Claim, type FirstAnswer, type FirstAnswers }
 import { clientAddress } from '../client-address.ts';
 import { exchangeOf } from '../exchange.ts';
 import { afterPatience } from '../in-time.ts';
+import { clientDigest } from '../limits/axes.ts';
 import type { Asked, Limit } from '../limits/rate-limit.ts';
 import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
@@ -58,7 +59,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const start = async (): Promise<FirstAnswer> => {
         const { accepted } = fulfilled(reading);
         const client = clientAddress(request);
-        return startCheck(checks, accepted, (probes) =>
+        return startCheck(checks, accepted, clientDigest(client), (probes) =>
           counter.admit({ cost: clientCost(accepted), targets: targetAxes(accepted, probes, client, targetLimits) }),
         );
       };
@@ -91,8 +92,13 @@ async function claimIn(
   return text === undefined ? noClaim : claimKey(request, firstAnswers, text, stopping);
 }
 
-async function startCheck(checks: Checks, accepted: AcceptedRequest, admit: AdmitCheck): Promise<FirstAnswer> {
-  const creation = await checks.create(accepted, admit);
+async function startCheck(
+  checks: Checks,
+  accepted: AcceptedRequest,
+  client: string,
+  admit: AdmitCheck,
+): Promise<FirstAnswer> {
+  const creation = await checks.create(accepted, admit, client);
   if (!creation.created) {
     if (creation.reason === 'invalid') throw invalid(creation.errors);
     if (creation.reason === 'no-probe') throw new HttpProblem('no-probe-available', creation.detail);

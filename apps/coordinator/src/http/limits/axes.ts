@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** One count that a request adds to: that of a client or a network that holds it, or that of what it wants measured. */
 export interface Axis {
   /** Unique among the axes of one bucket. */
@@ -41,6 +43,11 @@ export function axesOf(address: string, limit: number, cost = 1): readonly Axis[
 
 function withCost(axis: Axis, cost: number): Axis {
   return cost === 1 ? axis : { ...axis, cost };
+}
+
+/** Names a client, as the limits count it, without its address. */
+export function clientDigest(address: string): string {
+  return createHash('sha256').update(axesOf(address, 1)[0]!.key).digest('base64url').slice(0, 16);
 }
 
 /** What all axes of one client have in common: one script counts them, so they are in one slot of a Redis Cluster. */

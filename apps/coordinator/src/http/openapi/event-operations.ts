@@ -47,7 +47,15 @@ export function followCheckOperation(bucket: Bucket): JsonObject {
         headers: headers(true, ['Cache-Control']),
       },
       ...problemAnswers(
-        ['invalid-http', 'check-not-found', 'rate-limited', 'too-many-streams', 'internal-error', 'unavailable'],
+        [
+          'invalid-http',
+          'check-not-found',
+          'check-evicted',
+          'rate-limited',
+          'too-many-streams',
+          'internal-error',
+          'unavailable',
+        ],
         true,
       ),
     },

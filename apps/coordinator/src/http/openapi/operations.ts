@@ -101,7 +101,15 @@ export function readCheckOperation(bucket: Bucket, retentionSeconds: number): Js
       },
       '304': notModified,
       ...problemAnswers(
-        ['invalid-request', 'invalid-http', 'check-not-found', 'rate-limited', 'internal-error', 'unavailable'],
+        [
+          'invalid-request',
+          'invalid-http',
+          'check-not-found',
+          'check-evicted',
+          'rate-limited',
+          'internal-error',
+          'unavailable',
+        ],
         true,
       ),
     },
@@ -126,7 +134,15 @@ export function showScreenshotOperation(bucket: Bucket): JsonObject {
       },
       '304': notModified,
       ...problemAnswers(
-        ['invalid-http', 'check-not-found', 'screenshot-not-found', 'rate-limited', 'internal-error', 'unavailable'],
+        [
+          'invalid-http',
+          'check-not-found',
+          'check-evicted',
+          'screenshot-not-found',
+          'rate-limited',
+          'internal-error',
+          'unavailable',
+        ],
         true,
       ),
     },
@@ -151,7 +167,10 @@ export function showSummaryOperation(bucket: Bucket): JsonObject {
         content: { 'application/json': { schema: refTo('Summary') } },
       },
       '304': notModified,
-      ...problemAnswers(['invalid-http', 'check-not-found', 'rate-limited', 'internal-error', 'unavailable'], true),
+      ...problemAnswers(
+        ['invalid-http', 'check-not-found', 'check-evicted', 'rate-limited', 'internal-error', 'unavailable'],
+        true,
+      ),
     },
   };
 }
