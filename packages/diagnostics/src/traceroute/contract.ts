@@ -62,7 +62,7 @@ export const traceroute = defineCheckType({
         minimum: 68,
         maximum: 65_535,
         description:
-          'Largest packet, in bytes, that reached the target or that a router said it carries; null where not learnt.',
+          'Largest packet, in bytes, that reached the target or that a router said it carries; null where not learnt. None larger than 1,500 is sent: a path may carry more.',
       }),
     ),
     mtuBlackHole: nullable(

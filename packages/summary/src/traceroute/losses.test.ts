@@ -350,6 +350,14 @@ describe('an ICMP error', () => {
     );
   });
 
+  it('of a packet filter says what it refuses', () => {
+    const path = refused([access, '192.0.2.1 5 5 5', '192.0.2.1 6 6 6 !<3>'], '192.0.2.1');
+
+    expect(textOf(summaryOf('traceroute', { 'fra-1': path }), 'path_refused')).toContain(
+      'said that the port is unreachable (!<3>) to packets of fra-1: hop 2, 192.0.2.1',
+    );
+  });
+
   it('of a router whose address is not shown names nobody', () => {
     const path = refused([access, '192.0.2.1 5 5 5 !H'], null);
 

@@ -11,6 +11,9 @@ const marks: ReadonlyMap<string, string> = new Map([
   ['!X', 'a filter forbids the traffic'],
   ['!F', 'the packets are too big'],
   ['!S', 'the source route failed'],
+  // A router that says so is a packet filter: type 3, code 3, and over IPv6 type 1, code 4.
+  ['!<3>', 'the port is unreachable'],
+  ['!<4>', 'the port is unreachable'],
   ['!V', 'the host is forbidden by precedence'],
   ['!C', 'the precedence is too low'],
 ]);
