@@ -1,5 +1,6 @@
-import { X509Certificate, type KeyObject } from 'node:crypto';
+import { hash, X509Certificate, type KeyObject } from 'node:crypto';
 
+import { boundedMemo } from '../bounded-memo.ts';
 import {
   authorityKeyId,
   basicConstraints,
@@ -38,11 +39,22 @@ export interface Certificate {
   readonly mustStaple: boolean;
 }
 
+/** A target is asked again and again, and most share the authorities above them. Each is a few times its bytes in memory. */
+const certificates = boundedMemo<Certificate>(128);
+const MAX_KEPT_BYTES = 8 * 1024;
+const signatures = boundedMemo<boolean>(1_000);
+
 /**
  * @param der one certificate
  * @throws {Error} for bytes that OpenSSL does not take for a certificate
  */
 export function certificateOf(der: Buffer): Certificate {
+  return der.length > MAX_KEPT_BYTES
+    ? readCertificate(der)
+    : certificates.get(hash('sha256', der), () => readCertificate(der));
+}
+
+function readCertificate(der: Buffer): Certificate {
   const parsed = new X509Certificate(der);
   const { subject, issuer } = parsed;
   const publicKey = publicKeyOf(parsed);
@@ -73,13 +85,15 @@ export function certificateOf(der: Buffer): Certificate {
 }
 
 /** True if `issuer` signed the certificate with its key. */
-export function isSignedBy({ parsed }: Certificate, issuer: Certificate): boolean {
-  try {
-    return issuer.publicKey !== null && parsed.verify(issuer.publicKey);
-  } catch {
-    // A key or signature of a kind that OpenSSL will not touch.
-    return false;
-  }
+export function isSignedBy({ parsed, fingerprint }: Certificate, issuer: Certificate): boolean {
+  return signatures.get(`${fingerprint} ${issuer.fingerprint}`, () => {
+    try {
+      return issuer.publicKey !== null && parsed.verify(issuer.publicKey);
+    } catch {
+      // A key or signature of a kind that OpenSSL will not touch.
+      return false;
+    }
+  });
 }
 
 /** How a message calls a certificate: by its common name, else by all of its name. */
