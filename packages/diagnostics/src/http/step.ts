@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setImmediate as nextImmediate } from 'node:timers/promises';
 
 import { roundMs, type Failure, type Family, type Target } from '@vantage/contract';
 
@@ -181,11 +182,23 @@ async function open(
   const http2 = secured.fields.tls.alpn === 'h2';
   const failure = (insecureSSL ? null : secured.distrust) ?? (version === '2' && !http2 ? noHttp2() : null);
   if (failure === null) {
-    const { socket: secure, endedTls: endedInOrder, explain } = secured;
+    const { socket: secure, endedTls: endedInOrder, explain, brokenBy } = secured;
+    await turnOfLoop();
+    const broken = brokenBy();
+    if (broken !== null) return { failure: explain(broken) };
     return { socket: secure, http2, endedInOrder, ...received, explain, failure };
   }
   secured.socket.destroy();
   return { failure };
+}
+
+/**
+ * Reads what has come in while the certificates were looked at. A server that refuses the client has said why by then, and
+ * ended the connection: the error of the next write would be all that is left of it.
+ */
+async function turnOfLoop(): Promise<void> {
+  await nextImmediate();
+  await nextImmediate();
 }
 
 async function exchange(

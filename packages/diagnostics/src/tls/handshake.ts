@@ -28,6 +28,8 @@ export type Handshake =
       readonly endedTls: () => boolean;
       /** Adds to a failure over this connection what the handshake tells about it. */
       readonly explain: (failure: Failure) => Failure;
+      /** Why the connection has ended since, as where the server refuses the client; `null` if it stands. */
+      readonly brokenBy: () => Failure | null;
       /** Why the certificate is not trusted; the connection stands all the same. */
       readonly distrust: Failure | null;
       readonly failure: null;
@@ -108,6 +110,7 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
           ...{ socket: tlsSocket, ms, fields, distrust: distrustOf(fields.tls.faults ?? []), failure: null },
           endedTls: () => !tap.hasEnded(),
           explain: (failure) => explainLater(failure, thrownLater, fields.tls),
+          brokenBy: () => (thrownLater === undefined ? null : classifyError(thrownLater, 'request')),
         };
       });
     const giveUp = (): void => fail(timedOut('tls', 'The TLS handshake did not come to its end in time.'));
