@@ -108,8 +108,8 @@ export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: Result
       pump();
       return written;
     },
-    screenshot: (check, { png, failure }, deadlineAt) => {
-      const data = JSON.stringify({ failure } satisfies ScreenshotReport);
+    screenshot: (check, { png, failure, cutAt }, deadlineAt) => {
+      const data = JSON.stringify({ failure, ...(cutAt && { cutAt }) } satisfies ScreenshotReport);
       const written = outbox.add({ check, kind: 'screenshot', data, png: png ?? undefined, deadlineAt });
       pump();
       return written;

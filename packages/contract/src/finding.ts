@@ -66,6 +66,7 @@ export const findingCodes = {
   address_dead: 'An address of the name takes no connections, and another does.',
   http_deviates: 'The answer breaks a rule of HTTP that browsers do not insist on.',
   http_server_slow: 'The target took long to begin its answer.',
+  screenshot_incomplete: 'The page went over a limit of screenshots, and is shown without what is beyond it.',
   screenshot_missing: 'There is no screenshot, and this is why.',
   // Times and losses.
   packet_loss: 'Packets were lost.',

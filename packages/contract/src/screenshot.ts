@@ -8,6 +8,18 @@ export const screenshotStates = ['not_asked', 'pending', 'taken', 'given_up'] as
 
 export type ScreenshotState = (typeof screenshotStates)[number];
 
+/** Limits of one picture. What a page asks for beyond them is refused. */
+export const screenshotLimits = ['requests', 'hosts', 'connections', 'bytes'] as const;
+
+export type ScreenshotLimit = (typeof screenshotLimits)[number];
+
+const cutAt = Type.Optional(
+  Type.Array(Type.Enum([...screenshotLimits]), {
+    maxItems: screenshotLimits.length,
+    description: 'Limits of a picture that the page went over: what it asked for beyond them is missing. Absent: none.',
+  }),
+);
+
 /** What became of the screenshot of a check: one for all of its probes, settled once. */
 export const screenshotSchema = Type.Object(
   {
@@ -18,6 +30,7 @@ export const screenshotSchema = Type.Object(
     }),
     probe: nullable({ ...probeIdSchema, description: 'The probe that took it, or that is at it or was last.' }),
     reason: nullable(failureSchema),
+    cutAt,
   },
   { additionalProperties: false, title: 'Screenshot', description: 'What became of the screenshot of a check.' },
 );
@@ -61,6 +74,6 @@ export function checkOfScreenshotJob(jobId: string): string | undefined {
 }
 
 /** `data` of a result entry of kind `screenshot`: why there is no picture, or null where the field `png` has it. */
-export const screenshotReportSchema = Type.Object({ failure: nullable(failureSchema) });
+export const screenshotReportSchema = Type.Object({ failure: nullable(failureSchema), cutAt });
 
 export type ScreenshotReport = Static<typeof screenshotReportSchema>;

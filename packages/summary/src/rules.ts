@@ -164,6 +164,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     ['warning', 'info'],
     `http: \`timings.firstByte\` above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning where many probes see it.`,
   ),
+  screenshot_incomplete: rule(['info'], 'http: a screenshot was taken, and `cutAt` names a limit.'),
   screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),
   packet_loss: degrading(
     ['warning', 'info'],

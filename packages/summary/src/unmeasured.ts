@@ -45,6 +45,7 @@ function codeOf({ result }: Report): FailureCode {
 }
 
 export function findScreenshot(screenshot: Screenshot | undefined): readonly Found[] {
+  if (screenshot?.state === 'taken') return cutOff(screenshot);
   if (screenshot?.state !== 'given_up') return [];
   const { reason, probe } = screenshot;
   const why =
@@ -57,4 +58,12 @@ export function findScreenshot(screenshot: Screenshot | undefined): readonly Fou
 
 function detail(message: string): string {
   return message === '' ? '' : ` (${shown(message, 160).replace(/\.$/, '')})`;
+}
+
+function cutOff({ cutAt = [], probe }: Screenshot): readonly Found[] {
+  if (cutAt.length === 0) return [];
+  const text =
+    `The page asks for more than a screenshot allows (limit of ${listed(cutAt)}): what is beyond it is missing in the picture, ` +
+    'and may be there in a browser.';
+  return [found('screenshot_incomplete', 'info', probe === null ? [] : [{ probe }], text)];
 }

@@ -17,6 +17,15 @@ describe('what a probe writes of a screenshot', () => {
     expect(accept(JSON.stringify({ failure: null, tookMs: 3 }), png).valid).toBe(true);
   });
 
+  it('is a picture with the limits that the page went over', () => {
+    expect(accept(JSON.stringify({ failure: null, cutAt: ['hosts'] }), png)).toEqual({
+      png,
+      valid: true,
+      cutAt: ['hosts'],
+    });
+    expect(accept(JSON.stringify({ failure: null, cutAt: ['patience'] }), png).valid).toBe(false);
+  });
+
   it('is the failure that it names', () => {
     const failure: Failure = { code: 'timed_out', phase: 'response', source: 'target', message: 'Too slow.' };
 

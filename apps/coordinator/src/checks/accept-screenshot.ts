@@ -3,6 +3,7 @@ import {
   SCREENSHOT_SIZE,
   screenshotReportSchema,
   type Failure,
+  type ScreenshotLimit,
   type ScreenshotReport,
 } from '@vantage/contract';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -11,8 +12,13 @@ import { dispatchFailure } from './coordinator-results.ts';
 
 /** What a probe wrote of a screenshot: a picture, or why there is none. `valid` is false where it is neither. */
 export type AcceptedScreenshot =
-  | { readonly png: Buffer; readonly failure?: undefined; readonly valid: true }
-  | { readonly png?: undefined; readonly failure: Failure; readonly valid: boolean };
+  | {
+      readonly png: Buffer;
+      readonly cutAt?: ScreenshotLimit[];
+      readonly failure?: undefined;
+      readonly valid: true;
+    }
+  | { readonly png?: undefined; readonly cutAt?: undefined; readonly failure: Failure; readonly valid: boolean };
 
 export type AcceptScreenshot = (data: string, png: Buffer | undefined) => AcceptedScreenshot;
 
@@ -26,7 +32,8 @@ export function createAcceptScreenshot(): AcceptScreenshot {
     if (!isReport(report)) return invalid('What the probe reported of the screenshot cannot be read.');
     if (report.failure !== null) return { failure: report.failure, valid: true };
     const fault = png === undefined ? 'is missing' : faultOf(png);
-    return fault === undefined ? { png: png!, valid: true } : invalid(`The picture that the probe sent ${fault}.`);
+    if (fault === undefined) return { png: png!, valid: true, ...(report.cutAt && { cutAt: report.cutAt }) };
+    return invalid(`The picture that the probe sent ${fault}.`);
   };
 }
 

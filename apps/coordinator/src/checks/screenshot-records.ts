@@ -1,4 +1,10 @@
-import { redisKeys, type Failure, type Screenshot, type ScreenshotParams } from '@vantage/contract';
+import {
+  redisKeys,
+  type Failure,
+  type Screenshot,
+  type ScreenshotLimit,
+  type ScreenshotParams,
+} from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import { runScript } from '../redis/scripts.ts';
@@ -12,15 +18,20 @@ export interface ScreenshotSettlement {
   readonly current: string;
 }
 
+export interface TakenPicture {
+  readonly probe: string;
+  readonly png: Buffer;
+  readonly cutAt: ScreenshotLimit[] | undefined;
+}
+
 /** Keeps the picture of a check, the first that comes of a probe that was asked. */
 export async function keepScreenshot(
   redis: Redis,
   id: string,
-  probe: string,
-  png: Buffer,
+  { probe, png, cutAt }: TakenPicture,
   options: SettleOptions,
 ): Promise<ScreenshotSettlement> {
-  const taken: Screenshot = { state: 'taken', probe, reason: null };
+  const taken: Screenshot = { state: 'taken', probe, reason: null, ...(cutAt && { cutAt }) };
   const keys = [...familyOf(id), redisKeys.checkScreenshot(id, probe)];
   const values = [...startOf(id, options), probe, png, JSON.stringify(taken)];
   return settlement(id, await runScript(redis, keepScreenshotScript, keys, values), options);

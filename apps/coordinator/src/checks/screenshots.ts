@@ -188,14 +188,16 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
   };
 
   const takeIn: Screenshots['takeIn'] = async (probe, id, written, writtenAt) => {
-    const { png, failure, valid } = dependencies.accept(written.data, written.png);
+    const { png, cutAt, failure, valid } = dependencies.accept(written.data, written.png);
     if (!valid) counters.screenshotsInvalid += 1;
     if (failure !== undefined) return passOn(id, probe, failure, writtenAt);
     const kept = await onStore(redis, () =>
-      keepScreenshot(redis, id, probe, png, { retentionMs, deadlines, readers, writtenAt }).catch((error: unknown) => {
-        if (replyCode(error) !== 'OOM') throw error;
-        return undefined;
-      }),
+      keepScreenshot(redis, id, { probe, png, cutAt }, { retentionMs, deadlines, readers, writtenAt }).catch(
+        (error: unknown) => {
+          if (replyCode(error) !== 'OOM') throw error;
+          return undefined;
+        },
+      ),
     );
     // Nor is there room for it in the stream, where it would wait.
     if (kept === undefined) return giveUp(id, { probe, reason: noRoom, onlyWhile: probe }, writtenAt);

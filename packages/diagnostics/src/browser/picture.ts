@@ -1,6 +1,6 @@
 import type { Server } from 'node:net';
 
-import type { Admit, Failure } from '@vantage/contract';
+import type { Admit, Failure, ScreenshotLimit } from '@vantage/contract';
 import type { Browser, Page } from 'puppeteer';
 
 import { errorText } from './error-text.ts';
@@ -25,7 +25,12 @@ export interface PictureRequest {
 }
 
 export type Picture =
-  | { readonly png: Uint8Array; readonly failure: null }
+  | {
+      readonly png: Uint8Array;
+      readonly failure: null;
+      /** Limits that the page went over; absent where it did not. */
+      readonly cutAt?: ScreenshotLimit[];
+    }
   | { readonly png: null; readonly failure: Failure };
 
 export interface PictureOptions extends Omit<LaunchOptions, 'proxyPort' | 'userAgent'> {
@@ -123,7 +128,9 @@ async function show(
     await inspect?.(running, proxy, request.signal);
     // A page that leads on to one that fails ends at a page of the browser's own.
     if (page.url().startsWith('chrome-error:')) throw new Error('net::ERR_FAILED');
-    return Promise.race([photograph(page), loading.neverDrawn()]);
+    const picture = await Promise.race([photograph(page), loading.neverDrawn()]);
+    const { exceeded } = proxy.counts();
+    return picture.png === null || exceeded.length === 0 ? picture : { ...picture, cutAt: [...exceeded] };
   };
   const ended = running.ended.then((reason): Picture => {
     if (reason === OUT_OF_TIME) return { png: null, failure: tooSlow() };

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 
-import type { Admission, Admit, Failure } from '@vantage/contract';
+import type { Admission, Admit, Failure, ScreenshotLimit } from '@vantage/contract';
 
 import { connectAny } from './connect-any.ts';
 
 /** Bounds for one picture. What is over them is refused; the page stands as far as it came. */
-export interface ProxyLimits {
+export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
   /** Requests without TLS, and tunnels: inside a tunnel nobody can count. */
   readonly requests: number;
   /** Different pairs of host and port. */
@@ -24,6 +24,8 @@ export interface ProxyCounts {
   readonly bytes: number;
   /** Requests that the policy or a limit refused. */
   readonly refused: number;
+  /** Limits that were gone over. */
+  readonly exceeded: readonly ScreenshotLimit[];
 }
 
 /** Admits, connects and counts for one picture. */
@@ -59,7 +61,8 @@ export function ledger(
     failures.set(key, failure);
     return null;
   };
-  const overLimit = (key: string): string | undefined => {
+  const exceeded = new Set<ScreenshotLimit>();
+  const overLimit = (key: string): ScreenshotLimit | undefined => {
     if (requests > limits.requests) return 'requests';
     if (bytes > limits.bytes) return 'bytes';
     if (open.size + connecting >= limits.connections) return 'connections';
@@ -76,7 +79,10 @@ export function ledger(
     const key = keyOf(host, port);
     requests += 1;
     const limit = overLimit(key);
-    if (limit !== undefined) return refuse(key, tooMuch(limit));
+    if (limit !== undefined) {
+      exceeded.add(limit);
+      return refuse(key, tooMuch(limit));
+    }
     connecting += 1;
     try {
       const admission = await admitOnce(key, host, port);
@@ -102,7 +108,9 @@ export function ledger(
   };
   const countBytes = (more: number, upstream: Socket): void => {
     bytes += more;
-    if (upstream.remoteAddress !== undefined && !charge(upstream.remoteAddress, more)) upstream.destroy();
+    const isAllowed = upstream.remoteAddress === undefined || charge(upstream.remoteAddress, more);
+    if (!isAllowed) upstream.destroy();
+    if (!isAllowed || bytes > limits.bytes) exceeded.add('bytes');
     if (bytes > limits.bytes) endAll();
   };
   return {
@@ -110,7 +118,7 @@ export function ledger(
     countBytes,
     noteFailure: (host, port, failure) => void failures.set(keyOf(host, port), failure),
     failureFor: (url) => failures.get(keyOf(url.hostname, portOf(url))),
-    counts: () => ({ requests, hosts: admissions.size, bytes, refused }),
+    counts: () => ({ requests, hosts: admissions.size, bytes, refused, exceeded: [...exceeded] }),
     endAll,
   };
 }

@@ -184,6 +184,7 @@ describe('the proxy of a browser', () => {
       code: 'screenshot_failed',
       message: expect.stringContaining(limit),
     });
+    expect(proxy.counts().exceeded).toEqual([limit]);
   });
 
   it('ends a body that goes over the limit of bytes', async () => {
@@ -202,6 +203,7 @@ describe('the proxy of a browser', () => {
     expect(proxy.counts().bytes).toBeGreaterThan(500_000);
     expect(await ask(proxy, `GET http://page.test:${port}/`)).toBe('');
     expect(proxy.failureFor(new URL(`http://page.test:${port}/`))?.message).toMatch(/limit of bytes/);
+    expect(proxy.counts().exceeded).toEqual(['bytes']);
   });
 
   it.each([

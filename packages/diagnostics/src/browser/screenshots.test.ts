@@ -70,6 +70,12 @@ beforeAll(async () => {
       response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Length': '100000' });
       response.write(`<body style="background: lime">${'<p>text</p>'.repeat(100)}`, () => response.destroy());
     },
+    '/many-hosts': (request, response) => {
+      const [, port] = (request.headers.host ?? '').split(':');
+      const count = Number(new URL(request.url ?? '', 'http://page.test').searchParams.get('count'));
+      const images = Array.from({ length: count }, (_, at) => `<img src="http://h${at}.test:${port}/" alt="">`);
+      response.writeHead(200, { 'Content-Type': 'text/html' }).end(images.join(''));
+    },
     '/to-file': (_request, response) => void response.writeHead(302, { Location: 'file:///etc/passwd' }).end(),
     '/in-circles': (_request, response) => void response.writeHead(302, { Location: '/in-circles' }).end(),
   });
@@ -130,6 +136,20 @@ describe('a screenshot', () => {
     expect(picture.pixel(639, 799)).toEqual([255, 0, 0]);
     expect(picture.pixel(640, 400)).toEqual([0, 0, 255]);
     expect(picture.pixel(1279, 799)).toEqual([0, 0, 255]);
+  });
+
+  // The page's own host is one of the 64 (`defaultProxyLimits`).
+  itWithBrowser('says at which limit a page was cut, and nothing of one that keeps to it', async () => {
+    const screenshots = open();
+
+    const [cut, whole] = [
+      await screenshots.capture(request(`${site.origin}/many-hosts?count=80`)),
+      await screenshots.capture(request(`${site.origin}/many-hosts?count=20`)),
+    ];
+
+    expect(cut).toMatchObject({ failure: null, cutAt: expect.arrayContaining(['hosts']) });
+    expect(whole.failure).toBeNull();
+    expect(whole).not.toHaveProperty('cutAt');
   });
 
   itWithBrowser('names the probe to the target', async () => {

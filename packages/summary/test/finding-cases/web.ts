@@ -247,6 +247,18 @@ export const webCases: FindingCases = {
       ['the body is slow', summaryOf('http', { 'fra-1': timed({ download: 9_000, total: 9_100 }) })],
     ],
   },
+  screenshot_incomplete: {
+    present: [
+      [
+        'the page asked for too many hosts',
+        summaryOf('http', { 'fra-1': http(200) }, { screenshot: { ...picture('taken'), cutAt: ['hosts'] } }),
+      ],
+    ],
+    absent: [
+      ['it is whole', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('taken') })],
+      ['there is none', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('given_up') })],
+    ],
+  },
   screenshot_missing: {
     present: [['it was given up', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('given_up') })]],
     absent: [
