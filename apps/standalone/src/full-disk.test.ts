@@ -102,6 +102,19 @@ const ANSWERS_WITHIN_MS = 20_000;
   );
 });
 
+(canMount ? it : it.skip)(
+  'a service that is started on a full disk says so and ends',
+  async () => {
+    const { folder, remove } = temporaryFolder();
+
+    await expect(startService(`${folder}/data`, [], {}, smallDisk(folder, 8).fullPrefix)).rejects.toThrow(
+      /The disk of .*data is full\.\nMake room/,
+    );
+    remove();
+  },
+  PATIENCE_MS,
+);
+
 interface Entry {
   readonly msg?: string;
   readonly dropped?: number;

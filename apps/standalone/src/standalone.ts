@@ -14,7 +14,7 @@ import { killGroup } from './kill-group.ts';
 import { startReaper } from './reaper.ts';
 import { supervise, type Supervised } from './supervised.ts';
 import { untilReady } from './until-ready.ts';
-import { watchDisk } from './watch-disk.ts';
+import { refuseFullDisk, watchDisk } from './watch-disk.ts';
 
 export interface Standalone {
   readonly url: string;
@@ -46,6 +46,7 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
     for (const step of stoppers.splice(0).toReversed()) await step();
   };
   try {
+    await refuseFullDisk(data.folder);
     const port = await claimPort(given.port);
     const url = `http://127.0.0.1:${port}`;
 

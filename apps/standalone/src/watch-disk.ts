@@ -20,9 +20,7 @@ export interface DiskWatch {
 export function watchDisk(folder: string, { report, onRoom }: DiskWatch): () => void {
   let isFull = false;
   const look = async (): Promise<void> => {
-    const { bavail, bfree, bsize } = await statfs(folder);
-    // Some blocks are kept for root.
-    const bytes = (process.getuid?.() === 0 ? bfree : bavail) * bsize;
+    const bytes = await freeBytes(folder);
     if (!isFull && bytes < FULL_BYTES) {
       isFull = true;
       report(`The disk of ${folder} is full: new checks are refused and log lines are lost until there is room.`);
@@ -35,4 +33,16 @@ export function watchDisk(folder: string, { report, onRoom }: DiskWatch): () => 
   // A folder that is gone is no full disk.
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);
+}
+
+/** @throws Error with a sentence for the user when nothing can be written into the folder */
+export async function refuseFullDisk(folder: string): Promise<void> {
+  if ((await freeBytes(folder)) >= FULL_BYTES) return;
+  throw new Error(`The disk of ${folder} is full.\nMake room, or choose another folder with --data.`);
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bfree, bsize } = await statfs(folder);
+  // Some blocks are kept for root.
+  return (process.getuid?.() === 0 ? bfree : bavail) * bsize;
 }

@@ -5,6 +5,8 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 export interface SmallDisk {
   /** The command that makes it and becomes the program that follows. */
   readonly prefix: readonly string[];
+  /** The same, full from the start. */
+  readonly fullPrefix: readonly string[];
   /** @param pid of that program */
   readonly fill: (pid: number) => void;
   readonly free: (pid: number) => void;
@@ -19,10 +21,12 @@ export const canMount =
   spawnSync(unshare[0]!, [...unshare.slice(1), 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
 export function smallDisk(folder: string, mebibytes: number): SmallDisk {
-  const mount = `mount -t tmpfs -o size=${mebibytes}m tmpfs "$0" && exec "$@"`;
+  const mount = `mount -t tmpfs -o size=${mebibytes}m tmpfs "$0"`;
+  const fill = `head -c ${mebibytes + 1}m /dev/zero > "$0/filler" 2> /dev/null`;
   const filler = (pid: number): string => `/proc/${pid}/root${folder}/filler`;
   return {
-    prefix: [...unshare, 'sh', '-c', mount, folder],
+    prefix: [...unshare, 'sh', '-c', `${mount} && exec "$@"`, folder],
+    fullPrefix: [...unshare, 'sh', '-c', `${mount} && mkdir "$0/data" && { ${fill}; exec "$@"; }`, folder],
     fill: (pid) => {
       const file = openSync(filler(pid), 'w');
       // In large pieces, and then to the last page.
