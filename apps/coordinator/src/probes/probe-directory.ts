@@ -62,6 +62,8 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
   let known: readonly KnownProbe[] = [];
   let ids: ReadonlySet<string> = new Set();
   let readAt = Number.NEGATIVE_INFINITY;
+  /** When it was read before, by Redis' clock. */
+  let lookedMs = Number.NEGATIVE_INFINITY;
   const untaken = createUntakenJobs();
   let reading: Promise<readonly KnownProbe[]> | undefined;
 
@@ -73,12 +75,16 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
       readHash(redis, redisKeys.lastSeen),
       readHash(redis, redisKeys.switchedOff),
     ]);
+    // A coordinator that stood still, or has just started, saw no probe leave.
+    const wasLooking = nowMs - lookedMs < HEARTBEAT_TTL_MS;
+    lookedMs = nowMs;
     known = await Promise.all(
       records.map(async (record) => ({
         ...withReturn(
           await readProbe(redis, validators, untaken, record, nowMs, Number(seen[record.id] ?? Number.NaN)),
           seen,
           nowMs,
+          wasLooking,
         ),
         switchedOff: off[record.id],
       })),
@@ -89,7 +95,11 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
       ({ record, lastSeenMs }) => (lastSeenMs ?? 0) - Number(seen[record.id] ?? 0) >= SEEN_STEP_MS,
     );
     if (moved.length > 0) {
-      const pairs = moved.flatMap((probe) => [probe.record.id, probe.lastSeenMs!, ...returnOf(probe, seen)]);
+      const pairs = moved.flatMap((probe) => [
+        probe.record.id,
+        probe.lastSeenMs!,
+        ...returnOf(probe, seen, wasLooking),
+      ]);
       // Memory may be short: then the list is still right, and only what it remembers of a probe that leaves is older.
       await redis.hset(redisKeys.lastSeen, ...pairs).catch(() => undefined);
     }
@@ -115,21 +125,25 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
  */
 
 /** What to note of a probe that is seen: a new run is no return, and a line that comes and goes is one. */
-function returnOf({ record, heartbeat, lastSeenMs }: KnownProbe, seen: Seen): readonly (string | number)[] {
+function returnOf(
+  { record, heartbeat, lastSeenMs }: KnownProbe,
+  seen: Seen,
+  wasLooking: boolean,
+): readonly (string | number)[] {
   const instance = heartbeat?.instance;
   if (instance === undefined || lastSeenMs === undefined) return [];
   const [run, back] = marksOf(record.id);
-  const isReturn = seen[run] === instance && lastSeenMs - Number(seen[record.id]) > HEARTBEAT_TTL_MS;
+  const isReturn = wasLooking && seen[run] === instance && lastSeenMs - Number(seen[record.id]) > HEARTBEAT_TTL_MS;
   return [...(isReturn ? [back, lastSeenMs] : []), run, instance];
 }
 
-function withReturn(probe: KnownProbe, seen: Seen, nowMs: number): KnownProbe {
+function withReturn(probe: KnownProbe, seen: Seen, nowMs: number, wasLooking: boolean): KnownProbe {
   const [run, back] = marksOf(probe.record.id);
   const isNoted =
     nowMs - Number(seen[back] ?? 0) < STEADY_AFTER_MS &&
     seen[run] !== undefined &&
     seen[run] === probe.heartbeat?.instance;
-  return { ...probe, justBack: probe.alive && (isNoted || returnOf(probe, seen).includes(back)) };
+  return { ...probe, justBack: probe.alive && (isNoted || returnOf(probe, seen, wasLooking).includes(back)) };
 }
 
 async function readProbe(

@@ -1,8 +1,11 @@
 import { redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 
 import { startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import type { Core } from '../core.ts';
+import { createProbeDirectory } from './probe-directory.ts';
+import { createProbeValidators } from './probe-validators.ts';
 
 let bed: CoreBed;
 let other: Core;
@@ -79,6 +82,36 @@ describe('a probe that comes back', () => {
     });
 
     expect(seen).not.toContain('degraded');
+  }, 120_000);
+
+  it('has not been away if it was the coordinators that did not look', async () => {
+    await bed.addProbe('par-1');
+    await beat('par-1', 'first');
+    await isEverywhere('par-1', 'healthy');
+    // Another database, which no other coordinator looks at.
+    for (const key of [redisKeys.probeIds, redisKeys.probeRecord('par-1'), redisKeys.heartbeat('par-1')]) {
+      await bed.redis.call('COPY', key, key, 'DB', '1');
+    }
+    const redis = new Redis(bed.server.url, { db: 1 });
+    let now = Date.now();
+    const clock = { now: async () => now, observe: () => undefined };
+    const directory = createProbeDirectory({ redis, clock, validators: createProbeValidators() });
+    const look = async (): Promise<boolean | undefined> =>
+      (await directory.refresh()).find(({ record }) => record.id === 'par-1')?.justBack;
+    await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
+    await look();
+
+    // As if the coordinator had stood still for twenty seconds …
+    now += 20_000;
+    await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
+    const afterStandStill = await look();
+    // … and as if it had looked, and seen no heartbeat.
+    await redis.hset(redisKeys.lastSeen, 'par-1', now - 20_000);
+    const afterSilence = await look();
+
+    expect([afterStandStill, afterSilence]).toEqual([false, true]);
+    redis.disconnect();
+    await bed.core.probeRecords.remove('par-1');
   }, 120_000);
 
   it('leaves nothing behind when it is removed', async () => {
