@@ -92,6 +92,9 @@ export interface WatchedLoop {
 
 /** Two looks find a job whose answer was lost; none lasts less than this. */
 const LOOK_FOR_LEFTOVERS_EVERY_MS = 2_000;
+/** Answers are lost with a connection: that many looks after a new one only every so many more. */
+const LOOKS_AFTER_CONNECTING = 30;
+const SELDOM_LOOKS = 5;
 /** Short enough to notice a connection that died in silence before a job needs it. */
 const READ_CLOCK_EVERY_MS = 10_000;
 const RETRY_START_MS = 500;
@@ -216,13 +219,18 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     heartbeat.start();
     // Closed meanwhile: nothing would end what begins now.
     if (!(await retried(stopping.signal, log, lookForLeftovers))) return;
+    let looks = 0;
+    blocking.on('ready', () => (looks = 0));
     redis.on('ready', () => {
       if (!interrupted.signal.aborted) void setClock(clock).catch(() => undefined);
     });
     resultsRedis.on('ready', () => void heartbeat.beat());
     timers.push(
       setInterval(() => void clock.read().catch(() => undefined), READ_CLOCK_EVERY_MS),
-      setInterval(() => void lookQuietly(), LOOK_FOR_LEFTOVERS_EVERY_MS),
+      setInterval(() => {
+        looks += 1;
+        if (looks <= LOOKS_AFTER_CONNECTING || looks % SELDOM_LOOKS === 0) void lookQuietly();
+      }, LOOK_FOR_LEFTOVERS_EVERY_MS),
     );
     loop.start();
     liveness.start();

@@ -30,10 +30,10 @@ const MAX_HEARTBEAT_BYTES = 16_384;
 export const heartbeatScript = defineScript(
   'no-writes',
   `local waiting = redis.pcall('LLEN', KEYS[2])
-local oldest = false
-if type(waiting) ~= 'number' then waiting = 0 else oldest = redis.call('LINDEX', KEYS[2], -1) end
-local text = ''
-if redis.call('STRLEN', KEYS[1]) <= tonumber(ARGV[1]) then text = redis.call('GET', KEYS[1]) end
+if type(waiting) ~= 'number' then waiting = 0 end
+local oldest = waiting > 0 and redis.call('LINDEX', KEYS[2], -1)
+local text = redis.call('GETRANGE', KEYS[1], 0, ARGV[1])
+if #text > tonumber(ARGV[1]) then text = '' end
 return { text, redis.call('PTTL', KEYS[1]), waiting, oldest }`,
 );
 

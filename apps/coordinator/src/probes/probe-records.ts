@@ -1,5 +1,5 @@
 import { redisKeys, type ProbeRecord } from '@vantage/contract';
-import { mastersOf } from '@vantage/redis-connections';
+import { isCluster, mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { removeProbeKeys } from './probe-keys.ts';
@@ -50,8 +50,10 @@ export function createProbeRecords(
 /** Every valid record, by id. */
 export async function readProbeRecords(redis: Redis, validators: ProbeValidators): Promise<readonly ProbeRecord[]> {
   const ids = await redis.smembers(redisKeys.probeIds);
-  // One GET each, pipelined: on a cluster they are in different slots.
-  const texts = await Promise.all(ids.toSorted().map((id) => redis.get(redisKeys.probeRecord(id))));
+  if (ids.length === 0) return [];
+  const keys = ids.toSorted().map((id) => redisKeys.probeRecord(id));
+  // On a cluster they are in different slots.
+  const texts = isCluster(redis) ? await Promise.all(keys.map((key) => redis.get(key))) : await redis.mget(keys);
   return texts.flatMap((text) => (text === null ? [] : (validators.readRecord(text) ?? [])));
 }
 
