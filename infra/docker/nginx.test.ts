@@ -1,0 +1,140 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { freePort } from '@vantage/redis-server';
+
+import { packagesMissing, unpackPackages } from '../../packages/diagnostics/test/debian-packages.ts';
+import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+
+jest.setTimeout(120_000);
+
+const noNginx = await packagesMissing(['nginx', 'libnginx-mod-stream']);
+const itWithNginx = itNeeding(noNginx, process.env['CI']);
+
+/** Of one client; the shipped number would need thousands of sockets here. */
+const LIMIT = 20;
+/** Of nginx: as many as five clients open below. */
+const CONNECTIONS = 500;
+
+let nginx: ChildProcess | undefined;
+let backend: Server | undefined;
+let port = 0;
+const folder = mkdtempSync(join(tmpdir(), 'vantage-nginx-'));
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  if (noNginx !== null) return;
+  backend = createServer((request, response) => response.end(String(request.headers['x-forwarded-for'])));
+  backend.listen(0, '127.0.0.1');
+  await once(backend, 'listening');
+  const packages = await unpackPackages('nginx', 'libnginx-mod-stream');
+  port = await freePort();
+  const inner = await freePort();
+  writeFileSync(join(folder, 'nginx.conf'), shipped(packages.folder, inner, (backend.address() as AddressInfo).port));
+  nginx = spawn(packages.program('nginx'), ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log'], {
+    env: packages.environment,
+    stdio: 'ignore',
+  });
+  while (nginx.exitCode === null && (await get('127.0.0.99').catch(() => undefined)) === undefined) await sleep(50);
+}, 120_000);
+
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  if (nginx !== undefined && nginx.exitCode === null) {
+    const ended = once(nginx, 'exit');
+    nginx.kill('SIGKILL');
+    await ended;
+  }
+  backend?.closeAllConnections();
+  backend?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The file as it stands, with other ports, folders and numbers. */
+function shipped(packages: string, inner: number, coordinator: number): string {
+  const text = readFileSync(join(import.meta.dirname, 'nginx.conf'), 'utf8');
+  const changes: readonly (readonly [string, string])[] = [
+    [
+      'include /etc/nginx/modules-enabled/*.conf;',
+      `daemon off; master_process off; load_module ${packages}/usr/lib/nginx/modules/ngx_stream_module.so;`,
+    ],
+    ['/tmp/', `${folder}/`],
+    // The half requests last for as long as the test does.
+    ['client_header_timeout 10s', 'client_header_timeout 300s'],
+    ['rate=100r/s', 'rate=1r/s'],
+    ['burst=400', 'burst=5'],
+    ['/dev/stderr', join(folder, 'error.log')],
+    ['worker_connections 16384', `worker_connections ${CONNECTIONS}`],
+    ['limit_conn connections 256', `limit_conn connections ${LIMIT}`],
+    ['listen 8080', `listen 127.0.0.1:${port}`],
+    ['127.0.0.1:8081', `127.0.0.1:${inner}`],
+    ['coordinator-1:8080', `127.0.0.1:${coordinator}`],
+    ['coordinator-2:8080', `127.0.0.1:${coordinator}`],
+  ];
+  return changes.reduce((configuration, [from, to]) => {
+    if (!configuration.includes(from)) throw new Error(`nginx.conf has no ${from}`);
+    return configuration.replaceAll(from, to);
+  }, text);
+}
+
+async function get(localAddress: string): Promise<{ readonly status: number | undefined; readonly body: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number | undefined; body: string }>();
+  request({ host: '127.0.0.1', port, localAddress, agent: false }, (response) => {
+    let body = '';
+    response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    response.on('end', () => resolve({ status: response.statusCode, body }));
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+}
+
+/** Connections of one client that never end the head of their request; resolves with how many of them nginx refuses. */
+async function openHalfHeads(localAddress: string, count: number): Promise<number> {
+  let closed = 0;
+  const settled = Array.from({ length: count }, async () => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress });
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => (closed += 1));
+    await once(socket, 'connect');
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nX-');
+  });
+  await Promise.all(settled);
+  while (closed < count - LIMIT) await sleep(20);
+  return closed;
+}
+
+describe('the shipped nginx', () => {
+  itWithNginx('passes on the address of its client, and no other that the client claims', async () => {
+    expect(await get('127.0.0.2')).toEqual({ status: 200, body: '127.0.0.2' });
+  });
+
+  itWithNginx('serves others while a few clients hold as many half requests as it lets them', async () => {
+    const attackers = ['127.0.0.11', '127.0.0.12', '127.0.0.13', '127.0.0.14', '127.0.0.15'];
+    for (const address of attackers) expect(await openHalfHeads(address, 100)).toBe(100 - LIMIT);
+
+    expect(await get('127.0.0.3')).toEqual({ status: 200, body: '127.0.0.3' });
+    await expect(get('127.0.0.11')).rejects.toThrow();
+  });
+
+  itWithNginx('refuses the requests of a client that floods it, and of no other', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const statuses = [];
+        for (let sent = 0; sent < 5; sent += 1) statuses.push((await get('127.0.0.4')).status);
+        return statuses;
+      }),
+    );
+
+    expect(new Set(answers.flat())).toEqual(new Set([200, 429]));
+    expect((await get('127.0.0.5')).status).toBe(200);
+  });
+});
