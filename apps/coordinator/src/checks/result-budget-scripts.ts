@@ -32,7 +32,7 @@ const MAX_VICTIMS = 64;
 
 /**
  * Notes checks that are completed, each once, and forgets what has expired. Then names those that have to go: of each noted client
- * beyond its share, and of the bulkiest while all are beyond theirs, the oldest first. They stay noted until `forgetScript`, so
+ * beyond its share all but the newest, and of the bulkiest while all together are too many, the oldest first. They stay noted until `forgetScript`, so
  * that a coordinator that dies in between leaves them to the next look. Frees memory, so it runs when memory is short.
  *
  * KEYS ledger. ARGV bytes of all, bytes of one client, time for which checks are kept (ms), then id, bytes and client of each. Returns
@@ -60,9 +60,11 @@ local sum = tonumber(redis.call('GET', total) or '0')
 local bulkiest = redis.call('ZREVRANGE', clients, 0, 15, 'WITHSCORES')
 local victims, left, over = {}, {}, sum - most
 local function take(client, excess)
-  local taken = 0
-  for _, id in ipairs(redis.call('ZRANGE', KEYS[1] .. ':of:' .. client, 0, ${MAX_VICTIMS - 1})) do
+  local taken, ids = 0, redis.call('ZRANGE', KEYS[1] .. ':of:' .. client, 0, ${MAX_VICTIMS - 1})
+  for i, id in ipairs(ids) do
     if taken >= excess or #victims >= ${MAX_VICTIMS} then break end
+    -- One check that is larger than the share of a client can be read as long as there is room.
+    if i == #ids and i < ${MAX_VICTIMS} and over - taken <= 0 then break end
     taken = taken + tonumber(string.match(redis.call('HGET', sizes, id) or '0 ', '^%d+'))
     victims[#victims + 1] = id
   end

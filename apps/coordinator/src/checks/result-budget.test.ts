@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import { redisKeys } from '@vantage/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { openFailFast } from '@vantage/redis-connections';
+import { findRedisServer, startRedisCluster, type RedisCluster } from '@vantage/redis-server';
+import type { Redis } from 'ioredis';
 
 import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
 import { createCounters } from './counters.ts';
@@ -79,6 +82,16 @@ describe('the budget of results', () => {
     await complete('b1', 'b', budget);
 
     expect(await kept('a1', 'a2', 'a3', 'b1')).toEqual(['a2', 'a3', 'b1']);
+  });
+
+  it('keeps the newest check of a client, be it larger than its share, while there is room for all', async () => {
+    const budget = open(1_000, 50);
+    await complete('a1', 'a', budget);
+    await complete('a2', 'a', budget);
+    expect(await kept('a1', 'a2')).toEqual(['a2']);
+
+    await open(50).look();
+    expect(await kept('a2')).toEqual([]);
   });
 
   it('counts a check once, whoever notes it and how often, and tells so each time', async () => {
@@ -173,7 +186,11 @@ describe('a service whose Redis is small', () => {
   });
 
   it('counts about what Redis has for it', async () => {
-    const { bytes, maxBytes, maxClientBytes } = bed.core.resultBudget();
+    const { maxBytes, maxClientBytes } = bed.core.resultBudget();
+    const bytesNow = async (): Promise<number> => Number(await bed.redis.get(`${redisKeys.resultLedger}:bytes`));
+    // The last of those that have to go may still be there.
+    await until(async () => (await bytesNow()) <= 1.1 * maxClientBytes);
+    const bytes = await bytesNow();
     const ids = await bed.redis.zrange(redisKeys.resultLedger, '0', '-1');
     const keys = ids.flatMap((id) => [redisKeys.check(id), redisKeys.checkResults(id)]);
     const used = await Promise.all(keys.map(async (key) => Number(await bed.redis.memory('USAGE', key))));
@@ -193,6 +210,43 @@ describe('a service whose Redis is small', () => {
 
     await until(async () => (await bed.redis.zscore(`${redisKeys.resultLedger}:clients`, 'dead')) !== null);
     await until(async () => (await bed.redis.zscore(redisKeys.deadlines, checkId)) === null);
+  });
+});
+
+describe('the budget of results on a cluster', () => {
+  let cluster: RedisCluster;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster(findRedisServer(process.env['PATH'] ?? '')!);
+    redis = openFailFast({ url: cluster.url, name: 'test', log: quiet });
+    await until(() => redis.status === 'ready');
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await cluster.stop();
+  });
+
+  it('removes checks of every master, and finds how much memory they have together', async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `check-${index}`);
+    for (const id of ids) {
+      await redis.hset(redisKeys.check(id), { type: 'echo', completedAt: '1', shot: '' });
+      await redis.hset(redisKeys.checkResults(id), { p: 'x' });
+      await redis.pexpire(redisKeys.check(id), KEPT_MS);
+    }
+    const options = { redis, keptMs: KEPT_MS, counters: createCounters(), onNoted: () => undefined, log: quiet };
+    const budget = createResultBudget({ ...options, maxBytes: 100, maxClientBytes: 100 });
+    for (const id of ids) budget.note(id, { bytes: 100, client: 'a' });
+    while (await budget.look());
+
+    expect(options.counters.checksEvicted).toBe(11);
+    const evicted = await Promise.all(ids.map((id) => redis.hget(redisKeys.check(id), 'evicted')));
+    expect(evicted.filter((reason) => reason?.includes('before their time'))).toHaveLength(11);
+    expect(budget.status()).toMatchObject({ bytes: 100, maxBytes: 100 });
+    const own = createResultBudget(options);
+    await own.look();
+    expect(own.status().maxBytes).toBe(512 * 1_048_576);
   });
 });
 

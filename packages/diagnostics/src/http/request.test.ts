@@ -161,6 +161,23 @@ describe('the redirects of an http check', () => {
     expect(paths).toEqual(['/', path]);
   });
 
+  it('have their URLs in the result, whole at first and cut where all together are too long', async () => {
+    let requests = 0;
+    const port = await serve((_request, response) => {
+      response.writeHead(302, { location: `/${(requests += 1)}?${'x'.repeat(900)}` }).end();
+    });
+
+    const { redirects } = await checkOf(`http://127.0.0.1:${port}/`, { options: { followRedirects: 10 } });
+
+    const texts = redirects!.map(({ url, location }) => url.length + location!.length);
+    expect(redirects![1]).toMatchObject({
+      url: expect.stringMatching(/^http.*\/1\?x{900}$/),
+      location: `/2?${'x'.repeat(900)}`,
+    });
+    expect(Math.max(...texts.slice(6))).toBeLessThanOrEqual(512);
+    expect(texts.reduce((sum, text) => sum + text)).toBeLessThanOrEqual(8_192 + 10 * 512);
+  });
+
   it('fit into a result, however long their URLs are', async () => {
     let requests = 0;
     const port = await startRaw((socket) => {
