@@ -4,8 +4,8 @@ import { CONTROL, type JudgeContext } from './seen.ts';
 
 /** So long after its end a fault may still be felt. */
 const FELT_AFTERWARDS_MS = 5_000;
-const STALL_FELT_MS = 2_000;
-const STALLED_MS = 500;
+const STALLS_STORE = { withinMs: 2_000, lostMs: 500 };
+const STALLS_JOBS = { withinMs: 30_000, lostMs: 5_000 };
 
 /** Statuses that each request may have, beyond 503. */
 const expected: Readonly<Record<Answer['operation'], readonly number[]>> = {
@@ -53,7 +53,11 @@ function isExplained({ at, doneAt }: Answer, faults: readonly FaultRecord[], cau
   );
 }
 
-/** The machine kept the service from so much of the time that its commands to the store ran out. */
-function stalled({ at, doneAt }: Answer, { lostWithin }: JudgeContext): boolean {
-  return lostWithin(at - STALL_FELT_MS, doneAt) >= STALLED_MS;
+/**
+ * The machine kept the service from so much of the time that its commands to the store ran out, or that jobs took long for a while: how
+ * many a probe is given follows from how long they took.
+ */
+function stalled({ at, doneAt, operation }: Answer, { lostWithin }: JudgeContext): boolean {
+  const spans = [STALLS_STORE, ...(operation === 'start' ? [STALLS_JOBS] : [])];
+  return spans.some(({ withinMs, lostMs }) => lostWithin(at - withinMs, doneAt) >= lostMs);
 }

@@ -148,6 +148,14 @@ describe('a history without a broken promise', () => {
     ],
     ['a probe that comes back', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 4_900 }]],
     [
+      'a refusal while the machine stalls, and of a new check a while after',
+      [
+        { kind: 'stall', from: T, to: T + 6_000 },
+        answer(6_500, 6_600, { status: 503, retryAfter: true }),
+        answer(25_000, 25_001, { operation: 'start', status: 503, retryAfter: true }),
+      ],
+    ],
+    [
       'a probe that comes back late by a stall',
       [
         { kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 5_900 },
@@ -290,6 +298,14 @@ const cases: Readonly<
   ],
   unexplained: [
     ['without any fault', [answer(5, 6, { status: 503, retryAfter: true })]],
+    [
+      'by a stall that is too short, or over',
+      [
+        { kind: 'stall', from: T, to: T + 400 },
+        answer(500, 600, { status: 503, retryAfter: true }),
+        answer(4_000, 4_001, { operation: 'start', status: 503, retryAfter: true }),
+      ],
+    ],
     ['long after the fault', [fault(['store']), answer(6_100, 6_200, { status: 503, retryAfter: true })]],
     ['by the other coordinator', [fault(['coordinator-2']), answer(500, 600, { status: 503, retryAfter: true })]],
     ['a read, while only probes are away', [fault(['probes']), answer(500, 600, { status: 503, retryAfter: true })]],
