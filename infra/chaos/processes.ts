@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** One program of the service, which can be killed and started again. */
@@ -11,6 +11,8 @@ export interface Part {
   /** True for a coordinator that has listened all the time from then on, `performance.now()`. */
   readonly ranSince: (since: number) => boolean;
   readonly start: () => void;
+  /** Resolves when the program that was started last says in its log that it is ready. */
+  readonly started: () => Promise<void>;
   /** SIGSTOP, and SIGCONT after a time: it has not run meanwhile. One that ends, or is not there, stays so. */
   readonly pause: (ms: number) => Promise<void>;
   /** SIGKILL, and waits until it is gone. */
@@ -20,6 +22,7 @@ export interface Part {
 }
 
 const DRAINS_WITHIN_MS = 120_000;
+const READY = /the agent takes jobs|the coordinator listens/;
 
 export function definePart(
   name: string,
@@ -29,6 +32,8 @@ export function definePart(
 ): Part {
   let child: ChildProcess | undefined;
   let listensSince = Number.POSITIVE_INFINITY;
+  /** Bytes of the log before. */
+  let startedAt = 0;
   const runs = (): boolean => child !== undefined && child.exitCode === null && child.signalCode === null;
   const end = async (signal: 'SIGKILL' | 'SIGTERM', withinMs: number): Promise<boolean> => {
     if (!runs()) return true;
@@ -44,8 +49,12 @@ export function definePart(
     name,
     pid: () => (runs() ? child?.pid : undefined),
     ranSince: (since) => listensSince < since,
+    started: async () => {
+      while (runs() && !READY.test(readFileSync(logFile).subarray(startedAt).toString())) await sleep(50);
+    },
     start: () => {
       const log = openSync(logFile, 'a');
+      startedAt = fstatSync(log).size;
       child = fork(new URL(`../../apps/${app}/src/main.ts`, import.meta.url), [], {
         env: { PATH: process.env['PATH'], ...env },
         execArgv: ['--conditions=source'],

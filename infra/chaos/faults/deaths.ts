@@ -9,7 +9,7 @@ export const deaths: readonly Fault[] = [
   {
     name: 'agent killed before, while and after it works on jobs',
     inject: async (scene) => {
-      const { deployment, observer, random } = scene;
+      const { observer, random } = scene;
       const agent = pickAgent(scene);
       // Jobs that take two seconds are on it by now; so are some that it has not looked at.
       await observer.burst(anyCoordinator(scene), 6);
@@ -17,7 +17,8 @@ export const deaths: readonly Fault[] = [
       await agent.part.kill();
       await observer.burst(anyCoordinator(scene), 3);
       agent.part.start();
-      await untilProbesAreUp(deployment.coordinators[0]!.url, deployment.agents.length);
+      // It is not offline before fifteen seconds.
+      await agent.part.started();
     },
   },
   {
@@ -68,6 +69,7 @@ export const deaths: readonly Fault[] = [
       for (const agent of deployment.agents) {
         await agent.part.drain();
         agent.part.start();
+        await agent.part.started();
         await untilProbesAreUp(deployment.coordinators[0]!.url, deployment.agents.length);
       }
     },

@@ -16,14 +16,18 @@ export const standStills: readonly Fault[] = [
   },
   {
     name: 'a coordinator stands still',
-    inject: async (scene) => pickCoordinator(scene).part.pause(stillMs(scene)),
+    inject: async (scene) => {
+      // What clients asked of it meanwhile comes to the probes at once.
+      scene.harm('probes');
+      await pickCoordinator(scene).part.pause(stillMs(scene));
+    },
   },
   {
     name: 'both coordinators stand still',
     inject: async (scene) => {
       const ms = stillMs(scene);
       const { coordinators } = scene.deployment;
-      scene.harm(...coordinators.map(({ part }) => part.name));
+      scene.harm('probes', ...coordinators.map(({ part }) => part.name));
       await Promise.all(coordinators.map(({ part }) => part.pause(ms)));
     },
   },
