@@ -52,8 +52,8 @@ async function runInNamespace(): Promise<number> {
 }
 
 async function breakAll(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-history-'));
-  const file = values.history ?? join(folder, 'history.jsonl');
+  const folder = values.history === undefined ? mkdtempSync(join(tmpdir(), 'vantage-chaos-history-')) : undefined;
+  const file = values.history ?? join(folder!, 'history.jsonl');
   const history = openHistory(file);
   const has = (name: string, text: string): boolean => name.toLowerCase().includes(text.toLowerCase());
   const wanted = faults.filter(
@@ -70,7 +70,7 @@ async function breakAll(): Promise<void> {
   print('');
   for (const reason of skipped) print(`skipped: ${reason}`);
   process.exitCode = verdict(wanted.length > 0 ? file : undefined, overload);
-  rmSync(folder, { recursive: true });
+  if (folder !== undefined) rmSync(folder, { recursive: true });
 
   async function runAll(all: typeof faults): Promise<readonly string[]> {
     const interrupted = new AbortController();
