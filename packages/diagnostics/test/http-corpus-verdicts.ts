@@ -14,6 +14,7 @@ export interface Verdicts {
 const read = (...deviations: DeviationCode[]): Verdicts => ({ check: '200 2', deviations });
 
 const notOurs = 'curl insists on the grammar here; every browser reads it';
+const split = 'Chromium refuses what could be split off another answer; the check reads it, and says so';
 const noFraming = 'each refuses it in words of its own';
 const invented = 'Chromium makes up a status; one that was not sent cannot be reported';
 
@@ -189,4 +190,14 @@ export const verdicts: Readonly<Record<string, Verdicts>> = {
     why: 'Chromium shows no page for a status without content',
   },
   'HTTP/1.0': read(),
+  'Location twice': { check: '200 2' },
+  'Location twice, other': {
+    ...{ ...read('location_differs'), chromium: 'ERR_RESPONSE_HEADERS_MULTIPLE_LOCATION' },
+    why: split,
+  },
+  'Content-Disposition twice': { check: '200 2' },
+  'Content-Disposition twice, other': {
+    ...{ ...read('content_disposition_differs'), chromium: 'ERR_RESPONSE_HEADERS_MULTIPLE_CONTENT_DISPOSITION' },
+    why: split,
+  },
 };

@@ -132,5 +132,12 @@ export const rawAnswers: readonly RawAnswer[] = [
   answer('101 without Upgrade', `HTTP/1.1 101 Switching Protocols\r\n\r\n${OK}${TWO}\r\nok`),
   answer('101 with Upgrade', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
   answer('205 with body', `HTTP/1.1 205 Reset Content\r\n${TWO}\r\nok`, open),
+  line('Location twice', 'Location: /a\r\nLocation: /a'),
+  line('Location twice, other', 'Location: /a\r\nLocation: /b'),
+  line('Content-Disposition twice', 'Content-Disposition: inline\r\nContent-Disposition: inline'),
+  line(
+    'Content-Disposition twice, other',
+    'Content-Disposition: inline\r\nContent-Disposition: inline; filename="a.txt"',
+  ),
   answer('HTTP/1.0', `HTTP/1.0 200 OK\r\n${TWO}\r\nok`, open),
 ];

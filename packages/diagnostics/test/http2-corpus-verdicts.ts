@@ -91,4 +91,16 @@ export const frameVerdicts: Readonly<Record<string, Verdicts>> = {
     why: 'without SETTINGS nothing says that the server speaks HTTP/2 (RFC 9113 section 3.4); Chromium does not ask',
   },
   'HTTP/1.1': refused('http_malformed -', 'exit 52'),
+  'location twice, other': {
+    ...{ check: '200 2', chromium: 'ERR_RESPONSE_HEADERS_MULTIPLE_LOCATION', deviations: ['location_differs'] },
+    why: 'Chromium refuses what could be split off another answer; the check reads it, and says so',
+  },
+  'content-disposition twice, other': {
+    ...{
+      check: '200 2',
+      chromium: 'ERR_RESPONSE_HEADERS_MULTIPLE_CONTENT_DISPOSITION',
+      deviations: ['content_disposition_differs'],
+    },
+    why: 'Chromium refuses what could be split off another answer; the check reads it, and says so',
+  },
 };

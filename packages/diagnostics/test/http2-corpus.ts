@@ -148,4 +148,10 @@ export const frameAnswers: readonly FrameAnswer[] = [
   frames('head of 300 KiB', largeHead(300 * 1024), data('ok')),
   { name: 'no SETTINGS', bytes: Buffer.concat([HEAD, data('ok')]) },
   { name: 'HTTP/1.1', bytes: Buffer.from('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'), closes: true },
+  fields('location twice, other', ['location', '/a'], ['location', '/b']),
+  fields(
+    'content-disposition twice, other',
+    ['content-disposition', 'inline'],
+    ['content-disposition', 'inline; filename="a.txt"'],
+  ),
 ];

@@ -121,7 +121,7 @@ const deviations = (maxItems: number) =>
     maxItems,
     description:
       'Where the answer departs from HTTP although browsers take it: the answer was read as they read it. With ' +
-      '`location_differs` alone they do not. Absent: nothing was seen. Strict programs, such as proxies and firewalls, may refuse such an answer.',
+      '`location_differs` and `content_disposition_differs` they do not. Absent: nothing was seen. Strict programs, such as proxies and firewalls, may refuse such an answer.',
   });
 
 const redirect = Type.Object(

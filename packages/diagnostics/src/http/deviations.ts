@@ -1,4 +1,4 @@
-/** A rule of HTTP that an answer breaks; but for `location_differs` none that browsers insist on. */
+/** A rule of HTTP that an answer breaks; but for those named `differs` of headers none that browsers insist on. */
 interface Rule {
   readonly clause: string;
   readonly text: string;
@@ -32,6 +32,10 @@ export const deviationRules = {
   location_differs: {
     clause: 'RFC 9110 section 5.3',
     text: 'Location headers that differ: the first is taken here, and browsers such as Chromium refuse the answer.',
+  },
+  content_disposition_differs: {
+    clause: 'RFC 9110 section 5.3',
+    text: 'Content-Disposition headers that differ: browsers such as Chromium refuse the answer.',
   },
   content_length_invalid: {
     clause: 'RFC 9112 section 6.3',

@@ -156,7 +156,9 @@ export function receive(
         sink.firstByte();
         const headMs = since();
         head = received;
-        if (new Set(headersOf(received, 'location')).size > 1) deviations.add('location_differs');
+        for (const [name, code] of SINGLE_HEADERS) {
+          if (new Set(headersOf(received, name)).size > 1) deviations.add(code);
+        }
         bodyLeft = bodyCapOf(received);
         reader = readBody(headerOf(received, 'content-encoding'), bodyLeft);
         limitReceived(bodyLeft);
@@ -183,6 +185,12 @@ export function receive(
     if (settled) sending.stop();
   });
 }
+
+/** Headers that browsers take once: with two that differ they could be split off another answer. */
+const SINGLE_HEADERS = [
+  ['location', 'location_differs'],
+  ['content-disposition', 'content_disposition_differs'],
+] as const;
 
 const UNDECODABLE = 'The body cannot be decoded as its Content-Encoding says.';
 

@@ -130,8 +130,11 @@ function deviations(reports: readonly HttpReport[]): readonly Found[] {
   const rules = unique(
     deviant.flatMap((report) => deviationsOf(report).map(({ code, clause }) => `${ruleName(code)} (${clause})`)),
   );
-  const refused = deviant.filter((report) => deviationsOf(report).some(({ code }) => code === REFUSED_BY_BROWSERS));
-  const refusal = `Browsers such as Chromium refuse one with Location headers that differ, as ${naming(refused)} got.`;
+  const refused = deviant.filter((report) => deviationsOf(report).some(({ code }) => REFUSED_BY_BROWSERS.has(code)));
+  const headers = unique(
+    refused.flatMap((report) => deviationsOf(report).flatMap(({ code }) => REFUSED_BY_BROWSERS.get(code) ?? [])),
+  );
+  const refusal = `Browsers such as Chromium refuse one with ${listed(headers)} headers that differ, as ${naming(refused)} got.`;
   const text =
     `The answer that ${naming(deviant)} got breaks the rules of HTTP, which ` +
     `${refused.length === 0 ? 'browsers overlook and ' : ''}strict proxies may refuse: ${listed(rules)}.` +
@@ -139,7 +142,10 @@ function deviations(reports: readonly HttpReport[]): readonly Found[] {
   return [found('http_deviates', 'warning', deviant, text)];
 }
 
-const REFUSED_BY_BROWSERS = 'location_differs';
+const REFUSED_BY_BROWSERS: ReadonlyMap<string, string> = new Map([
+  ['location_differs', 'Location'],
+  ['content_disposition_differs', 'Content-Disposition'],
+]);
 
 type Deviations = NonNullable<ResultOf<'http'>['deviations']>;
 
