@@ -22,6 +22,7 @@ import {
   discoverNat64Prefixes,
   isPrivateAddress,
   judgeTarget,
+  systemResolvers,
   type DiscoveredAddresses,
   type Endpoint,
   type NameResolver,
@@ -84,7 +85,7 @@ export async function openParts(
     judge: judgeJobs(policy),
     admit,
     names: createNameLookup({ resolver, showPrivateAddresses: config.showPrivateAddresses }),
-    resolvers: config.dnsServers.length > 0 ? config.dnsServers : own().resolvers,
+    resolvers: () => (config.dnsServers.length > 0 ? config.dnsServers : systemResolvers()),
     // An operator who allows a range lets callers measure it, and so see it.
     isPrivateAddress: (address) =>
       isPrivateAddress(address) &&

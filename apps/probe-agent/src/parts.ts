@@ -15,7 +15,8 @@ export interface AgentParts {
   readonly judge: Judge;
   readonly admit: Admit;
   readonly names: NameLookup;
-  readonly resolvers: readonly string[];
+  /** Those of the system change where a machine moves. */
+  readonly resolvers: () => readonly string[];
   readonly isPrivateAddress: (address: string) => boolean;
   /** Asked for each job: what is missing at the start may come later. */
   readonly packets: () => PacketSockets | { readonly unavailable: string };

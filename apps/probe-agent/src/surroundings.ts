@@ -18,7 +18,9 @@ export function lend(
   return (cost) => ({
     admit: limitNetworks(parts.admit, networkLimit, { cost }),
     names: parts.names,
-    resolvers: parts.resolvers,
+    get resolvers() {
+      return parts.resolvers();
+    },
     packets: lentPackets(parts.packets(), wrapPackets),
     isPrivateAddress: parts.isPrivateAddress,
     certificateAuthorities: parts.certificateAuthorities,

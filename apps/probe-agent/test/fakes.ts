@@ -27,7 +27,7 @@ export function fakeParts(run?: FakeRun, overrides: Partial<AgentParts> = {}): A
     judge: () => undefined,
     admit: async (request) => admission(request),
     names: { reverse: async () => [], forward: async () => [] },
-    resolvers: [],
+    resolvers: () => [],
     isPrivateAddress: () => false,
     packets: () => ({ unavailable: 'This test has no raw sockets.' }),
     certificateAuthorities: [],
@@ -41,9 +41,9 @@ export function fakeParts(run?: FakeRun, overrides: Partial<AgentParts> = {}): A
 }
 
 export function fakeSurroundings(): Surroundings {
-  const { admit, names, resolvers, isPrivateAddress, packets } = fakeParts();
+  const { admit, names, isPrivateAddress, packets } = fakeParts();
   const attribution = { userAgent: 'Vantage/0', payloadTag: 'vantage' };
-  return { admit, names, resolvers, isPrivateAddress, packets: packets(), showPrivateAddresses: true, attribution };
+  return { admit, names, resolvers: [], isPrivateAddress, packets: packets(), showPrivateAddresses: true, attribution };
 }
 
 export function fakeConfig(

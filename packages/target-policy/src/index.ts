@@ -18,5 +18,6 @@ export { createTargetPolicy, targetPolicyFaults, type TargetPolicy, type TargetP
 export { isOwnQuestionPort, isReflectorPort, judgePort, ownQuestionPorts, reflectorPorts } from './ports.ts';
 export type { Refusal, RefusalCode } from './refusal.ts';
 export { createNameResolver, type AddressAnswer, type NameResolver, type NameResolverOptions } from './resolver.ts';
+export { systemResolvers } from './system-resolvers.ts';
 export { policyKinds, resolverKind, type SettingKind } from './setting-kinds.ts';
 export { targetGroup } from './target-group.ts';

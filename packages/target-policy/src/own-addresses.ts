@@ -1,4 +1,3 @@
-import { getServers } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
@@ -6,6 +5,7 @@ import { formatAddress, parseAddress } from './address.ts';
 import type { OwnAddresses } from './own-network.ts';
 import { formatPrefix, prefixOf } from './prefix.ts';
 import { parseIpv4Routes, parseIpv6Routes, type Routes } from './routes.ts';
+import { systemResolvers } from './system-resolvers.ts';
 
 export interface DiscoveredAddresses extends OwnAddresses {
   /** Families with a way out of this machine. */
@@ -52,7 +52,7 @@ export function discoverOwnAddresses({ resolvers, others = [] }: DiscoveryOption
       .filter(({ length }) => Number.isInteger(length) && length > 0)
       .map(({ address, length }) => formatPrefix(prefixOf(address, length))),
     gateways: [...(ipv4?.gateways ?? []), ...(ipv6?.gateways ?? [])],
-    resolvers: (resolvers.length > 0 ? resolvers : getServers()).flatMap(resolverAddress),
+    resolvers: (resolvers.length > 0 ? resolvers : systemResolvers()).flatMap(resolverAddress),
     others,
     connectivity: { ipv4: ipv4?.hasDefault ?? hasExternal(4), ipv6: ipv6?.hasDefault ?? hasExternal(6) },
   };

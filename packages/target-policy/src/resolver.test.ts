@@ -172,6 +172,38 @@ describe('an answer', () => {
     expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
   });
 
+  const plainOpt = { code: 3, data: bytes('') };
+  it.each<[string, Answer]>([
+    ['drops', { silent: true }],
+    ['answers FORMERR, with an OPT record of its own, to', { rcode: 1, option: plainOpt }],
+    ['answers SERVFAIL to', { rcode: 2 }],
+    ['answers NOTIMP, with an OPT record of its own, to', { rcode: 4, option: plainOpt }],
+    ['answers REFUSED to', { rcode: 5 }],
+    ['sends a malformed message in answer to', { garbage: true }],
+    ['sends a malformed OPT record in answer to', { option: { code: 15, data: bytes('00') } }],
+    ['answers without records or proof', { without: RA }],
+  ])('is asked for without EDNS where the only server %s queries with it', async (_what, toEdns) => {
+    const server = await serve((_name, _type, _asked, hasEdns) => (hasEdns ? toEdns : { records: ['8.8.8.8'] }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+  });
+
+  it('that fails with EDNS and without is told by the one with EDNS', async () => {
+    const server = await serve((_name, _type, _asked, hasEdns) => ({ rcode: hasEdns ? 2 : 5 }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
+      failure: { code: 'dns_servfail' },
+    });
+  });
+
+  it('that is cut off, and not to be had over TCP, is told as cut off', async () => {
+    const server = await serve(() => ({ truncated: true, closesTcp: true }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
+      failure: { code: 'dns_no_answer', message: expect.stringContaining('cut off (TC)') },
+    });
+  });
+
   it.each<[string, Answer]>([
     ['fails', { rcode: 2 }],
     ['refuses', { rcode: 5 }],

@@ -6,8 +6,9 @@ import { reverseName, type Query } from '@vantage/contract/dns-message';
 
 import { ADDRESS_BITS, parseAddress, type Address } from './address.ts';
 import { readFirstTimer } from './read-first-timer.ts';
-import { failure, questionTypes, readAnswer, wantsNoEdns, type StubAnswer } from './stub-answer.ts';
+import { failure, questionTypes, readAnswer, type StubAnswer } from './stub-answer.ts';
 import { askServer, type ResolverAddress } from './stub-transport.ts';
+import { systemResolvers } from './system-resolvers.ts';
 
 export type AddressAnswer =
   | { readonly ok: true; readonly addresses: readonly string[] }
@@ -60,16 +61,17 @@ const question = { recursionDesired: true, checkingDisabled: false, edns: { dnss
 
 /** Those of the system are read again for each question: they change where a machine moves. */
 function readServers(servers: readonly string[]): readonly ResolverAddress[] {
-  const reader = new Resolver();
-  if (servers.length > 0) reader.setServers(servers);
-  return reader.getServers().map(readServer);
+  if (servers.length === 0) return systemResolvers().map(readServer);
+  // It validates, and says which one is no address.
+  new Resolver().setServers(servers);
+  return servers.map(readServer);
 }
 
-/** @param text as Node writes it: the port only where it is not 53 */
+/** @param text `address`, `[address]`, `address:port` or `[address]:port` */
 function readServer(text: string): ResolverAddress {
   if (isIP(text) !== 0) return { address: text, port: 53 };
-  const at = text.lastIndexOf(':');
-  return { address: text.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(text.slice(at + 1)) };
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text)!;
+  return { address: (bracketed ?? plain)!, port: port === undefined ? 53 : Number(port) };
 }
 
 interface Attempt {
@@ -135,18 +137,50 @@ async function firstAnswer(
   }
 }
 
-/** Never rejects. */
+/** Wait for the answer to a query with EDNS before one without is sent too, milliseconds. */
+const EDNS_WAIT_MS = 500;
+
+const UNREACHABLE = 'dns_resolver_unreachable';
+
+/**
+ * Never rejects. EDNS is for large answers and extended errors; servers, forwarders and firewalls that do not know it drop
+ * such a query, fail, refuse, or send nonsense (RFC 6891 section 7 names some). So the query is sent without it if the one
+ * with it is not answered soon, or by nothing about the name.
+ */
 async function askOnce(server: ResolverAddress, query: Question, signal: AbortSignal): Promise<StubAnswer> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const withEdns = askOnceAsIs(server, query, either);
+  const { promise: late, resolve: isLate } = Promise.withResolvers<undefined>();
+  const stopTimer = readFirstTimer(() => isLate(undefined), EDNS_WAIT_MS);
   try {
-    const bytes = await askServer(server, query, signal);
-    if (!wantsNoEdns(bytes)) return readAnswer(bytes, query);
-    const plain = { ...query, edns: null };
-    return readAnswer(await askServer(server, plain, signal), plain);
-  } catch (error) {
-    const isCutOff = Error.isError(error) && 'code' in error && error.code === 'ECONNRESET';
-    const known = isCutOff
-      ? failure(query.name, 'connection_closed', 'was not resolved: the resolver closed the connection.')
-      : failure(query.name, 'dns_resolver_unreachable', 'was not resolved: no resolver could be reached.');
+    const early = await Promise.race([withEdns, late]);
+    if (early !== undefined && (early.ok || early.final || early.failure.code === UNREACHABLE)) return early;
+    return await firstAboutName([withEdns, askOnceAsIs(server, { ...query, edns: null }, either)]);
+  } finally {
+    stopTimer();
+    over.abort();
+  }
+}
+
+/** If none is about the name, the first of the list. */
+async function firstAboutName(asked: readonly [Promise<StubAnswer>, Promise<StubAnswer>]): Promise<StubAnswer> {
+  const telling = asked.map(async (each) => {
+    const answer = await each;
+    return answer.ok || answer.final ? answer : Promise.reject(new Error(answer.failure.message));
+  });
+  try {
+    return await Promise.any(telling);
+  } catch {
+    return asked[0];
+  }
+}
+
+async function askOnceAsIs(server: ResolverAddress, query: Question, signal: AbortSignal): Promise<StubAnswer> {
+  try {
+    return readAnswer(await askServer(server, query, signal), query);
+  } catch {
+    const known = failure(query.name, UNREACHABLE, 'was not resolved: no resolver could be reached.');
     return { ok: false, final: false, failure: known };
   }
 }

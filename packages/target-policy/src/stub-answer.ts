@@ -48,15 +48,6 @@ export function readAnswer(bytes: Uint8Array, query: Omit<Query, 'id'>): StubAns
   return { ok: true, data: own.map(({ data }) => data) };
 }
 
-/** True for a server that knows no EDNS: it is asked again without (RFC 6891 section 7). */
-export function wantsNoEdns(bytes: Uint8Array): boolean {
-  const message = readOrNothing(bytes);
-  return message?.edns === null && (message.rcode === FORMERR || message.rcode === NOTIMP);
-}
-
-const FORMERR = 1;
-const NOTIMP = 4;
-
 function readOrNothing(bytes: Uint8Array): Message | undefined {
   try {
     return readMessage(bytes, presentation);
@@ -130,7 +121,11 @@ function withoutRecords(
     case 'loop':
       return failed(name, 'dns_no_answer', 'was not resolved: its aliases lead in a circle.');
     case 'truncated':
-      return failed(name, 'dns_no_answer', 'was not resolved: the answer is cut off (TC), over TCP too.');
+      return failed(
+        name,
+        'dns_no_answer',
+        'was not resolved: the answer is cut off (TC), and there is no whole one over TCP.',
+      );
     case 'alias':
       // A resolver follows aliases to their end; forwarders leave out the SOA that would prove it.
       if (flags.includes('ra')) return withoutRecords('nodata', message, name, alias);

@@ -13,7 +13,7 @@ export interface ResolverAddress {
 const TRUNCATED = 0x02;
 
 /**
- * Sends a query over UDP, and over TCP if the answer is truncated.
+ * Sends a query over UDP, and over TCP if the answer is truncated. If TCP fails the truncated answer remains.
  *
  * @returns the bytes of the message that answers it
  * @throws the error of the socket, or the reason of `signal`: nothing else ends the wait
@@ -27,7 +27,14 @@ export async function askServer(
   const bytes = encodeQuery({ ...query, id });
   const answers = (message: Uint8Array): boolean => isAnswerTo(message, bytes, encodeName(query.name).length);
   const answer = await askUdp(server, bytes, answers, signal);
-  return (answer[2]! & TRUNCATED) === 0 ? answer : askTcp(server, bytes, answers, signal);
+  if ((answer[2]! & TRUNCATED) === 0) return answer;
+  try {
+    return await askTcp(server, bytes, answers, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!Error.isError(error)) throw error;
+    return answer;
+  }
 }
 
 type Answers = (message: Uint8Array) => boolean;

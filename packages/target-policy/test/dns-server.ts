@@ -23,6 +23,8 @@ export interface Answer {
   readonly option?: { readonly code: number; readonly data: Buffer };
   /** Over UDP the answer is cut off. */
   readonly truncated?: boolean;
+  /** Connections over TCP are closed without an answer. */
+  readonly closesTcp?: boolean;
   /** The SOA of this zone in the authority section. */
   readonly soa?: string;
   /** Bits of the header's flags that are cleared, such as that of RA. */
@@ -37,7 +39,8 @@ export interface RawRecord {
 
 export const RA = 0x80;
 
-export type Zone = (name: string, type: RecordType, asked: number) => Answer | undefined;
+/** `asked` counts the questions for the name and type; `hasEdns`: the question has an OPT record. */
+export type Zone = (name: string, type: RecordType, asked: number, hasEdns: boolean) => Answer | undefined;
 
 export interface DnsServer {
   /** `127.0.0.1:<port>` */
@@ -54,14 +57,15 @@ const NXDOMAIN = 3;
 export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   const questions: string[] = [];
   const timers = new Set<NodeJS.Timeout>();
-  const answerTo = (message: Buffer, over: string, send: (reply: Buffer) => void): void => {
+  const answerTo = (message: Buffer, over: string, send: (reply: Buffer) => void, close?: () => void): void => {
     const { name, code, end } = readQuestion(message);
     const type = TYPES[code];
     if (type === undefined) throw new Error(`asked for type ${code}`);
     questions.push(`${type} ${name}${over}`);
     const asked = questions.filter((question) => question.startsWith(`${type} ${name}`)).length;
-    const answer = zone(name, type, asked) ?? { rcode: NXDOMAIN };
+    const answer = zone(name, type, asked, message.readUInt16BE(10) > 0) ?? { rcode: NXDOMAIN };
     if (answer.silent === true) return;
+    if (answer.closesTcp === true && close !== undefined) return close();
     const isCutOff = answer.truncated === true && over === '';
     const question = message.subarray(0, end);
     const reply =
@@ -78,9 +82,10 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   const listener = createServer((stream) => {
     streams.add(stream.on('error', () => undefined));
     stream.once('data', (chunk: Buffer) => {
-      answerTo(chunk.subarray(2), ' tcp', (reply) => {
+      const send = (reply: Buffer): void => {
         stream.end(Buffer.concat([Buffer.of(reply.length >> 8, reply.length & 0xff), reply]));
-      });
+      };
+      answerTo(chunk.subarray(2), ' tcp', send, () => stream.destroy());
     });
   });
   const socket = await bindBoth(listener);

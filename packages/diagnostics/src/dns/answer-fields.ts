@@ -92,7 +92,7 @@ export function resolverField(
   context: Pick<DiagnosticContext, 'isPrivateAddress' | 'showPrivateAddresses'>,
 ): string | null {
   const { address } = server.target;
-  if (context.isPrivateAddress(address) && !context.showPrivateAddresses) return null;
+  if (context.isPrivateAddress(address.replace(/%.*$/, '')) && !context.showPrivateAddresses) return null;
   return resolverText(address, server.port, usualPorts[transport]);
 }
 

@@ -64,9 +64,11 @@ export function resolverNameFailure(failure: Failure, server: 'resolver' | 'name
 
 function own(transport: DnsTransport, { resolvers }: DiagnosticContext<typeof dns>): ChosenResolvers {
   const servers = resolvers.slice(0, MAX_RESOLVERS).flatMap((text): NameServer[] => {
-    const parsed = parseResolver(text);
+    // Only the probe's own resolvers can be on a link of its own (RFC 4007 section 11).
+    const zone = /%[^\s\]]+/.exec(text)?.[0] ?? '';
+    const parsed = parseResolver(text.replace(zone, ''));
     if (parsed === undefined || isIP(parsed.host) === 0) return [];
-    const { host: address } = parsed;
+    const address = `${parsed.host}${zone}`;
     const family = isIP(address) === 6 ? 6 : 4;
     // The operator's port is that of plain DNS; for TLS and HTTPS there is none but the usual one.
     const isPlain = transport === 'udp' || transport === 'tcp';

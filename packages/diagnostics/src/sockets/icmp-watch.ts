@@ -48,7 +48,7 @@ export async function watchIcmp(
   const options = { family, protocol, identifier: localPort, errorsOnly: { recallMs } };
   const socket = await packets.open(options).catch(() => null);
   if (socket === null) return null;
-  const destination = addressText(addressBytes(target.address));
+  const destination = addressText(addressBytes(target.address.replace(/%.*$/, '')));
   const isOurs = ({ quoted, intact }: IcmpError): boolean =>
     intact &&
     quoted.protocol === IPPROTO[protocol] &&
