@@ -10,7 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 import { freePort } from '@vantage/redis-server';
 
-import { packagesMissing, unpackPackages } from '../../packages/diagnostics/test/debian-packages.ts';
+import {
+  packagesMissing,
+  unpackPackages,
+  type UnpackedPackages,
+} from '../../packages/diagnostics/test/debian-packages.ts';
 import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
 
 jest.setTimeout(120_000);
@@ -35,15 +39,29 @@ beforeAll(async () => {
   backend.listen(0, '127.0.0.1');
   await once(backend, 'listening');
   const packages = await unpackPackages('nginx', 'libnginx-mod-stream');
+  const { port: coordinator } = backend.address() as AddressInfo;
+  while (!(await answers(packages, coordinator))) {
+    const log = readFileSync(join(folder, 'error.log'), 'utf8');
+    // Whoever was quicker has one of its ports; any other end is a fault of the file.
+    if (!log.includes('Address already in use')) throw new Error(`nginx ended:\n${log}`);
+    rmSync(join(folder, 'error.log'));
+  }
+}, 120_000);
+
+/** Starts nginx; false if it ended. */
+async function answers(packages: UnpackedPackages, coordinator: number): Promise<boolean> {
   port = await freePort();
-  const inner = await freePort();
-  writeFileSync(join(folder, 'nginx.conf'), shipped(packages.folder, inner, (backend.address() as AddressInfo).port));
+  writeFileSync(join(folder, 'nginx.conf'), shipped(packages.folder, await freePort(), coordinator));
   nginx = spawn(packages.program('nginx'), ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log'], {
     env: packages.environment,
     stdio: 'ignore',
   });
-  while (nginx.exitCode === null && (await get('127.0.0.99').catch(() => undefined)) === undefined) await sleep(50);
-}, 120_000);
+  for (;;) {
+    if (nginx.exitCode !== null) return false;
+    if ((await get('127.0.0.99').catch(() => undefined)) !== undefined) return true;
+    await sleep(50);
+  }
+}
 
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();

@@ -14,9 +14,9 @@ const flags = ['--probes', '1'];
 
 interface Entry {
   readonly pid: number;
+  /** Ticks since the boot: its number may pass to another process. */
+  readonly startedAt: string;
   readonly parent: number;
-  readonly group: number;
-  readonly name: string;
 }
 
 /** Every process but zombies, whose parents are busy. */
@@ -24,9 +24,8 @@ function processes(): readonly Entry[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-      const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
-      return state === 'Z' ? [] : [{ pid: Number(pid), parent: Number(parent), group: Number(group), name }];
+      const [state, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return state === 'Z' ? [] : [{ pid: Number(pid), parent: Number(parent), startedAt: fields[17]! }];
     } catch {
       return [];
     }
@@ -34,31 +33,32 @@ function processes(): readonly Entry[] {
 }
 
 /** A process with all that it started. */
-function family(root: number): readonly number[] {
+function family(root: number): readonly Entry[] {
   const all = processes();
   const found = new Set([root]);
   for (let size = 0; size !== found.size;) {
     size = found.size;
     for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
   }
-  return [...found];
+  return all.filter(({ pid }) => found.has(pid));
+}
+
+function stillThere(those: readonly Entry[]): readonly Entry[] {
+  const now = processes();
+  return those.filter(({ pid, startedAt }) => now.some((one) => one.pid === pid && one.startedAt === startedAt));
 }
 
 /** Resolves when none of them is left. */
-async function untilGone(pids: readonly number[]): Promise<void> {
-  for (;;) {
-    const left = new Set(processes().map(({ pid }) => pid));
-    if (!pids.some((pid) => left.has(pid))) return;
-    await sleep(50);
-  }
+async function untilGone(those: readonly Entry[]): Promise<void> {
+  while (stillThere(those).length > 0) await sleep(50);
 }
 
 describe('of a service that ends, nothing is left', () => {
   const data = temporaryFolder();
-  let all: readonly number[] = [];
+  let all: readonly Entry[] = [];
 
   afterEach(() => {
-    for (const pid of all) {
+    for (const { pid } of stillThere(all)) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
@@ -73,7 +73,7 @@ describe('of a service that ends, nothing is left', () => {
     all = family(service.pid);
     const { redis, processes: programs } = service.running();
     // Supervisor, reaper, Redis, coordinator, probe, and the packet process where there are raw sockets.
-    expect(all).toEqual(expect.arrayContaining([redis!.pid, ...Object.values(programs)]));
+    expect(all.map(({ pid }) => pid)).toEqual(expect.arrayContaining([redis!.pid, ...Object.values(programs)]));
     expect(all.length).toBeGreaterThanOrEqual(5);
     return service;
   }
@@ -81,7 +81,7 @@ describe('of a service that ends, nothing is left', () => {
   /** The coordinator and what the agent started stand still: neither notices anything. */
   function stopAll({ running }: Service): void {
     const { coordinator = 0, 'demo-1': agent = 0 } = running().processes;
-    for (const pid of [coordinator, ...family(agent)]) process.kill(pid, 'SIGSTOP');
+    for (const { pid } of [...family(coordinator), ...family(agent)]) process.kill(pid, 'SIGSTOP');
   }
 
   it(
@@ -169,7 +169,7 @@ describe('of a service that ends, nothing is left', () => {
       });
       all = family(npm.pid!);
       const running = JSON.parse(readFileSync(`${data.folder}/data/running.json`, 'utf8')) as Running;
-      expect(all).toEqual(expect.arrayContaining([running.pid, running.redis!.pid]));
+      expect(all.map(({ pid }) => pid)).toEqual(expect.arrayContaining([running.pid, running.redis!.pid]));
 
       process.kill(npm.pid!, signal);
 

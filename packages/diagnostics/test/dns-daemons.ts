@@ -51,8 +51,10 @@ export async function startPdns(zones: Zones): Promise<NameServerDaemon> {
     );
     const named = await written(folder, 'named.conf', entries.join(''));
     const modules = packages.environment['LD_LIBRARY_PATH']!.split(':').find((path) => path.endsWith('/pdns'));
+    // An installed one knows where its modules are.
+    const moduleFolder = modules === undefined ? [] : [`module-dir=${modules}`];
     const options = [
-      ...['daemon=no', 'guardian=no', 'launch=bind', `bind-config=${named}`, `module-dir=${modules}`],
+      ...['daemon=no', 'guardian=no', 'launch=bind', `bind-config=${named}`, ...moduleFolder],
       ...[`socket-dir=${folder}`, 'local-address=127.0.0.1', `local-port=${port}`, 'receiver-threads=1'],
       ...['distributor-threads=1', 'cache-ttl=0', 'query-cache-ttl=0', 'negquery-cache-ttl=0', 'security-poll-suffix='],
     ];

@@ -108,6 +108,7 @@ describe('the limits of targets', () => {
 
     // The first fills the window to its last unit, and the next is one too many.
     expect(await statuses(ask, [check, dns('example.com')])).toEqual([202, 429]);
+    await bed!.close();
     const wide = await start({ target: 2 * each + 2 });
     expect(await statuses(wide, [check, dns('example.com'), dns('example.com')])).toEqual([202, 202, 429]);
   });
