@@ -199,32 +199,40 @@ const MAX_READ_BYTES = 8 * 1_048_576;
 
 /**
  * What an agent wrote may be of any size, and each coordinator in turn would die of it. So it leaves Redis cut: a value one
- * byte longer than it may be is refused like the whole, no entry has so many fields, and one picture at most.
+ * byte longer than it may be is refused like the whole, no entry has so many fields, and one picture at most. Returns the bytes; what
+ * had to be cut has cost more than they say, and counts as all that one reading may have.
  */
 const bounded = `
 local function bounded(entries)
-  local bytes = 0
+  local bytes, isCostly = 0, false
   for _, entry in ipairs(entries) do
     local fields = entry[2]
     local pictures = 0
-    for i = #fields, 33, -1 do fields[i] = nil end
+    if #fields > 32 then
+      isCostly = true
+      fields = { unpack(fields, 1, 32) }
+      entry[2] = fields
+    end
     for i = 1, #fields do
       local most = ${MAX_RESULT_BYTES + 1}
       if i % 2 == 0 and fields[i - 1] == 'png' and pictures == 0 then
         pictures = 1
         most = ${MAX_SCREENSHOT_BYTES + 1}
       end
-      if #fields[i] > most then fields[i] = string.sub(fields[i], 1, most) end
+      if #fields[i] > most then
+        isCostly = true
+        fields[i] = string.sub(fields[i], 1, most)
+      end
       bytes = bytes + #fields[i]
     end
   end
-  return bytes
+  return isCostly and ${MAX_READ_BYTES} or bytes
 end
 `;
 
 /**
  * KEYS result stream. ARGV group, consumer, the most to read, then entry ids. Acknowledges those entries and deletes them,
- * then reads what nobody has read yet, a few at a time; none where the most to read is 0. Returns the entries, and 1 where
+ * then reads what nobody has read yet, one and then a few at a time; none where the most to read is 0. Returns the entries, and 1 where
  * there may be more.
  */
 export const takeEntriesScript = defineScript(
@@ -234,9 +242,10 @@ if #ARGV > 3 then
   redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 4))
   redis.call('XDEL', KEYS[1], unpack(ARGV, 4))
 end
-local left, bytes, taken = tonumber(ARGV[3]), 0, {}
+local left, bytes, taken, atOnce = tonumber(ARGV[3]), 0, {}, 1
 while left > 0 and bytes < ${MAX_READ_BYTES} do
-  local count = math.min(left, 8)
+  local count = math.min(left, atOnce)
+  atOnce = math.min(atOnce * 2, 8)
   local streams = redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', count, 'STREAMS', KEYS[1], '>')
   local entries = streams and streams[1][2] or {}
   bytes = bytes + bounded(entries)

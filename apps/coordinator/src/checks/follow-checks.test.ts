@@ -9,8 +9,12 @@ import { Redis } from 'ioredis';
 
 import { quiet, report, startCoreBed, startLongCheck, success, until, type CoreBed } from '../../test/core-bed.ts';
 import { openChannels, type Channels } from '../redis/channels.ts';
+import { runScript } from '../redis/scripts.ts';
+import { familyOf } from './check-records.ts';
+import { CheckEvicted } from './checks.ts';
 import { createLiveChecks } from './follow-checks.ts';
 import type { LiveCheck } from './live.ts';
+import { evictScript } from './result-budget-scripts.ts';
 
 /** Channels that say nothing, and who listens to them. */
 interface DeafChannels extends Pick<Channels, 'listen'> {
@@ -152,6 +156,22 @@ describe('following a check', () => {
       ['nyc-1', final('first')],
     ]);
     check.close();
+  });
+
+  it('ends when the check was completed and removed before it was looked at', async () => {
+    const id = await start();
+    const channels = deafChannels();
+    const live = createLiveChecks(bed.redis, channels, quiet);
+    const { promise: changed, resolve } = Promise.withResolvers<void>();
+    const check = await live.follow(id, resolve);
+    await bed.redis.hset(redisKeys.check(id), 'completedAt', '1');
+    await runScript(bed.redis, evictScript, familyOf(id), ['It was removed.']);
+
+    await changed;
+
+    expect([check!.isGone(), check!.completion()]).toEqual([true, undefined]);
+    expect(channels.listening.size).toBe(0);
+    await expect(live.follow(id, ignore)).rejects.toThrow(CheckEvicted);
   });
 
   it('tells when a check is kept no longer', async () => {

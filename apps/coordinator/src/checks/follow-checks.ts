@@ -5,7 +5,7 @@ import type { Channels } from '../redis/channels.ts';
 import type { Log } from '../redis/log.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';
 import { readChanges, type Changes } from './check-changes.ts';
-import { StoreUnavailable } from './checks.ts';
+import { CheckEvicted, StoreUnavailable } from './checks.ts';
 import type { Completion, LiveCheck, LiveChecks, ProbeState } from './live.ts';
 
 /** A message can be lost; a check that is followed is looked at again after this time. */
@@ -19,6 +19,8 @@ interface Feed {
   /** Settled once the check was read for the first time. */
   readonly opened: Promise<void>;
   readonly live: Omit<LiveCheck, 'close'>;
+  /** Set once the check was found removed before its time. */
+  readonly eviction: () => CheckEvicted | undefined;
   readonly close: () => void;
 }
 
@@ -53,6 +55,8 @@ export function createLiveChecks(redis: Redis, channels: Pick<Channels, 'listen'
       }
       if (feed.live.isGone()) {
         close();
+        const eviction = feed.eviction();
+        if (eviction !== undefined) throw eviction;
         return undefined;
       }
       isFollowing = true;
@@ -68,6 +72,7 @@ function openFeed(redis: Redis, channels: Pick<Channels, 'listen'>, id: string, 
   let version = -1;
   let epoch = 0;
   let isGone = false;
+  let eviction: CheckEvicted | undefined;
   let isOpen = true;
   let isLooking = false;
   let looksAgain = false;
@@ -95,9 +100,15 @@ function openFeed(redis: Redis, channels: Pick<Channels, 'listen'>, id: string, 
 
   /** The end is read whole: what came before may be of a time that Redis lost and, unseen, has overtaken. */
   const readNew = async (): Promise<Changes | undefined> => {
-    const changes = await readChanges(redis, id, version);
-    const isLast = changes?.changed?.check.status === 'completed';
-    return isLast && version !== -1 ? readChanges(redis, id, -1) : changes;
+    try {
+      const changes = await readChanges(redis, id, version);
+      const isLast = changes?.changed?.check.status === 'completed';
+      return isLast && version !== -1 ? await readChanges(redis, id, -1) : changes;
+    } catch (error) {
+      if (!(error instanceof CheckEvicted)) throw error;
+      eviction = error;
+      return undefined;
+    }
   };
 
   const look = async (): Promise<void> => {
@@ -150,6 +161,7 @@ function openFeed(redis: Redis, channels: Pick<Channels, 'listen'>, id: string, 
       epoch: () => epoch,
       version: () => version,
     },
+    eviction: () => eviction,
     close,
   };
 }

@@ -4,6 +4,8 @@ import { redisKeys, type AnyCheckType, type Place } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { echo, PATIENT_MS, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { createCounters } from './counters.ts';
+import { createIngest, type IngestDependencies } from './ingest.ts';
 
 let bed: CoreBed;
 let beating: NodeJS.Timeout;
@@ -332,5 +334,25 @@ describe('a registry that the operator wants asked', () => {
     await registered.stop();
 
     expect(checks.map(({ results }) => results['fra-1']!['result'])).toEqual(['error', 'success']);
+  });
+});
+
+describe('a probe that writes without end', () => {
+  it('holds up nobody who waits for its results, and is read on', async () => {
+    const counters = createCounters();
+    const entry = [Buffer.from('1-0'), [Buffer.from('only'), Buffer.from('this')]];
+    // There is always more.
+    const callBuffer = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve, [[entry], 1]));
+    const redis = { status: 'ready', callBuffer, evalsha: () => Promise.resolve() };
+    const types = { ofCheck: () => Promise.resolve(undefined) };
+    const parts: Partial<Record<keyof IngestDependencies, unknown>> = { redis, types, counters };
+    const ingest = createIngest(parts as unknown as IngestDependencies);
+
+    await ingest.drain('flood');
+    const taken = counters.entriesMalformed;
+    await until(() => counters.entriesMalformed > taken);
+    await ingest.close();
+
+    expect(taken).toBeGreaterThan(0);
   });
 });

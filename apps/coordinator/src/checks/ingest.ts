@@ -22,7 +22,7 @@ export interface IngestDependencies extends ResultsAheadDependencies {
 export interface Ingest {
   /**
    * Takes in everything that a probe has written before the call. Never rejects: what the store does not take stays in
-   * the stream.
+   * the stream. Where the probe writes without end, it resolves with a part, and the rest follows.
    *
    * @param claimIdleMs takes over also what a coordinator has held for longer than this without an end
    */
@@ -43,6 +43,10 @@ const PREPARE_MS = 1_000;
 const ELSEWHERE_MS = 100;
 /** Who waits for a result that is shown ahead has it by then; nobody waits for what its entry costs. */
 const SHOWN_MS = 5;
+/** An agent that writes as fast as it is read must not keep the caller of a drain, and so the other probes, waiting without end. */
+const DRAIN_MS = 1_000;
+/** Until the rest is read. */
+const REST_MS = 20;
 
 interface Drain {
   running: Promise<void> | undefined;
@@ -60,13 +64,15 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
 
   const run = async (probe: string, drain: Drain): Promise<void> => {
     try {
-      while (drain.again) {
+      const startedAt = performance.now();
+      while (drain.again && performance.now() - startedAt < DRAIN_MS) {
         drain.again = false;
         const claimIdleMs = drain.claimIdleMs;
         drain.claimIdleMs = undefined;
         if (claimIdleMs !== undefined) await takeOver(dependencies, done, ahead, probe, claimIdleMs);
-        while (await takeNew(dependencies, done, ahead, probe));
+        drain.again = (await takeNew(dependencies, done, ahead, probe)) || drain.again;
       }
+      if (drain.again) drainIn(probe, REST_MS);
     } catch (error) {
       noteFault(dependencies, probe, error);
     } finally {

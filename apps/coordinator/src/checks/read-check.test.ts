@@ -5,7 +5,10 @@ import { openSubscriber } from '@vantage/redis-connections';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { openChannels } from '../redis/channels.ts';
+import { runScript } from '../redis/scripts.ts';
+import { familyOf } from './check-records.ts';
 import { createReads } from './read-check.ts';
+import { evictScript } from './result-budget-scripts.ts';
 import {
   echo,
   PATIENT_MS,
@@ -82,6 +85,17 @@ describe('reading a check', () => {
 
     expect(check.status).toBe('pending');
     expect(check.results['fra-1']).toMatchObject({ result: 'pending', said: 'half' });
+  });
+
+  it('ends the wait when the check was completed and removed before it was looked at', async () => {
+    const id = await startLongCheck(bed, ['fra-1']);
+    const reading = bed.read(id, 3_600_000);
+    const refused = expect(reading).rejects.toMatchObject({ name: 'CheckEvicted', message: 'It was removed.' });
+    expect((await bed.read(id)).status).toBe('pending');
+    await bed.redis.hset(redisKeys.check(id), 'completedAt', '1');
+    await runScript(bed.redis, evictScript, familyOf(id), ['It was removed.']);
+
+    await refused;
   });
 
   it('ends the wait when the caller goes away', async () => {

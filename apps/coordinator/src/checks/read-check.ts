@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Channels } from '../redis/channels.ts';
 import { onStore } from '../redis/store.ts';
 import { readCheck, type CheckRecord, type WaitingReaders } from './check-records.ts';
-import type { Checks } from './checks.ts';
+import { CheckEvicted, type Checks } from './checks.ts';
 import { readPicture } from './screenshot-records.ts';
 
 const CHECK_ID = /^[A-Za-z0-9_-]{22}$/;
@@ -30,7 +30,7 @@ export function createReads(redis: Redis, channels: Channels): Reads {
       look(id).then(
         (record) => (record === undefined || record.completedAt !== null ? resolve(record) : undefined),
         // While the store is away it waits on.
-        () => undefined,
+        (error: unknown) => (error instanceof CheckEvicted ? reject(error) : undefined),
       );
     };
     const stopListening = channels.listen(redisKeys.checkEvents(id), (message) => {

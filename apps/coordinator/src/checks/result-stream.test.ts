@@ -52,6 +52,18 @@ describe('the reading of a result stream', () => {
     expect(read.reduce((sum, count) => sum + count, 0)).toBe(20);
   });
 
+  it.each([
+    ['long fields that are cut', ['data', 'x'.repeat(5_000_000)]],
+    ['more fields than an entry has', Array.from({ length: 20_000 }, () => 'a')],
+  ])('ends soon where entries have %s, which Redis has read by then', async (kind, fields) => {
+    const probe = `costly-${kind.length}`;
+    for (let left = 4; left > 0; left -= 1) await bed.redis.xadd(redisKeys.results(probe), '*', ...fields);
+
+    const { entries, more } = await readNew(bed.redis, probe, []);
+
+    expect([entries.length, more]).toEqual([1, true]);
+  });
+
   it('takes over a few at a time', async () => {
     await write('claimed', 20, []);
     await readNew(bed.redis, 'claimed', []);
