@@ -38,6 +38,8 @@ export const attacks: readonly Attack[] = [
   { name: 'a hint of 5 MB', request: ['PUBLISH', redisKeys.resultHint(THIEF), LARGE] },
   { name: 'a script that coordinators loaded', request: ['EVALSHA', 'f'.repeat(40), '0'] },
   { name: 'results of 5 MB', request: ['XADD', redisKeys.results(THIEF), '*', 'data', LARGE] },
+  { name: 'small results without end', request: ['XADD', redisKeys.results(THIEF), '*', 'a', 'b'] },
+  { name: 'results of 100,000 fields', request: ['XADD', redisKeys.results(THIEF), '*', ...repeated('a', 200_000)] },
   { name: 'the time, on 200 connections', isFlood: true, connections: 200, request: ['TIME'] },
 ];
 
