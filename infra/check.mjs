@@ -1,4 +1,4 @@
-// `pnpm check`: everything that must hold, in the order in which a fault is cheapest to find. Arguments go to jest.
+// `npm run check`: everything that must hold, in the order in which a fault is cheapest to find. Arguments go to jest.
 import { spawnSync } from 'node:child_process';
 
 import { findNode24 } from './setup/node24.mjs';

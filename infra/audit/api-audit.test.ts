@@ -21,7 +21,7 @@ describe('the hostile inputs', () => {
   it(
     'are all refused by the coordinator, with a problem document and no fault of its own',
     async () => {
-      // All of them are tried by `pnpm audit:security`.
+      // All of them are tried by `npm run -s audit:security`.
       const { inputs, ...seen } = await tryHostileInputs(11);
 
       expect(inputs).toBeGreaterThan(500);

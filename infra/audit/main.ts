@@ -1,5 +1,5 @@
 /**
- * `pnpm audit:security [--seed S] [--seconds S] [--json FILE]`: tries what the service promises to withstand. Packets go to loopback and
+ * `npm run -s audit:security -- [--seed S] [--seconds S] [--json FILE]`: tries what the service promises to withstand. Packets go to loopback and
  * into network namespaces alone; the namespaces need root.
  */
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** `pnpm bench NAME [--json FILE] [--quick] [--report FOLDER]`: measures against a peer or a floor in the same run; the last lines are the goals. */
+/** `npm run -s bench -- NAME [--json FILE] [--quick] [--report FOLDER]`: measures against a peer or a floor in the same run; the last lines are the goals. */
 import { parseArgs } from 'node:util';
 
 import { report, type Figure } from './goals.ts';
@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
 const benchmark = benchmarks[positionals[0] ?? ''];
 if (benchmark === undefined || positionals.length !== 1) {
   process.stderr.write(
-    `usage: pnpm bench ${Object.keys(benchmarks).join('|')} [--json FILE] [--quick] [--report FOLDER]\n`,
+    `usage: npm run -s bench -- ${Object.keys(benchmarks).join('|')} [--json FILE] [--quick] [--report FOLDER]\n`,
   );
   process.exitCode = 2;
 } else {

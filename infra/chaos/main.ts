@@ -1,6 +1,6 @@
 /**
  * Breaks a running service in every way that there is, writes down what clients see of it, and judges that afterwards.
- * Run: `pnpm chaos --minutes 5 --seed 1 [--only TEXT] [--except TEXT] [--history FILE] [--json FILE] [--logs FOLDER]`, `pnpm chaos --judge FILE`
+ * Run: `npm run -s chaos -- --minutes 5 --seed 1 [--only TEXT] [--except TEXT] [--history FILE] [--json FILE] [--logs FOLDER]`, `npm run -s chaos -- --judge FILE`
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

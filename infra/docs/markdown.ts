@@ -5,4 +5,4 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-export const GENERATED = '<!-- Written by `pnpm run docs` from the code. Do not edit. -->';
+export const GENERATED = '<!-- Written by `npm run docs` from the code. Do not edit. -->';

@@ -1,6 +1,6 @@
 /**
  * Writes the pages of `docs/reference/` from the code; with `--check` it only says which are out of date.
- * Run: `pnpm run docs`
+ * Run: `npm run docs`
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ const stale = Object.entries(pages).filter(
   ([name, page]) => !existsSync(folder + name) || readFileSync(folder + name, 'utf8') !== page,
 );
 if (process.argv.includes('--check')) {
-  for (const [name] of stale) process.stderr.write(`docs/reference/${name} is out of date: pnpm run docs writes it\n`);
+  for (const [name] of stale) process.stderr.write(`docs/reference/${name} is out of date: npm run docs writes it\n`);
   process.exitCode = stale.length > 0 ? 1 : 0;
 } else {
   for (const [name, page] of stale) writeFileSync(folder + name, page);

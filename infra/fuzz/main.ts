@@ -1,4 +1,4 @@
-/** `pnpm fuzz --minutes N --seed S [--json FILE]`: requests made from the OpenAPI document, every answer held against it. */
+/** `npm run -s fuzz -- --minutes N --seed S [--json FILE]`: requests made from the OpenAPI document, every answer held against it. */
 import { parseArgs } from 'node:util';
 
 import { report } from '../bench/goals.ts';
@@ -15,7 +15,7 @@ const { values } = parseArgs({
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
 if (!(minutes > 0) || !Number.isInteger(seed)) {
-  process.stderr.write('usage: pnpm fuzz [--minutes N] [--seed S] [--json FILE]\n');
+  process.stderr.write('usage: npm run -s fuzz -- [--minutes N] [--seed S] [--json FILE]\n');
   process.exit(2);
 }
 

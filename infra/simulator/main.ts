@@ -1,6 +1,6 @@
 /**
  * Checks every scenario from four probes, and compares what they and their summaries say with what the simulator did.
- * Run: `pnpm run simulate [--only TEXT,TEXT] [--family 4|6] [--protocol icmp|udp|tcp|ping] [--seed N] [--json FILE] [--dump FILE]`
+ * Run: `npm run -s simulate -- [--only TEXT,TEXT] [--family 4|6] [--protocol icmp|udp|tcp|ping] [--seed N] [--json FILE] [--dump FILE]`
  */
 import { parseArgs } from 'node:util';
 

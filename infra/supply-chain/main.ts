@@ -1,4 +1,4 @@
-// Bills of materials and provenance: pnpm run supply-chain sbom|keys|attest|verify. See docs/supply-chain.md.
+// Bills of materials and provenance: npm run -s supply-chain -- sbom|keys|attest|verify. See docs/supply-chain.md.
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,10 +9,10 @@ import { attest, fileDigest, verifyAttestation, type Source, type Subject } from
 import { run } from './run.ts';
 import { imageId, images, writeImageBoms, writePackageBoms } from './sbom.ts';
 
-const usage = `pnpm run supply-chain sbom   [--out FOLDER]               CycloneDX of each package, and of each image that the engine has
-pnpm run supply-chain keys   --key FILE                   a new Ed25519 key pair: FILE and FILE.pub
-pnpm run supply-chain attest --key FILE [--out FOLDER]    signs the provenance of those files and images
-pnpm run supply-chain verify --key FILE.pub [--out FOLDER]  checks signature, files and images
+const usage = `npm run -s supply-chain -- sbom   [--out FOLDER]               CycloneDX of each package, and of each image that the engine has
+npm run -s supply-chain -- keys   --key FILE                   a new Ed25519 key pair: FILE and FILE.pub
+npm run -s supply-chain -- attest --key FILE [--out FOLDER]    signs the provenance of those files and images
+npm run -s supply-chain -- verify --key FILE.pub [--out FOLDER]  checks signature, files and images
 
 FOLDER is release where it is not given.
 `;
@@ -44,7 +44,7 @@ const commands: Readonly<Record<string, Command>> = {
   attest: (folder, key) => {
     const privateKey = createPrivateKey(readFileSync(key));
     const subjects = [...bomsIn(folder).map((name) => subject(name, fileDigest(folder, name)!)), ...imageSubjects()];
-    if (subjects.length === 0) throw new Error(`${folder} has no bills of materials: pnpm run supply-chain sbom`);
+    if (subjects.length === 0) throw new Error(`${folder} has no bills of materials: npm run -s supply-chain -- sbom`);
     const envelope = attest(subjects, source(), { privateKey, publicKey: createPublicKey(privateKey) });
     writeFileSync(join(folder, ATTESTATION), `${JSON.stringify(envelope, undefined, 2)}\n`);
     print(`${subjects.length} files and images attested in ${join(folder, ATTESTATION)}`);

@@ -98,7 +98,7 @@ function start(module: URL, env: Readonly<Record<string, string>>, options: read
   return child;
 }
 
-/** The operator's commands, as `pnpm probe:…` runs them. */
+/** The operator's commands, as `npm run -s probe:…` runs them. */
 async function admin(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
   const program = ['--conditions=source', '--no-warnings', fileURLToPath(main('coordinator', 'probes/admin-main'))];
   const { stdout } = await promisify(execFile)(process.execPath, [...program, ...args], {

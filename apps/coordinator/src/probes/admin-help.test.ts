@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 
-/** The program itself, as `pnpm probe:<command>` starts it, without any setting. */
+/** The program itself, as `npm run -s probe:<command>` starts it, without any setting. */
 function run(...args: readonly string[]): {
   readonly status: number | null;
   readonly stdout: string;
