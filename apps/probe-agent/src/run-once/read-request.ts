@@ -4,10 +4,10 @@ import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagno
 import { judgeTarget, type TargetPolicy } from '@vantage/target-policy';
 import { Ajv } from 'ajv';
 
-/** Flags beside those of the check type. */
+/** Flags beside those of the check type, none with the name of an option: `--trace` is one of dns. */
 export const runFlags = {
   json: { type: 'boolean', description: 'The result as the API gives it, and nothing else.' },
-  trace: {
+  verbose: {
     type: 'boolean',
     description: 'What the run asks for and what it knows so far, as it goes, on standard error.',
   },
@@ -39,7 +39,7 @@ export function readRequest([type, ...words]: readonly string[], policy: TargetP
   if (faults.length > 0) return { kind: 'invalid', faults };
   const read = readParams(checkTypes[type], { host, ...fields, options }, policy);
   if ('faults' in read) return { kind: 'invalid', faults: read.faults };
-  const request = { type, params: read.params, isJson: values['json'] === true, isTraced: values['trace'] === true };
+  const request = { type, params: read.params, isJson: values['json'] === true, isTraced: values['verbose'] === true };
   return { kind: 'run', request };
 }
 

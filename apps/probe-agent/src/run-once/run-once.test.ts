@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-import { resultSchema, type AnyCheckType } from '@vantage/contract';
+import { paramsSchema, resultSchema, type AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
@@ -10,6 +10,7 @@ import { Ajv } from 'ajv';
 import { silent } from '../../test/fakes.ts';
 import { readMeasuringConfig } from '../config.ts';
 import { openParts } from '../open-parts.ts';
+import { runFlags } from './read-request.ts';
 import { runOnce } from './run-once.ts';
 
 interface Ended {
@@ -61,7 +62,7 @@ describe('one check from the shell of the probe’s machine', () => {
   afterAll(() => void server.close());
 
   it('is run without Redis, with the result that the API would give of this probe', async () => {
-    const words = ['run', 'tcp', '127.0.0.1', String(port), '--attempts', '2', '--json', '--trace'];
+    const words = ['run', 'tcp', '127.0.0.1', String(port), '--attempts', '2', '--json', '--verbose'];
     const { status, output, errors } = await agent(words);
 
     const result: unknown = JSON.parse(output);
@@ -129,8 +130,19 @@ describe('one check from the shell of the probe’s machine', () => {
     expect(setting.status).toBe(1);
   });
 
+  it('has no flag of its own with the name of an option, which it would hide or set', () => {
+    const options = Object.values<AnyCheckType>(checkTypes).flatMap((checkType) =>
+      Object.keys(
+        (paramsSchema(checkType) as { properties: { options: { properties: object } } }).properties.options.properties,
+      ),
+    );
+
+    expect(options).toContain('trace');
+    expect(Object.keys(runFlags).filter((flag) => options.includes(flag))).toEqual([]);
+  });
+
   it('has help for itself and for each type', async () => {
     expect((await run(['--help'])).output).toMatch(/without Redis.*traceroute/s);
-    expect((await run(['dns', '--help'])).output).toMatch(/vantage-agent run dns NAME .*--trace/s);
+    expect((await run(['dns', '--help'])).output).toMatch(/vantage-agent run dns NAME .*--trace.*--verbose/s);
   });
 });

@@ -119,7 +119,7 @@ function helpText(of: CheckTypeName | undefined): string {
   return `Runs one check on this machine as the agent would, without Redis. The environment has the agent's settings,
 such as TARGET_ALLOW=127.0.0.0/8; those of Redis and of the probe are not needed.
 
-  vantage-agent run TYPE HOST [flags]     such as: vantage-agent run tcp example.com --port 443 --trace
+  vantage-agent run TYPE HOST [flags]     such as: vantage-agent run tcp example.com --port 443 --verbose
 
 ${types.join('')}
 ${helpRows(runFlags)}
