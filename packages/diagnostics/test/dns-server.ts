@@ -31,11 +31,13 @@ export interface DnsServerOptions {
   readonly address?: string;
   /** 0 or nothing: a free one. */
   readonly port?: number;
+  /** Its port refuses connections over TCP. */
+  readonly udpOnly?: boolean;
 }
 
 /** A name server over UDP and TCP on the same port of loopback. */
 export async function startDnsServer(answer: AnswerDns, options: DnsServerOptions = {}): Promise<DnsServer> {
-  const { address = '127.0.0.1', port = 0 } = options;
+  const { address = '127.0.0.1', port = 0, udpOnly = false } = options;
   const queries: { via: Via; query: WireQuery }[] = [];
   const answered = recorded(answer, queries);
   const tcp = createServer((socket) => serveStream(socket, (query) => answered(query, 'tcp')));
@@ -46,12 +48,13 @@ export async function startDnsServer(answer: AnswerDns, options: DnsServerOption
   const chosen = await listen(tcp, port === 0 ? await freePort() : port, address);
   udp.bind(chosen, address);
   await once(udp, 'listening');
+  if (udpOnly) await closeServer(tcp);
   return {
     port: chosen,
     queries,
     close: async () => {
       udp.close();
-      await closeServer(tcp);
+      if (!udpOnly) await closeServer(tcp);
     },
   };
 }

@@ -180,6 +180,9 @@ function resolved(host: string, type: string, up: readonly Report<ResultOf<'dns'
   if (has('alias')) return `${host} is an alias, with no records of type ${type} in the answer, as seen`;
   const aliases = unique(read.flatMap((answer) => answer?.canonicalName ?? []));
   const [alias] = aliases;
+  if (alias === undefined && !up.some(({ result }) => result.authority?.some((record) => record.type === 'SOA'))) {
+    return `${host} has no records of type ${type}, by an answer without the SOA that proves it, as seen`;
+  }
   if (alias === undefined) return `${host} exists, without records of type ${type}, as seen`;
   const end = aliases.length === 1 ? `of ${shown(alias, 120)}, which` : 'of names that';
   return `${host} is an alias ${end} ${aliases.length === 1 ? 'has' : 'have'} no records of type ${type}, as seen`;

@@ -79,7 +79,7 @@ export function reasonOf(report: Report): string {
   const result = report.result as ResultOf<'dns'>;
   const reason = resolverReason(result) ?? reasonOfAny(report);
   // A trace asks no resolver.
-  if (result.trace !== undefined) return reason.replace(/^the resolver /, 'a name server of the zone ');
+  if (result.trace !== undefined) return reason.replace(/\bthe resolver\b/, 'a name server of the zone');
   const { recordType, resolver } = result;
   const isResolvers = recordType !== undefined && typeof resolver === 'string' && isUnanswered(result);
   return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${shown(resolver)}`) : reason;

@@ -38,6 +38,7 @@ const refusedBy = bad(
   { ...asked, rcode: 'REFUSED', answerKind: 'error' as const },
   { source: 'resolver', phase: 'response' },
 );
+const soa = { name: 'com.', type: 'SOA', ttl: 60, data: 'ns.com. host.com. 1 2 3 4 5' };
 const cutAndUnheard = { ...unheard, rcode: 'NOERROR', answerKind: 'truncated' as const };
 
 const extended = (code: number, name: string) => ({
@@ -265,7 +266,15 @@ describe('the headline', () => {
     ],
     [
       'example.com exists, without records of type A, as seen from both probes.',
+      summaryOf('dns', each('fra-1 ber-1', dns([], { authority: [soa] }))),
+    ],
+    [
+      'example.com has no records of type A, by an answer without the SOA that proves it, as seen from both probes.',
       summaryOf('dns', each('fra-1 ber-1', dns([]))),
+    ],
+    [
+      'example.com exists, without records of type A, as seen from both probes.',
+      summaryOf('dns', { 'fra-1': dns([]), 'ber-1': dns([], { authority: [soa] }) }),
     ],
     [
       'example.com is reached from the one probe that could measure (round trip 5 ms).',
@@ -326,6 +335,7 @@ describe('the headline', () => {
         ['the resolver 192.0.2.1 did not answer: the TLS handshake failed', unshaken],
         ['the answer of the resolver 192.0.2.1 was no valid DNS message', noMessage],
         ['the resolver 192.0.2.1 refused to answer (REFUSED)', refusedBy],
+        ['the answer over UDP of the resolver 192.0.2.1 was cut off (TC), and TCP failed', cutAndUnheard],
         ['the resolver could not be reached', { ...unreachable, resolver: null }],
       ] as const
     ).map(([why, result]): [string, Summary] => [

@@ -58,6 +58,8 @@ async function askOnce(
   const asked = await askUdp(server, prepared, options, signal);
   if (!asked.truncated) return asked;
   const whole = await askTcp(server, prepared, signal);
+  if (whole.answer !== null) return whole;
   // A failure keeps what came before it.
-  return whole.answer === null ? { answer: asked.answer, failure: whole.failure } : whole;
+  const message = `The answer over UDP was cut off (TC), and TCP failed. ${whole.failure.message}`;
+  return { answer: asked.answer, failure: { ...whole.failure, message } };
 }

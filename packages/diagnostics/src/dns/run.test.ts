@@ -137,6 +137,22 @@ describe('a dns check', () => {
     expect(problemsOf(outcome)).toEqual([]);
   });
 
+  it('says of a resolver whose answer is cut off that it answered, and that TCP fails', async () => {
+    const cutOff: AnswerDns = (query) => [respond(query, { flags: FLAGS.rd | FLAGS.ra | FLAGS.tc })];
+    const server = await listen(cutOff, '127.0.0.1', true);
+
+    const outcome = await runDns(params(), ownResolver(server));
+
+    expect(outcome).toMatchObject({
+      ...{ result: 'failure', rcode: 'NOERROR', answerKind: 'truncated' },
+      error: {
+        code: 'dns_resolver_unreachable',
+        message: expect.stringMatching(/^The answer over UDP was cut off \(TC\), and TCP failed\. The resolver /),
+      },
+    });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
   it('takes an extended rcode from EDNS', async () => {
     const server = await listen((query) => [respond(query, { rcode: 7, additional: [optRecord([], 0x01_00_00_00)] })]);
 
@@ -542,8 +558,8 @@ function problemsOf(outcome: object): unknown[] {
   return [...Value.Errors(resultSchema(dns), { ...outcome, startedAt: now, finishedAt: now })];
 }
 
-async function listen(answer: AnswerDns, address = '127.0.0.1'): Promise<DnsServer> {
-  const server = await startDnsServer(answer, { address });
+async function listen(answer: AnswerDns, address = '127.0.0.1', udpOnly = false): Promise<DnsServer> {
+  const server = await startDnsServer(answer, { address, udpOnly });
   servers.push(server);
   return server;
 }

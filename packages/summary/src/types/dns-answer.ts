@@ -109,7 +109,9 @@ export function dnsReason(result: Dns): string | undefined {
     case 'filtered':
       return `the resolver filtered the answer (${filterOf(result) ?? 'RFC 8914'})`;
     case 'truncated':
-      return error?.code === 'dns_no_answer' ? 'the answer was cut off (TC)' : undefined;
+      return error?.code === 'dns_no_answer'
+        ? 'the answer was cut off (TC)'
+        : 'the answer over UDP of the resolver was cut off (TC), and TCP failed';
     case 'foreign':
       return 'the answer held only records that were not asked for';
     case 'loop':
