@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { brotliCompressSync, zstdCompressSync } from 'node:zlib';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { checkOf, problemsOf } from '../../test/http.ts';
 import { servers } from '../../test/loopback.ts';
+import { sendHttp2 } from './http2.ts';
+import { receive } from './receive.ts';
 
 const { startRaw, closeAll } = servers();
 
@@ -14,6 +17,42 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const MEBIBYTE = 1024 * 1024;
 /** What a check may add to the memory of the process, with the server in the same: a flood is a hundred times that. */
 const MEMORY_BYTES = 96 * MEBIBYTE;
+
+describe('what comes without a head', () => {
+  it('is read to one mebibyte and no piece further, however fast it comes', async () => {
+    const request = {
+      url: new URL('http://192.0.2.1/'),
+      method: 'GET',
+      headers: [],
+      maxBodyBytes: 1,
+      followsRedirects: false,
+    } as const;
+    const pings = Buffer.concat(
+      Array.from({ length: 1_024 }, () => Buffer.from('0000080600000000000000000000000000', 'hex')),
+    );
+    const socket = new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
+    let received = 0;
+    const bounds = { bodyCapOf: () => 1, maxBodyBytes: 1, limitReceived: () => undefined };
+    const answered = receive(
+      (sink) => sendHttp2(socket as Socket, request, sink),
+      () => received,
+      bounds,
+      new AbortController().signal,
+      () => undefined,
+    );
+
+    // An empty SETTINGS frame comes first.
+    socket.emit('data', Buffer.from('000000040000000000', 'hex'));
+    // All in one turn, in which no timer runs.
+    while (!socket.destroyed && received < 64 * MEBIBYTE) {
+      received += pings.length;
+      socket.emit('data', pings);
+    }
+
+    expect(received).toBeLessThanOrEqual(MEBIBYTE + pings.length);
+    expect((await answered).failure?.message).toBe('The target sent 1 MiB and no head of an answer.');
+  });
+});
 
 describe('a flood by HTTP/1.1', () => {
   it.each<[string, string, string, string]>([

@@ -27,7 +27,10 @@ export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): S
     deviation: sink.deviation,
     reply: (frame) => void socket.write(frame),
   });
-  socket.on('data', reader.push);
+  socket.on('data', (bytes: Buffer) => {
+    reader.push(bytes);
+    sink.received();
+  });
   socket.on('end', reader.close);
   socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
   socket.on('close', () => sink.fail(connectionClosed));

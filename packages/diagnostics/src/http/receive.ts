@@ -10,6 +10,7 @@ import type { PeerError } from './http2-reader.ts';
 const MIN_RECEIVED_BYTES = 1024 * 1024;
 /** A chunk of one byte takes six. */
 const RECEIVED_PER_BODY_BYTE = 8;
+/** For records of TLS that carry nothing; all else is looked at as it comes. */
 const LOOK_AT_RECEIVED_EVERY_MS = 50;
 /** Interim (1xx) answers before which a target has to come to the point. */
 const MAX_INTERIM = 16;
@@ -40,6 +41,8 @@ export interface HeadSeen {
 
 /** Where a reader of one version of HTTP puts what it reads. Each is safe to call after the answer is settled. */
 export interface AnswerSink {
+  /** Bytes have come, whatever they are. */
+  readonly received: () => void;
   readonly firstByte: () => void;
   readonly interim: () => void;
   readonly head: (head: Head) => void;
@@ -143,6 +146,7 @@ export function receive(
     };
 
     const sink: AnswerSink = {
+      received: lookAtReceived,
       firstByte: () => {
         firstByteMs ??= since();
       },
