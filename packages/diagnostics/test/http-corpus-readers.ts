@@ -9,6 +9,7 @@ import { launch } from 'puppeteer';
 import { frameReader, frameTypes } from '../src/http/http2-frames.ts';
 import type { FrameAnswer } from './http2-corpus.ts';
 import type { RawAnswer } from './http-corpus.ts';
+import { undisturbed } from './undisturbed.ts';
 
 /** What a program makes of an answer: `200 2` is a status and the bytes of the body; else why it refuses it. */
 export type Verdict = string;
@@ -124,14 +125,7 @@ export async function startChromium(executablePath: string): Promise<Chromium> {
     const { body, base64Encoded } = await session.send('Network.getResponseBody', { requestId: id });
     return `${status} ${Buffer.from(body, base64Encoded ? 'base64' : 'utf8').length}`;
   };
-  /** An interface of the machine came or went, as those of other tests do: that says nothing of the server. */
-  const undisturbed = async (url: string): Promise<Verdict> => {
-    for (;;) {
-      const verdict = await ask(url);
-      if (verdict !== 'ERR_NETWORK_CHANGED') return verdict;
-    }
-  };
-  return { ask: undisturbed, close: () => browser.close() };
+  return { ask: (url) => undisturbed(() => ask(url)), close: () => browser.close() };
 }
 
 const run = promisify(execFile);

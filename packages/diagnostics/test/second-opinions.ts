@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { launch } from 'puppeteer';
 
 import type { Issued } from './certificate-mint.ts';
+import { undisturbed } from './undisturbed.ts';
 
 /** A server on loopback, and the name that it is asked by. */
 export interface Asked {
@@ -112,9 +113,7 @@ export async function chromiumOpinion({
           (response) => String(response?.status()),
           (error: unknown) => /ERR_[A-Z_]+/.exec(String(error))?.[0] ?? String(error),
         );
-      let seen = await open();
-      // An interface of the machine came or went, as those of other tests do: that says nothing of the server.
-      while (seen === 'ERR_NETWORK_CHANGED') seen = await open();
+      const seen = await undisturbed(open);
       await page.close();
       return seen;
     },
