@@ -103,7 +103,8 @@ function judgeTime({ start, answers, events }: CheckHistory, tally: Tally, conte
     const timedOut = Object.values(results).filter(({ error }) => error?.code === 'probe_timeout').length;
     tally.timedOut += timedOut;
     const starvedMs = context.lostWithin(start.at, completed.at);
-    if (timedOut > 0 && start.fault === CONTROL && starvedMs < STARVED_MS)
+    const isWithoutFault = start.fault === CONTROL && !isTouched(start.at, completed.at, context);
+    if (timedOut > 0 && isWithoutFault && starvedMs < STARVED_MS)
       breakRule(tally, 'control', `${idOf(start)} has results that timed out`);
   }
   tally.worstLatenessMs = Math.max(tally.worstLatenessMs, latenessMs);
@@ -121,6 +122,11 @@ function completion(
   if (answer !== undefined) return { at: answer.doneAt, body: answer.body as SeenCheck };
   const event = events.find(({ name }) => name === 'completed');
   return event === undefined ? undefined : { at: event.at, body: event.data as SeenCheck };
+}
+
+/** A check that begins at the end of the phase without a fault meets the next one. */
+function isTouched(from: number, to: number, { faults }: JudgeContext): boolean {
+  return faults.some((fault) => fault.name !== CONTROL && fault.from <= to && from <= fault.to);
 }
 
 function isStepped(from: number, to: number, { faults }: JudgeContext): boolean {

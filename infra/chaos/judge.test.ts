@@ -124,6 +124,15 @@ describe('a history without a broken promise', () => {
         read(12_100, both, 12_000),
       ],
     ],
+    [
+      'a check of the phase without a fault that the next fault reaches',
+      [
+        start({ fault: 'none' }),
+        fault([], 0, 1, 'none'),
+        fault(['probes'], 2_000, 4_000),
+        read(3_100, { x: timedOut, y: success }, 3_000),
+      ],
+    ],
     ['a step of the clock of the store', [start(), fault(['clock']), read(2_000, both, 3_600_000)]],
     [
       'a refusal in an outage of the store',
@@ -313,6 +322,10 @@ const cases: Readonly<
   control: [
     ['refused', [answer(5, 6, { status: 503, retryAfter: true, fault: 'none' })]],
     ['timed out', [start({ fault: 'none' }), read(3_100, { x: timedOut, y: success }, 3_000)]],
+    [
+      'timed out before the next fault',
+      [start({ fault: 'none' }), read(3_100, { x: timedOut, y: success }, 3_000), fault(['probes'], 3_200, 4_000)],
+    ],
   ],
   unanswered: [
     ['without any fault', [answer(5, 6, { error: 'socket hang up' })]],
