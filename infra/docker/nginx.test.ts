@@ -79,11 +79,12 @@ afterAll(async () => {
 function shipped(packages: string, inner: number, coordinator: number): string {
   const text = readFileSync(join(import.meta.dirname, 'nginx.conf'), 'utf8');
   const changes: readonly (readonly [string, string])[] = [
+    // First: the folders of those that follow may be below it.
+    ['/tmp/', `${folder}/`],
     [
       'include /etc/nginx/modules-enabled/*.conf;',
       `daemon off; master_process off; load_module ${packages}/usr/lib/nginx/modules/ngx_stream_module.so;`,
     ],
-    ['/tmp/', `${folder}/`],
     // The half requests last for as long as the test does.
     ['client_header_timeout 10s', 'client_header_timeout 300s'],
     ['rate=100r/s', 'rate=1r/s'],
