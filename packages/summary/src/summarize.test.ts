@@ -265,6 +265,14 @@ describe('the headline', () => {
       summaryOf('dns', { 'fra-1': dns(['MX 10 mx.example.com.'], { recordType: 'MX' }) }),
     ],
     [
+      'example.com does not resolve (A) from any of 2 probes: the name does not exist.',
+      summaryOf('dns', each('fra-1 ber-1', dns('NXDOMAIN', { answerKind: 'nxdomain', authority: [soa] }))),
+    ],
+    [
+      'example.com does not resolve (A) from any of 2 probes: an answer without the SOA that proves it says that the name does not exist.',
+      summaryOf('dns', each('fra-1 ber-1', dns('NXDOMAIN', { answerKind: 'nxdomain', authority: [] }))),
+    ],
+    [
       'example.com exists, without records of type A, as seen from both probes.',
       summaryOf('dns', each('fra-1 ber-1', dns([], { authority: [soa] }))),
     ],

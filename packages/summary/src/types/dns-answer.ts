@@ -117,7 +117,11 @@ export function dnsReason(result: Dns): string | undefined {
     case 'loop':
       return 'its aliases lead in a circle';
     case 'nxdomain':
-      return alias === undefined ? undefined : `it is an alias of ${alias}, which does not exist`;
+      if (alias !== undefined) return `it is an alias of ${alias}, which does not exist`;
+      // Filters and captive networks answer so of names that exist.
+      return result.authority?.some(({ type }) => type === 'SOA') === false
+        ? 'an answer without the SOA that proves it says that the name does not exist'
+        : undefined;
     case 'answer':
     case 'alias':
     case 'nodata':
