@@ -93,15 +93,18 @@ describe('lines to a pipe', () => {
     expect(status).toBe(0);
   });
 
-  it('are all there when the program ends at once', async () => {
-    const program = start(`
-      const output = openTextOutput(1);
-      process.on('exit', output.flushSync);
-      for (let sent = 0; sent < 5; sent += 1) output.write('line ' + sent + '\\n');
-      process.exit(0);
-    `);
+  it('are all there, in their order, when the program ends at once', async () => {
+    const ends = Array.from({ length: 8 }, async () => {
+      const program = start(`
+        const output = openTextOutput(1);
+        process.on('exit', output.flushSync);
+        for (let sent = 0; sent < 5; sent += 1) output.write('line ' + sent + '\\n');
+        process.exit(0);
+      `);
+      return text(program.stdout);
+    });
 
-    expect(await text(program.stdout)).toBe('line 0\nline 1\nline 2\nline 3\nline 4\n');
+    expect(await Promise.all(ends)).toEqual(ends.map(() => 'line 0\nline 1\nline 2\nline 3\nline 4\n'));
   });
 
   it('are dropped where the reader has gone, and the program runs on', async () => {

@@ -1,10 +1,10 @@
-import { constants, fstatSync, openSync, write as writeFile, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 
-/** Lines on their way to a file, a pipe or a terminal. A full disk or a reader that stands still costs lines, never time. */
+/** Lines on their way to a file, a pipe or a terminal. A full disk or a reader that stands still costs lines, not time. */
 export interface TextOutput {
-  /** Never blocks, never throws. The line ends with a line feed. */
+  /** Waits for no reader and never throws. The line ends with a line feed. */
   readonly write: (line: string) => void;
   /** Lines that could not be written, since the start. */
   readonly dropped: () => number;
@@ -24,26 +24,26 @@ export interface TextOutputOptions {
   readonly onResumed?: (lines: DroppedLines) => void;
 }
 
-interface Batch {
-  readonly bytes: Buffer;
-  written: number;
-  /** True while the system has it. */
-  inFlight: boolean;
-}
-
-/** Lines that wait, in characters: some thousand. */
-const MAX_WAITING = 1_048_576;
+/** Bytes that wait: some thousand lines. */
+const MAX_WAITING_BYTES = 1_048_576;
 const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 200;
 const LINE_FEED = 0x0a;
 
+/**
+ * Every write is synchronous, to a descriptor that refuses instead of blocking: a write in the hands of another thread
+ * could come after those that the end of the process makes.
+ */
 export function openTextOutput(descriptor: number, { onResumed }: TextOutputOptions = {}): TextOutput {
   const target = withoutBlocking(descriptor);
-  let waiting: string[] = [];
-  let waitingLength = 0;
-  let batch: Batch | undefined;
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
   /** The last line written lacks its end. */
   let isTorn = false;
+  /** What waits goes on where the last write stopped. */
+  let isContinued = false;
+  let retry: NodeJS.Timeout | undefined;
+  let retryMs = FIRST_RETRY_MS;
   let [dropped, unreported, cause] = [0, 0, ''];
 
   const drop = (lines: number, why: string): void => {
@@ -51,43 +51,36 @@ export function openTextOutput(descriptor: number, { onResumed }: TextOutputOpti
     unreported += lines;
     cause = why;
   };
+  const wait = (bytes: Buffer): void => {
+    waiting.push(bytes);
+    waitingBytes += bytes.length;
+  };
   const takeWaiting = (): Buffer => {
-    const bytes = Buffer.from(`${isTorn ? '\n' : ''}${waiting.join('')}`);
-    [waiting, waitingLength] = [[], 0];
+    const lineEnd = isTorn && !isContinued ? [Buffer.of(LINE_FEED)] : [];
+    const bytes = Buffer.concat([...lineEnd, ...waiting]);
+    [waiting, waitingBytes, isContinued] = [[], 0, false];
     return bytes;
   };
   const advance = (): void => {
-    if (batch !== undefined || waiting.length === 0) return;
-    batch = { bytes: takeWaiting(), written: 0, inFlight: false };
-    send(batch, FIRST_RETRY_MS);
-  };
-  const end = (over: Batch): void => {
-    batch = undefined;
-    // A batch of which nothing arrived has not changed how the last line ends.
-    if (over.written > 0) isTorn = over.bytes[over.written - 1] !== LINE_FEED;
-    advance();
-  };
-  const send = (sent: Batch, retryMs: number): void => {
-    sent.inFlight = true;
-    writeFile(target, sent.bytes, sent.written, sent.bytes.length - sent.written, null, (error, count) => {
-      sent.inFlight = false;
-      if (error?.code === 'EAGAIN') {
-        setTimeout(() => send(sent, Math.min(retryMs * 2, LONGEST_RETRY_MS)), retryMs).unref();
-        return;
-      }
-      if (error !== null) {
-        drop(countLines(sent.bytes.subarray(sent.written)), error.code ?? error.message);
-        return end(sent);
-      }
-      sent.written += count;
-      if (sent.written < sent.bytes.length) return send(sent, FIRST_RETRY_MS);
-      end(sent);
-      report();
-    });
+    retry = undefined;
+    if (waiting.length === 0) return;
+    const lineEnd = isTorn && !isContinued ? 1 : 0;
+    const bytes = takeWaiting();
+    const { written, error } = writeWhatFits(target, bytes);
+    if (written > 0) {
+      isTorn = bytes[written - 1] !== LINE_FEED;
+      retryMs = FIRST_RETRY_MS;
+    }
+    if (error === 'EAGAIN') {
+      wait(bytes.subarray(written));
+      isContinued = true;
+      retry = setTimeout(advance, retryMs).unref();
+      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+    } else if (error === undefined) report();
+    else drop(countLines(bytes.subarray(Math.max(written, lineEnd))), error);
   };
   const report = (): void => {
-    // Not into a queue that is nearly full, where the report would be the next line to be dropped.
-    if (unreported === 0 || waitingLength > MAX_WAITING / 2) return;
+    if (unreported === 0) return;
     const lines = { dropped: unreported, cause };
     unreported = 0;
     onResumed?.(lines);
@@ -95,17 +88,13 @@ export function openTextOutput(descriptor: number, { onResumed }: TextOutputOpti
 
   return {
     write: (line) => {
-      if (waitingLength + line.length > MAX_WAITING) return drop(1, 'EAGAIN');
-      waiting.push(line);
-      waitingLength += line.length;
-      advance();
+      const bytes = Buffer.from(line);
+      if (waitingBytes + bytes.length > MAX_WAITING_BYTES) return drop(1, 'EAGAIN');
+      wait(bytes);
+      if (retry === undefined) advance();
     },
     dropped: () => dropped,
-    flushSync: () => {
-      // What the system has already is written by the time the process is gone.
-      const left = batch === undefined || batch.inFlight ? [] : [batch.bytes.subarray(batch.written)];
-      tryWrite(target, Buffer.concat([...left, takeWaiting()]));
-    },
+    flushSync: () => void writeWhatFits(target, takeWaiting()),
   };
 }
 
@@ -135,10 +124,13 @@ function countLines(bytes: Buffer): number {
   return lines;
 }
 
-function tryWrite(descriptor: number, bytes: Buffer): void {
+/** `error` is the system's code for why not all was written. */
+function writeWhatFits(descriptor: number, bytes: Buffer): { readonly written: number; readonly error?: string } {
+  let written = 0;
   try {
-    for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
-  } catch {
-    // A full disk, or a reader that stands still: there is no time left to wait for either.
+    while (written < bytes.length) written += writeSync(descriptor, bytes, written);
+    return { written };
+  } catch (error) {
+    return { written, error: (error as NodeJS.ErrnoException).code ?? String(error) };
   }
 }
