@@ -85,7 +85,7 @@ function probes() {
 }
 
 function admin(args, more = {}) {
-  const { status } = spawnSync(process.execPath, ['dist/probes/admin-main.js', ...args], {
+  const { status } = spawnSync(process.execPath, ['dist/admin/main.js', ...args], {
     env: { ...process.env, ...more },
     stdio: 'inherit',
   });

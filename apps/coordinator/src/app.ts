@@ -4,8 +4,8 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
 import type { Checks } from './checks/checks.ts';
-import type { FirstAnswers } from './checks/first-answers.ts';
-import type { LiveChecks } from './checks/live.ts';
+import type { FirstAnswers } from './checks/create/idempotency-store.ts';
+import type { LiveChecks } from './checks/read/live-check.ts';
 import { answerNotFound, answerProblems } from './http/answer-problem.ts';
 import { dropForwardedPorts } from './http/client-address.ts';
 import { followCheck } from './http/endpoints/check-events.ts';
@@ -27,7 +27,7 @@ import type { TargetLimits } from './http/limits/target-axes.ts';
 import { createLinks } from './http/links.ts';
 import { createDocument } from './http/openapi/document.ts';
 import { createRequestReader, type JudgeTarget } from './http/requests/accept-request.ts';
-import type { ProbeList } from './probes/probes.ts';
+import type { ProbeList } from './probes/registry/probe-list.ts';
 
 /** Requests a minute of one client, per endpoint. */
 export interface RateLimits {

@@ -5,10 +5,10 @@ import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 import { describe, expect, it } from '@jest/globals';
 
 import { quiet } from '../test/core-bed.ts';
-import { acceptResult } from './checks/accept-result.ts';
-import { createResultValidators } from './checks/result-validators.ts';
-import { describeProbe } from './probes/probe-status.ts';
-import { createProbeValidators } from './probes/probe-validators.ts';
+import { acceptResult } from './checks/ingest/validate-result.ts';
+import { createResultValidators } from './checks/ingest/result-validators.ts';
+import { describeProbe } from './probes/registry/probe-status.ts';
+import { createProbeValidators } from './probes/registry/probe-validators.ts';
 
 /** The wire of a release, as it was: never changed when the code is. */
 const file = new URL('../../../packages/contract/test/release-0.1.json', import.meta.url);

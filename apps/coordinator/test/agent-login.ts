@@ -4,8 +4,8 @@ import { freePort } from '@vantage/redis-server';
 import { certificateText } from '@vantage/settings';
 import { Redis } from 'ioredis';
 
-import { readAdminConfig } from '../src/probes/admin-config.ts';
-import { runProbeAdmin } from '../src/probes/admin.ts';
+import { readAdminConfig } from '../src/admin/config.ts';
+import { runProbeAdmin } from '../src/admin/commands.ts';
 import { until, type CoreBed } from './core-bed.ts';
 
 export interface AgentEnvironment {

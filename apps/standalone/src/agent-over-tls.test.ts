@@ -100,7 +100,7 @@ function start(module: URL, env: Readonly<Record<string, string>>, options: read
 
 /** The operator's commands, as `npm run -s probe:…` runs them. */
 async function admin(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
-  const program = ['--conditions=source', '--no-warnings', fileURLToPath(main('coordinator', 'probes/admin-main'))];
+  const program = ['--conditions=source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
   const { stdout } = await promisify(execFile)(process.execPath, [...program, ...args], {
     env: {
       ...{ PATH: process.env['PATH'], REDIS_TLS_FOLDER: join(folder, 'tls') },

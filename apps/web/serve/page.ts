@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
+import { isCheckId } from '@vantage/contract';
+
 /** The built page: its document and its files, in memory, each ready to be sent. */
 export interface Page {
   /** The paths of the files, such as `/assets/index-4f3a.js`. */
@@ -64,8 +66,6 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 };
 
-const CHECK_ID = /^[A-Za-z0-9_-]{22}$/;
-
 /**
  * Reads the page that the set-up has built.
  *
@@ -88,7 +88,7 @@ export function openPage(publicUrl: string, folder: string = builtFolder()): Pag
   return {
     files: [...kept.keys()],
     document: (request, checkId) => {
-      if (checkId === undefined || !CHECK_ID.test(checkId)) return answer(plain, request);
+      if (checkId === undefined || !isCheckId(checkId)) return answer(plain, request);
       const link = `<p><a href="${escape(basePath)}/check/${checkId}/results">The results of this check as JSON</a></p>`;
       return answer(keepDocument(template.replace(CHECK_LINK, link)), request);
     },

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 import { agentUser } from '@vantage/contract';
 
-import { MOST_CONNECTIONS } from '../../../apps/coordinator/src/probes/agent-connections.ts';
+import { MOST_CONNECTIONS } from '../../../apps/coordinator/src/probes/access/connection-quota.ts';
 import { attacks, encode, THIEF } from './attacks.ts';
 
 const [port = '', password = '', index = ''] = process.argv.slice(2);

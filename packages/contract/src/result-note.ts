@@ -1,3 +1,5 @@
+import { CHECK_ID_PATTERN } from './words.ts';
+
 /**
  * What an agent may say with the hint that its stream has something new: the one final result that it has just sent
  * there. Whoever gets it can show it without reading the stream first. It may be lost, and the entry in the stream stands.
@@ -13,7 +15,7 @@ export interface ResultNote {
 /** A larger result goes by the stream alone: each coordinator is sent every hint. Characters. */
 export const MAX_NOTE_LENGTH = 16_384;
 
-const NOTE = /^final ([A-Za-z0-9_-]{22}) (-|[0-9a-f-]{1,128}) (\{.*\})$/s;
+const NOTE = new RegExp(`^final (${CHECK_ID_PATTERN}) (-|[0-9a-f-]{1,128}) (\\{.*\\})$`, 's');
 
 /** A hint that says no more than that there is something. */
 export const BARE_HINT = '1';

@@ -9,8 +9,10 @@ export const probeIdSchema = Type.String({
 });
 
 /** 128 random bits, base64url without padding. Also the BullMQ job id. New ones do not begin with `-`. */
+export const CHECK_ID_PATTERN = '[A-Za-z0-9_-]{22}';
+
 export const checkIdSchema = Type.String({
-  pattern: '^[A-Za-z0-9_-]{22}$',
+  pattern: `^${CHECK_ID_PATTERN}$`,
   maxLength: 22,
   description: 'Identifier of a check: 128 random bits, URL-safe.',
 });
@@ -51,6 +53,13 @@ export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(sch
 export type ProbeId = Static<typeof probeIdSchema>;
 export type CheckId = Static<typeof checkIdSchema>;
 export type Family = Static<typeof familySchema>;
+
+const checkId = new RegExp(`^${CHECK_ID_PATTERN}$`);
+
+/** True if a check can have this id; the store is not asked for others. */
+export function isCheckId(id: string): boolean {
+  return checkId.test(id);
+}
 
 /** Rounds a duration to the three decimals of the wire. */
 export function roundMs(milliseconds: number): number {

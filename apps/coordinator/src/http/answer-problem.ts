@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 
-import { CheckEvicted, QueuesFull, StoreUnavailable } from '../checks/checks.ts';
+import { CheckEvicted, QueuesFull, StoreUnavailable } from '../redis/store-errors.ts';
 import { exchangeOf } from './exchange.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';

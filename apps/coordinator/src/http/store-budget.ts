@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../checks/checks.ts';
+import { StoreUnavailable } from '../redis/store-errors.ts';
 import { inTime } from './in-time.ts';
 
 /** A caller is told within two seconds that the store does not answer: the count of its limit and the answer together. */

@@ -16,7 +16,7 @@ import {
   until,
   type CoreBed,
 } from '../../test/core-bed.ts';
-import { ensureTls } from './tls/tls-folder.ts';
+import { ensureTls } from '../admin/tls/tls-folder.ts';
 
 // What is counted is waited for, however busy the machine is.
 jest.setTimeout(120_000);

@@ -1,7 +1,7 @@
 import { askMastership, isWatched, masterOf, mastersOf, serverOf, type Mastership } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-import { StoreUnavailable } from '../checks/checks.ts';
+import { StoreUnavailable } from './store-errors.ts';
 import type { Log } from './log.ts';
 
 export interface ReplicaWaitOptions {

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-import { CheckEvicted, QueuesFull, StoreUnavailable } from '../checks/checks.ts';
+import { CheckEvicted, QueuesFull, StoreUnavailable } from './store-errors.ts';
 
 /**
  * Replies by which a server says that it cannot serve now, whatever the command: no memory, a replica, a disk that

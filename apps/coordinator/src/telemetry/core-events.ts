@@ -1,4 +1,4 @@
-import { createCounters, type Counters } from '../checks/counters.ts';
+import { createCounters, type Counters } from '../checks/store/counters.ts';
 
 /** What the core counts, as values of the label `event`. */
 export function eventCounts(counters: Readonly<Counters>): Readonly<Record<string, number>> {

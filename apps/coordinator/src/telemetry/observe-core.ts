@@ -1,10 +1,10 @@
 import { followCounts, type Metrics } from '@vantage/telemetry';
 
 import type { Checks } from '../checks/checks.ts';
-import type { FinalResult } from '../checks/final-result.ts';
+import type { FinalResult } from '../checks/ingest/committed-result.ts';
 import type { Core } from '../core.ts';
-import type { KnownProbe } from '../probes/probe-status.ts';
-import { statusOf } from '../probes/probe-status.ts';
+import type { KnownProbe } from '../probes/registry/probe-status.ts';
+import { statusOf } from '../probes/registry/probe-status.ts';
 import { eventCounts } from './core-events.ts';
 import type { coordinatorMetrics } from './declared.ts';
 import type { RequestObserver, SeenRequest } from './observe-requests.ts';

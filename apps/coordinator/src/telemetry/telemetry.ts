@@ -11,9 +11,9 @@ import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 
 import type { Checks } from '../checks/checks.ts';
-import type { FinalResult } from '../checks/final-result.ts';
-import type { JobQueues } from '../checks/job-queues.ts';
-import type { StartCheck } from '../checks/start-check.ts';
+import type { FinalResult } from '../checks/ingest/committed-result.ts';
+import type { JobQueues } from '../checks/store/job-queues.ts';
+import type { StartCheck } from '../checks/create/enqueue-check.ts';
 import type { Core } from '../core.ts';
 import { coordinatorMetrics } from './declared.ts';
 import { countCreation, countFinal, countRequest, watchCore, type CoordinatorMetrics } from './observe-core.ts';

@@ -2,8 +2,8 @@ import type { Job } from '@vantage/contract';
 import type { TraceSpan, Tracing } from '@vantage/telemetry';
 import { describe, expect, it } from '@jest/globals';
 
-import type { NewCheck } from '../checks/check-records.ts';
-import type { NewJob, StartCheck } from '../checks/start-check.ts';
+import type { NewCheck } from '../checks/store/check-records.ts';
+import type { NewJob, StartCheck } from '../checks/create/enqueue-check.ts';
 import { traceStart } from './trace-checks.ts';
 
 const id = 'a'.repeat(22);

@@ -3,9 +3,9 @@ import type { SpanOptions, Tracing } from '@vantage/telemetry';
 import type { RequestHandler } from 'express';
 
 import type { Checks } from '../checks/checks.ts';
-import type { JobQueues } from '../checks/job-queues.ts';
-import type { StartCheck } from '../checks/start-check.ts';
-import type { FinalResult } from '../checks/final-result.ts';
+import type { JobQueues } from '../checks/store/job-queues.ts';
+import type { StartCheck } from '../checks/create/enqueue-check.ts';
+import type { FinalResult } from '../checks/ingest/committed-result.ts';
 import { routeOf } from './observe-requests.ts';
 
 /**

@@ -1,6 +1,7 @@
+import { isCheckId } from '@vantage/contract';
 import type { Request } from 'express';
 
-import type { LiveCheck, LiveChecks } from '../../checks/live.ts';
+import type { LiveCheck, LiveChecks } from '../../checks/read/live-check.ts';
 import { clientAddress } from '../client-address.ts';
 import { createEventFrames } from '../events/event-frames.ts';
 import { sendEvents, type Sending, type StreamTimes } from '../events/send-events.ts';
@@ -8,7 +9,6 @@ import { createStreamPlaces, type StreamBounds } from '../events/stream-places.t
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem } from '../problem.ts';
-import { isCheckId } from '../requests/check-id.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export interface CheckEventsOptions {

@@ -3,7 +3,8 @@ import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
 import { CHECK_ID, post, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
-import { CheckEvicted, StoreUnavailable, type Checks } from '../../checks/checks.ts';
+import type { Checks } from '../../checks/checks.ts';
+import { CheckEvicted, StoreUnavailable } from '../../redis/store-errors.ts';
 
 let bed: HttpBed | undefined;
 

@@ -1,8 +1,15 @@
-import type { Check, CheckStart } from '@vantage/contract';
+import { isCheckId, type Check, type CheckStart } from '@vantage/contract';
 import type { Request, Response } from 'express';
 
-import { StoreUnavailable, type AcceptedRequest, type AdmitCheck, type Checks } from '../../checks/checks.ts';
-import { KEY_WAIT_MS, noClaim, type Claim, type FirstAnswer, type FirstAnswers } from '../../checks/first-answers.ts';
+import type { AcceptedRequest, AdmitCheck, Checks } from '../../checks/checks.ts';
+import { StoreUnavailable } from '../../redis/store-errors.ts';
+import {
+  KEY_WAIT_MS,
+  noClaim,
+  type Claim,
+  type FirstAnswer,
+  type FirstAnswers,
+} from '../../checks/create/idempotency-store.ts';
 import { clientAddress } from '../client-address.ts';
 import { exchangeOf } from '../exchange.ts';
 import { afterPatience } from '../in-time.ts';
@@ -11,15 +18,12 @@ import type { Asked, Limit } from '../limits/rate-limit.ts';
 import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem } from '../problem.ts';
-import { isCheckId } from '../requests/check-id.ts';
 import { answerOnce, canonicalJson, claimKey, hasIdempotencyKey } from '../requests/idempotency-key.ts';
+import { readWait } from '../requests/read-wait.ts';
 import { readJson } from '../requests/read-json.ts';
 import { invalid } from '../requests/validate-request.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendJson } from './send-json.ts';
-
-/** Longest `?wait=`, seconds. */
-export const MAX_WAIT_SECONDS = 25;
 
 export interface CheckEndpointsOptions {
   readonly checks: Checks;
@@ -194,12 +198,4 @@ function cacheControl(check: Check, retentionSeconds: number): string {
   if (check.status !== 'completed') return 'no-store';
   const ageSeconds = Math.max(0, (Date.now() - Date.parse(check.completedAt ?? check.createdAt)) / 1000);
   return `public, max-age=${Math.max(0, Math.floor(retentionSeconds - ageSeconds))}, immutable`;
-}
-
-function readWait(request: Request): number {
-  const wait: unknown = request.query['wait'];
-  if (wait === undefined) return 0;
-  const seconds = typeof wait === 'string' && /^\d{1,2}(\.\d{1,3})?$/.test(wait) ? Number(wait) : Number.NaN;
-  if (seconds <= MAX_WAIT_SECONDS) return Math.round(seconds * 1000);
-  throw invalid([{ path: '?wait', message: `must be a number of seconds from 0 to ${MAX_WAIT_SECONDS}, given once` }]);
 }

@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 
-import { StoreUnavailable } from '../../checks/checks.ts';
+import { StoreUnavailable } from '../../redis/store-errors.ts';
 import { exchangeOf } from '../exchange.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import { HttpProblem } from '../problem.ts';

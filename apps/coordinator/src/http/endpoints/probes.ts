@@ -1,4 +1,4 @@
-import type { ProbeList } from '../../probes/probes.ts';
+import type { ProbeList } from '../../probes/registry/probe-list.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendJson } from './send-json.ts';

@@ -3,7 +3,8 @@ import { noScreenshot, type Screenshot } from '@vantage/contract';
 
 import { CHECK_ID, highLimits, startHttpBed, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
 import { blankPng } from '../../../test/photo.ts';
-import { StoreUnavailable, type Checks, type ScreenshotReading } from '../../checks/checks.ts';
+import type { Checks, ScreenshotReading } from '../../checks/checks.ts';
+import { StoreUnavailable } from '../../redis/store-errors.ts';
 
 const png = blankPng();
 const taken: Screenshot = { state: 'taken', probe: 'fra-1', reason: null };

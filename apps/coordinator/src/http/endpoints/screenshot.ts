@@ -1,7 +1,7 @@
+import { isCheckId } from '@vantage/contract';
 import type { Checks, ScreenshotReading } from '../../checks/checks.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import { HttpProblem } from '../problem.ts';
-import { isCheckId } from '../requests/check-id.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendTagged } from './send-json.ts';
 

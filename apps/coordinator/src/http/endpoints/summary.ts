@@ -1,12 +1,11 @@
-import type { Check, LookUpPlace, Probes, Screenshot } from '@vantage/contract';
+import { isCheckId, type Check, type LookUpPlace, type Probes, type Screenshot } from '@vantage/contract';
 import { summarize, type ProbeFacts } from '@vantage/summary';
 
 import type { Checks } from '../../checks/checks.ts';
-import { continentOf } from '../../probes/continents.ts';
-import type { ProbeList } from '../../probes/probes.ts';
+import { continentOf } from '../../probes/selection/continents.ts';
+import type { ProbeList } from '../../probes/registry/probe-list.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import { HttpProblem } from '../problem.ts';
-import { isCheckId } from '../requests/check-id.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendJson } from './send-json.ts';
 

@@ -1,11 +1,7 @@
 import type { Links } from '../links.ts';
 import { HttpProblem } from '../problem.ts';
+import { PROBING_PATH, SECURITY_PATH } from '../well-known-paths.ts';
 import type { Endpoint } from './endpoint.ts';
-
-/** RFC 9511 section 3. */
-export const PROBING_PATH = '/.well-known/probing.txt';
-/** RFC 9116 section 3. */
-export const SECURITY_PATH = '/.well-known/security.txt';
 
 /** Each a URL or a mail address; absent where the operator gave none. */
 export interface Contacts {

@@ -1,6 +1,7 @@
 import type { EventName } from '@vantage/contract';
 
-import type { Completion, ProbeState } from '../../checks/live.ts';
+import type { Completion } from '../../checks/read/live-check.ts';
+import type { ProbeState } from '../../checks/store/probe-state.ts';
 
 /** The events of checks as bytes, each made once for all streams that send it. */
 export interface EventFrames {

@@ -5,7 +5,8 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { until } from '../../../test/core-bed.ts';
-import type { Completion, LiveCheck, ProbeState } from '../../checks/live.ts';
+import type { Completion, LiveCheck } from '../../checks/read/live-check.ts';
+import type { ProbeState } from '../../checks/store/probe-state.ts';
 import { createEventFrames, type EventFrames } from './event-frames.ts';
 import { sendEvents, type Sending, type StreamTimes } from './send-events.ts';
 

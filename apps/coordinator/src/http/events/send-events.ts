@@ -1,7 +1,7 @@
 import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
 import type { ServerResponse } from 'node:http';
 
-import type { LiveCheck } from '../../checks/live.ts';
+import type { LiveCheck } from '../../checks/read/live-check.ts';
 import { HEARTBEAT_FRAME, retryFrame, type EventFrames } from './event-frames.ts';
 
 /** One event stream that is being sent. */

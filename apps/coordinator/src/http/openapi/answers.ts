@@ -1,4 +1,4 @@
-import { problemTypes, type ProblemType } from '@vantage/contract';
+import { CHECK_ID_PATTERN, problemTypes, type ProblemType } from '@vantage/contract';
 
 import { PROBLEM_MEDIA_TYPE } from '../problem.ts';
 import { refTo, type JsonObject } from './schemas.ts';
@@ -30,7 +30,7 @@ export const componentHeaders = {
   Location: {
     description: 'Path of the results of the new check.',
     required: true,
-    schema: { type: 'string', pattern: '^/.*check/[A-Za-z0-9_-]{22}/results$' },
+    schema: { type: 'string', pattern: `^/.*check/${CHECK_ID_PATTERN}/results$` },
   },
   ETag: {
     description: 'Changes with the content; send it back in `If-None-Match`.',

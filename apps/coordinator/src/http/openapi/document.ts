@@ -1,6 +1,6 @@
 import type { AnyCheckType } from '@vantage/contract';
 
-import { PROBING_PATH, SECURITY_PATH } from '../endpoints/well-known.ts';
+import { PROBING_PATH, SECURITY_PATH } from '../well-known-paths.ts';
 import type { Links } from '../links.ts';
 import type { Bucket } from '../limits/rate-limit.ts';
 import { componentHeaders } from './answers.ts';

@@ -1,7 +1,7 @@
 import { checkIdSchema, type AnyCheckType } from '@vantage/contract';
 
 import type { Bucket } from '../limits/rate-limit.ts';
-import { MAX_WAIT_SECONDS } from '../endpoints/checks.ts';
+import { MAX_WAIT_SECONDS } from '../requests/read-wait.ts';
 import { headers, problemAnswers } from './answers.ts';
 import { requestExamples } from './examples.ts';
 import { refTo, toJson, type JsonObject } from './schemas.ts';

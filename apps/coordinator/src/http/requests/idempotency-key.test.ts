@@ -13,7 +13,8 @@ import {
   type HttpBed,
   type Seen,
 } from '../../../test/http-bed.ts';
-import { StoreUnavailable, type Checks } from '../../checks/checks.ts';
+import type { Checks } from '../../checks/checks.ts';
+import { StoreUnavailable } from '../../redis/store-errors.ts';
 import type { Core } from '../../core.ts';
 import { canonicalJson } from './idempotency-key.ts';
 

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 
-import type { Claim, FirstAnswer, FirstAnswers } from '../../checks/first-answers.ts';
+import type { Claim, FirstAnswer, FirstAnswers } from '../../checks/create/idempotency-store.ts';
 import { clientAddress } from '../client-address.ts';
 import { axesOf } from '../limits/axes.ts';
 import { HttpProblem } from '../problem.ts';

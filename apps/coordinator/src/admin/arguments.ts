@@ -1,0 +1,165 @@
+import { isIP } from 'node:net';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
+import { escapeText, type ProbeRecord } from '@vantage/contract';
+
+import { optionOf, readRecord } from './record.ts';
+import type { ProbeValidators } from '../probes/registry/probe-validators.ts';
+
+/** A command of the operator as it was given. */
+export type AdminCommand =
+  | ({
+      readonly command: 'add';
+      readonly record: ProbeRecord;
+      readonly recordOnly: boolean;
+      readonly noCa: boolean;
+    } & Output)
+  | ({
+      readonly command: 'rotate';
+      readonly id: string;
+      readonly manner: 'at-once' | 'overlap' | 'finish';
+      readonly noCa: boolean;
+    } & Output)
+  | ({ readonly command: 'enable' | 'remove'; readonly id: string } & Output)
+  | ({ readonly command: 'list' } & Output)
+  | ({ readonly command: 'tls'; readonly hosts: readonly string[]; readonly renew: boolean } & Output);
+
+interface Output {
+  readonly json: boolean;
+  /** Where the environment of the agent goes; standard output where absent. */
+  readonly envFile: string | undefined;
+}
+
+type Parsed = { readonly given: AdminCommand } | { readonly faults: readonly string[] };
+
+export const usages = {
+  add: `probe:add <id> --name <text> --datacenter <text> --country <code> --isp <text> --asn AS<digits>
+            [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]
+            [--env <file>] [--no-ca] [--record-only] [--json]`,
+  rotate: 'probe:rotate <id> [--overlap | --finish] [--env <file>] [--no-ca] [--json]',
+  enable: 'probe:enable <id> [--json]',
+  remove: 'probe:remove <id> [--json]',
+  list: 'probe:list [--json]',
+  tls: 'probe:tls [--host <name or address>]... [--renew] [--json]',
+} as const satisfies Record<AdminCommand['command'], string>;
+
+export const usage = `Usage:\n${Object.values(usages)
+  .map((line) => `  ${line}`)
+  .join('\n')}`;
+
+const flag = { type: 'boolean' } as const;
+const value = { type: 'string' } as const;
+const several = { type: 'string', multiple: true } as const;
+
+const optionsOf = {
+  add: {
+    ...{ name: value, datacenter: value, country: value, isp: value, asn: value, city: value, lat: value, lon: value },
+    ...{ tag: several, env: value, 'no-ca': flag, 'record-only': flag, json: flag },
+  },
+  rotate: { overlap: flag, finish: flag, env: value, 'no-ca': flag, json: flag },
+  enable: { json: flag },
+  remove: { json: flag },
+  list: { json: flag },
+  tls: { host: several, renew: flag, json: flag },
+} as const satisfies Record<string, ParseArgsConfig['options']>;
+
+type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+
+/** What was given to a command, by option. */
+interface Options {
+  readonly text: (name: string) => string | undefined;
+  readonly texts: (name: string) => readonly string[];
+  readonly is: (name: string) => boolean;
+  readonly output: Output;
+}
+
+/** Reads a command and its arguments. Every faulty argument gets a line of its own, which names it. */
+export function readArguments(args: readonly string[], validators: ProbeValidators): Parsed {
+  const [word = '', ...rest] = args;
+  if (!isCommand(word)) return { faults: word === '' ? [] : [`There is no command ${escapeText(word, 80)}.`] };
+  const parsed = parse(word, rest);
+  if ('faults' in parsed) return parsed;
+  const { options, positionals } = parsed;
+  if (word === 'list' || word === 'tls') {
+    if (positionals.length > 0) return { faults: ['No probe id is taken.'] };
+    return word === 'list' ? { given: { command: word, ...options.output } } : readTls(options);
+  }
+  const [id, ...more] = positionals;
+  if (id === undefined || more.length > 0) return { faults: ['Exactly one probe id is needed.'] };
+  if (word === 'add') return readAdd(id, options, validators);
+  if (word === 'rotate') return readRotate(id, options);
+  return withId(id, { command: word, id, ...options.output });
+}
+
+function readAdd(id: string, { text, texts, is, output }: Options, validators: ProbeValidators): Parsed {
+  const record = readRecord(id, text, texts('tag'));
+  const faults = validators.recordFaults(record);
+  if (faults.length > 0) return { faults: faults.map(({ field, message }) => `${optionOf(field)}: ${message}`) };
+  const flags = { recordOnly: is('record-only'), noCa: is('no-ca') };
+  return { given: { command: 'add', record: record as ProbeRecord, ...flags, ...output } };
+}
+
+function readRotate(id: string, { is, output }: Options): Parsed {
+  if (is('overlap') && is('finish')) return { faults: ['--overlap and --finish are two steps.'] };
+  const manner = is('overlap') ? 'overlap' : is('finish') ? 'finish' : 'at-once';
+  return withId(id, { command: 'rotate', id, manner, noCa: is('no-ca'), ...output });
+}
+
+function readTls({ texts, is, output }: Options): Parsed {
+  const hosts = texts('host');
+  const wrong = hosts.filter((host) => !isHost(host));
+  if (wrong.length === 0) return { given: { command: 'tls', hosts, renew: is('renew'), ...output } };
+  return { faults: wrong.map((host) => `--host: must be a host name or an address, not “${escapeText(host, 80)}”`) };
+}
+
+function parse(
+  word: AdminCommand['command'],
+  args: readonly string[],
+): { readonly options: Options; readonly positionals: readonly string[] } | { readonly faults: readonly string[] } {
+  const config = { options: optionsOf[word] as ParseArgsConfig['options'], allowPositionals: true, strict: true };
+  try {
+    const { values, positionals }: { values: Values; positionals: string[] } = parseArgs({
+      args: joinNegative(args),
+      ...config,
+    });
+    const text = (name: string): string | undefined => {
+      const given = values[name];
+      return typeof given === 'string' ? given : undefined;
+    };
+    const texts = (name: string): readonly string[] => {
+      const given = values[name];
+      return Array.isArray(given) ? given.map(String) : [];
+    };
+    const is = (name: string): boolean => values[name] === true;
+    return { options: { text, texts, is, output: { json: is('json'), envFile: text('env') } }, positionals };
+  } catch (error) {
+    return { faults: [Error.isError(error) ? error.message : String(error)] };
+  }
+}
+
+function isCommand(word: string): word is AdminCommand['command'] {
+  return Object.hasOwn(optionsOf, word);
+}
+
+function isHost(host: string): boolean {
+  return isIP(host) !== 0 || /^(?!-)[a-z0-9-]{1,63}(\.(?!-)[a-z0-9-]{1,63})*$/i.test(host);
+}
+
+/** An id is part of keys and of a user's name: nothing else is ever sent to Redis. */
+function withId(id: string, given: AdminCommand): Parsed {
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(id)) return { given };
+  return { faults: [`<id>: must be 1 to 63 lower-case letters, digits and hyphens, not “${escapeText(id, 80)}”`] };
+}
+
+/** `--lon -8.7` as `--lon=-8.7`: a negative number looks like an option to the parser. */
+function joinNegative(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    if (/^-[\d.]/.test(arg) && isDegrees(args[index - 1])) return [];
+    const next = args[index + 1];
+    return isDegrees(arg) && next !== undefined && /^-[\d.]/.test(next) ? [`${arg}=${next}`] : [arg];
+  });
+}
+
+function isDegrees(arg: string | undefined): boolean {
+  return arg === '--lat' || arg === '--lon';
+}

@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Queue } from 'bullmq';
+
+import { startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { readAdminConfig } from './config.ts';
+import { runProbeAdmin } from './commands.ts';
+
+let bed: CoreBed;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+});
+
+afterAll(async () => bed.stop());
+
+async function run(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runProbeAdmin(args, readAdminConfig({ REDIS_URL: bed.server.url }), {
+    out: (line) => out.push(line),
+    err: (line) => err.push(line),
+  });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+const required = [
+  '--name',
+  'Frankfurt 1',
+  '--datacenter',
+  'FRA',
+  '--country',
+  'de',
+  '--isp',
+  'Example',
+  '--asn',
+  'as64496',
+];
+
+describe('the commands on probe records', () => {
+  it('add, list and remove a record, which the core sees', async () => {
+    const place = ['--city', 'Frankfurt', '--lat', '50.11', '--lon', '-8.68', '--tag', 'demo,eu', '--tag', 'x'];
+    const added = await run('add', 'fra-1', ...required, ...place);
+    await until(async () => 'fra-1' in (await bed.core.probes.list()));
+    const listed = await run('list');
+    const removed = await run('remove', 'fra-1');
+    await until(async () => !('fra-1' in (await bed.core.probes.list())));
+
+    expect(added.code).toBe(0);
+    expect(added.out).toMatch(/^PROBE_ID=fra-1\nREDIS_URL=redis:\/\/probe-fra-1:[\w-]{43}@127\.0\.0\.1:\d+$/);
+    expect(added.err).toContain('Probe fra-1 is recorded.');
+    expect(JSON.parse(listed.out)).toEqual({
+      ...{
+        id: 'fra-1',
+        name: 'Frankfurt 1',
+        datacenter: 'FRA',
+        countryCode: 'DE',
+        isp: 'Example',
+        asNumber: 'AS64496',
+      },
+      ...{ city: 'Frankfurt', latitude: 50.11, longitude: -8.68, tags: ['demo', 'eu', 'x'] },
+    });
+    expect(removed.code).toBe(0);
+    expect(await bed.redis.exists(redisKeys.probeRecord('fra-1'), redisKeys.results('fra-1'))).toBe(0);
+    expect((await run('remove', 'fra-1')).code).toBe(1);
+  });
+
+  it('remove leaves nothing of a probe behind, the jobs that wait for it included', async () => {
+    await run('add', 'gone-1', ...required);
+    await until(async () => 'gone-1' in (await bed.core.probes.list()));
+    const queue = new Queue('jobs', {
+      connection: { host: '127.0.0.1', port: bed.server.port },
+      prefix: redisKeys.queuePrefix('gone-1'),
+    });
+    await queue.add('tcp', {}, { jobId: 'waiting' });
+    await queue.close();
+    const before = await bed.redis.keys('p:{gone-1}:*');
+
+    await run('remove', 'gone-1');
+
+    expect(before).toContain('p:{gone-1}:jobs:waiting');
+    expect(await bed.redis.keys('p:{gone-1}:*')).toEqual([]);
+  });
+
+  it('leave out what is optional', async () => {
+    expect((await run('add', 'bare', ...required)).code).toBe(0);
+
+    expect((await bed.core.probeRecords.list()).find(({ id }) => id === 'bare')).toMatchObject({
+      ...{ city: null, latitude: null, longitude: null, tags: [] },
+    });
+  });
+
+  it('name every faulty argument', async () => {
+    const { code, err } = await run(
+      ...[
+        'add',
+        'Fra_1',
+        '--name',
+        '',
+        '--country',
+        'Germany',
+        '--isp',
+        'x',
+        '--asn',
+        '3320',
+        '--lat',
+        '91',
+        '--lon',
+        'east',
+      ],
+      ...['--tag', 'ok,Not Ok'],
+    );
+
+    expect(code).toBe(2);
+    for (const option of ['<id>', '--name', '--datacenter', '--country', '--asn', '--lat', '--lon', '--tag']) {
+      expect(err).toMatch(new RegExp(`^${option}: `, 'm'));
+    }
+    expect(err).not.toMatch(/^--(isp|city): /m);
+    expect(await bed.redis.sismember(redisKeys.probeIds, 'Fra_1')).toBe(0);
+  });
+
+  it.each([
+    [['add']],
+    [['add', 'a', 'b', ...required]],
+    [['add', 'a', '--colour', 'red']],
+    [['remove']],
+    [['remove', '--all']],
+    [['list', 'x']],
+    [['destroy']],
+    [['rotate', 'a', '--overlap', '--finish']],
+    [['rotate', 'A*']],
+    [['remove', '{a}']],
+    [['tls', 'x']],
+    [['tls', '--host', 'a b']],
+    [[]],
+  ])('explain themselves when given %j', async (args) => {
+    const { code, err } = await run(...args);
+
+    expect(code).toBe(2);
+    expect(err).toContain('Usage:');
+  });
+
+  it('say so when Redis is not there', async () => {
+    const err: string[] = [];
+    const config = readAdminConfig({ REDIS_URL: 'redis://someone:very-secret@127.0.0.1:1' });
+    const code = await runProbeAdmin(['list'], config, { out: () => 0, err: (line) => err.push(line) });
+
+    expect(code).toBe(1);
+    expect(err.join()).toContain('ECONNREFUSED');
+    expect(err.join()).not.toContain('very-secret');
+  });
+
+  it('run as a program', async () => {
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--conditions=source', join(import.meta.dirname, 'admin-main.ts'), 'add', 'prog-1', ...required],
+      { env: { ...process.env, REDIS_URL: bed.server.url } },
+    );
+
+    expect(stdout).toMatch(/^PROBE_ID=prog-1\nREDIS_URL=.*\n$/);
+    expect(stderr).toContain('Probe prog-1 is recorded.');
+    expect(await bed.redis.sismember(redisKeys.probeIds, 'prog-1')).toBe(1);
+  });
+});

@@ -1,0 +1,209 @@
+import { agentUser, type ProbeRecord } from '@vantage/contract';
+import { parseRedisUrl } from '@vantage/redis-connections';
+
+import type { AdminConfig } from './config.ts';
+import type { AdminResult } from './output.ts';
+import {
+  agentEnvironment,
+  createEnvironmentFile,
+  passwordOf,
+  type AgentEnvironment,
+  type EnvironmentFile,
+} from '../probes/access/agent-environment.ts';
+import {
+  agreedUser,
+  currentUser,
+  endConnections,
+  hashPassword,
+  isOpenToAll,
+  newPassword,
+  noneDid,
+  writeUser,
+  type NodeOutcome,
+} from '../probes/access/redis-users.ts';
+import type { ProbeRecords } from '../probes/registry/probe-records.ts';
+import type { RedisNodes } from '../probes/access/redis-nodes.ts';
+import { ensureTls } from './tls/tls-folder.ts';
+
+export interface AdminParts extends Omit<RedisNodes, 'close'> {
+  readonly records: ProbeRecords;
+  readonly config: AdminConfig;
+}
+
+export interface Handover {
+  /** Where the environment goes; into the result where absent. */
+  readonly envFile: string | undefined;
+  /** True where Redis has a certificate that Node trusts by itself. */
+  readonly noCa: boolean;
+}
+
+/** Writes the user, then the record: a probe that is listed can work. What was there is kept, its password first of all. */
+export async function addProbe(parts: AdminParts, record: ProbeRecord, handover: Handover): Promise<AdminResult> {
+  const { id } = record;
+  const before = await agreedUser(parts.nodes, id);
+  const place = placeFor(handover.envFile, id);
+  if (place.taken !== undefined && before === undefined && place.password === undefined) {
+    throw new Error(`${place.taken} is there already and is no environment file of ${id}`);
+  }
+  const inFile = place.password === undefined ? [] : [hashPassword(place.password)];
+  // A file from an earlier time is as good as a new one, where Redis has lost the user, and void where it was replaced.
+  const known = before?.hashes ?? inFile;
+  const isVoid = inFile.some((hash) => !known.includes(hash));
+  const password = known.length === 0 ? newPassword() : undefined;
+  const hashes = password === undefined ? known : [hashPassword(password)];
+  const made = password === undefined ? undefined : environmentFor(place, parts.config, id, password, handover);
+  const nodes = await writeUser(parts.nodes, id, { on: before?.on ?? true, hashes }, parts);
+  if (noneDid(nodes)) {
+    place.file?.drop();
+    return { said: [`The user of ${id} could not be written.`], warnings: [], done: false, nodes };
+  }
+  // The file first: should Redis go away now, the password is not lost.
+  const handed = handOver(made?.environment, place);
+  await parts.records.write(record);
+  return {
+    ...handed,
+    said: [
+      `Probe ${id} is recorded. Its agent is the Redis user ${agentUser(id)}.`,
+      ...(made?.said ?? []),
+      ...(password === undefined ? ['It keeps its password; probe:rotate makes a new one.'] : handedOver(handover)),
+    ],
+    ...(await outcome(parts, nodes, [
+      ...(made?.warnings ?? []),
+      ...(isVoid
+        ? [`The password in ${place.taken} was replaced and does not hold: probe:rotate makes a new one.`]
+        : []),
+    ])),
+  };
+}
+
+/** @param manner `overlap` leaves the newest of the old passwords in force, `finish` ends it */
+export async function rotatePassword(
+  parts: AdminParts,
+  id: string,
+  manner: 'at-once' | 'overlap' | 'finish',
+  handover: Handover,
+): Promise<AdminResult> {
+  const before = await (manner === 'at-once' ? currentUser : agreedUser)(parts.nodes, id);
+  if (before === undefined) return { said: [`There is no Redis user of a probe ${id}.`], warnings: [], done: false };
+  const newest = before.hashes.slice(-1);
+  if (manner === 'finish') {
+    const nodes = await writeUser(parts.nodes, id, { ...before, hashes: newest }, parts);
+    if (noneDid(nodes)) return { said: [`The passwords of ${id} are as they were.`], warnings: [], done: false, nodes };
+    await endConnections(parts.nodes, id);
+    const said = [`Only the newest password of ${id} holds.`];
+    return { said, ...(await outcome(parts, nodes, [])) };
+  }
+  const place = placeFor(handover.envFile, id);
+  if (place.taken !== undefined) throw new Error(`${place.taken} is there already`);
+  const password = newPassword();
+  const { environment, said, warnings } = environmentFor(place, parts.config, id, password, handover);
+  const hashes = [...(manner === 'overlap' ? newest : []), hashPassword(password)];
+  const nodes = await writeUser(parts.nodes, id, { ...before, hashes }, parts);
+  if (noneDid(nodes)) {
+    place.file?.drop();
+    return { said: [`The passwords of ${id} are as they were.`], warnings: [], done: false, nodes };
+  }
+  if (manner === 'at-once') await endConnections(parts.nodes, id);
+  const old =
+    manner === 'overlap'
+      ? `The old one holds until probe:rotate ${id} --finish.`
+      : 'The old one is void, and its connections are ended.';
+  return {
+    ...handOver(environment, place),
+    said: [`Probe ${id} has a new password. ${old}`, ...said, ...handedOver(handover)],
+    ...(await outcome(
+      parts,
+      nodes,
+      before.on ? warnings : [...warnings, `The user is switched off: probe:enable ${id}.`],
+    )),
+  };
+}
+
+/** What nodes did, in words where it was not all. */
+export async function outcome(
+  { redis, nodes: asked, unreachable, cluster }: AdminParts,
+  nodes: readonly NodeOutcome[],
+  warnings: readonly string[],
+): Promise<Pick<AdminResult, 'nodes' | 'warnings' | 'done'>> {
+  const all = [...nodes, ...unreachable.map(({ name, why }) => ({ node: name, fault: why, saved: false }))];
+  const unsaved = nodes.filter(({ fault, saved }) => fault === null && !saved).map(({ node }) => node);
+  const isOpen = await isOpenToAll(cluster ? asked[0]!.redis : redis).catch(() => false);
+  return {
+    nodes: all,
+    done: all.every(({ fault }) => fault === null),
+    warnings: [
+      ...warnings,
+      ...(unsaved.length === 0
+        ? []
+        : [`${unsaved.join(', ')} has no ACL file (aclfile in redis.conf): users are lost when it restarts.`]),
+      ...(isOpen ? ['The default user of Redis needs no password: whoever reaches Redis may do all.'] : []),
+    ],
+  };
+}
+
+interface Made {
+  readonly environment: AgentEnvironment;
+  readonly said: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** @throws what keeps it from being made; the place is free again then */
+function environmentFor(place: Place, config: AdminConfig, id: string, password: string, handover: Handover): Made {
+  try {
+    return environmentOf(config, id, password, handover);
+  } catch (error) {
+    place.file?.drop();
+    throw error;
+  }
+}
+
+function environmentOf(config: AdminConfig, id: string, password: string, { noCa }: Handover): Made {
+  const address = config.agentRedisUrl ?? config.redisUrl;
+  // The login in front of the hosts is replaced; one that stands elsewhere, such as that at the Sentinels, would be handed on.
+  if (config.agentRedisUrl === undefined && /[?&]\w*password=/i.test(address)) {
+    throw new Error('REDIS_URL has a password behind its question mark that agents must not get: set AGENT_REDIS_URL');
+  }
+  const { tls, endpoints } = parseRedisUrl(address);
+  const hosts = endpoints.map(({ host }) => host);
+  if (!tls) {
+    const isLocal = hosts.every((host) => /^(localhost|127\.[\d.]+|::1)$/.test(host));
+    const warning = 'Agents send their password in clear: set AGENT_REDIS_URL to a rediss:// address.';
+    const environment = agentEnvironment(id, password, address, undefined);
+    return { environment, said: [], warnings: isLocal ? [] : [warning] };
+  }
+  if (noCa || config.certificates !== undefined) {
+    const ca = noCa ? undefined : config.certificates;
+    return { environment: agentEnvironment(id, password, address, ca), said: [], warnings: [] };
+  }
+  const { ca, made } = ensureTls(config.tlsFolder, { hosts });
+  const said =
+    made.length === 0 ? [] : [`Made in ${config.tlsFolder}: ${made.join(' and ')}. Redis has to read it anew.`];
+  return { environment: agentEnvironment(id, password, address, ca), said, warnings: [] };
+}
+
+interface Place {
+  readonly file?: EnvironmentFile;
+  /** The path, where a file is there already. */
+  readonly taken?: string;
+  readonly password?: string | undefined;
+}
+
+/** Found or made before anything is changed: a password that has no place is lost. */
+function placeFor(path: string | undefined, id: string): Place {
+  if (path === undefined) return {};
+  const file = createEnvironmentFile(path);
+  return file === undefined ? { taken: path, password: passwordOf(path, id) } : { file };
+}
+
+function handOver(environment: AgentEnvironment | undefined, { file }: Place): Pick<AdminResult, 'environment'> {
+  if (file === undefined) return environment === undefined ? {} : { environment };
+  if (environment === undefined) file.drop();
+  else file.write(environment);
+  return {};
+}
+
+function handedOver({ envFile }: Handover): readonly string[] {
+  const where =
+    envFile === undefined ? 'Its environment file, shown this once:' : `Its environment file is ${envFile}.`;
+  return [where];
+}

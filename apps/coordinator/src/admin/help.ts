@@ -1,0 +1,51 @@
+import { usages } from './arguments.ts';
+
+const descriptions = {
+  add: 'Writes the record of a probe and its Redis user, and prints the environment file of its agent once.',
+  rotate: 'Gives the Redis user of a probe a new password and prints the new environment file.',
+  enable: 'Enables the Redis user that the coordinator suspended.',
+  remove: 'Removes the Redis user, the record, the queue and the results of a probe.',
+  list: 'Prints the records, one JSON object per line.',
+  tls: 'Makes the certificate authority and the certificate of Redis.',
+} as const satisfies Record<keyof typeof usages, string>;
+
+const options: readonly (readonly [option: string, meaning: string])[] = [
+  ['--name <text>', 'Name of the probe, shown to everyone.'],
+  ['--datacenter <text>', 'Name of its datacenter.'],
+  ['--country <code>', 'Two-letter country code, ISO 3166-1.'],
+  ['--isp <text>', 'Name of its network.'],
+  ['--asn AS<digits>', 'Number of its network.'],
+  ['--city <text>', 'City; default: none.'],
+  ['--lat <degrees>', 'Latitude, -90 to 90; default: none.'],
+  ['--lon <degrees>', 'Longitude, -180 to 180; default: none.'],
+  ['--tag <tag>,...', 'Tags to select it by; may be repeated.'],
+  ['--env <file>', 'Writes the environment file there, mode 0600, instead of to standard output.'],
+  ['--no-ca', 'Leaves the certificate authority out of the environment file.'],
+  ['--record-only', 'Writes no Redis user.'],
+  ['--overlap', 'Keeps the old password valid until --finish.'],
+  ['--finish', 'Voids the old password.'],
+  ['--host <host>', 'Name or address in the certificate of Redis; may be repeated.'],
+  ['--renew', 'Makes the certificate again.'],
+  ['--json', 'Prints one JSON object.'],
+];
+
+/** What `--help` prints, of one command or of all; undefined if no help was asked for. */
+export function helpText(args: readonly string[]): string | undefined {
+  const [word = ''] = args;
+  if (word !== 'help' && !args.some((arg) => arg === '--help' || arg === '-h')) return undefined;
+  const known = Object.keys(usages) as (keyof typeof usages)[];
+  const named = known.filter((command) => command === word);
+  const commands = named.length > 0 ? named : known;
+  const used = options.filter(([option]) =>
+    commands.some((command) => usages[command].includes(option.split(' ')[0]!)),
+  );
+  const width = Math.max(...used.map(([option]) => option.length));
+  return [
+    ...commands.flatMap((command) => [`${usages[command]}\n    ${descriptions[command]}`]),
+    '',
+    ...used.map(([option, meaning]) => `  ${option.padEnd(width)}  ${meaning}`),
+    ...(commands.length === 1 && commands[0] === 'tls'
+      ? []
+      : ['', 'REDIS_URL names the Redis; all settings: docs/agents.md.']),
+  ].join('\n');
+}

@@ -1,0 +1,286 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+
+import { jobSchema, JOB_QUEUE, redisKeys, type Job } from '@vantage/contract';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+
+import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
+import { createProbeValidators } from '../../probes/registry/probe-validators.ts';
+import { createRedisClock } from '../../redis/clock.ts';
+import { createCheckTypes } from '../store/check-type-cache.ts';
+import { createCounters } from '../store/counters.ts';
+import { createChecks, drawId } from './create-check.ts';
+import { createDeadlines } from '../store/deadlines.ts';
+import { createProbeLoad } from './probe-capacity.ts';
+import { createJobQueues, type JobQueues } from '../store/job-queues.ts';
+import { createStartCheck, startApart, type StartCheck } from './enqueue-check.ts';
+
+let bed: CoreBed;
+
+const queueKey = (probe: string, part: string): string => `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:${part}`;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  for (const probe of ['fra-1', 'nyc-1', 'off-1']) await bed.addProbe(probe);
+});
+
+beforeEach(async () => {
+  for (const probe of ['fra-1', 'nyc-1']) await bed.beat(probe);
+  await until(async () => (await bed.core.ready()).healthyProbes === 2);
+});
+
+afterAll(async () => bed.stop());
+
+describe('the id of a check', () => {
+  it('does not begin with a hyphen, which programs would take for a flag', () => {
+    const ids = Array.from({ length: 5_000 }, drawId);
+
+    expect(ids.filter((id) => !/^[\w][\w-]{21}$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('the creation of a check', () => {
+  it('gives each probe its job, which says nothing of the caller', async () => {
+    const creation = await bed.create({ probes: ['nyc-1', 'fra-1'], budget: 7_000 });
+    const id = creation.created ? creation.checkId : '';
+
+    expect(creation).toEqual({
+      created: true,
+      checkId: expect.stringMatching(/^[\w-]{22}$/),
+      probes: ['nyc-1', 'fra-1'],
+    });
+    const createdAt = Number(await bed.redis.hget(redisKeys.check(id), 'createdAt'));
+    expect(Math.abs(createdAt - Date.now())).toBeLessThan(60_000);
+    for (const probe of ['nyc-1', 'fra-1']) {
+      expect(await bed.redis.lrange(queueKey(probe, 'wait'), 0, -1)).toContain(id);
+      const job = JSON.parse((await bed.redis.hget(queueKey(probe, id), 'data'))!) as Job;
+      expect(new Ajv2020().validate(jobSchema, job)).toBe(true);
+      expect(Object.keys(job).toSorted()).toEqual(['checkId', 'deadlineAt', 'params', 'type', 'v']);
+      expect(job).toMatchObject({ v: 1, checkId: id, type: 'echo', params: { host: 'target.example' } });
+      expect(job.deadlineAt).toBe(createdAt + 7_000);
+    }
+    expect(Object.entries((await bed.read(id)).results)).toEqual([
+      ['nyc-1', { result: 'pending' }],
+      ['fra-1', { result: 'pending' }],
+    ]);
+  });
+
+  it('reaches an agent that is a BullMQ worker, and leaves nothing of the job behind', async () => {
+    const agent = new Redis(bed.server.url, { maxRetriesPerRequest: null });
+    const worker = new Worker(
+      JOB_QUEUE,
+      async (job) => {
+        await report(agent, 'fra-1', job.id!, success(`${job.name} ${(job.data as Job).checkId === job.id}`));
+      },
+      { connection: agent, prefix: redisKeys.queuePrefix('fra-1') },
+    );
+    const id = await bed.start({ probes: ['fra-1'] });
+    const check = await bed.read(id, PATIENT_MS);
+
+    expect(check.status).toBe('completed');
+    expect(check.results['fra-1']).toMatchObject({ result: 'success', said: 'echo true' });
+    await until(async () => (await bed.redis.exists(queueKey('fra-1', id))) === 0);
+    expect(await bed.redis.hget(queueKey('fra-1', 'meta'), 'opts.maxLenEvents')).toBe('10');
+    await worker.close();
+    agent.disconnect();
+  });
+
+  it('refuses probes that do not exist, by name and place', async () => {
+    const creation = await bed.create({ probes: ['fra-1', 'mars-1', 'constructor', '__proto__'] });
+
+    expect(creation).toMatchObject({
+      ...{ created: false, reason: 'invalid' },
+      errors: [
+        { path: '/probes/1', message: expect.stringContaining('mars-1') },
+        { path: '/probes/2', message: expect.stringContaining('constructor') },
+        { path: '/probes/3', message: expect.stringContaining('__proto__') },
+      ],
+    });
+  });
+
+  it('ends the share of a probe that is offline at once', async () => {
+    const id = await bed.start({ probes: ['off-1', 'fra-1'] });
+    const check = await bed.read(id);
+
+    expect(check.status).toBe('pending');
+    expect(check.results['off-1']).toMatchObject({
+      result: 'error',
+      error: {
+        code: 'probe_offline',
+        phase: 'dispatch',
+        source: 'probe',
+        message: expect.stringContaining('Never seen'),
+      },
+    });
+    expect(check.results['fra-1']).toEqual({ result: 'pending' });
+    expect(await bed.redis.exists(queueKey('off-1', 'wait'))).toBe(0);
+  });
+
+  it('completes a check of nothing but offline probes', async () => {
+    const check = await bed.read(await bed.start({ probes: ['off-1'] }));
+
+    expect(check.status).toBe('completed');
+    expect(Date.parse(check.completedAt!)).toBeGreaterThanOrEqual(Date.parse(check.createdAt));
+  });
+
+  it('gives no job to a probe that is shutting down', async () => {
+    await bed.beat('nyc-1', { draining: true });
+    await until(async () => (await bed.core.ready()).healthyProbes === 1);
+
+    const check = await bed.read(await bed.start({ probes: ['nyc-1'] }));
+    const chosen = await bed.create();
+
+    expect(check.results['nyc-1']).toMatchObject({ error: { code: 'probe_offline' } });
+    expect(chosen).toMatchObject({ created: true, probes: ['fra-1'] });
+  });
+
+  it('ends the share of a probe whose agent broke its queue, and of no other', async () => {
+    await bed.redis.del(queueKey('nyc-1', 'wait'));
+    await bed.redis.set(queueKey('nyc-1', 'wait'), 'no list');
+
+    const check = await bed.read(await bed.start({ probes: ['nyc-1', 'fra-1'] }));
+
+    expect(check.results['nyc-1']).toMatchObject({
+      result: 'error',
+      error: { code: 'internal_error', phase: 'dispatch' },
+    });
+    expect(check.results['fra-1']).toEqual({ result: 'pending' });
+    await bed.redis.del(queueKey('nyc-1', 'wait'));
+  });
+
+  it('says why no probe can take it', async () => {
+    expect(await bed.create({ locations: ['JP'] })).toEqual({
+      ...{ created: false, reason: 'no-probe' },
+      detail: 'There is no probe at "JP".',
+    });
+  });
+
+  it('promises nothing and leaves nothing when Redis has no memory left', async () => {
+    const keysBefore = await allKeys();
+    await bed.redis.config('SET', 'maxmemory', '1');
+
+    await expect(bed.create({ probes: ['fra-1'] })).rejects.toMatchObject({ name: 'StoreUnavailable' });
+
+    await bed.redis.config('SET', 'maxmemory', '0');
+    await untilKeysAre(keysBefore);
+  });
+
+  it('takes the jobs back that went out behind a deadline which Redis refused', async () => {
+    const keysBefore = await allKeys();
+    await bed.redis.rename(redisKeys.deadlines, 'kept');
+    await bed.redis.set(redisKeys.deadlines, 'no sorted set');
+
+    await expect(bed.create({ probes: ['fra-1', 'nyc-1'] })).rejects.toMatchObject({ name: 'StoreUnavailable' });
+
+    await bed.redis.rename('kept', redisKeys.deadlines);
+    await untilKeysAre(keysBefore);
+  });
+
+  it('has its record before an agent can see its job, though Redis has forgotten every script', async () => {
+    const seen: string[] = [];
+    const monitor = await watchCommands(bed.server.url, (line) => {
+      const [, family] = /lua\] "(?:hset|lpush|rpush)" "(check|p):/i.exec(line) ?? [];
+      if (family !== undefined) seen.push(family);
+    });
+    await bed.redis.script('FLUSH');
+
+    await bed.start({ probes: ['fra-1', 'nyc-1'] });
+    await until(() => seen.filter((family) => family === 'p').length >= 2);
+
+    expect(seen.lastIndexOf('check')).toBeLessThan(seen.indexOf('p'));
+    monitor.destroy();
+  });
+
+  it.each([
+    [
+      'one queue cannot be reached after the record was written',
+      (redis: Redis, queues: JobQueues): StartCheck =>
+        startApart(
+          redis,
+          {
+            add: async (probe, job, id) => {
+              if (probe === 'nyc-1') throw new Error('Command timed out');
+              await queues.add(probe, job, id);
+            },
+          },
+          60_000,
+        ),
+    ],
+    [
+      'nobody hears that all of it is written',
+      (redis: Redis, queues: JobQueues): StartCheck =>
+        async (...given) => {
+          await createStartCheck(redis, queues, 60_000)(...given);
+          throw new Error('Command timed out');
+        },
+    ],
+  ])('takes everything back when %s', async (_reason, startOf) => {
+    const keysBefore = await allKeys();
+    const queues = createJobQueues(bed.core.rateLimitRedis, quiet);
+    const clock = createRedisClock();
+    const directory = createProbeDirectory({
+      ...{ redis: bed.core.rateLimitRedis, clock, validators: createProbeValidators() },
+    });
+    const create = createChecks({
+      ...{ redis: bed.core.rateLimitRedis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
+      ...{ deadlines: createDeadlines(bed.core.rateLimitRedis), counters: createCounters() },
+      ...{ screenshots: noScreenshots, screenshotBudgetMs: 0 },
+      load: createProbeLoad({ listen: () => () => undefined, longestWaitMs: 60_000 }),
+      replicas: { look: async () => undefined, settled: async () => undefined },
+      ...{ queues, startCheck: startOf(bed.core.rateLimitRedis, queues) },
+    });
+    const request = {
+      checkType: echo,
+      submittedHost: 'h',
+      params: { host: 'h', options: { budget: 5_000 } },
+      limit: 1,
+    };
+
+    await expect(create({ ...request, probes: ['fra-1', 'nyc-1'] })).rejects.toMatchObject({
+      name: 'StoreUnavailable',
+    });
+
+    await untilKeysAre(keysBefore);
+  });
+});
+
+const noScreenshots = {
+  plan: (): never => {
+    throw new Error('This check wants none.');
+  },
+  passOn: async () => undefined,
+};
+
+async function allKeys(): Promise<readonly string[]> {
+  // Heartbeats, turns, and the bookkeeping of streams and workers come and go by themselves.
+  return (await bed.redis.keys('*')).filter((key) => !/:(hb|events|res|guard|stalled-check)$/.test(key)).toSorted();
+}
+
+/** What is taken back is not waited for where Redis is slow. */
+async function untilKeysAre(expected: readonly string[]): Promise<void> {
+  let keys: readonly string[] = [];
+  await until(async () => {
+    keys = await allKeys();
+    return keys.length <= expected.length;
+  });
+  expect(keys).toEqual(expected);
+}
+
+/** Calls back with each line of MONITOR. On a socket of its own: a client library may take the first lines for replies. */
+async function watchCommands(redisUrl: string, onLine: (line: string) => void): Promise<Socket> {
+  const { hostname, port } = new URL(redisUrl);
+  const socket = connect(Number(port), hostname);
+  const lines = createInterface({ input: socket });
+  await once(socket, 'connect');
+  const watching = once(lines, 'line');
+  socket.write('MONITOR\r\n');
+  await watching;
+  lines.on('line', onLine);
+  return socket;
+}

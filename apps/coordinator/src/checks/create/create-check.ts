@@ -1,0 +1,209 @@
+import { randomFillSync } from 'node:crypto';
+
+import { redisKeys, screenshotJobId, type Job } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import type { ProbeDirectory } from '../../probes/registry/probe-directory.ts';
+import type { KnownProbe } from '../../probes/registry/probe-status.ts';
+import { placeNames } from '../../probes/selection/places/places.ts';
+import { selectProbes, type Selection } from '../../probes/selection/select-probes.ts';
+import type { RedisClock } from '../../redis/clock.ts';
+import { within } from '../../redis/connections.ts';
+import type { ReplicaWait } from '../../redis/replica-wait.ts';
+import { isStoreFault, onStore } from '../../redis/store.ts';
+import type { CheckTypes } from '../store/check-type-cache.ts';
+import { removeCheck, settle, type NewScreenshot } from '../store/check-records.ts';
+import type { AcceptedRequest, Checks } from '../checks.ts';
+import { QueuesFull, StoreUnavailable } from '../../redis/store-errors.ts';
+import { dispatchFailure, errorResult } from '../store/synthetic-results.ts';
+import type { Counters } from '../store/counters.ts';
+import type { Deadlines } from '../store/deadlines.ts';
+import type { JobQueues } from '../store/job-queues.ts';
+import type { ProbeLoad } from './probe-capacity.ts';
+import { screenshotJob, type Screenshots } from '../screenshots/screenshots.ts';
+import type { NewJob, StartCheck } from './enqueue-check.ts';
+
+export interface CreateCheckDependencies {
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  readonly directory: ProbeDirectory;
+  readonly startCheck: StartCheck;
+  readonly queues: Pick<JobQueues, 'removeWaiting'>;
+  readonly types: CheckTypes;
+  readonly deadlines: Deadlines;
+  readonly load: ProbeLoad;
+  readonly replicas: ReplicaWait;
+  readonly screenshots: Pick<Screenshots, 'plan' | 'passOn'>;
+  readonly retentionMs: number;
+  /** What a check lasts longer for its screenshot. */
+  readonly screenshotBudgetMs: number;
+  readonly counters: Counters;
+}
+
+/** A caller waits this long at most for what is removed again; without Redis the sweep does it at the deadline. */
+const TAKE_BACK_MS = 200;
+
+const BROKEN_QUEUE = 'The queue of the probe is broken.';
+
+/** Starts checks. Each is promised when all of it is answered. */
+export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
+  const { redis, clock, directory, types, counters } = dependencies;
+  // Before the first request, which would wait for it.
+  placeNames();
+  return (request, admit, client) =>
+    onStore(redis, async () => {
+      const known = await directory.probes();
+      const selection = selectWithRoom(dependencies, known, request);
+      if (!selection.selected) {
+        counters.checksRefused += 1;
+        const { selected: _, ...refusal } = selection;
+        return { created: false, ...refusal };
+      }
+      if (admit !== undefined && !(await admit(selection.probes.length))) {
+        return { created: false, reason: 'not-admitted' };
+      }
+      const id = drawId();
+      const createdAt = await clock.now(redis);
+      types.remember(id, request.checkType);
+      const wanted = request.checkType.screenshot?.(request.params);
+      const screenshot =
+        wanted === undefined ? undefined : dependencies.screenshots.plan(wanted, known, selection.probes);
+      await start(dependencies, id, createdAt, request, { ...selection, screenshot, client });
+      counters.checksCreated += 1;
+      return { created: true, checkId: id, probes: [...selection.probes] };
+    });
+}
+
+/**
+ * Among probes that have room, where it is left to us which; probes that were asked for by name must all have room.
+ *
+ * @throws QueuesFull
+ */
+function selectWithRoom(
+  { load, counters }: CreateCheckDependencies,
+  known: readonly KnownProbe[],
+  { checkType: { type }, limit, probes, locations }: AcceptedRequest,
+): Selection {
+  // The order among equals differs from check to check, so that idle probes take turns.
+  const select = (from: readonly KnownProbe[]): Selection =>
+    selectProbes(from, { type, limit, probes, locations, tieBreak: Math.random });
+  const selection = select(known);
+  if (!selection.selected) return selection;
+  const isFull = known.some(
+    (probe) =>
+      selection.probes.includes(probe.record.id) &&
+      !selection.offline.has(probe.record.id) &&
+      !load.hasRoom(probe, type),
+  );
+  if (!isFull) return selection;
+  const others =
+    probes === undefined ? select(known.filter((probe) => load.hasRoom(probe, type))) : ({ selected: false } as const);
+  if (others.selected) return others;
+  counters.checksRefused += 1;
+  throw new QueuesFull(`The probes have as many ${type} checks to do as they can end on time.`);
+}
+
+interface Chosen {
+  readonly probes: readonly string[];
+  /** Those of them that cannot take a job now, with the sentence that says why. */
+  readonly offline: ReadonlyMap<string, string>;
+  readonly screenshot: NewScreenshot | undefined;
+  readonly client: string | undefined;
+}
+
+async function start(
+  dependencies: CreateCheckDependencies,
+  id: string,
+  createdAt: number,
+  { checkType, submittedHost, params }: AcceptedRequest,
+  { probes, offline, screenshot, client }: Chosen,
+): Promise<void> {
+  const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters } = dependencies;
+  const { retentionMs, screenshotBudgetMs } = dependencies;
+  const type = checkType.type;
+  const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
+  // The results have no longer for it: only the check waits for its screenshot.
+  const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
+  const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client };
+  const job: Job = { v: 1, checkId: id, type, params, deadlineAt: ofResults };
+  const online = probes.filter((probe) => !offline.has(probe));
+  load.added(id, online, type, deadlineAt - createdAt);
+  const jobs: readonly NewJob[] = [
+    ...online.map((probe) => ({ probe, id, job })),
+    // Behind the results' own jobs in the queue of its probe.
+    ...(screenshot?.state === 'pending'
+      ? [{ ...screenshot, id: screenshotJobId(id), job: screenshotJob(id, screenshot.params, deadlineAt) }]
+      : []),
+  ];
+  try {
+    const added = await startCheck(record, jobs);
+    const refusals = added.flatMap((outcome, index) =>
+      outcome.status === 'rejected' ? [{ ...jobs[index]!, error: outcome.reason as unknown }] : [],
+    );
+    const fault = refusals.find(({ error }) => isStoreFault(error));
+    if (fault !== undefined) throw fault.error;
+    // What is left are probes whose own keys are broken, which their agents can write: it is their share alone that ends.
+    const failed = refusals
+      .filter((refusal) => refusal.job === job)
+      .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
+    const absent = [...offline].map(([probe, why]) => without(probe, 'probe_offline', why, createdAt));
+    if (failed.length + absent.length > 0) {
+      await settle(redis, id, [...failed, ...absent], { retentionMs, deadlines });
+    }
+    counters.probesOffline += absent.length;
+    await replicas.settled([redisKeys.deadlines, redisKeys.check(id)]);
+    if (screenshot?.state === 'pending' && refusals.some((refusal) => refusal.job !== job)) {
+      await screenshots.passOn(id, screenshot.probe, dispatchFailure('internal_error', BROKEN_QUEUE));
+    }
+  } catch (error) {
+    load.removed(id);
+    const photographers = screenshot?.state === 'pending' ? [screenshot.probe] : [];
+    await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
+    throw new StoreUnavailable('The check could not be enqueued', { cause: error });
+  }
+}
+
+function without(
+  probe: string,
+  code: 'internal_error' | 'probe_offline',
+  why: string,
+  atMs: number,
+): readonly [string, string] {
+  return [probe, JSON.stringify(errorResult(code, why, atMs))];
+}
+
+const ID_BYTES = 16;
+/** Drawn for many checks at once: each draw is a call to the system's own generator. */
+const drawn = Buffer.alloc(64 * ID_BYTES);
+let usedTo = drawn.length;
+
+/** None begins with `-`: programs would take it for a flag. */
+export function drawId(): string {
+  const id = drawText();
+  return id.startsWith('-') ? drawId() : id;
+}
+
+function drawText(): string {
+  if (usedTo === drawn.length) {
+    randomFillSync(drawn);
+    usedTo = 0;
+  }
+  const from = usedTo;
+  usedTo += ID_BYTES;
+  return drawn.toString('base64url', from, usedTo);
+}
+
+/** Removes what a refused check left. Where Redis does not take that either, the sweep does it at the deadline. */
+async function takeBack(
+  redis: Redis,
+  queues: Pick<JobQueues, 'removeWaiting'>,
+  id: string,
+  probes: readonly string[],
+  photographers: readonly string[],
+): Promise<void> {
+  await Promise.allSettled([
+    ...probes.map((probe) => queues.removeWaiting(redis, probe, id)),
+    ...photographers.map((probe) => queues.removeWaiting(redis, probe, screenshotJobId(id))),
+    removeCheck(redis, id),
+  ]);
+}

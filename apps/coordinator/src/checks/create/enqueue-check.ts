@@ -1,0 +1,133 @@
+import { JOB_QUEUE, redisKeys, type Job } from '@vantage/contract';
+import { isCluster } from '@vantage/redis-connections';
+import { addStandardJob } from 'bullmq/dist/cjs/scripts/addStandardJob-9.js';
+import type { Redis } from 'ioredis';
+
+import { defineScript, runScript } from '../../redis/scripts.ts';
+import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from '../store/check-records.ts';
+import { recordLua } from '../store/check-scripts.ts';
+import { MAX_EVENTS, type JobQueues } from '../store/job-queues.ts';
+
+/** What one probe is to do of a new check. */
+export interface NewJob {
+  readonly probe: string;
+  /** Of BullMQ. */
+  readonly id: string;
+  readonly job: Job;
+}
+
+/**
+ * Writes a new check and enqueues its jobs. The order is what the terminal guarantee rests on: deadline and record first,
+ * then the jobs. Whatever dies in between, the sweep ends the check.
+ *
+ * @returns what became of each job, in order, once all is answered; only what is wrong with the queue of its probe rejects one
+ *   by itself
+ * @throws where the check is refused, or nobody knows; then part of it may be there
+ */
+export type StartCheck = (
+  check: NewCheck,
+  jobs: readonly NewJob[],
+) => Promise<readonly PromiseSettledResult<unknown>[]>;
+
+export function createStartCheck(redis: Redis, queues: Pick<JobQueues, 'add'>, retentionMs: number): StartCheck {
+  return isCluster(redis) ? startApart(redis, queues, retentionMs) : startTogether(redis, retentionMs);
+}
+
+/** What the script is told. Times are milliseconds since the epoch. */
+interface Start {
+  readonly id: string;
+  readonly deadline: number;
+  /** How long the record lives, milliseconds. */
+  readonly ttl: number;
+  /** Member of `screenshots`. */
+  readonly watched: string | undefined;
+  /** Field, value, and so on. */
+  readonly fields: readonly (string | number)[];
+  readonly probes: readonly string[];
+  /** When the jobs were made. */
+  readonly now: number;
+  readonly jobs: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** JSON. */
+    readonly data: string;
+    /** What the keys of each queue begin with. */
+    readonly queues: readonly string[];
+  }[];
+}
+
+/**
+ * One script does all of it: sending so many commands was more than half of what a POST cost. It adds the jobs by BullMQ's own Lua, as `Queue.add` does; a test holds the two equal. What an agent broke is its own queue's error alone.
+ *
+ * The keys of the queues are not declared, so it is for one server.
+ *
+ * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`.
+ * Returns '' or an error for each queue of each job.
+ */
+export const startScript = defineScript(
+  '',
+  `
+local function addStandardJob(KEYS, ARGV)
+${addStandardJob.content}
+end
+${recordLua}
+local start = cjson.decode(ARGV[1])
+redis.call('ZADD', KEYS[1], start.deadline, start.id)
+writeRecord(KEYS[2], KEYS[3], start.ttl, start.probes, start.fields)
+if start.watched then redis.call('ZADD', KEYS[4], start.deadline, start.watched) end
+
+local parts = { 'wait', 'paused', 'meta', 'id', 'completed', 'delayed', 'active', 'events', 'marker' }
+local function add(queue, job, opts)
+  local keys = {}
+  for i, part in ipairs(parts) do keys[i] = queue .. part end
+  redis.call('HSET', queue .. 'meta', 'opts.maxLenEvents', ${MAX_EVENTS})
+  addStandardJob(keys, { cmsgpack.pack({ queue, job.id, job.name, start.now }), job.data, opts })
+end
+local said = {}
+for _, job in ipairs(start.jobs) do
+  local opts = cmsgpack.pack({ attempts = 1, removeOnComplete = true, removeOnFail = true, jobId = job.id })
+  for _, queue in ipairs(job.queues) do
+    local isAdded, why = pcall(add, queue, job, opts)
+    said[#said + 1] = isAdded and '' or (type(why) == 'table' and why.err or tostring(why))
+  end
+end
+return said
+`,
+);
+
+function startTogether(redis: Redis, retentionMs: number): StartCheck {
+  return async (check, jobs) => {
+    const { id, createdAt, deadlineAt, probes } = check;
+    const keys = [redisKeys.deadlines, redisKeys.check(id), redisKeys.checkResults(id), redisKeys.screenshots];
+    const start: Start = {
+      ...{ id, deadline: deadlineAt, ttl: deadlineAt - createdAt + retentionMs, watched: watchedScreenshot(check) },
+      ...{ fields: recordFields(check), probes, now: createdAt, jobs: gather(jobs) },
+    };
+    const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as readonly string[];
+    return said.map((error) =>
+      error === ''
+        ? { status: 'fulfilled', value: undefined }
+        : { status: 'rejected', reason: Object.assign(new Error(error), { name: 'ReplyError' }) },
+    );
+  };
+}
+
+/** What is the same for one probe and the next is sent once. */
+function gather(jobs: readonly NewJob[]): Start['jobs'] {
+  const gathered: { readonly first: NewJob; readonly queues: string[] }[] = [];
+  for (const one of jobs) {
+    const queue = `${redisKeys.queuePrefix(one.probe)}:${JOB_QUEUE}:`;
+    const last = gathered.at(-1);
+    if (last?.first.job === one.job && last.first.id === one.id) last.queues.push(queue);
+    else gathered.push({ first: one, queues: [queue] });
+  }
+  return gathered.map(({ first: { id, job }, queues }) => ({ id, name: job.type, data: JSON.stringify(job), queues }));
+}
+
+/** On a Redis Cluster they go to several servers, which keep no order among them: the record has to be answered first. */
+export function startApart(redis: Redis, queues: Pick<JobQueues, 'add'>, retentionMs: number): StartCheck {
+  return async (check, jobs) => {
+    await writeCheck(redis, check, retentionMs);
+    return Promise.allSettled(jobs.map(({ probe, id, job }) => queues.add(probe, job, id)));
+  };
+}

@@ -1,0 +1,130 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { defineScript, runScript } from '../../redis/scripts.ts';
+import { onStore } from '../../redis/store.ts';
+
+/** What the first request with a key was answered. */
+export interface FirstAnswer {
+  readonly checkId: string;
+  readonly message: string;
+}
+
+export type Claim =
+  /** This request is the first: it keeps its answer, or gives the key back where nothing came of it. Neither rejects. */
+  | {
+      readonly kind: 'first';
+      readonly keep: (answer: FirstAnswer) => Promise<void>;
+      readonly release: () => Promise<void>;
+    }
+  | { readonly kind: 'repeated'; readonly answer: FirstAnswer }
+  /** The key was used with another request. */
+  | { readonly kind: 'other-request' }
+  /** The first request with this key has no answer yet. */
+  | { readonly kind: 'under-way' };
+
+/** That of a request without a key. */
+export const noClaim: Claim = { kind: 'first', keep: async () => undefined, release: async () => undefined };
+
+/** The answers to requests that carry an `Idempotency-Key`, shared by all coordinators. */
+export interface FirstAnswers {
+  /**
+   * Waits for a moment where another request with the same key is being answered.
+   *
+   * @param client whose key it is; only a digest of both is stored
+   * @param request tells one request from another
+   * @throws StoreUnavailable
+   */
+  readonly claim: (client: string, key: string, request: string, signal: AbortSignal) => Promise<Claim>;
+}
+
+export interface FirstAnswerTimes {
+  readonly keepMs: number;
+  /** Longer than a creation takes: after it a coordinator that died holds the key no more. */
+  readonly leaseMs: number;
+  readonly waitMs: number;
+}
+
+/** How long a request waits for the answer to another one with the same key. */
+export const KEY_WAIT_MS = 5_000;
+
+const standardTimes: FirstAnswerTimes = { keepMs: 24 * 3_600_000, leaseMs: 10_000, waitMs: KEY_WAIT_MS };
+const LOOK_EVERY_MS = 50;
+const RELEASE_EVERY_MS = 500;
+
+/** KEYS the key. ARGV what it holds, what it shall hold ('': nothing), for how long (ms). Returns 1 where it held that. */
+export const replaceScript = defineScript(
+  'allow-oom',
+  `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[2] == '' then
+  redis.call('DEL', KEYS[1])
+else
+  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+end
+return 1
+`,
+);
+
+interface Held {
+  readonly request: string;
+  /** Whose claim it is while there is no answer. */
+  readonly token?: string;
+  readonly answer?: FirstAnswer;
+}
+
+export function createFirstAnswers(redis: Redis, times: Partial<FirstAnswerTimes> = {}): FirstAnswers {
+  const { keepMs, leaseMs, waitMs } = { ...standardTimes, ...times };
+  return {
+    claim: async (client, key, request, signal) => {
+      const name = redisKeys.firstAnswer(digest(`${client}\n${key}`));
+      const own = JSON.stringify({ request: digest(request), token: randomBytes(12).toString('base64url') });
+      const until = performance.now() + waitMs;
+      for (;;) {
+        const held = await onStore(redis, () => redis.set(name, own, 'PX', leaseMs, 'NX', 'GET'));
+        if (held === null) return first(redis, name, own, { keepMs, leaseMs });
+        const { request: theirs, answer } = JSON.parse(held) as Held;
+        if (theirs !== digest(request)) return { kind: 'other-request' };
+        if (answer !== undefined) return { kind: 'repeated', answer };
+        if (signal.aborted || performance.now() > until) return { kind: 'under-way' };
+        await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    },
+  };
+}
+
+function first(
+  redis: Redis,
+  name: string,
+  own: string,
+  { keepMs, leaseMs }: Pick<FirstAnswerTimes, 'keepMs' | 'leaseMs'>,
+): Claim {
+  const until = performance.now() + leaseMs;
+  const replace = async (value: string): Promise<void> => {
+    try {
+      await onStore(redis, () => runScript(redis, replaceScript, [name], [own, value, keepMs]));
+    } catch {
+      void again(value);
+    }
+  };
+  // Nobody waits for it. By the end of the lease the claim is gone in any case.
+  const again = async (value: string): Promise<void> => {
+    await sleep(RELEASE_EVERY_MS, undefined, { ref: false });
+    if (performance.now() < until) await replace(value);
+  };
+  return {
+    kind: 'first',
+    keep: (answer) => {
+      const { request } = JSON.parse(own) as Held;
+      return replace(JSON.stringify({ request, answer }));
+    },
+    release: () => replace(''),
+  };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from '@jest/globals';
+
+import type { KnownProbe } from '../../probes/registry/probe-status.ts';
+import { createProbeLoad, type ProbeLoad } from './probe-capacity.ts';
+
+const CAPACITY = 20;
+
+/** A clock that a test turns, and a probe that is asked for room until it has none. */
+function bed() {
+  let nowMs = 0;
+  let made = 0;
+  const listeners = new Map<string, (message: string) => void>();
+  const listen = (id: string, listener: (message: string) => void) => {
+    listeners.set(id, listener);
+    return () => void listeners.delete(id);
+  };
+  const load: ProbeLoad = createProbeLoad({ listen, longestWaitMs: 2_000, nowMs: () => nowMs });
+  const end = (id: string): void => listeners.get(id)?.('{"version":1,"probe":"fra","kind":"final"}');
+  const fill = (type: string, most = 100_000): string[] => {
+    const ids: string[] = [];
+    while (ids.length < most && load.hasRoom(probe(), type)) {
+      const id = `check-${(made += 1)}`;
+      load.added(id, ['fra'], type, 7_000);
+      ids.push(id);
+    }
+    return ids;
+  };
+  return { load, fill, end, listeners, pass: (ms: number) => (nowMs += ms) };
+}
+
+function probe(waiting = 0): KnownProbe {
+  return {
+    record: { id: 'fra' } as KnownProbe['record'],
+    heartbeat: { load: { running: 0, capacity: CAPACITY } } as NonNullable<KnownProbe['heartbeat']>,
+    alive: true,
+    lastSeenMs: 0,
+    waiting,
+  };
+}
+
+describe('the room of a probe', () => {
+  it('is what it can start without a wait of more than two seconds, as far as jobs are known to be quick', () => {
+    const { fill, end, pass } = bed();
+    for (let round = 0; round < 100; round += 1) {
+      const [id] = fill('tcp', 1);
+      pass(100);
+      end(id!);
+    }
+
+    // Each of 20 places does 20 jobs of 100 ms in two seconds; three quarters of that are for one type.
+    expect(fill('tcp').length).toBeGreaterThan(280);
+    expect(fill('tcp')).toEqual([]);
+  });
+
+  it('is for slow jobs what it runs at once, and no type takes all of it', () => {
+    const { fill, end, pass } = bed();
+    for (let round = 0; round < 100; round += 1) {
+      const [id] = fill('traceroute', 1);
+      pass(6_000);
+      end(id!);
+    }
+
+    expect(fill('traceroute')).toHaveLength(CAPACITY * 0.75);
+    expect(fill('tcp').length).toBeGreaterThan(0);
+  });
+
+  it('comes back when jobs end, are taken back, or their end is never heard of', () => {
+    const { load, fill, end, listeners, pass } = bed();
+    const [first, second] = fill('tcp');
+    const full = load.hasRoom(probe(), 'tcp');
+
+    // As long as was guessed: what is known of the type stays the same.
+    pass(250);
+    end(first!);
+    const afterEnd = fill('tcp').length;
+    load.removed(second!);
+    const afterRemoval = fill('tcp').length;
+    pass(7_000);
+
+    expect([full, afterEnd, afterRemoval]).toEqual([false, 1, 1]);
+    expect(load.hasRoom(probe(), 'tcp')).toBe(true);
+    expect([load.size(), listeners.size]).toEqual([0, 0]);
+  });
+
+  it('counts what other coordinators have put into its queue', () => {
+    const { load, fill } = bed();
+    fill('tcp', 1);
+
+    expect(load.hasRoom(probe(10), 'tcp')).toBe(true);
+    expect(load.hasRoom(probe(1_000), 'tcp')).toBe(false);
+  });
+});

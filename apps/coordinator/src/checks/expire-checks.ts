@@ -1,0 +1,122 @@
+import type { Redis } from 'ioredis';
+
+import { within } from '../redis/connections.ts';
+import type { RedisClock } from '../redis/clock.ts';
+import type { Log } from '../redis/log.ts';
+import { isStoreFault, onStore } from '../redis/store.ts';
+import { readCheck, settle, type CheckRecord } from './store/check-records.ts';
+import { CheckEvicted } from '../redis/store-errors.ts';
+import { timeoutResult } from './store/synthetic-results.ts';
+import type { Counters } from './store/counters.ts';
+import type { Deadlines } from './store/deadlines.ts';
+import type { Ingest } from './ingest/ingest.ts';
+import type { JobQueues } from './store/job-queues.ts';
+import type { Screenshots } from './screenshots/screenshots.ts';
+
+/** Most checks that one sweep ends; the next follows at once where there are more. */
+const AT_ONCE = 100;
+
+/** A probe that writes without end must not hold the end of a check up. */
+const LAST_LOOK_MS = 500;
+
+/** What a coordinator holds for longer than this is taken over when a deadline asks for it. */
+const HELD_MS = 500;
+
+export interface SweepDependencies {
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  readonly deadlines: Deadlines;
+  readonly ingest: Ingest;
+  readonly queues: JobQueues;
+  readonly screenshots: Pick<Screenshots, 'end'>;
+  readonly retentionMs: number;
+  readonly counters: Counters;
+  /** True for a moment after an outage of Redis, in which no deadline is enforced. */
+  readonly isGrace: () => boolean;
+  readonly log: Log;
+}
+
+/**
+ * Ends every check whose deadline has passed: probes without a result get their `timeout`, the screenshot is given up, jobs that
+ * still wait are taken back. Each coordinator does it for all checks, without a lease: twice is the same as once.
+ *
+ * @returns true when more checks may be due
+ */
+export async function sweepDeadlines(dependencies: SweepDependencies): Promise<boolean> {
+  const { redis, clock, deadlines, isGrace, log } = dependencies;
+  const sentAt = performance.now();
+  const { nowMs, due } = await onStore(redis, () => deadlines.due(AT_ONCE));
+  clock.observe(nowMs, sentAt);
+  if (isGrace()) return false;
+
+  const ended = await Promise.allSettled(due.map((id) => onStore(redis, () => endCheck(dependencies, id, nowMs))));
+  for (const [index, outcome] of ended.entries()) {
+    if (outcome.status === 'fulfilled' || isStoreFault(outcome.reason)) continue;
+    log.error({ check: due[index], error: outcome.reason as unknown }, 'check could not be ended');
+  }
+  return due.length === AT_ONCE && ended.some((outcome) => outcome.status === 'fulfilled');
+}
+
+async function endCheck(dependencies: SweepDependencies, id: string, nowMs: number): Promise<void> {
+  const { redis, ingest, deadlines } = dependencies;
+  const early = await readKept(redis, id);
+  if (early === undefined) return deadlines.forget(id);
+  // Who completed it may have died before it was counted.
+  if (early.completedAt !== null) return deadlines.forget(id, early.stored);
+  // What was written in time counts, though nobody has taken it in yet.
+  await within(Promise.all(awaited(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);
+  const record = await readCheck(redis, id);
+  if (record === undefined) return deadlines.forget(id);
+  await timeOut(dependencies, id, record, nowMs);
+  if (record.screenshot.state === 'pending') await dependencies.screenshots.end(id);
+}
+
+/** Nothing of a check that was removed is left to end. */
+async function readKept(redis: Redis, id: string): Promise<CheckRecord | undefined> {
+  try {
+    return await readCheck(redis, id);
+  } catch (error) {
+    if (error instanceof CheckEvicted) return undefined;
+    throw error;
+  }
+}
+
+async function timeOut(
+  { redis, queues, deadlines, retentionMs, counters, log }: SweepDependencies,
+  id: string,
+  record: CheckRecord,
+  nowMs: number,
+): Promise<void> {
+  const probes = pendingProbes(record);
+  if (probes.length === 0) return;
+  // Jobs first: should the store leave in between, the check is still due and the next sweep does both again.
+  const removed = await Promise.allSettled(probes.map((probe) => queues.removeWaiting(redis, probe, id)));
+  for (const [index, outcome] of removed.entries()) {
+    if (outcome.status === 'fulfilled') counters.jobsRemoved += outcome.value ? 1 : 0;
+    else if (isStoreFault(outcome.reason)) throw outcome.reason;
+    else log.warn({ probe: probes[index], error: outcome.reason as unknown }, 'waiting job could not be removed');
+  }
+
+  const finishedAt = Math.max(Math.round(nowMs), record.createdAt);
+  const results = probes.map(
+    (probe) => [probe, JSON.stringify(timeoutResult(partialOf(record, probe), finishedAt))] as const,
+  );
+  const said = await settle(redis, id, results, { retentionMs, deadlines });
+  counters.probesTimedOut += said.filter((word) => word === 'applied').length;
+}
+
+/** The probes that something is still to come from. */
+function awaited(record: CheckRecord): readonly string[] {
+  const { state, probe } = record.screenshot;
+  const photographers = state === 'pending' && probe !== null ? [probe] : [];
+  return [...new Set([...pendingProbes(record), ...photographers])];
+}
+
+function pendingProbes(record: CheckRecord): readonly string[] {
+  return record.probes.filter((probe) => !record.finals.has(probe));
+}
+
+function partialOf(record: CheckRecord, probe: string): Readonly<Record<string, unknown>> {
+  const partial = record.partials.get(probe);
+  return partial === undefined ? {} : (JSON.parse(partial) as Record<string, unknown>);
+}

@@ -1,0 +1,60 @@
+import type { AnyCheckType, CommonResult } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { onStore } from '../../redis/store.ts';
+import type { Accepted } from './validate-result.ts';
+import { readPartial, settle, type Settlement, type WaitingReaders } from '../store/check-records.ts';
+import { withMeasured } from '../store/synthetic-results.ts';
+import type { Counters } from '../store/counters.ts';
+import type { Deadlines } from '../store/deadlines.ts';
+import type { FinalResult } from './committed-result.ts';
+
+export interface ShowFinalDependencies {
+  readonly redis: Redis;
+  readonly deadlines: Deadlines;
+  readonly readers: WaitingReaders;
+  readonly retentionMs: number;
+  readonly counters: Counters;
+  /** Told of each final result that has been shown. */
+  readonly onFinal?: ((final: FinalResult) => void) | undefined;
+}
+
+export interface AcceptedFinal extends Pick<FinalResult, 'probe' | 'writtenAtMs' | 'traceparent'> {
+  readonly check: string;
+  readonly checkType: AnyCheckType;
+  readonly accepted: Extract<Accepted, { readonly kind: 'final' }>;
+  /** Monotonic, milliseconds. */
+  readonly startedAt: number;
+}
+
+/**
+ * Writes an accepted final result into its check.
+ *
+ * @param writtenAt what is compared with the deadline, milliseconds since the epoch; 0: in time
+ */
+export async function showFinal(
+  { redis, retentionMs, deadlines, readers, counters, onFinal }: ShowFinalDependencies,
+  { probe, check, checkType, accepted, startedAt, writtenAtMs, traceparent }: AcceptedFinal,
+  writtenAt: number,
+): Promise<Settlement> {
+  const [said = 'unknown'] = await onStore(redis, async () => {
+    const json = accepted.isCutShort ? await withPartial(redis, check, probe, accepted.json) : accepted.json;
+    return settle(redis, check, [[probe, json]], { retentionMs, deadlines, readers, writtenAt });
+  });
+  if (said !== 'applied') return said;
+  if (!accepted.valid) counters.resultsInvalid += 1;
+  onFinal?.({
+    ...{ checkId: check, probe, type: checkType.type, result: accepted.valid ? accepted.result : 'error' },
+    ...{ writtenAtMs, tookMs: performance.now() - startedAt, traceparent },
+  });
+  return said;
+}
+
+/** A probe that was cut short keeps what it had measured: its partial results came before its final one. */
+async function withPartial(redis: Redis, check: string, probe: string, final: string): Promise<string> {
+  const partial = await readPartial(redis, check, probe);
+  if (partial === undefined) return final;
+  return JSON.stringify(
+    withMeasured(JSON.parse(final) as CommonResult, JSON.parse(partial) as Record<string, unknown>),
+  );
+}

@@ -1,0 +1,85 @@
+import { MAX_SCREENSHOT_BYTES, redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { startCoreBed, type CoreBed } from '../../../test/core-bed.ts';
+import { claimIdle, readNew } from './result-stream.ts';
+
+let bed: CoreBed;
+const check = 'a'.repeat(22);
+const large = Buffer.alloc(MAX_SCREENSHOT_BYTES + 1_000);
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+});
+
+afterAll(() => bed.stop());
+
+/** A probe without a record: nobody else reads its stream. */
+async function write(probe: string, count: number, pictures: readonly Buffer[]): Promise<void> {
+  const fields = pictures.flatMap((png) => ['png', png]);
+  const entry = ['check', check, 'kind', 'screenshot', 'data', '{}', ...fields];
+  for (let left = count; left > 0; left -= 1) await bed.redis.xadd(redisKeys.results(probe), '*', ...entry);
+}
+
+describe('the reading of a result stream', () => {
+  it('cuts a picture that is too large one byte above what it may be', async () => {
+    await write('large', 1, [large]);
+
+    const { entries } = await readNew(bed.redis, 'large', []);
+
+    expect(entries[0]!.png).toHaveLength(MAX_SCREENSHOT_BYTES + 1);
+  });
+
+  it('brings one picture of an entry at most, whatever else it calls so', async () => {
+    await write('several', 1, [large, large, large]);
+
+    const { entries } = await readNew(bed.redis, 'several', []);
+
+    expect(entries[0]!.png!.length).toBeLessThan(100_000);
+  });
+
+  it('ends where it has many bytes, and says that there is more', async () => {
+    await write('many', 20, [large]);
+
+    const read: number[] = [];
+    for (let more = true; more;) {
+      const reading = await readNew(bed.redis, 'many', []);
+      read.push(reading.entries.length);
+      more = reading.more;
+    }
+
+    expect(Math.max(...read)).toBeLessThanOrEqual(8);
+    expect(read.reduce((sum, count) => sum + count, 0)).toBe(20);
+  });
+
+  it.each([
+    ['long fields that are cut', ['data', 'x'.repeat(5_000_000)]],
+    ['more fields than an entry has', Array.from({ length: 20_000 }, () => 'a')],
+  ])('ends soon where entries have %s, which Redis has read by then', async (kind, fields) => {
+    const probe = `costly-${kind.length}`;
+    for (let left = 4; left > 0; left -= 1) await bed.redis.xadd(redisKeys.results(probe), '*', ...fields);
+
+    const { entries, more } = await readNew(bed.redis, probe, []);
+
+    expect([entries.length, more]).toEqual([1, true]);
+  });
+
+  it('takes over a few at a time', async () => {
+    await write('claimed', 20, []);
+    await readNew(bed.redis, 'claimed', []);
+
+    const first = await claimIdle(bed.redis, 'claimed', 0);
+    const second = await claimIdle(bed.redis, 'claimed', 0, first.next);
+
+    expect([first.entries.length, second.entries.length]).toEqual([8, 8]);
+    expect(new Set([...first.entries, ...second.entries].map(({ id }) => id)).size).toBe(16);
+  });
+
+  it('brings small entries in one go', async () => {
+    await write('small', 30, []);
+
+    const { entries, more } = await readNew(bed.redis, 'small', []);
+
+    expect([entries.length, more]).toEqual([30, false]);
+  });
+});

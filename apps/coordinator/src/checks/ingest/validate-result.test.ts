@@ -1,0 +1,65 @@
+import type { AnyCheckType, Place } from '@vantage/contract';
+import { describe, expect, it } from '@jest/globals';
+
+import { echo, quiet, success } from '../../../test/core-bed.ts';
+import { acceptResult, type Accepted } from './validate-result.ts';
+import { createResultValidators } from './result-validators.ts';
+
+const validatorsOf = createResultValidators();
+const lookUpPlace = (): Place => ({ country: 'Nowhere' }) as Place;
+
+const accept = (data: string, kind: 'final' | 'partial' = 'final', checkType: AnyCheckType = echo): Accepted =>
+  acceptResult({ validatorsOf, lookUpPlace, log: quiet }, checkType, { kind, data, writtenAtMs: 86_400_000 });
+
+describe('a result that a probe wrote', () => {
+  it('is kept with what the coordinator knows of the place', () => {
+    const accepted = accept(JSON.stringify(success('x')));
+
+    expect(accepted).toMatchObject({ kind: 'final', valid: true });
+    expect(JSON.parse(accepted.valid ? accepted.json : '')).toEqual({ ...success('x'), country: 'Nowhere' });
+  });
+
+  it('is kept as it is when the place cannot be looked up', () => {
+    const failing: AnyCheckType = {
+      ...echo,
+      annotate: () => {
+        throw new Error('no data');
+      },
+    };
+
+    const accepted = accept(JSON.stringify(success('x')), 'final', failing);
+
+    expect(JSON.parse(accepted.valid ? accepted.json : '')).toEqual(success('x'));
+  });
+
+  it('says what is wrong with it, and not what was in it', () => {
+    const accepted = accept(JSON.stringify({ ...success('x'), steps: ['secret'] }));
+
+    expect(accepted).toMatchObject({ kind: 'final', valid: false });
+    expect(JSON.parse('json' in accepted ? accepted.json : '')).toMatchObject({
+      ...{ result: 'error', finishedAt: '1970-01-02T00:00:00.000Z' },
+      error: { code: 'invalid_result', message: 'The result is not valid: /steps/0 must be integer.' },
+    });
+  });
+
+  it.each([
+    ['at the limit', 65_536, true],
+    ['one byte over it', 65_537, false],
+  ])('may be as large as the limit in bytes: %s', (_reason, bytes, valid) => {
+    const empty = Buffer.byteLength(JSON.stringify(success('')));
+    // Two bytes each: the limit counts bytes, not characters.
+    const room = bytes - empty;
+    const text = 'é'.repeat(Math.floor(room / 2)) + 'x'.repeat(room % 2);
+
+    expect(accept(JSON.stringify(success(text))).valid).toBe(valid);
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['a field that only a final result has', '{"error":null}'],
+    ['an outcome', '{"result":"success"}'],
+    ['not an object', 'null'],
+  ])('comes to nothing when it is partial and is %s', (_reason, data) => {
+    expect(accept(data, 'partial')).toEqual({ kind: 'partial', valid: false });
+  });
+});

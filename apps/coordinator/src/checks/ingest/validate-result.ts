@@ -1,0 +1,94 @@
+import {
+  escapeText,
+  MAX_RESULT_BYTES,
+  type AnyCheckType,
+  type CommonResult,
+  type LookUpPlace,
+  type OutcomeWord,
+  type ResultKind,
+} from '@vantage/contract';
+import type { ErrorObject } from 'ajv/dist/2020.js';
+
+import type { Log } from '../../redis/log.ts';
+import { errorResult, isCutShort } from '../store/synthetic-results.ts';
+import type { ResultValidators } from './result-validators.ts';
+
+interface FinalAccepted {
+  readonly kind: 'final';
+  readonly json: string;
+  /** True if the probe’s partial results may know more than this one. */
+  readonly isCutShort: boolean;
+}
+
+/** What an entry of a result stream comes to. A partial result that cannot be used comes to nothing. */
+export type Accepted =
+  | (FinalAccepted & { readonly valid: true; readonly result: OutcomeWord })
+  | { readonly kind: 'partial'; readonly valid: true; readonly json: string }
+  | (FinalAccepted & { readonly valid: false })
+  | { readonly kind: 'partial'; readonly valid: false };
+
+export interface AcceptDependencies {
+  readonly validatorsOf: (checkType: AnyCheckType) => ResultValidators;
+  readonly lookUpPlace: LookUpPlace;
+  readonly log: Log;
+}
+
+/**
+ * Checks what a probe wrote against the size and the schema of the type, and adds places and networks to it. A final
+ * result that fails becomes an `invalid_result`.
+ *
+ * @param writtenAtMs time of the entry, milliseconds since the epoch by Redis' clock
+ */
+export function acceptResult(
+  { validatorsOf, lookUpPlace, log }: AcceptDependencies,
+  checkType: AnyCheckType,
+  entry: { readonly kind: ResultKind; readonly data: string; readonly writtenAtMs: number },
+): Accepted {
+  const { kind, data, writtenAtMs } = entry;
+  const validate = validatorsOf(checkType)[kind];
+  const refuse = (why: string): Accepted => {
+    if (kind === 'partial') return { kind, valid: false };
+    const json = JSON.stringify(errorResult('invalid_result', why, writtenAtMs));
+    return { kind, valid: false, json, isCutShort: true };
+  };
+
+  if (Buffer.byteLength(data) > MAX_RESULT_BYTES) return refuse(`The result is larger than ${MAX_RESULT_BYTES} bytes.`);
+  const result = parse(data);
+  if (result === undefined) return refuse('The result is not JSON.');
+  if (!validate(result)) return refuse(`The result is not valid: ${describe(validate.errors?.[0])}.`);
+  const json = JSON.stringify(annotate(checkType, result as CommonResult, lookUpPlace, log));
+  if (kind === 'partial') return { kind, valid: true, json };
+  const final = result as CommonResult;
+  return { kind, valid: true, json, result: final.result, isCutShort: isCutShort(final) };
+}
+
+/** The address in what a probe wrote whose registration may be of use; nothing of it is checked yet. */
+export function registeredAddress(checkType: AnyCheckType, data: string): string | undefined {
+  if (checkType.registeredAddress === undefined || Buffer.byteLength(data) > MAX_RESULT_BYTES) return undefined;
+  const result = parse(data);
+  if (typeof result !== 'object' || result === null) return undefined;
+  const address: unknown = checkType.registeredAddress(result);
+  return typeof address === 'string' ? address : undefined;
+}
+
+/** A result without places is better than none. */
+function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: LookUpPlace, log: Log): unknown {
+  try {
+    return checkType.annotate?.(result, lookUpPlace) ?? result;
+  } catch (error) {
+    log.error({ type: checkType.type, error }, 'result could not be annotated');
+    return result;
+  }
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function describe(error: ErrorObject | null | undefined): string {
+  return escapeText(`${error?.instancePath ?? ''} ${error?.message ?? 'it breaks the schema'}`.trim(), 200);
+}

@@ -1,0 +1,113 @@
+import { isCheckId, pendingResult, redisKeys, type Check } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import type { Channels } from '../../redis/channels.ts';
+import { onStore } from '../../redis/store.ts';
+import { readCheck, type CheckRecord, type WaitingReaders } from '../store/check-records.ts';
+import type { Checks } from '../checks.ts';
+import { CheckEvicted } from '../../redis/store-errors.ts';
+import { readPicture } from '../screenshots/screenshot-records.ts';
+
+/** A message can be lost; who waits looks again by himself after this time. */
+const LOOK_AGAIN_MS = 2_000;
+
+export interface Reads extends WaitingReaders {
+  readonly read: Checks['read'];
+  readonly screenshot: Checks['screenshot'];
+}
+
+/** Reads checks, and holds the answer until one is completed. */
+export function createReads(redis: Redis, channels: Channels): Reads {
+  const waiting = new Map<string, Set<(completed: CheckRecord) => void>>();
+  const look = (id: string): Promise<CheckRecord | undefined> => onStore(redis, () => readCheck(redis, id));
+
+  const readWaiting = async (id: string, signal: AbortSignal): Promise<CheckRecord | undefined> => {
+    const { promise, resolve, reject } = Promise.withResolvers<CheckRecord | undefined>();
+    const tellers = waiting.get(id) ?? new Set();
+    waiting.set(id, tellers.add(resolve));
+    const lookNow = (): void => {
+      look(id).then(
+        (record) => (record === undefined || record.completedAt !== null ? resolve(record) : undefined),
+        // While the store is away it waits on.
+        (error: unknown) => (error instanceof CheckEvicted ? reject(error) : undefined),
+      );
+    };
+    const stopListening = channels.listen(redisKeys.checkEvents(id), (message) => {
+      if (message === '') lookNow();
+      // Where it was completed by this process, it is told in this turn.
+      else if (isCompletion(message)) setImmediate(() => (tellers.has(resolve) ? lookNow() : undefined));
+    });
+    const looking = setInterval(lookNow, LOOK_AGAIN_MS);
+    const onAbort = (): void => void look(id).then(resolve, reject);
+    try {
+      // After the listening has begun: nothing is missed in between.
+      const first = await look(id);
+      if (first === undefined || first.completedAt !== null) return first;
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      return await promise;
+    } finally {
+      clearInterval(looking);
+      signal.removeEventListener('abort', onAbort);
+      stopListening();
+      tellers.delete(resolve);
+      if (tellers.size === 0 && waiting.get(id) === tellers) waiting.delete(id);
+    }
+  };
+
+  return {
+    wait: (id) => waiting.has(id),
+    tell: (id, completed) => {
+      for (const teller of waiting.get(id) ?? []) teller(completed);
+    },
+    read: async (id, waitMs, signal) => {
+      if (!isCheckId(id)) return undefined;
+      const waits = waitMs > 0 && !signal.aborted;
+      const record = waits
+        ? await readWaiting(id, AbortSignal.any([signal, AbortSignal.timeout(waitMs)]))
+        : await look(id);
+      if (record === undefined) return undefined;
+      // What was waited for is known by now, even if the connection was lost and is not there again.
+      const isTaken = record.screenshot.state === 'taken';
+      const picture = isTaken ? await onStore(redis, () => readPicture(redis, id, record.screenshot)) : undefined;
+      return present(id, record, picture);
+    },
+    screenshot: async (id) => {
+      const record = isCheckId(id) ? await look(id) : undefined;
+      if (record === undefined) return undefined;
+      const png = await onStore(redis, () => readPicture(redis, id, record.screenshot));
+      return { screenshot: record.screenshot, png: png ?? null, createdAt: record.createdAt };
+    },
+  };
+}
+
+function isCompletion(message: string): boolean {
+  return message.includes('"kind":"completed"');
+}
+
+/** The check as a caller reads it. The map of results has no prototype: a probe's name is a key and nothing else. */
+function present(id: string, record: CheckRecord, picture: Buffer | undefined): Check {
+  const results = Object.create(null) as Record<string, Readonly<Record<string, unknown>>>;
+  for (const probe of record.probes) {
+    const result = resultOf(record, probe);
+    const isItsPicture = picture !== undefined && probe === record.screenshot.probe;
+    results[probe] = isItsPicture ? { ...result, screenshot: picture.toString('base64') } : result;
+  }
+  return {
+    testId: id,
+    type: record.type,
+    host: record.host,
+    status: record.completedAt === null ? 'pending' : 'completed',
+    createdAt: new Date(record.createdAt).toISOString(),
+    completedAt: record.completedAt === null ? null : new Date(record.completedAt).toISOString(),
+    results,
+  };
+}
+
+function resultOf(record: CheckRecord, probe: string): Readonly<Record<string, unknown>> {
+  const final = record.finals.get(probe);
+  if (final !== undefined) return JSON.parse(final) as Record<string, unknown>;
+  const partial = record.partials.get(probe);
+  if (partial === undefined) return pendingResult;
+  return { ...pendingResult, ...(JSON.parse(partial) as object) };
+}

@@ -1,0 +1,29 @@
+import { absenceOf, type KnownProbe } from '../../probes/registry/probe-status.ts';
+
+export interface ElectionRequest {
+  /** The probes of the check. */
+  readonly among: readonly string[];
+  /** Those that were asked before. */
+  readonly except?: readonly string[] | undefined;
+  /** Screenshots that a probe is at already, as far as is known. */
+  readonly underWay: (probe: string) => number;
+}
+
+/** The probe that shall take the screenshot: of those that can, the one with the fewest to take, then the least loaded. */
+export function electProbe(
+  known: readonly KnownProbe[],
+  { among, except = [], underWay }: ElectionRequest,
+): string | undefined {
+  const candidates = known.filter(
+    (probe) =>
+      among.includes(probe.record.id) &&
+      !except.includes(probe.record.id) &&
+      absenceOf(probe) === undefined &&
+      probe.heartbeat?.capabilities.screenshot === true,
+  );
+  const ranked = candidates.map(({ record, heartbeat }) => {
+    const { running, capacity } = heartbeat!.load;
+    return { id: record.id, waiting: underWay(record.id), load: running / capacity, tie: Math.random() };
+  });
+  return ranked.toSorted((a, b) => a.waiting - b.waiting || a.load - b.load || a.tie - b.tie)[0]?.id;
+}

@@ -1,0 +1,67 @@
+import {
+  MAX_SCREENSHOT_BYTES,
+  SCREENSHOT_SIZE,
+  screenshotReportSchema,
+  type Failure,
+  type ScreenshotLimit,
+  type ScreenshotReport,
+} from '@vantage/contract';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+
+import { dispatchFailure } from '../store/synthetic-results.ts';
+
+/** What a probe wrote of a screenshot: a picture, or why there is none. `valid` is false where it is neither. */
+export type AcceptedScreenshot =
+  | {
+      readonly png: Buffer;
+      readonly cutAt?: ScreenshotLimit[];
+      readonly failure?: undefined;
+      readonly valid: true;
+    }
+  | { readonly png?: undefined; readonly cutAt?: undefined; readonly failure: Failure; readonly valid: boolean };
+
+export type AcceptScreenshot = (data: string, png: Buffer | undefined) => AcceptedScreenshot;
+
+/** More than the longest failure; nothing is parsed that is longer. */
+const MAX_REPORT_BYTES = 16 * 1024;
+
+export function createAcceptScreenshot(): AcceptScreenshot {
+  const isReport = new Ajv2020({ strict: true }).compile<ScreenshotReport>(screenshotReportSchema);
+  return (data, png) => {
+    const report = data.length > MAX_REPORT_BYTES ? undefined : parse(data);
+    if (!isReport(report)) return invalid('What the probe reported of the screenshot cannot be read.');
+    if (report.failure !== null) return { failure: report.failure, valid: true };
+    const fault = png === undefined ? 'is missing' : faultOf(png);
+    if (fault === undefined) return { png: png!, valid: true, ...(report.cutAt && { cutAt: report.cutAt }) };
+    return invalid(`The picture that the probe sent ${fault}.`);
+  };
+}
+
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+/** The first chunk (PNG section 11.2.1): its length, its name, then width and height. */
+const HEAD = Buffer.from([0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
+/** The last chunk (section 11.2.5), which is empty: its length, its name, its checksum. */
+const TAIL = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
+
+/** What is wrong with the bytes as a screenshot; they are not decoded. */
+function faultOf(png: Buffer): string | undefined {
+  if (png.length > MAX_SCREENSHOT_BYTES) return `is larger than ${MAX_SCREENSHOT_BYTES} bytes`;
+  const isPng =
+    png.subarray(0, 8).equals(SIGNATURE) && png.subarray(8, 16).equals(HEAD) && png.subarray(-12).equals(TAIL);
+  if (!isPng || png.length < 64) return 'is no PNG';
+  const { width, height } = SCREENSHOT_SIZE;
+  if (png.readUInt32BE(16) !== width || png.readUInt32BE(20) !== height) return `is not of ${width}×${height} pixels`;
+  return undefined;
+}
+
+function invalid(message: string): AcceptedScreenshot {
+  return { failure: dispatchFailure('invalid_result', message), valid: false };
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data) as unknown;
+  } catch {
+    return undefined;
+  }
+}

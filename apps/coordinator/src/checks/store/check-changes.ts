@@ -1,0 +1,114 @@
+import { pendingResult, redisKeys, type Check, type Screenshot } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { defineScript, runScript } from '../../redis/scripts.ts';
+import { CheckEvicted } from '../../redis/store-errors.ts';
+import type { ProbeState } from './probe-state.ts';
+import { fromStored } from './stored-json.ts';
+
+/**
+ * KEYS check, results, partials. ARGV a version. Returns nothing where there is no such check, '' and the reason if it was removed before its time, else its version, and where
+ * that is another one the fields of the check and, for each probe that changed since, its name, version, final and partial
+ * result. A version that is ahead of the check's is one that Redis lost: then all probes have changed.
+ */
+export const changesScript = defineScript(
+  'no-writes',
+  `
+local version = redis.call('HGET', KEYS[1], 'v')
+if not version then
+  local evicted = redis.call('HGET', KEYS[1], 'evicted')
+  return evicted and { '', evicted } or false
+end
+local since = tonumber(ARGV[1])
+if tonumber(version) == since then return { version } end
+if tonumber(version) < since then since = -1 end
+local fields = redis.call('HGETALL', KEYS[1])
+local versions, probes = {}, ''
+for i = 1, #fields, 2 do
+  if string.sub(fields[i], 1, 2) == 'v:' then versions[string.sub(fields[i], 3)] = fields[i + 1] end
+  if fields[i] == 'probes' then probes = fields[i + 1] end
+end
+local changed = {}
+for probe in string.gmatch(probes, '[^,]+') do
+  local at = versions[probe] or '0'
+  if tonumber(at) > since then
+    changed[#changed + 1] = probe
+    changed[#changed + 1] = at
+    changed[#changed + 1] = redis.call('HGET', KEYS[2], probe) or ''
+    changed[#changed + 1] = redis.call('HGET', KEYS[3], probe) or ''
+  end
+end
+return { version, fields, changed }
+`,
+);
+
+/** A check at one moment, as far as it differs from an earlier one. */
+export interface Changes {
+  readonly version: number;
+  /** Absent where nothing changed. */
+  readonly changed?: {
+    readonly check: Omit<Check, 'results'>;
+    /** In the order of selection. */
+    readonly states: readonly ProbeState[];
+  };
+}
+
+/**
+ * @param since the version that is known; -1: none
+ * @returns undefined where there is no such check
+ */
+export async function readChanges(redis: Redis, id: string, since: number): Promise<Changes | undefined> {
+  const keys = [redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)];
+  const reply = (await runScript(redis, changesScript, keys, [since])) as
+    | readonly [version: string, fields?: readonly string[] | string, changed?: readonly string[]]
+    | null;
+  if (reply === null) return undefined;
+  const [version, fields, changed] = reply;
+  if (typeof fields === 'string') throw new CheckEvicted(fields);
+  if (fields === undefined || changed === undefined) return { version: Number(version) };
+  return {
+    version: Number(version),
+    changed: { check: checkOf(id, fields), states: statesOf(changed, pictureOf(fields)) },
+  };
+}
+
+function checkOf(id: string, flat: readonly string[]): Omit<Check, 'results'> {
+  const fields = new Map<string, string>();
+  for (let index = 0; index + 1 < flat.length; index += 2) fields.set(flat[index]!, flat[index + 1]!);
+  const completedAt = fields.get('completedAt');
+  return {
+    testId: id,
+    type: fields.get('type') ?? '',
+    host: fields.get('host') ?? '',
+    status: completedAt === undefined ? 'pending' : 'completed',
+    createdAt: new Date(Number(fields.get('createdAt'))).toISOString(),
+    completedAt: completedAt === undefined ? null : new Date(Number(completedAt)).toISOString(),
+  };
+}
+
+/** The probe that took the picture of the check. */
+function pictureOf(flat: readonly string[]): string | undefined {
+  const at = flat.indexOf('shot');
+  const shot = at === -1 ? '' : flat[at + 1]!;
+  if (shot === '') return undefined;
+  const { state, probe } = JSON.parse(shot) as Screenshot;
+  return state === 'taken' ? (probe ?? undefined) : undefined;
+}
+
+function statesOf(flat: readonly string[], picture: string | undefined): readonly ProbeState[] {
+  const states: ProbeState[] = [];
+  for (let index = 0; index + 3 < flat.length; index += 4) {
+    const [probe = '', version = '', final = '', partial = ''] = flat.slice(index, index + 4);
+    const json = final === '' ? pendingJson(partial) : fromStored(final);
+    states.push({ probe, version: Number(version), json, hasPicture: probe === picture });
+  }
+  return states;
+}
+
+const PENDING = JSON.stringify(pendingResult);
+
+/** @param partial '<version> <place in the stream> <JSON>', or empty */
+function pendingJson(partial: string): string {
+  const json = partial.slice(partial.indexOf(' ', partial.indexOf(' ') + 1) + 1);
+  return json === '' || json === '{}' ? PENDING : `${PENDING.slice(0, -1)},${json.slice(1)}`;
+}

@@ -1,0 +1,100 @@
+import { redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { echo, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { createDeadlines } from './deadlines.ts';
+
+let bed: CoreBed;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  await bed.addProbe('fra-1');
+  await bed.keepAlive('fra-1');
+  await until(async () => (await bed.core.ready()).healthyProbes === 1);
+});
+
+afterAll(async () => bed.stop());
+
+describe('the deadlines', () => {
+  it('take many completed checks off by one command, before they tell what is due', async () => {
+    const deadlines = createDeadlines(bed.redis);
+    const ended = Array.from({ length: 50 }, (_, index) => `ended-${index}`);
+    // Of a time that a core does not come to: it would end them itself.
+    await bed.redis.zadd(redisKeys.deadlines, ...ended.flatMap((id) => [8e15, id]));
+    const calls = await zremCalls();
+
+    for (const id of ended) deadlines.forget(id);
+    const { nowMs } = await deadlines.due(100);
+
+    expect(Math.abs(nowMs - Date.now())).toBeLessThan(60_000);
+    expect(await bed.redis.zmscore(redisKeys.deadlines, ...ended)).toEqual(ended.map(() => null));
+    expect((await zremCalls()) - calls).toBe(1);
+  });
+
+  it('do not tell of a check that was forgotten while its deadline passed', async () => {
+    await bed.core.close();
+    const deadlines = createDeadlines(bed.redis);
+    await bed.redis.zadd(redisKeys.deadlines, 1, 'forgotten', 2, 'due');
+
+    deadlines.forget('forgotten');
+
+    expect((await deadlines.due(100)).due).toEqual(['due']);
+    await bed.redis.zrem(redisKeys.deadlines, 'due');
+  });
+
+  it('move as the clock of Redis was stepped back, once for all coordinators', async () => {
+    const time = await bed.redis.time();
+    let offMs = 3_600_000;
+    // Two coordinators that saw the time of before: what they read is stepped, as a server of theirs would be.
+    const stepped = new Proxy(bed.redis, {
+      get: (redis, name) => {
+        const value: unknown = Reflect.get(redis, name);
+        if (typeof value !== 'function') return value;
+        return async (...given: unknown[]): Promise<unknown> => {
+          const reply: unknown = await value.apply(redis, given);
+          if (!Array.isArray(reply) || !Array.isArray(reply[2])) return reply;
+          return [String(Number(reply[0]) + offMs / 1_000), reply[1], reply[2]];
+        };
+      },
+    });
+    const [first, second] = [createDeadlines(stepped), createDeadlines(stepped)];
+    const before = [await first.due(100), await second.due(100)];
+    const deadlineAt = Number(time[0]) * 1_000 + 3_600_000 + 500_000;
+    await bed.redis.zadd(redisKeys.deadlines, deadlineAt, 'under way');
+
+    offMs = 0;
+    await first.due(100);
+    await bed.redis.zadd(redisKeys.deadlines, deadlineAt, 'started by the second meanwhile');
+    await second.due(100);
+    await first.due(100);
+
+    const scores = await bed.redis.zmscore(redisKeys.deadlines, 'under way', 'started by the second meanwhile');
+    expect(Math.abs(Number(scores[0]) - Number(scores[1]))).toBeLessThan(60_000);
+    const movedMs = deadlineAt - Number(await bed.redis.zscore(redisKeys.deadlines, 'under way'));
+    expect(before.map(({ due }) => due)).toEqual([[], []]);
+    expect(movedMs).toBeGreaterThan(3_500_000);
+    expect(movedMs).toBeLessThanOrEqual(3_600_000);
+    await bed.redis.zrem(redisKeys.deadlines, 'under way', 'started by the second meanwhile');
+  });
+
+  it('lose a completed check soon after its last result', async () => {
+    const core = bed.startCore();
+    await until(async () => (await core.ready()).healthyProbes === 1);
+    const creation = await core.checks.create({
+      ...{ submittedHost: 'h', params: { host: 'h', options: { budget: 600_000 } }, limit: 1 },
+      checkType: echo,
+    });
+    const id = creation.created ? creation.checkId : '';
+
+    expect(await bed.redis.zscore(redisKeys.deadlines, id)).not.toBeNull();
+    await report(bed.redis, 'fra-1', id, success('done'));
+    await until(async () => (await bed.redis.zscore(redisKeys.deadlines, id)) === null);
+
+    expect((await core.checks.read(id, 0, new AbortController().signal))?.status).toBe('completed');
+  });
+});
+
+async function zremCalls(): Promise<number> {
+  const stats = await bed.redis.info('commandstats');
+  return Number(/^cmdstat_zrem:calls=(\d+)/m.exec(stats)?.[1] ?? 0);
+}

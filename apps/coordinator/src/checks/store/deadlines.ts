@@ -1,0 +1,56 @@
+import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { runScript } from '../../redis/scripts.ts';
+import { dueScript, moveDeadlinesScript } from './check-scripts.ts';
+import type { StoredCheck } from './stored-bytes.ts';
+
+/** The deadlines of the checks that are pending, and for a moment those of checks that have just been completed. */
+export interface Deadlines {
+  /**
+   * Takes a check that is completed off, together with others when the next sweep asks what is due.
+   *
+   * @param stored what it takes in Redis, for what has to be counted before
+   */
+  readonly forget: (id: string, stored?: StoredCheck) => void;
+  /** Takes off at once what is to be forgotten. Never rejects. */
+  readonly flush: () => Promise<void>;
+  /** Checks whose deadline has passed and what the time is, in milliseconds since the epoch by Redis' clock. */
+  readonly due: (limit: number) => Promise<{ readonly nowMs: number; readonly due: readonly string[] }>;
+}
+
+/** Less is no step: after a fail-over it is another server's clock. */
+const STEP_MS = 250;
+
+export function createDeadlines(redis: Redis): Deadlines {
+  let ended: string[] = [];
+  let lastMs = 0;
+
+  /** Without it checks under way would end later by as much as the clock was stepped back. */
+  const followClock = async (nowMs: number): Promise<void> => {
+    const backMs = Math.round(lastMs - nowMs);
+    lastMs = nowMs;
+    if (backMs < STEP_MS) return;
+    await runScript(redis, moveDeadlinesScript, [redisKeys.deadlines, redisKeys.deadlinesMoved], [backMs]);
+  };
+
+  const flush = async (): Promise<void> => {
+    const ids = ended;
+    ended = [];
+    // Should this get lost, the sweep finds each of them due and completed, and asks for the same again.
+    if (ids.length > 0) await redis.zrem(redisKeys.deadlines, ...ids).catch(() => undefined);
+  };
+
+  return {
+    forget: (id) => void ended.push(id),
+    flush,
+    due: async (limit) => {
+      // In this order on one connection: what is forgotten is not due.
+      const [, reply] = await Promise.all([flush(), runScript(redis, dueScript, [redisKeys.deadlines], [limit])]);
+      const [seconds, microseconds, due] = reply as [string, string, string[]];
+      const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+      await followClock(nowMs);
+      return { nowMs, due };
+    },
+  };
+}

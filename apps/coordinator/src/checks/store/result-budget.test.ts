@@ -1,0 +1,271 @@
+import { randomBytes } from 'node:crypto';
+
+import { redisKeys } from '@vantage/contract';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { openFailFast } from '@vantage/redis-connections';
+import { findRedisServer, startRedisCluster, type RedisCluster } from '@vantage/redis-server';
+import type { Redis } from 'ioredis';
+
+import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { createCounters } from './counters.ts';
+import { createResultBudget, type ResultBudget } from './result-budget.ts';
+import { fromStored, toStored } from './stored-json.ts';
+
+const KEPT_MS = 3_600_000;
+
+describe('the budget of results', () => {
+  let bed: CoreBed;
+
+  beforeAll(async () => {
+    bed = await startCoreBed();
+  });
+
+  afterAll(() => bed.stop());
+
+  afterEach(() => bed.redis.flushall());
+
+  /** Not that of the bed's core, which has no checks here. */
+  function open(maxBytes: number, maxClientBytes = maxBytes): ResultBudget & { readonly told: string[] } {
+    const told: string[] = [];
+    const counters = createCounters();
+    const onNoted = (id: string): void => void told.push(id);
+    const options = { redis: bed.redis, maxBytes, maxClientBytes, keptMs: KEPT_MS, counters, onNoted, log: quiet };
+    return { ...createResultBudget(options), told };
+  }
+
+  async function complete(id: string, client: string, ...into: readonly ResultBudget[]): Promise<void> {
+    await bed.redis.hset(redisKeys.check(id), { type: 'echo', completedAt: '1', client });
+    await bed.redis.pexpire(redisKeys.check(id), KEPT_MS);
+    await bed.redis.hset(redisKeys.checkResults(id), { p: 'x'.repeat(100) });
+    for (const budget of into) budget.note(id, { bytes: 100, client });
+    for (const budget of into) await budget.look();
+    // Times are in milliseconds: two checks of one have no order.
+    const now = async (): Promise<number> => {
+      const [seconds, microseconds] = await bed.redis.time();
+      return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+    };
+    const since = await now();
+    await until(async () => (await now()) !== since);
+  }
+
+  async function kept(...ids: readonly string[]): Promise<readonly string[]> {
+    const there = await Promise.all(ids.map((id) => bed.redis.exists(redisKeys.checkResults(id))));
+    return ids.filter((_, index) => there[index] === 1);
+  }
+
+  /** The sums of the ledger, and what they are sums of. */
+  async function sums(): Promise<Readonly<Record<string, number>>> {
+    const sizes = Object.values(await bed.redis.hgetall(`${redisKeys.resultLedger}:sizes`)).map(Number.parseFloat);
+    const clients = await bed.redis.zrange(`${redisKeys.resultLedger}:clients`, '0', '-1', 'WITHSCORES');
+    const ofClients = clients.filter((_, index) => index % 2 === 1).map(Number);
+    const add = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+    const total = Number(await bed.redis.get(`${redisKeys.resultLedger}:bytes`));
+    return { total, ofSizes: add(sizes), ofClients: add(ofClients), checks: sizes.length };
+  }
+
+  it('removes the oldest checks of the bulkiest client, and none of another', async () => {
+    const budget = open(500);
+    await complete('small', 'b', budget);
+    for (const id of ['a1', 'a2', 'a3', 'a4']) await complete(id, 'a', budget);
+    expect(await kept('small', 'a1', 'a2', 'a3', 'a4')).toEqual(['small', 'a1', 'a2', 'a3', 'a4']);
+
+    await complete('other', 'c', budget);
+    await complete('a5', 'a', budget);
+
+    expect(await kept('small', 'a1', 'a2', 'a3', 'a4', 'a5', 'other')).toEqual(['small', 'a3', 'a4', 'a5', 'other']);
+    expect(await sums()).toEqual({ total: 500, ofSizes: 500, ofClients: 500, checks: 5 });
+  });
+
+  it('removes those of a client beyond its share, though there is room', async () => {
+    const budget = open(10_000, 200);
+    for (const id of ['a1', 'a2', 'a3']) await complete(id, 'a', budget);
+    await complete('b1', 'b', budget);
+
+    expect(await kept('a1', 'a2', 'a3', 'b1')).toEqual(['a2', 'a3', 'b1']);
+  });
+
+  it('keeps the newest check of a client, be it larger than its share, while there is room for all', async () => {
+    const budget = open(1_000, 50);
+    await complete('a1', 'a', budget);
+    await complete('a2', 'a', budget);
+    expect(await kept('a1', 'a2')).toEqual(['a2']);
+
+    await open(50).look();
+    expect(await kept('a2')).toEqual([]);
+  });
+
+  it('counts a check once, whoever notes it and how often, and tells so each time', async () => {
+    const [first, second] = [open(1_000), open(1_000)];
+    await complete('a1', 'a', first, second, first);
+
+    expect(await sums()).toMatchObject({ total: 100, checks: 1 });
+    expect([first.told, second.told]).toEqual([['a1', 'a1'], ['a1']]);
+  });
+
+  it('removes with the next look what a coordinator that died had named and not removed', async () => {
+    await complete('a1', 'a', open(10_000));
+    await complete('a2', 'a', open(10_000));
+    // What one that dies after its first script does: it names a1, and nothing else.
+    const { noteScript } = await import('./result-budget-scripts.ts');
+    const named = await bed.redis.eval(noteScript.lua, 1, redisKeys.resultLedger, 100, 100, KEPT_MS);
+    expect(named).toEqual([200, 200, 'a1']);
+
+    await open(100).look();
+
+    expect(await kept('a1', 'a2')).toEqual(['a2']);
+    expect(await sums()).toMatchObject({ total: 100, checks: 1 });
+  });
+
+  it('forgets checks that have expired', async () => {
+    await complete('a1', 'a', open(10_000));
+    await bed.redis.zadd(redisKeys.resultLedger, '0', 'a1');
+    await complete('b1', 'b', open(10_000));
+
+    expect(await sums()).toEqual({ total: 100, ofSizes: 100, ofClients: 100, checks: 1 });
+  });
+
+  it('leaves a check that is pending as it is', async () => {
+    await bed.redis.hset(redisKeys.check('p1'), { type: 'echo', client: 'a' });
+    await bed.redis.hset(redisKeys.checkResults('p1'), 'p', '');
+    const budget = open(10);
+    budget.note('p1', { bytes: 100, client: 'a' });
+    await budget.look();
+
+    expect(await kept('p1')).toEqual(['p1']);
+  });
+});
+
+describe('a service whose Redis is small', () => {
+  const MAX_MEMORY = 24 * 1_048_576;
+  let bed: CoreBed;
+
+  beforeAll(async () => {
+    bed = await startCoreBed({ arguments: ['--maxmemory', String(MAX_MEMORY)] });
+    await bed.addProbe('fra-1');
+    await bed.keepAlive('fra-1');
+    await until(async () => (await bed.core.ready()).healthyProbes === 1);
+  });
+
+  afterAll(() => bed.stop());
+
+  async function run(client: string, said: string): Promise<string> {
+    const creation = await bed.core.checks.create(
+      {
+        ...{ checkType: echo, submittedHost: 'a.example', limit: 1 },
+        params: { host: 'a.example', options: { budget: 120_000 } },
+      },
+      undefined,
+      client,
+    );
+    if (!creation.created) throw new Error(JSON.stringify(creation));
+    await report(bed.redis, 'fra-1', creation.checkId, success(said));
+    await bed.read(creation.checkId, PATIENT_MS);
+    return creation.checkId;
+  }
+
+  it('takes every check of one client while another fills it with results that cannot be compressed', async () => {
+    const first = await run('quiet', 'a small result');
+    const filled: string[] = [];
+    // Twice the memory there is, of results that stay as large as they are.
+    for (let bytes = 0; bytes < 2 * MAX_MEMORY; bytes += 40_000) {
+      filled.push(await run('greedy', randomBytes(20_000).toString('hex')));
+      if (filled.length % 50 === 0) await run('quiet', 'another');
+    }
+
+    expect((await bed.read(first)).results['fra-1']).toMatchObject({ said: 'a small result' });
+    await expect(bed.read(filled[0]!)).rejects.toMatchObject({
+      name: 'CheckEvicted',
+      message: expect.stringContaining('removed before their time'),
+    });
+    await expect(bed.core.live.follow(filled[0]!, () => undefined)).rejects.toMatchObject({ name: 'CheckEvicted' });
+    await expect(bed.core.checks.screenshot(filled[0]!)).rejects.toMatchObject({ name: 'CheckEvicted' });
+    expect((await bed.read(filled.at(-1)!)).status).toBe('completed');
+    const used = Number(/^used_memory:(\d+)/m.exec(await bed.redis.info('memory'))?.[1]);
+    expect(used).toBeLessThan(MAX_MEMORY);
+    expect(bed.core.counters.checksEvicted).toBeGreaterThan(100);
+  });
+
+  it('counts about what Redis has for it', async () => {
+    const { maxBytes, maxClientBytes } = bed.core.resultBudget();
+    const bytesNow = async (): Promise<number> => Number(await bed.redis.get(`${redisKeys.resultLedger}:bytes`));
+    // The last of those that have to go may still be there.
+    await until(async () => (await bytesNow()) <= 1.1 * maxClientBytes);
+    const bytes = await bytesNow();
+    const ids = await bed.redis.zrange(redisKeys.resultLedger, '0', '-1');
+    const keys = ids.flatMap((id) => [redisKeys.check(id), redisKeys.checkResults(id)]);
+    const used = await Promise.all(keys.map(async (key) => Number(await bed.redis.memory('USAGE', key))));
+    const sum = used.reduce((all, one) => all + one, 0);
+
+    expect([maxBytes, maxClientBytes]).toEqual([MAX_MEMORY / 2, MAX_MEMORY / 8]);
+    expect(bytes / sum).toBeGreaterThan(0.85);
+    expect(bytes / sum).toBeLessThan(1.5);
+  });
+
+  it('counts a check whose coordinator died when it had completed it', async () => {
+    const { checkId } = (await bed.create({ probes: ['fra-1'] })) as { readonly checkId: string };
+    // What the dead one did: the last result is written, and nothing is counted or forgotten.
+    await bed.redis.hset(redisKeys.checkResults(checkId), 'fra-1', JSON.stringify(success('done')));
+    await bed.redis.hset(redisKeys.check(checkId), { completedAt: '1', pending: '0', client: 'dead' });
+    await bed.redis.zadd(redisKeys.deadlines, '0', checkId);
+
+    await until(async () => (await bed.redis.zscore(`${redisKeys.resultLedger}:clients`, 'dead')) !== null);
+    await until(async () => (await bed.redis.zscore(redisKeys.deadlines, checkId)) === null);
+  });
+});
+
+describe('the budget of results on a cluster', () => {
+  let cluster: RedisCluster;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster(findRedisServer(process.env['PATH'] ?? '')!);
+    redis = openFailFast({ url: cluster.url, name: 'test', log: quiet });
+    await until(() => redis.status === 'ready');
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await cluster.stop();
+  });
+
+  it('removes checks of every master, and finds how much memory they have together', async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `check-${index}`);
+    for (const id of ids) {
+      await redis.hset(redisKeys.check(id), { type: 'echo', completedAt: '1', shot: '' });
+      await redis.hset(redisKeys.checkResults(id), { p: 'x' });
+      await redis.pexpire(redisKeys.check(id), KEPT_MS);
+    }
+    const options = { redis, keptMs: KEPT_MS, counters: createCounters(), onNoted: () => undefined, log: quiet };
+    const budget = createResultBudget({ ...options, maxBytes: 100, maxClientBytes: 100 });
+    for (const id of ids) budget.note(id, { bytes: 100, client: 'a' });
+    while (await budget.look());
+
+    expect(options.counters.checksEvicted).toBe(11);
+    const evicted = await Promise.all(ids.map((id) => redis.hget(redisKeys.check(id), 'evicted')));
+    expect(evicted.filter((reason) => reason?.includes('before their time'))).toHaveLength(11);
+    expect(budget.status()).toMatchObject({ bytes: 100, maxBytes: 100 });
+    const own = createResultBudget(options);
+    await own.look();
+    expect(own.status().maxBytes).toBe(512 * 1_048_576);
+  });
+});
+
+describe('a stored result', () => {
+  it.each([
+    ['short', '{"a":1}', false],
+    ['long and repetitive', JSON.stringify({ headers: Array.from({ length: 500 }, () => ['x', 'ü"\u2028']) }), true],
+    ['long and random', JSON.stringify({ said: randomBytes(20_000).toString('base64url') }), false],
+  ])('is what it was: %s', (_kind, json, isPacked) => {
+    const stored = toStored(json);
+
+    expect(fromStored(stored)).toBe(json);
+    expect(stored !== json).toBe(isPacked);
+    expect(stored.length).toBeLessThanOrEqual(json.length);
+  });
+
+  it('is read as older releases stored it', () => {
+    const json = JSON.stringify({ said: 'x'.repeat(50_000) });
+
+    expect(fromStored(json)).toBe(json);
+  });
+});

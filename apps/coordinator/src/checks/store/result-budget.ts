@@ -1,0 +1,124 @@
+import { redisKeys } from '@vantage/contract';
+import { mastersOf } from '@vantage/redis-connections';
+import type { Redis } from 'ioredis';
+
+import type { Log } from '../../redis/log.ts';
+import { runScript } from '../../redis/scripts.ts';
+import { onStore } from '../../redis/store.ts';
+import { familyOf } from './check-records.ts';
+import type { Counters } from './counters.ts';
+import type { StoredCheck } from './stored-bytes.ts';
+import { evictScript, forgetScript, noteScript } from './result-budget-scripts.ts';
+
+export interface BudgetStatus {
+  readonly bytes: number;
+  readonly bulkiestClientBytes: number;
+  readonly maxBytes: number;
+  readonly maxClientBytes: number;
+}
+
+/** The memory that the results of all checks may take, and those of one client. */
+export interface ResultBudget {
+  /** Counts a check that is completed, with the next look. Once counted, `onNoted` is told. */
+  readonly note: (id: string, stored: StoredCheck) => void;
+  /**
+   * Counts what was noted, and removes the oldest checks of the bulkiest clients if there is too much.
+   *
+   * @returns true if there may be more to remove
+   * @throws where Redis does not answer; then what was noted waits for the next look
+   */
+  readonly look: () => Promise<boolean>;
+  /** As of the last look. */
+  readonly status: () => BudgetStatus;
+}
+
+export interface ResultBudgetOptions {
+  readonly redis: Redis;
+  /** Bytes of the results of all checks, and of those of one client; by default a half and an eighth of Redis' `maxmemory`. */
+  readonly maxBytes?: number | undefined;
+  readonly maxClientBytes?: number | undefined;
+  /** For how long a check is kept at most, milliseconds. */
+  readonly keptMs: number;
+  readonly counters: Counters;
+  /** Told of each check that is counted: only then is it safe to forget that it has been completed. */
+  readonly onNoted: (id: string) => void;
+  readonly log: Log;
+}
+
+/** Where Redis has no `maxmemory`. */
+const DEFAULT_BYTES = 512 * 1_048_576;
+const MAXMEMORY_EVERY_MS = 60_000;
+const WARN_EVERY_MS = 60_000;
+/** Checks that one script counts. */
+const AT_ONCE = 500;
+
+/** The sums are looked at this often without news: checks expire. */
+const IDLE_EVERY_MS = 5_000;
+
+const REASON =
+  'The check was completed. Its results were removed before their time: results took more memory than the service, or one client, may ' +
+  'use, and the oldest checks of the clients that use most go first.';
+
+export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
+  const { redis, keptMs, counters, onNoted, log } = options;
+  let noted: { readonly id: string; readonly stored: StoredCheck }[] = [];
+  let last: BudgetStatus = { bytes: 0, bulkiestClientBytes: 0, maxBytes: 0, maxClientBytes: 0 };
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let memory = 0;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let warnedAt = Number.NEGATIVE_INFINITY;
+
+  const bounds = async (): Promise<{ readonly maxBytes: number; readonly maxClientBytes: number }> => {
+    if (options.maxBytes === undefined && performance.now() - askedAt > MAXMEMORY_EVERY_MS) {
+      memory = await maxMemory(redis);
+      askedAt = performance.now();
+    }
+    const maxBytes = options.maxBytes ?? (memory === 0 ? DEFAULT_BYTES : Math.floor(memory / 2));
+    return { maxBytes, maxClientBytes: Math.min(maxBytes, options.maxClientBytes ?? Math.floor(maxBytes / 4)) };
+  };
+
+  const evict = async (ids: readonly string[]): Promise<void> => {
+    const gone = await Promise.all(ids.map((id) => runScript(redis, evictScript, familyOf(id), [REASON])));
+    await runScript(redis, forgetScript, [redisKeys.resultLedger], ids);
+    counters.checksEvicted += gone.filter((one) => one === 1).length;
+    if (performance.now() - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = performance.now();
+    log.warn(
+      { ...last, evicted: counters.checksEvicted },
+      'result budget exceeded: oldest checks of the bulkiest clients removed',
+    );
+  };
+
+  return {
+    note: (id, stored) => void noted.push({ id, stored }),
+    status: () => last,
+    look: async () => {
+      if (noted.length === 0 && performance.now() - lookedAt < IDLE_EVERY_MS) return false;
+      return onStore(redis, async () => {
+        const { maxBytes, maxClientBytes } = await bounds();
+        const now = noted.slice(0, AT_ONCE);
+        const values = now.flatMap(({ id, stored: { bytes, client } }) => [id, bytes, client]);
+        const reply = await runScript(
+          redis,
+          noteScript,
+          [redisKeys.resultLedger],
+          [maxBytes, maxClientBytes, keptMs, ...values],
+        );
+        const [bytes, bulkiestClientBytes, ...victims] = reply as [number, number, ...string[]];
+        noted = noted.slice(now.length);
+        for (const { id } of now) onNoted(id);
+        last = { bytes, bulkiestClientBytes, maxBytes, maxClientBytes };
+        if (victims.length > 0) await evict(victims);
+        else lookedAt = performance.now();
+        return victims.length > 0 || noted.length > 0;
+      });
+    },
+  };
+}
+
+/** Of all masters; 0 where one has none. */
+async function maxMemory(redis: Redis): Promise<number> {
+  const infos = await Promise.all(mastersOf(redis).map((master) => master.info('memory')));
+  const each = infos.map((info) => Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0));
+  return each.includes(0) ? 0 : each.reduce((sum, bytes) => sum + bytes, 0);
+}

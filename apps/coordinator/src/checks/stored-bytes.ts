@@ -1,4 +1,0 @@
-/** What a check takes in Redis besides its results: its record, its keys, its places in the ledger. Bytes, about. */
-export const RECORD_BYTES = 1_280;
-/** What a result takes besides its own bytes. */
-export const RESULT_BYTES = 96;

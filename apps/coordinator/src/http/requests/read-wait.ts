@@ -1,0 +1,15 @@
+import type { Request } from 'express';
+
+import { invalid } from './validate-request.ts';
+
+/** Longest `?wait=`, seconds. */
+export const MAX_WAIT_SECONDS = 25;
+
+/** Milliseconds that `?wait` asks for. */
+export function readWait(request: Request): number {
+  const wait: unknown = request.query['wait'];
+  if (wait === undefined) return 0;
+  const seconds = typeof wait === 'string' && /^\d{1,2}(\.\d{1,3})?$/.test(wait) ? Number(wait) : Number.NaN;
+  if (seconds <= MAX_WAIT_SECONDS) return Math.round(seconds * 1000);
+  throw invalid([{ path: '?wait', message: `must be a number of seconds from 0 to ${MAX_WAIT_SECONDS}, given once` }]);
+}

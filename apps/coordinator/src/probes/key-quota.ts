@@ -1,0 +1,85 @@
+import { redisKeys } from '@vantage/contract';
+import { mastersOf } from '@vantage/redis-connections';
+import type { Redis } from 'ioredis';
+
+import type { Log } from '../redis/log.ts';
+import { defineScript, runScript } from '../redis/scripts.ts';
+import { createConnectionQuota } from './access/connection-quota.ts';
+import { measureProbeKeys, removeProbeKeys } from './registry/probe-keys.ts';
+import { switchOff, switchOffUser } from './access/switch-off.ts';
+
+/** One coordinator looks at a time. */
+const TURN_MS = 4_000;
+
+/** All keys are measured this often, and as soon as Redis has grown by half of what one probe may have. */
+const MEASURE_EVERY_MS = 60_000;
+
+// A flood may have left no memory for commands that write.
+const turnScript = defineScript('allow-oom', "return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX') and 1 or 0");
+
+export interface FloodGuardDependencies {
+  readonly redis: Redis;
+  /** Bytes that the keys of one probe may take. */
+  readonly limitBytes: number;
+  readonly log: Log;
+}
+
+/**
+ * What an ACL cannot stop is an agent that fills its own keys until Redis has no memory, or opens connections until it has no
+ * time. Whoever does is switched off: its Redis user, and all work for its probe, until the operator switches it on again.
+ */
+export function createFloodGuard({ redis, limitBytes, log }: FloodGuardDependencies): {
+  /**
+   * Looks once.
+   *
+   * @returns false where it is another coordinator's turn
+   * @throws where Redis does not answer
+   */
+  readonly look: () => Promise<boolean>;
+} {
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  let usedThen = 0;
+
+  const connections = createConnectionQuota(redis);
+
+  const endFlood = async (probe: string, bytes: number): Promise<void> => {
+    const [has, most] = [bytes, limitBytes].map((value) => `${Math.max(1, Math.round(value / 1_048_576))} MiB`);
+    const isOff = await switchOff(
+      redis,
+      probe,
+      `its agent filled its keys with ${has} and more, where ${most} are allowed.`,
+    );
+    log.error({ probe, bytes, limitBytes, isOff }, 'an agent flooded its keys and is switched off');
+    await removeProbeKeys(mastersOf(redis), probe);
+  };
+
+  const endConnections = async (probe: string): Promise<void> => {
+    const isOff = await switchOff(redis, probe, 'its agent opened far more connections to Redis than an agent needs.');
+    log.error({ probe, isOff }, 'an agent opened too many connections and is switched off');
+  };
+
+  return {
+    look: async () => {
+      if ((await runScript(redis, turnScript, [redisKeys.floodGuard], [TURN_MS])) !== 1) return false;
+      const off = await redis.hkeys(redisKeys.switchedOff);
+      await Promise.all(off.map((probe) => switchOffUser(redis, probe)));
+      for (const probe of await connections.enforce()) await endConnections(probe);
+
+      const used = await usedMemory(redis);
+      const isDue = performance.now() - measuredAt > MEASURE_EVERY_MS || used - usedThen > limitBytes / 2;
+      if (!isDue) return true;
+      measuredAt = performance.now();
+      usedThen = used;
+      const bytes = await measureProbeKeys(redis, limitBytes);
+      for (const [probe, has] of bytes) if (has > limitBytes) await endFlood(probe, has);
+      // What was removed must not hide the next flood.
+      if ([...bytes.values()].some((has) => has > limitBytes)) usedThen = await usedMemory(redis);
+      return true;
+    },
+  };
+}
+
+async function usedMemory(redis: Redis): Promise<number> {
+  const infos = await Promise.all(mastersOf(redis).map((master) => master.info('memory')));
+  return infos.reduce((sum, info) => sum + Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0), 0);
+}

@@ -1,0 +1,127 @@
+import { redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+
+import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import type { Core } from '../../core.ts';
+import { createProbeDirectory } from './probe-directory.ts';
+import { createProbeValidators } from './probe-validators.ts';
+
+let bed: CoreBed;
+let other: Core;
+let beating: NodeJS.Timeout;
+/** The run of its agent, by probe: those that are not silent. */
+const runs = new Map<string, string>();
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  other = bed.startCore();
+  beating = setInterval(() => {
+    for (const [id, instance] of runs) void bed.beat(id, { instance });
+  }, 2_000);
+});
+
+afterAll(async () => {
+  clearInterval(beating);
+  await bed.stop();
+});
+
+async function beat(id: string, instance: string): Promise<void> {
+  runs.set(id, instance);
+  await bed.beat(id, { instance });
+}
+
+async function statusOf(core: Core, id: string): Promise<string | undefined> {
+  return (await core.probes.list().catch(() => undefined))?.[id]?.status;
+}
+
+async function isEverywhere(id: string, status: string): Promise<void> {
+  for (const core of [bed.core, other]) await until(async () => (await statusOf(core, id)) === status);
+}
+
+/** As if its last heartbeat had been written twenty seconds ago. */
+async function silence(id: string): Promise<void> {
+  runs.delete(id);
+  await bed.redis.del(redisKeys.heartbeat(id));
+  await isEverywhere(id, 'offline');
+  await bed.redis.hset(redisKeys.lastSeen, id, Date.now() - 20_000);
+}
+
+describe('a probe that comes back', () => {
+  it('is not taken for healthy before it has stayed, by no coordinator', async () => {
+    await bed.addProbe('fra-1');
+    await beat('fra-1', 'first');
+    await isEverywhere('fra-1', 'healthy');
+
+    await silence('fra-1');
+    await beat('fra-1', 'first');
+    await until(async () => (await bed.redis.hget(redisKeys.lastSeen, 'fra-1|back')) !== null);
+    // It would be over before a slow machine has looked.
+    await bed.redis.hset(redisKeys.lastSeen, 'fra-1|back', Date.now() + 3_600_000);
+    await isEverywhere('fra-1', 'degraded');
+    const reason = (await bed.core.probes.list())['fra-1']?.reason;
+    // As if some seconds had passed.
+    await bed.redis.hset(redisKeys.lastSeen, 'fra-1|back', Date.now() - 10_000);
+    await isEverywhere('fra-1', 'healthy');
+
+    expect(reason).toBe('It was offline and has come back a moment ago.');
+  }, 120_000);
+
+  it('is healthy at once where its agent was started anew', async () => {
+    await bed.addProbe('nyc-1');
+    await beat('nyc-1', 'first');
+    await isEverywhere('nyc-1', 'healthy');
+
+    await silence('nyc-1');
+    await beat('nyc-1', 'second');
+    const seen = new Set<string | undefined>();
+    await until(async () => {
+      const status = await statusOf(bed.core, 'nyc-1');
+      seen.add(status);
+      return status === 'healthy';
+    });
+
+    expect(seen).not.toContain('degraded');
+  }, 120_000);
+
+  it('has not been away if it was the coordinators that did not look', async () => {
+    await bed.addProbe('par-1');
+    await beat('par-1', 'first');
+    await isEverywhere('par-1', 'healthy');
+    // Another database, which no other coordinator looks at.
+    for (const key of [redisKeys.probeIds, redisKeys.probeRecord('par-1'), redisKeys.heartbeat('par-1')]) {
+      await bed.redis.call('COPY', key, key, 'DB', '1');
+    }
+    const redis = new Redis(bed.server.url, { db: 1 });
+    let now = Date.now();
+    const clock = { now: async () => now, observe: () => undefined };
+    const directory = createProbeDirectory({ redis, clock, validators: createProbeValidators() });
+    const look = async (): Promise<boolean | undefined> =>
+      (await directory.refresh()).find(({ record }) => record.id === 'par-1')?.justBack;
+    await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
+    await look();
+
+    // As if the coordinator had stood still for twenty seconds …
+    now += 20_000;
+    await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
+    const afterStandStill = await look();
+    // … and as if it had looked, and seen no heartbeat.
+    await redis.hset(redisKeys.lastSeen, 'par-1', now - 20_000);
+    const afterSilence = await look();
+
+    expect([afterStandStill, afterSilence]).toEqual([false, true]);
+    redis.disconnect();
+    await bed.core.probeRecords.remove('par-1');
+  }, 120_000);
+
+  it('leaves nothing behind when it is removed', async () => {
+    await bed.core.probeRecords.remove('fra-1');
+    await bed.core.probeRecords.remove('nyc-1');
+    // A look that was under way may write once more what it saw.
+    await until(async () => Object.keys(await bed.core.probes.list()).length === 0);
+    await bed.core.probeRecords.remove('fra-1');
+    await bed.core.probeRecords.remove('nyc-1');
+
+    expect(await bed.redis.exists(redisKeys.lastSeen)).toBe(0);
+  }, 120_000);
+});
