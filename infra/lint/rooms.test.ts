@@ -22,11 +22,6 @@ const crowded: readonly string[] = [
   'apps/web/src/views',
   'packages/agent-loop/src',
   'packages/contract/src',
-  'packages/diagnostics/src/browser',
-  'packages/diagnostics/src/http',
-  'packages/diagnostics/src/sockets',
-  'packages/diagnostics/src/tls',
-  'packages/diagnostics/src/traceroute',
   'packages/geo/src',
   'packages/summary/src',
   'packages/target-policy/src',
@@ -58,6 +53,13 @@ describe('the rooms', () => {
     'apps/coordinator/src/checks/store',
     'apps/coordinator/src/http',
     'apps/coordinator/src/probes',
+    'packages/diagnostics',
+    'packages/diagnostics/src/browser',
+    'packages/diagnostics/src/sockets',
+    'packages/diagnostics/src/tls',
+    'packages/diagnostics/src/types/dns',
+    'packages/diagnostics/src/types/http',
+    'packages/diagnostics/src/types/traceroute',
   ];
 
   it.each(orderly)('%s says what comes in, what goes out and where to start', (room) => {
