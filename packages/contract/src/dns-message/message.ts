@@ -1,6 +1,7 @@
 import type { Edns } from './edns.ts';
 import { encodeName } from './name.ts';
 import { createReader } from './reader.ts';
+import type { DnsRecord, Question } from './record.ts';
 import { newSectionState, readQuestions, readSection, type Presentation } from './sections.ts';
 
 /** RFC 1035 section 4.1.1, RFC 4035 section 3. */
@@ -28,22 +29,6 @@ export interface Query {
   readonly authenticData?: boolean;
   /** `null`: no OPT record at all. */
   readonly edns: { readonly dnssecOk: boolean; readonly nsid: boolean } | null;
-}
-
-export interface DnsRecord {
-  /** Fully qualified, presentation form. */
-  readonly name: string;
-  readonly type: string;
-  /** Seconds. */
-  readonly ttl: number;
-  /** Presentation form. */
-  readonly data: string;
-}
-
-export interface Question {
-  readonly name: string;
-  readonly typeCode: number;
-  readonly classCode: number;
 }
 
 export interface Message {

@@ -1,6 +1,6 @@
 import { decodeEdns, type Edns } from './edns.ts';
 import { MessageFormatError } from './format-error.ts';
-import type { DnsRecord, Question } from './message.ts';
+import type { DnsRecord, Question } from './record.ts';
 import type { Reader } from './reader.ts';
 
 const TYPE_OPT = 41;
