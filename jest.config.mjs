@@ -1,14 +1,36 @@
+import { availableParallelism } from 'node:os';
+
+import { compileCache } from './infra/jest/compile-cache.mjs';
+import { suitesByProject } from './infra/jest/suites.mjs';
+
+// The services that tests start find their modules compiled.
+process.env.NODE_COMPILE_CACHE ??= compileCache;
+
 /** Tests run the TypeScript sources as ES modules; Node itself strips the types. */
-export default {
-  testEnvironment: 'node',
+const shared = {
+  testEnvironment: '<rootDir>/infra/jest/environment.mjs',
   // Not `import`: it would reach the require() of CommonJS packages too, and hand them ES modules.
   testEnvironmentOptions: { customExportConditions: ['source', 'node'] },
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/infra/jest/strip-types.mjs' },
-  testMatch: ['<rootDir>/{packages,apps,infra}/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],
-  maxWorkers: 2,
+};
+
+/** No suite of `unit` starts a process. */
+const ofProject = {
+  unit: { moduleNameMapper: { '^node:child_process$': '<rootDir>/infra/jest/no-processes.mjs' } },
+};
+
+export default {
+  projects: Object.entries(suitesByProject()).map(([project, suites]) => ({
+    ...shared,
+    ...ofProject[project],
+    displayName: project,
+    testMatch: suites.map((suite) => `<rootDir>/${suite}`),
+  })),
+  // Suites of `lab` and `service` mostly wait for others.
+  maxWorkers: 2 * Math.min(availableParallelism(), 4),
+  testSequencer: '<rootDir>/infra/jest/sequencer.mjs',
   reporters: ['default', '<rootDir>/infra/jest/closing-line.mjs'],
   // Much more than any takes: machines may be busy, and stand still.
   testTimeout: 60_000,

@@ -46,10 +46,8 @@ describe('the import rules', () => {
     expect(held).toEqual(
       Object.fromEntries(
         checkTypeNames.map((type) => [
-          `packages/diagnostics/src/types/${type}/**`,
-          checkTypeNames
-            .filter((other) => other !== type)
-            .flatMap((other) => ['../', '../../', '../../../'].map((up) => `${up}${other}/**`)),
+          `packages/diagnostics/src/${type}/**`,
+          checkTypeNames.filter((other) => other !== type).map((other) => `../${other}/**`),
         ]),
       ),
     );

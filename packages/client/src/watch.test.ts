@@ -8,11 +8,11 @@ import { createClient, type CheckEvent, type Client, type WatchOptions } from '.
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** Behaviour of the server per connection, in order; the last one repeats. */
+/** What the service does with each connection, in order; the last stands for all that follow. */
 let answers: Answer[];
-/** `Last-Event-ID` of each connection. */
+/** `Last-Event-ID` of each. */
 let asked: (string | undefined)[];
-/** Called when the watch has received the next event. */
+/** Is called once the next event has reached the watch. */
 let onEvent: () => void;
 let server: Server;
 let client: Client;
@@ -35,7 +35,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Minimal reconnection time. */
+/** A short time to wait, so that connecting again takes no time to speak of. */
 const RETRY = 'retry: 1\n\n';
 
 function probe(version: number, result: object): string {
@@ -51,7 +51,7 @@ const stream =
   (response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     response.write(RETRY + text);
-    // Break only after the watch has read the events: unread data of a broken connection is lost.
+    // What a connection brought that breaks before it is read is lost.
     if (then === 'break') onEvent = () => response.destroy();
     if (then === 'end') response.end();
   };

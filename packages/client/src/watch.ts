@@ -5,33 +5,33 @@ import { createEventParser, type StreamPart } from './event-parser.ts';
 import { problemError, ProblemError } from './problem-error.ts';
 import type { ResultOf } from './requests.ts';
 
-/** Events of `watch`. Screenshots are not inline; `screenshotUrl` refers to them. */
+/** What `watch` yields. A picture is in no event: its `screenshotUrl` is. */
 export type CheckEvent<Name extends CheckTypeName = CheckTypeName> =
   | {
       readonly type: 'probe';
-      /** Increases with every change of the check. */
+      /** Counts up per check. */
       readonly version: number;
       readonly probe: string;
-      /** Pending with the fields known so far, or final. */
+      /** `pending` with what the probe has shown so far, or final. */
       readonly result: EventResult<ResultOf<Name>>;
     }
-  /** The last event. */
+  /** The last one. */
   | { readonly type: 'completed'; readonly version: number; readonly check: Check<EventResult<ResultOf<Name>>> };
 
 export interface WatchOptions {
   readonly signal?: AbortSignal;
-  /** Skips events up to this version, which an earlier watch has received. */
+  /** Leaves out what is no newer than this version: one that an earlier watch has seen. */
   readonly after?: number;
-  /** Rejects after this total time of waiting for an unreachable service. Default: 60,000; 0: no waiting. */
+  /** Rejects when it has waited this long in all for a service that cannot be reached; 60,000 if absent, 0 never waits. */
   readonly giveUpAfterMs?: number;
-  /** Called with the reason when a connection is lost or fails, and with undefined when it is established. */
+  /** Told that the connection is lost, or was not to be had; and with undefined that it stands. */
   readonly onConnection?: ((lost: LostConnection | undefined) => void) | undefined;
 }
 
 export interface LostConnection {
-  /** Reason; a `ProblemError` if the service refused. */
+  /** Why: a `ProblemError` where the service refuses. */
   readonly failure: unknown;
-  /** Delay before the next connection attempt, milliseconds. */
+  /** How long it waits before it connects again, milliseconds. */
   readonly waitMs: number;
 }
 
@@ -39,22 +39,22 @@ const GIVE_UP_AFTER_MS = 60_000;
 const SHORTEST_RETRY_MS = 125;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
-/** Upper bound of a server's `retry`; a timer takes at most 2^31 - 1 ms. */
+/** Longer than a service asks for, and no more than a timer can take. */
 const LONGEST_ASKED_MS = 30_000;
-/** Two missed heartbeats of 15 s: the connection is dead without a TCP reset. */
+/** Two heartbeats of 15 s did not come: the connection is dead, though nobody said so. */
 const SILENCE_MS = 35_000;
 const MEDIA_TYPE = 'text/event-stream';
 
-/** State shared by the connections of one watch. */
+/** What the connections of one watch have come to. */
 interface Progress {
   lastEventId: string;
-  /** `retry` of the service, milliseconds. */
+  /** What the service asked for, milliseconds. */
   retryMs: number | undefined;
-  /** Set when data arrives; reset before each connection. */
+  /** The service was heard since this was last set to false. */
   isHeard: boolean;
 }
 
-/** @param open requests the event stream */
+/** @param open starts a request for the event stream */
 export async function* watchCheck<Name extends CheckTypeName>(
   open: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>,
   { signal, after, giveUpAfterMs = GIVE_UP_AFTER_MS, onConnection }: WatchOptions,
@@ -64,7 +64,7 @@ export async function* watchCheck<Name extends CheckTypeName>(
     retryMs: undefined,
     isHeard: false,
   };
-  // Sum of delays instead of elapsed time: a machine may have been suspended.
+  // What was waited, not what time it is: a machine may have slept.
   let waitedMs = 0;
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
@@ -85,7 +85,7 @@ export async function* watchCheck<Name extends CheckTypeName>(
     if (waitedMs >= giveUpAfterMs) throw failure ?? new Error('The event stream ends again and again.');
     const nextMs = Math.min(waitMs(failure, failures, progress), giveUpAfterMs - waitedMs);
     waitedMs += nextMs;
-    // An orderly end is not a lost connection.
+    // An end in order is no loss.
     if (failure !== undefined) onConnection?.({ failure, waitMs: nextMs });
     await pause(nextMs, signal);
   }
@@ -115,7 +115,7 @@ async function* readOnce<Name extends CheckTypeName>(
     if (!response.ok) throw await problemError(response);
     if (response.status === 204) throw NOTHING_MORE;
     if (response.headers.get('content-type')?.split(';', 1)[0] !== MEDIA_TYPE || response.body === null) {
-      throw new Error('The response is not an event stream.');
+      throw new Error('What answers is no event stream.');
     }
     onConnection?.(undefined);
     for await (const part of partsOf(response.body, heard)) {
@@ -148,7 +148,7 @@ async function* partsOf(
   }
 }
 
-/** Undefined for event types of later releases. */
+/** Undefined for events that a later release may send. */
 function eventOf<Name extends CheckTypeName>(
   part: StreamPart & { readonly kind: 'event' },
 ): CheckEvent<Name> | undefined {
@@ -161,7 +161,7 @@ function eventOf<Name extends CheckTypeName>(
   return { type: 'completed', version, check: JSON.parse(part.data) as Check<EventResult<ResultOf<Name>>> };
 }
 
-/** True if a retry would get the same response. */
+/** Whether asking again would be answered the same. */
 function isFinal({ status }: ProblemError): boolean {
   return status < 500 && ![408, 425, 429].includes(status);
 }
@@ -170,7 +170,7 @@ function waitMs(failure: unknown, failures: number, { retryMs }: Progress): numb
   if (failure instanceof ProblemError && failure.retryAfterSeconds !== undefined) {
     return Math.max(failure.retryAfterSeconds * 1_000, SHORTEST_RETRY_MS);
   }
-  // An orderly end, as when a coordinator stops: the service has sent the delay in `retry`.
+  // An end in order, as when a coordinator stops: when to return it has said itself.
   if (failure === undefined && failures === 0 && retryMs !== undefined) {
     return Math.min(Math.max(retryMs, SHORTEST_RETRY_MS), LONGEST_ASKED_MS);
   }

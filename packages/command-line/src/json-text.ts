@@ -1,7 +1,7 @@
-/** Control, bidirectional-override and invisible characters; `JSON.stringify` escapes only those below U+0020. */
+/** Control, bidirectional-override and invisible characters; `JSON.stringify` escapes the first 32 of them alone. */
 const UNSAFE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Serialises a value with all characters escaped that could control a terminal. */
+/** The same value for a program, and nothing that could command the terminal of a person. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(UNSAFE, (character) =>
     character

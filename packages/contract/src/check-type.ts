@@ -8,8 +8,8 @@ import type { Traffic } from './traffic.ts';
 import { probeIdSchema } from './words.ts';
 
 /**
- * Declares a check type. Request validation, job schema, result validation, OpenAPI, documentation, web form and CLI
- * flags are derived from it; the code that runs it is elsewhere.
+ * All that is said about one check type outside of the code that runs it. Request validation, the job's schema, the
+ * check of results, OpenAPI, documentation, form and flags are made from it.
  */
 export interface CheckType<
   Name extends string = string,
@@ -22,44 +22,42 @@ export interface CheckType<
   readonly title: string;
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** Meaning of the request's `host`: a host name or address, an absolute http(s) URL, or a DNS name to query. */
+  /** What the `host` of the request is: a host name or address, an absolute http(s) URL, or a DNS name to ask for. */
   readonly hostKind: 'host' | 'url' | 'name';
   readonly purpose: TargetPurpose;
   /**
-   * Request fields of this type besides `host` and `options`. A field with a `default` is optional for the client.
-   * Fields of other types are ignored.
+   * Fields of the request beside `host` and `options` that apply to this type, each with its schema. A field with a
+   * `default` may be left out by the caller; one without is required. Fields of other types are ignored.
    */
   readonly fields: Fields;
-  /** Options of the type. Those with a `default`, or declared optional, may be omitted. */
+  /** Options; those with a `default` may be left out, as may those made optional. */
   readonly options: Options;
-  /** Result fields besides the common ones, each described with its unit. All become optional. */
+  /** Fields of the result beyond the common ones, each described with its unit. All are made optional. */
   readonly result: Result;
-  /** Fields that the coordinator adds when a result is read; a probe that sends one fails validation. */
+  /** Fields that the service itself adds when a result is read; a probe that sends one breaks the schema. */
   readonly added?: Added | undefined;
-  /** Fields of `result` that every `success` carries. */
+  /** Fields of `result` that a `success` always carries. */
   readonly requiredOnSuccess: readonly (keyof Result & string)[];
-  /** True if the probe needs raw sockets. */
+  /** True where the probe needs raw sockets. */
   readonly needsRawSockets: boolean;
-  /** Parameters of the check's single screenshot; undefined if the client requested none. */
+  /** What the one screenshot of the check is to show; undefined where the caller wants none. */
   readonly screenshot?: (params: Params<Fields, Options>) => ScreenshotParams | undefined;
-  /** Time from the creation of the check within which a probe must report, in milliseconds. */
+  /** Time a probe may take for its result, in milliseconds, from the creation of the check. */
   readonly budgetMs: (params: Params<Fields, Options>) => number;
-  /** Upper bound of the traffic of one run, the screenshot excluded. All limits are computed from it. */
+  /** What one run exchanges with its target at most; every limit counts by it. Without the screenshot. */
   readonly traffic: (params: Params<Fields, Options>) => Traffic;
-  /** Rules that a schema cannot express. */
+  /** Rules that a schema cannot say; each broken one as a JSON pointer into the request and a sentence. */
   readonly inputErrors?: (params: Params<Fields, Options>) => readonly InputError[];
-  /**
-   * Further targets chosen by the client, such as a resolver. The target policy checks them before a job is created.
-   */
+  /** What the caller chose to contact beside `host`, such as a resolver: the policy judges it too, before there is a job. */
   readonly otherTargets?: (params: Params<Fields, Options>) => readonly OtherTarget[];
-  /** Address whose registration data the coordinator looks up in advance, because `annotate` is synchronous. */
+  /** The address of a result whose registration the coordinator may look up before `annotate`, which cannot wait. */
   readonly registeredAddress?: (result: ResultFields<Result>) => string | undefined;
-  /** Adds locations and networks to a result. Runs in the coordinator, never in a probe. */
+  /** Adds places and networks to a result; runs in the coordinator, never in a probe. */
   readonly annotate?: (result: ResultFields<Result>, lookUp: LookUpPlace) => ResultFields<Result>;
 }
 
 export interface OtherTarget {
-  /** JSON pointer to the field that contains the target. */
+  /** JSON pointer to the field that names it. */
   readonly path: string;
   /** Host name or address literal. */
   readonly host: string;
@@ -73,7 +71,7 @@ export interface InputError {
   readonly message: string;
 }
 
-/** Parameters of a diagnostic: canonical host, fields of the type, and options with their defaults applied. */
+/** What a diagnostic is given: the canonical host, the fields of its type, and its options with the defaults filled in. */
 export type Params<Fields extends TProperties, Options extends TProperties> = { readonly host: string } & Static<
   TObject<Fields>
 > & { readonly options: Static<TObject<Options>> };
@@ -87,10 +85,10 @@ export type ParamsOf<C extends AnyCheckType> = Params<C['fields'], C['options']>
 
 export type ResultFieldsOf<C extends AnyCheckType> = ResultFields<C['result']>;
 
-/** Fields that a client reads: those of the probe and those that the coordinator adds. */
+/** With what the service adds: what a caller reads. */
 export type ShownFieldsOf<C extends AnyCheckType> = ResultFieldsOf<C> & ResultFields<NonNullable<C['added']>>;
 
-/** Identity function that preserves the literal types of a contract. */
+/** Keeps the literal types of a contract; does nothing else. */
 export function defineCheckType<
   const Name extends string,
   Fields extends TProperties,
@@ -102,7 +100,7 @@ export function defineCheckType<
   return checkType;
 }
 
-/** Request fields that select probes; they are not sent to probes. */
+/** Fields of a request that choose probes; they never reach a probe. */
 export const selectionFields = {
   probes: Type.Optional(
     Type.Array(probeIdSchema, {
@@ -139,9 +137,9 @@ const hostDescriptions = {
 };
 
 /**
- * Builds the request schema of one type.
+ * The schema of a request of one type.
  *
- * @param known request fields of all types; those of other types are accepted and ignored
+ * @param known every request field of any type; those that are not this type's are accepted and ignored
  */
 export function requestSchema(checkType: AnyCheckType, known: readonly string[]): TSchema {
   const ignored = known.filter((field) => !(field in checkType.fields));
@@ -170,7 +168,7 @@ export function requestSchema(checkType: AnyCheckType, known: readonly string[])
   );
 }
 
-/** Builds the schema of a job's `params`. Unknown fields are allowed, so that later releases can add some. */
+/** The schema of the parameters of a diagnostic, as a job carries them. Later releases may add fields to a job. */
 export function paramsSchema(checkType: AnyCheckType): TSchema {
   return Type.Object({
     host: Type.String({ minLength: 1, maxLength: 2048 }),
@@ -179,12 +177,12 @@ export function paramsSchema(checkType: AnyCheckType): TSchema {
   });
 }
 
-/** Builds the schema of a final result as an agent reports it. */
+/** The schema of a final result of one type as an agent reports it. */
 export function resultSchema(checkType: AnyCheckType): TSchema {
   return finalSchema(checkType, checkType.result);
 }
 
-/** Builds the schema of a final result as a client reads it. */
+/** The schema of a final result of one type as a caller reads it. */
 export function shownResultSchema(checkType: AnyCheckType): TSchema {
   return finalSchema(checkType, { ...checkType.result, ...checkType.added });
 }
@@ -201,7 +199,7 @@ function finalSchema(checkType: AnyCheckType, fields: TProperties): TSchema {
   );
 }
 
-/** Builds the schema of a pending result as a client reads it; no result field is required. */
+/** The schema of what a caller reads of a probe that has not answered: any of the fields, none required. */
 export function pendingResultSchema(checkType: AnyCheckType): TSchema {
   return Type.Object(
     { result: Type.Literal('pending'), ...optional({ ...partialFields(checkType), ...checkType.added }) },
@@ -209,7 +207,7 @@ export function pendingResultSchema(checkType: AnyCheckType): TSchema {
   );
 }
 
-/** Builds the schema of a partial result. */
+/** The fields that a partial result may carry. */
 export function partialResultSchema(checkType: AnyCheckType): TSchema {
   return Type.Object(optional(partialFields(checkType)), { additionalProperties: false });
 }
@@ -229,7 +227,7 @@ function optional(fields: TProperties): TProperties {
   return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]));
 }
 
-/** True for a final result, false for a pending one. */
+/** The final words of a result, for a reader who needs to tell a final result from a pending one. */
 export function isFinal(result: { readonly result?: unknown }): boolean {
   return outcomes.some((word) => word === result.result);
 }

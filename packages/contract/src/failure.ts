@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox';
 
 /**
- * All codes of a result's `error` with their documentation; a closed list. A result with another code fails validation.
+ * Every code a result's `error` can carry, with the sentence that documents it. The list is closed: an agent that
+ * reports another code fails the schema.
  */
 export const failureCodes = {
   // Names.

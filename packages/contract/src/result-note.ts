@@ -1,34 +1,31 @@
 import { CHECK_ID_PATTERN } from './words.ts';
 
 /**
- * Inline payload of a notification: the final result that the agent has just appended to its stream. Coordinators can
- * publish it before they read the stream. Pub/sub is lossy; the stream entry is authoritative.
+ * What an agent may say with the hint that its stream has something new: the one final result that it has just sent
+ * there. Whoever gets it can show it without reading the stream first. It may be lost, and the entry in the stream stands.
  */
 export interface ResultNote {
   readonly check: string;
   /** JSON. */
   readonly data: string;
-  /** Trace context of the agent, if it traces. */
+  /** The agent's place in the trace of the check, where it keeps one. */
   readonly traceparent?: string | undefined;
 }
 
-/**
- * Limit of an inline result, in characters: every coordinator receives every notification. Larger results go by the
- * stream only.
- */
+/** A larger result goes by the stream alone: each coordinator is sent every hint. Characters. */
 export const MAX_NOTE_LENGTH = 16_384;
 
 const NOTE = new RegExp(`^final (${CHECK_ID_PATTERN}) (-|[0-9a-f-]{1,128}) (\\{.*\\})$`, 's');
 
-/** Notification without an inline result. */
+/** A hint that says no more than that there is something. */
 export const BARE_HINT = '1';
 
-/** @returns the text of the notification; `BARE_HINT` if the result is too large */
+/** @returns the text of the hint; a bare one where the result is too large */
 export function writeResultNote({ check, data, traceparent = '-' }: ResultNote): string {
   return data.length > MAX_NOTE_LENGTH ? BARE_HINT : `final ${check} ${traceparent} ${data}`;
 }
 
-/** @returns undefined for a notification without an inline result */
+/** @returns undefined where the hint says no more than that there is something */
 export function readResultNote(hint: string): ResultNote | undefined {
   if (hint.length > 2 * MAX_NOTE_LENGTH) return undefined;
   const [, check, traceparent, data] = NOTE.exec(hint) ?? [];

@@ -5,10 +5,10 @@ import { addressSchema, durationSchema, nullable, timestampSchema } from './word
 
 export const outcomes = ['success', 'failure', 'timeout', 'error'] as const;
 
-/** Final outcome of a probe. Excludes `pending`, the absence of an outcome. */
+/** What a probe's share of a check came to. `pending` is not among them: it is the absence of one. */
 export type OutcomeWord = (typeof outcomes)[number];
 
-/** Fields of every final result, whatever the check type. */
+/** The fields that every final result has, whatever its check type. */
 export const commonResultFields = {
   result: Type.Enum([...outcomes], {
     description:
@@ -26,8 +26,8 @@ const commonResult = Type.Object(commonResultFields);
 
 export type CommonResult = Static<typeof commonResult>;
 
-/** Result of a probe that has not answered and sent no partial field. */
+/** The result of a probe that has not answered, before any partial field. */
 export const pendingResult = { result: 'pending' } as const;
 
-/** Limit of one result, in bytes of JSON. */
+/** Limit of one probe's result on the wire, in bytes of JSON. */
 export const MAX_RESULT_BYTES = 64 * 1024;

@@ -3,12 +3,12 @@ import { Type, type Static } from 'typebox';
 import { failureSchema } from './failure.ts';
 import { nullable, probeIdSchema } from './words.ts';
 
-/** not_asked: not requested; pending: a probe is taking it; taken and given_up: final. */
+/** not_asked: nobody wanted one; pending: a probe is at it; taken and given_up: settled, for ever. */
 export const screenshotStates = ['not_asked', 'pending', 'taken', 'given_up'] as const;
 
 export type ScreenshotState = (typeof screenshotStates)[number];
 
-/** Limits of one screenshot. Requests of the page beyond them are refused. */
+/** Limits of one picture. What a page asks for beyond them is refused. */
 export const screenshotLimits = ['requests', 'hosts', 'connections', 'bytes'] as const;
 
 export type ScreenshotLimit = (typeof screenshotLimits)[number];
@@ -20,7 +20,7 @@ const cutAt = Type.Optional(
   }),
 );
 
-/** State of the screenshot of a check: at most one per check, final once settled. */
+/** What became of the screenshot of a check: one for all of its probes, settled once. */
 export const screenshotSchema = Type.Object(
   {
     state: Type.Enum([...screenshotStates], {
@@ -35,21 +35,21 @@ export const screenshotSchema = Type.Object(
   { additionalProperties: false, title: 'Screenshot', description: 'What became of the screenshot of a check.' },
 );
 
-/** `reason` is null except for `given_up`; `probe` is null if none was assigned. */
+/** `reason` is null but for `given_up`; `probe` is null where none was asked. */
 export type Screenshot = Static<typeof screenshotSchema>;
 
 export const noScreenshot: Screenshot = { state: 'not_asked', probe: null, reason: null };
 
-/** Size of every screenshot, in pixels. */
+/** Pixels of every screenshot. */
 export const SCREENSHOT_SIZE = { width: 1280, height: 800 } as const;
 
-/** Limit of one screenshot, in bytes of PNG. */
+/** Limit of one screenshot, bytes of PNG. */
 export const MAX_SCREENSHOT_BYTES = 4 * 1024 * 1024;
 
-/** Additional time budget of a check with a screenshot, in milliseconds. */
+/** What a check that takes a screenshot may last longer for it, milliseconds. */
 export const SCREENSHOT_BUDGET_MS = 15_000;
 
-/** Job `type` and BullMQ job name of a screenshot; no check type has this name. */
+/** `type` of the job that takes a screenshot, and its name in BullMQ; no check type is called so. */
 export const SCREENSHOT_JOB = 'screenshot';
 
 /** `params` of that job. Later releases may add fields. */
@@ -63,17 +63,17 @@ export type ScreenshotParams = Static<typeof screenshotParamsSchema>;
 
 const SUFFIX = '.shot';
 
-/** BullMQ job id of a check's screenshot; differs from the id of the check's job, which may be in the same queue. */
+/** The BullMQ job id of the screenshot of a check, which may be in the same queue as the check's own job. */
 export function screenshotJobId(checkId: string): string {
   return `${checkId}${SUFFIX}`;
 }
 
-/** Check id of a screenshot job's id; undefined for other jobs. */
+/** The check whose screenshot a job of this id takes; undefined for every other job. */
 export function checkOfScreenshotJob(jobId: string): string | undefined {
   return jobId.endsWith(SUFFIX) ? jobId.slice(0, -SUFFIX.length) : undefined;
 }
 
-/** `data` of a result entry of kind `screenshot`: the failure, or null if the field `png` holds the screenshot. */
+/** `data` of a result entry of kind `screenshot`: why there is no picture, or null where the field `png` has it. */
 export const screenshotReportSchema = Type.Object({ failure: nullable(failureSchema), cutAt });
 
 export type ScreenshotReport = Static<typeof screenshotReportSchema>;

@@ -1,29 +1,29 @@
 import type { Failure } from './failure.ts';
 import type { Family } from './words.ts';
 
-/** Purpose of a target; selects the port rules of the policy. */
+/** What is about to be sent to a target; it decides which ports the policy refuses. */
 export type TargetPurpose = 'icmp' | 'tcp' | 'udp' | 'http' | 'dns' | 'info';
 
 export interface AdmissionRequest {
-  /** Host name or address literal; canonicalised again by `admit`, even if the caller did so. */
+  /** A host name or an address literal; canonicalised again by the admission, whoever did so before. */
   readonly host: string;
   readonly port?: number | undefined;
   readonly purpose: TargetPurpose;
-  /** Restricts the address family. Default: IPv4 if the name has an A record and the probe has IPv4, else IPv6. */
+  /** Only this family; without it IPv4 where the name has an A record and the probe has IPv4, else IPv6. */
   readonly family?: Family | undefined;
 }
 
-/** A host that passed the policy, pinned to one address. The name is not resolved again. */
+/** A host that passed the policy, pinned to one address. From here on nothing resolves the name again. */
 export interface Target {
   /** Canonical host. */
   readonly host: string;
   readonly address: string;
   readonly family: Family;
-  /** All addresses of the name, checked by the policy, in answer order. */
+  /** Every address that the name resolved to and that the policy saw, in the order of the answers. */
   readonly addresses: readonly string[];
-  /** Addresses in families that the probe supports, the pinned one first. Absent: the pinned one only. */
+  /** Those of them that the probe can connect to by their family, the pinned one first; absent: the pinned one alone. */
   readonly candidates?: readonly string[] | undefined;
-  /** Resolution time; 0 for a literal. */
+  /** Time the resolution took; 0 for a literal. */
   readonly resolveMs: number;
 }
 
@@ -36,13 +36,13 @@ export type Admission =
       readonly resolveMs: number;
     };
 
-/** The only access to name resolution for a diagnostic. Rejects only with the reason of `signal`. */
+/** The only door to name resolution that a diagnostic has. Rejects only with the reason of `signal`. */
 export type Admit = (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
 
-/** Lookups for display; their results are never connected to. */
+/** Look-ups whose answers are shown, never connected to. */
 export interface NameLookup {
-  /** PTR names of an address, escaped and bounded; empty if there are none or the resolver fails. */
+  /** The PTR names of an address, escaped and bounded; empty when there are none or the resolver fails. */
   readonly reverse: (address: string, signal: AbortSignal) => Promise<readonly string[]>;
-  /** Addresses of a name in one family; empty if it has none, null if the resolver failed. */
+  /** The addresses of a name in one family; empty when it has none, null where that is not known: the resolver failed. */
   readonly forward: (name: string, family: Family, signal: AbortSignal) => Promise<readonly string[] | null>;
 }

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { chmod, readdir, readFile } from 'node:fs/promises';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { findBrowser } from '../src/browser/process/find-browser.ts';
+import { findBrowser } from '../src/browser/find-browser.ts';
 
 /** The browser of this machine, or why tests that need one cannot run. */
 export function browserHere(path: string | undefined): {
@@ -22,7 +22,7 @@ export interface BrowserFolder {
   readonly contents: () => readonly string[];
   /** Begins to look for browsers all the time, so that `processes` knows also the groups whose first process is gone. */
   readonly watch: () => void;
-  /** Pids of the groups of all browsers that were seen in it, zombies left out. */
+  /** Pids of the groups of all browsers of this process that were seen in it, zombies left out. */
   readonly processes: () => Promise<readonly number[]>;
   readonly remove: () => void;
 }
@@ -33,31 +33,50 @@ export async function browserFolder(): Promise<BrowserFolder> {
   const path = mkdtempSync(join(tmpdir(), 'vantage-browser-test-'));
   await chmod(path, 0o711);
   // Only the first process of a browser has the path in its command line, and it may be the first to end.
-  const groups = new Set<string>();
-  const look = async (): Promise<readonly number[]> => {
-    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-    const all = await Promise.all(
-      pids.map(async (pid) => {
-        const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
-        const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-        const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        if (group !== undefined && line.includes(`--user-data-dir=${path}`)) groups.add(group);
-        return { pid: Number(pid), isAlive: state !== 'Z', group: group ?? '' };
-      }),
-    );
-    return all.filter(({ isAlive, group }) => isAlive && groups.has(group)).map(({ pid }) => pid);
+  const groups = new Set<number>();
+  const findGroups = (): void => {
+    for (const pid of childrenOf(process.pid)) {
+      if (read(`/proc/${pid}/cmdline`).includes(`--user-data-dir=${path}`)) groups.add(pid);
+    }
   };
   let timer: NodeJS.Timeout | undefined;
   return {
     path,
     contents: () => readdirSync(path),
     watch: () => {
-      timer ??= setInterval(() => void look(), LOOK_EVERY_MS).unref();
+      timer ??= setInterval(findGroups, LOOK_EVERY_MS).unref();
     },
-    processes: look,
+    processes: async () => {
+      findGroups();
+      return membersOf(groups);
+    },
     remove: () => {
       clearInterval(timer);
       rmSync(path, { recursive: true, force: true });
     },
   };
+}
+
+/** Each leads the group of its browser: what it becomes by `exec` keeps its pid. */
+function childrenOf(pid: number): readonly number[] {
+  return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+}
+
+/** proc(5): pid (name) state ppid pgrp …; the name may hold spaces and brackets. */
+function membersOf(groups: ReadonlySet<number>): readonly number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    const stat = read(`/proc/${pid}/stat`);
+    const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state !== 'Z' && groups.has(Number(group));
+  });
+}
+
+/** Empty where the process is gone. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
 }

@@ -1,16 +1,13 @@
-/** Declares one metric; instruments, reference page and dashboard tests are derived from it. */
+/** One metric as it is declared: the instruments, the reference page and the tests of dashboards are made from these. */
 export interface MetricDeclaration {
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** Prometheus name, such as `vantage_checks_created_total`; ends with the unit. */
+  /** As Prometheus knows it, such as `vantage_checks_created_total`; units end the name. */
   readonly name: string;
-  /** Help text, one sentence. */
+  /** What it counts, in a sentence. */
   readonly help: string;
-  /**
-   * Label → description of its values. Values come from closed lists or from the operator, never from clients or
-   * targets, to bound cardinality.
-   */
+  /** Label → what its values are. All of them come from closed lists or from the operator, never from callers or targets. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Bucket upper bounds of a histogram, in the unit of the name. */
+  /** Upper bounds of a histogram, in the unit of the name. */
   readonly buckets?: readonly number[];
 }
 

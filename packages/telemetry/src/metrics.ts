@@ -11,24 +11,24 @@ type InstrumentOf<D extends MetricDeclaration> = D['kind'] extends 'counter'
     ? Gauge<LabelsOf<D>>
     : Histogram<LabelsOf<D>>;
 
-/** One prom-client instrument per declaration, under the same key. */
+/** One instrument of prom-client per declaration, under the same key. */
 export type Instruments<D extends MetricDeclarations> = { readonly [Name in keyof D]: InstrumentOf<D[Name]> };
 
 export interface Metrics<D extends MetricDeclarations> {
   readonly instruments: Instruments<D>;
-  /** Registers a callback that samples values before each scrape. Errors are reported and do not fail the scrape. */
+  /** Runs before each scrape, for what is looked at instead of counted. What it throws is reported and changes nothing else. */
   readonly onScrape: (look: () => Promise<void> | void) => void;
-  /** All metrics in the Prometheus text format. */
+  /** Everything in the text format of Prometheus. */
   readonly scrape: () => Promise<string>;
   readonly contentType: string;
 }
 
-/** @param onFault called with an error of an `onScrape` callback */
+/** @param onFault told what a look before a scrape threw */
 export async function openMetrics<const D extends MetricDeclarations>(
   declared: D,
   onFault: (error: unknown) => void,
 ): Promise<Metrics<D>> {
-  // Loaded on demand: a process without a metrics port does not load the library.
+  // Only a process that is scraped pays for the library.
   const prometheus = await import('prom-client');
   const registry = new prometheus.Registry();
   const looks: (() => Promise<void> | void)[] = [];
@@ -53,7 +53,7 @@ export async function openMetrics<const D extends MetricDeclarations>(
   };
 }
 
-/** Advances a counter to external, monotonic counts. */
+/** Brings a counter to counts that somebody else keeps and that only grow. */
 export function followCounts<L extends string>(
   counter: Pick<Counter<L>, 'inc'>,
   label: L,
@@ -68,7 +68,7 @@ export function followCounts<L extends string>(
   };
 }
 
-/** Same as `followCounts`, for a counter without labels. */
+/** The same for a counter without labels. */
 export function followTotal(counter: Pick<Counter, 'inc'>, total: () => number): () => void {
   let seen = 0;
   return () => {

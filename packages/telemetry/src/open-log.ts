@@ -6,13 +6,11 @@ const STANDARD_OUTPUT = 1;
 
 export interface OpenLog {
   readonly log: Logger;
-  /** Lines dropped since the start, because the disk is full or the pipe is not read. */
+  /** Lines that could not be written since the start: the disk is full, or nobody reads the pipe. */
   readonly dropped: () => number;
 }
 
-/**
- * Opens a log on standard output that never blocks the process; lines that cannot be written are dropped and counted.
- */
+/** A log on standard output that never blocks the process. Lines that cannot be written are dropped and counted. */
 export function openLog(options: LoggerOptions): OpenLog {
   const output = openTextOutput(STANDARD_OUTPUT, {
     onResumed: (lines) => log.warn(lines, 'log lines were dropped'),

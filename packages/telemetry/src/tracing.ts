@@ -12,27 +12,27 @@ export const samplerNames = [
 
 export interface TracingConfig {
   readonly service: { readonly name: string; readonly version: string; readonly instance?: string | undefined };
-  /** Complete URL to which traces are posted. */
+  /** Where traces are posted to, whole. */
   readonly url: string;
   readonly sampler: string;
-  /** Sampling ratio, 0 to 1. */
+  /** 0 to 1. */
   readonly samplerArgument: number;
 }
 
 export interface SpanOptions {
-  /** OpenTelemetry span kind; default: internal. */
+  /** What the span is to others: it answers a request, adds to a queue, takes from one; something inside otherwise. */
   readonly kind?: 'server' | 'producer' | 'consumer' | undefined;
   readonly attributes?: Attributes | undefined;
-  /** Parent span; default: the active span, if any. */
+  /** The span that this one continues; without it that in which it is started, if there is one. */
   readonly traceparent?: string | undefined;
-  /** Start time in milliseconds since the epoch; default: now. */
+  /** Milliseconds since the epoch, for a span that began before. */
   readonly startedAtMs?: number | undefined;
 }
 
 export interface TraceSpan {
-  /** Context to propagate to another process. */
+  /** Where it stands, for whoever continues it elsewhere. */
   readonly traceparent: string;
-  /** Runs a function with this span active; spans started in it become children. */
+  /** What runs in it, and all that this leads to, starts its spans below it. */
   readonly run: <T>(run: () => T) => T;
   readonly set: (attributes: Attributes) => void;
   readonly rename: (name: string) => void;
@@ -40,22 +40,22 @@ export interface TraceSpan {
   readonly end: () => void;
 }
 
-/** Tracing of this process, without global state: code that is not given a `Tracing` has no overhead. */
+/** Traces of this process. Nothing of it is global; who has none is not traced and pays nothing. */
 export interface Tracing {
   readonly start: (name: string, options?: SpanOptions) => TraceSpan;
-  /** Runs work in a span that ends when the promise settles; a rejection marks it as failed. */
+  /** A span around work that ends when its promise settles; a rejection marks it failed. */
   readonly around: <T>(name: string, options: SpanOptions, run: (span: TraceSpan) => Promise<T>) => Promise<T>;
-  /** Context of the active span. */
+  /** The span in which this is called. */
   readonly traceparent: () => string | undefined;
-  /** Flushes pending spans, for at most four seconds. Never rejects. */
+  /** Sends what is left, within four seconds. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
 const CLOSE_WITHIN_MS = 4_000;
-/** Bound of a text attribute; a host name has at most 253 characters. */
+/** Of a text attribute; a host has at most 253 characters. */
 const LONGEST_TEXT = 300;
 
-/** Loads the OpenTelemetry SDK and starts exporting. An unreachable collector loses spans and has no other effect. */
+/** Loads the OpenTelemetry SDK and starts to export. A collector that is away costs spans, and nothing else. */
 export async function openTracing(config: TracingConfig): Promise<Tracing> {
   const [api, sdk, { OTLPTraceExporter }, { detectResources, envDetector, resourceFromAttributes }] = await Promise.all(
     [

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One span in OTLP/HTTP JSON. */
+/** One span as OTLP/HTTP carries it in JSON. */
 export interface ReceivedSpan {
   readonly service: string;
   readonly name: string;
@@ -49,9 +49,9 @@ interface Export {
 }
 
 /**
- * OpenTelemetry collector for tests: receives traces over HTTP on loopback and stores them.
+ * An OpenTelemetry collector for tests: takes traces over HTTP on loopback and keeps them.
  *
- * @param status response status
+ * @param status what it answers
  */
 export async function startCollector(status = 200): Promise<Collector> {
   const received: ReceivedSpan[] = [];

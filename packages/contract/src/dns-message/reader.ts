@@ -1,7 +1,7 @@
 import { MessageFormatError } from './format-error.ts';
 import { decodeName } from './name.ts';
 
-/** A bounded cursor over a message. Reads beyond the bound throw `MessageFormatError`. */
+/** A bounded cursor over a message. Every read past the bound throws `MessageFormatError`. */
 export interface Reader {
   readonly offset: () => number;
   readonly remaining: () => number;
@@ -10,18 +10,18 @@ export interface Reader {
   readonly u32: () => number;
   readonly take: (length: number) => Uint8Array;
   readonly rest: () => Uint8Array;
-  /** A character-string of RFC 1035 section 3.3: a length octet and that many octets. */
+  /** A character-string of RFC 1035 section 3.3: one length byte, then so many bytes. */
   readonly characterString: () => Uint8Array;
   /** A domain name in presentation form, fully qualified. */
   readonly name: () => string;
-  /** Returns a cursor over the next `length` bytes and skips them. */
+  /** A cursor over the next `length` bytes, which this one skips. */
   readonly slice: (length: number) => Reader;
-  /** Returns a second cursor over the remaining bytes. */
+  /** Another cursor over the bytes that are left to this one. */
   readonly again: () => Reader;
 }
 
 /**
- * @param message the whole message: compression pointers are offsets into it
+ * @param message the whole message: compression pointers count from its first byte
  * @param start first byte of the cursor
  * @param end bound of the cursor, exclusive
  */
