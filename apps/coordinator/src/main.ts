@@ -39,11 +39,9 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   const preparePlace = config.rdapBaseUrl === undefined ? undefined : geo.prepare;
   const version = readVersion();
   const telemetry = await openTelemetry(config, version, log);
-  const { wrapQueues, wrapStart, onFinal } = telemetry;
   const core = createCore({
-    wrapQueues,
-    wrapStart,
-    onFinal,
+    tracing: telemetry.tracing,
+    metrics: telemetry.metrics,
     redisUrl,
     redisCertificates: config.redisCertificates,
     replicas: { count: config.redisReplicas, withinMs: config.redisReplicaMilliseconds },
@@ -67,7 +65,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
       ...{ publicUrl, retentionSeconds, log, version, stopping: stopping.signal },
       observers: telemetry.handlers,
       ...{
-        checks: { ...core.checks, create: telemetry.wrapCreation(core.checks.create) },
+        checks: core.checks,
         live: core.live,
         firstAnswers: core.firstAnswers,
         probes: core.probes,

@@ -6,4 +6,11 @@ export { telemetrySettings, tracingConfig, type TelemetryConfig } from './teleme
 export { openLog, type OpenLog } from './open-log.ts';
 export { openTextOutput, type TextOutput } from './text-output.ts';
 export { isTraceparent } from './traceparent.ts';
-export { openTracing, type SpanOptions, type TraceSpan, type Tracing, type TracingConfig } from './tracing.ts';
+export {
+  noTracing,
+  openTracing,
+  type SpanOptions,
+  type TraceSpan,
+  type Tracing,
+  type TracingConfig,
+} from './tracing.ts';

@@ -103,7 +103,7 @@ describe('a trace', () => {
     expect(root.traceparent).toMatch(/-00$/);
 
     tracing.start('below', { traceparent: root.traceparent }).end();
-    tracing.start('chosen', { traceparent: root.traceparent.replace(/00$/, '01') }).end();
+    tracing.start('chosen', { traceparent: root.traceparent!.replace(/00$/, '01') }).end();
     root.end();
     await tracing.close();
 

@@ -17,21 +17,28 @@ export interface Channels {
    * after a time without connection, in which something may have been missed.
    */
   readonly listen: (channel: string, listener: (message: string) => void) => () => void;
+  readonly onHint: (taker: OnHint) => void;
   readonly stop: () => void;
 }
 
 /**
- * @param connection used for nothing else
- * @param onHint called with a probe's id when it has written something, with what the hint says, and
- *   without one after a time without connection
+ * Called with a probe's id when it has written something, and with what the hint says; without an id after a time without
+ * connection.
  */
-export function openChannels(connection: Redis, onHint: (probe?: string, said?: string) => void): Channels {
+export type OnHint = (probe?: string, said?: string) => void;
+
+/** @param connection used for nothing else */
+export function openChannels(connection: Redis, onHint?: OnHint): Channels {
+  const takers = new Set<OnHint>(onHint === undefined ? [] : [onHint]);
+  const takeHint: OnHint = (...hint) => {
+    for (const taker of takers) taker(...hint);
+  };
   const listeners = new Map<string, Set<(message: string) => void>>();
 
   connection.on('ready', () => {
     connection.psubscribe(HINT_PATTERN, EVENT_PATTERN).then(
       () => {
-        onHint();
+        takeHint();
         for (const set of listeners.values()) for (const listener of set) listener('');
       },
       // The next connection subscribes anew.
@@ -44,7 +51,7 @@ export function openChannels(connection: Redis, onHint: (probe?: string, said?: 
       return;
     }
     const probe = HINT_CHANNEL.exec(channel)?.[1];
-    if (probe !== undefined) onHint(probe, message);
+    if (probe !== undefined) takeHint(probe, message);
   });
   const pinging = setInterval(() => {
     if (connection.status === 'ready') connection.ping().catch(() => undefined);
@@ -61,6 +68,7 @@ export function openChannels(connection: Redis, onHint: (probe?: string, said?: 
         if (set.size === 0 && listeners.get(channel) === set) listeners.delete(channel);
       };
     },
+    onHint: (taker) => void takers.add(taker),
     stop: () => clearInterval(pinging),
   };
 }

@@ -1,7 +1,6 @@
 import { followCounts, type Metrics } from '@vantage/telemetry';
 
-import type { Checks } from '../checks/checks.ts';
-import type { FinalResult } from '../checks/ingest/committed-result.ts';
+import type { CheckMetrics } from '../checks/check-metrics.ts';
 import type { Core } from '../core.ts';
 import type { KnownProbe } from '../probes/registry/probe-status.ts';
 import { statusOf } from '../probes/registry/probe-status.ts';
@@ -21,25 +20,20 @@ export function countRequest({ instruments }: CoordinatorMetrics, seen: SeenRequ
   if (limit !== undefined) instruments.limited.inc({ limit });
 }
 
-export function countCreation(create: Checks['create'], { instruments }: CoordinatorMetrics): Checks['create'] {
-  return async (request, admit, client) => {
-    const startedAt = performance.now();
-    const creation = await create(request, admit, client);
-    if (!creation.created) return creation;
-    const { type } = request.checkType;
-    instruments.creation.observe((performance.now() - startedAt) / 1_000);
-    instruments.checks.inc({ type });
-    instruments.runs.inc({ type }, creation.probes.length);
-    return creation;
+/** Counts checks and results as they come. */
+export function checkMetrics({ instruments }: CoordinatorMetrics): CheckMetrics {
+  return {
+    created: (type, probes, tookMs) => {
+      instruments.creation.observe(tookMs / 1_000);
+      instruments.checks.inc({ type });
+      instruments.runs.inc({ type }, probes);
+    },
+    committed: ({ type, probe, result }, lagMs) => {
+      instruments.results.inc({ type, result });
+      instruments.resultsByProbe.inc({ probe, result });
+      instruments.resultLag.observe(Math.max(0, lagMs) / 1_000);
+    },
   };
-}
-
-/** @param lagMs from the moment the result was written; clocks may make it a little less than nothing */
-export function countFinal({ instruments }: CoordinatorMetrics, final: FinalResult, lagMs: number): void {
-  const { type, probe, result } = final;
-  instruments.results.inc({ type, result });
-  instruments.resultsByProbe.inc({ probe, result });
-  instruments.resultLag.observe(Math.max(0, lagMs) / 1_000);
 }
 
 /** Looks at what is not counted as it happens. @returns ends it */

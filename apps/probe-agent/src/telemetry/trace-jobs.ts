@@ -34,7 +34,7 @@ export function traceJobs(tracing: Tracing): JobTraces {
       return tracing.around(`run ${type}`, { kind: 'consumer', traceparent, attributes }, (span) => {
         const oldest = places.size < REMEMBERED ? undefined : places.keys().next().value;
         if (oldest !== undefined) places.delete(oldest);
-        places.set(job.id ?? '', span.traceparent);
+        if (span.traceparent !== undefined) places.set(job.id ?? '', span.traceparent);
         return run();
       });
     },

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
 import { jobSchema, JOB_QUEUE, redisKeys, type Job } from '@vantage/contract';
+import { noTracing } from '@vantage/telemetry';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Worker } from 'bullmq';
@@ -230,7 +231,7 @@ describe('the creation of a check', () => {
     const create = createChecks({
       ...{ redis: bed.core.rateLimitRedis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
       ...{ deadlines: createDeadlines(bed.core.rateLimitRedis), counters: createCounters() },
-      ...{ screenshots: noScreenshots, screenshotBudgetMs: 0 },
+      ...{ screenshots: noScreenshots, screenshotBudgetMs: 0, tracing: noTracing },
       load: createProbeLoad({ listen: () => () => undefined, longestWaitMs: 60_000 }),
       replicas: { look: async () => undefined, settled: async () => undefined },
       ...{ queues, startCheck: startOf(bed.core.rateLimitRedis, queues) },

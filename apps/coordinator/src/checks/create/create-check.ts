@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
 import { redisKeys, screenshotJobId, type Job } from '@vantage/contract';
+import type { Tracing } from '@vantage/telemetry';
 import type { Redis } from 'ioredis';
 
 import type { ProbeDirectory } from '../../probes/registry/probe-directory.ts';
@@ -13,7 +14,8 @@ import type { ReplicaWait } from '../../redis/replica-wait.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
 import type { CheckTypes } from '../store/check-type-cache.ts';
 import { removeCheck, settle, type NewScreenshot } from '../store/check-records.ts';
-import type { AcceptedRequest, Checks } from '../checks.ts';
+import type { CheckMetrics } from '../check-metrics.ts';
+import type { AcceptedRequest, AdmitCheck, Checks, Creation } from '../checks.ts';
 import { QueuesFull, StoreUnavailable } from '../../redis/store-errors.ts';
 import { dispatchFailure, errorResult } from '../store/synthetic-results.ts';
 import type { Counters } from '../store/counters.ts';
@@ -38,6 +40,8 @@ export interface CreateCheckDependencies {
   /** What a check lasts longer for its screenshot. */
   readonly screenshotBudgetMs: number;
   readonly counters: Counters;
+  readonly tracing: Tracing;
+  readonly metrics?: Pick<CheckMetrics, 'created'> | undefined;
 }
 
 /** A caller waits this long at most for what is removed again; without Redis the sweep does it at the deadline. */
@@ -47,31 +51,47 @@ const BROKEN_QUEUE = 'The queue of the probe is broken.';
 
 /** Starts checks. Each is promised when all of it is answered. */
 export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
-  const { redis, clock, directory, types, counters } = dependencies;
+  const { redis, tracing, metrics } = dependencies;
   // Before the first request, which would wait for it.
   placeNames();
-  return (request, admit, client) =>
-    onStore(redis, async () => {
-      const known = await directory.probes();
-      const selection = selectWithRoom(dependencies, known, request);
-      if (!selection.selected) {
-        counters.checksRefused += 1;
-        const { selected: _, ...refusal } = selection;
-        return { created: false, ...refusal };
-      }
-      if (admit !== undefined && !(await admit(selection.probes.length))) {
-        return { created: false, reason: 'not-admitted' };
-      }
-      const id = drawId();
-      const createdAt = await clock.now(redis);
-      types.remember(id, request.checkType);
-      const wanted = request.checkType.screenshot?.(request.params);
-      const screenshot =
-        wanted === undefined ? undefined : dependencies.screenshots.plan(wanted, known, selection.probes);
-      await start(dependencies, id, createdAt, request, { ...selection, screenshot, client });
-      counters.checksCreated += 1;
-      return { created: true, checkId: id, probes: [...selection.probes] };
+  return (request, admit, client) => {
+    const { type } = request.checkType;
+    return tracing.around('create check', { attributes: { 'vantage.check.type': type } }, async (span) => {
+      const startedAt = performance.now();
+      const creation = await onStore(redis, () => createCheck(dependencies, request, admit, client));
+      if (!creation.created) return creation;
+      span.set({ 'vantage.check.id': creation.checkId, 'vantage.check.probes': creation.probes.length });
+      metrics?.created(type, creation.probes.length, performance.now() - startedAt);
+      return creation;
     });
+  };
+}
+
+async function createCheck(
+  dependencies: CreateCheckDependencies,
+  request: AcceptedRequest,
+  admit: AdmitCheck | undefined,
+  client: string | undefined,
+): Promise<Creation> {
+  const { redis, clock, directory, types, counters, screenshots } = dependencies;
+  const known = await directory.probes();
+  const selection = selectWithRoom(dependencies, known, request);
+  if (!selection.selected) {
+    counters.checksRefused += 1;
+    const { selected: _, ...refusal } = selection;
+    return { created: false, ...refusal };
+  }
+  if (admit !== undefined && !(await admit(selection.probes.length))) {
+    return { created: false, reason: 'not-admitted' };
+  }
+  const id = drawId();
+  const createdAt = await clock.now(redis);
+  types.remember(id, request.checkType);
+  const wanted = request.checkType.screenshot?.(request.params);
+  const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, known, selection.probes);
+  await start(dependencies, id, createdAt, request, { ...selection, screenshot, client });
+  counters.checksCreated += 1;
+  return { created: true, checkId: id, probes: [...selection.probes] };
 }
 
 /**

@@ -1,13 +1,15 @@
 import type { AnyCheckType, CommonResult } from '@vantage/contract';
+import type { Tracing } from '@vantage/telemetry';
 import type { Redis } from 'ioredis';
 
+import type { RedisClock } from '../../redis/clock.ts';
 import { onStore } from '../../redis/store.ts';
 import type { Accepted } from './validate-result.ts';
 import { readPartial, settle, type Settlement, type WaitingReaders } from '../store/check-records.ts';
 import { withMeasured } from '../store/synthetic-results.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
-import type { FinalResult } from './committed-result.ts';
+import type { CheckMetrics, FinalResult } from '../check-metrics.ts';
 
 export interface ShowFinalDependencies {
   readonly redis: Redis;
@@ -15,8 +17,9 @@ export interface ShowFinalDependencies {
   readonly readers: WaitingReaders;
   readonly retentionMs: number;
   readonly counters: Counters;
-  /** Told of each final result that has been shown. */
-  readonly onFinal?: ((final: FinalResult) => void) | undefined;
+  readonly clock: Pick<RedisClock, 'now'>;
+  readonly tracing: Tracing;
+  readonly metrics?: Pick<CheckMetrics, 'committed'> | undefined;
 }
 
 export interface AcceptedFinal extends Pick<FinalResult, 'probe' | 'writtenAtMs' | 'traceparent'> {
@@ -33,21 +36,41 @@ export interface AcceptedFinal extends Pick<FinalResult, 'probe' | 'writtenAtMs'
  * @param writtenAt what is compared with the deadline, milliseconds since the epoch; 0: in time
  */
 export async function showFinal(
-  { redis, retentionMs, deadlines, readers, counters, onFinal }: ShowFinalDependencies,
+  dependencies: ShowFinalDependencies,
   { probe, check, checkType, accepted, startedAt, writtenAtMs, traceparent }: AcceptedFinal,
   writtenAt: number,
 ): Promise<Settlement> {
+  const { redis, retentionMs, deadlines, readers, counters } = dependencies;
   const [said = 'unknown'] = await onStore(redis, async () => {
     const json = accepted.isCutShort ? await withPartial(redis, check, probe, accepted.json) : accepted.json;
     return settle(redis, check, [[probe, json]], { retentionMs, deadlines, readers, writtenAt });
   });
   if (said !== 'applied') return said;
   if (!accepted.valid) counters.resultsInvalid += 1;
-  onFinal?.({
+  tell(dependencies, {
     ...{ checkId: check, probe, type: checkType.type, result: accepted.valid ? accepted.result : 'error' },
     ...{ writtenAtMs, tookMs: performance.now() - startedAt, traceparent },
   });
   return said;
+}
+
+/** The end of the way: the result is where callers see it. */
+function tell({ redis, clock, tracing, metrics }: ShowFinalDependencies, final: FinalResult): void {
+  const { type, probe, result, checkId, tookMs, traceparent, writtenAtMs } = final;
+  if (traceparent !== undefined) {
+    const attributes = {
+      'vantage.probe': probe,
+      'vantage.check.id': checkId,
+      'vantage.check.type': type,
+      'vantage.result': result,
+    };
+    tracing.start('show result', { kind: 'consumer', traceparent, startedAtMs: Date.now() - tookMs, attributes }).end();
+  }
+  if (metrics === undefined) return;
+  clock.now(redis).then(
+    (nowMs) => metrics.committed(final, nowMs - writtenAtMs),
+    () => undefined,
+  );
 }
 
 /** A probe that was cut short keeps what it had measured: its partial results came before its final one. */

@@ -1,4 +1,5 @@
 import { redisKeys, writeResultNote } from '@vantage/contract';
+import { noTracing } from '@vantage/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import {
@@ -107,7 +108,7 @@ describe('a result that comes with its hint', () => {
       ...{ redis: bed.redis, clock: { now: async () => deadlineAt + lateMs }, isGrace: () => false, log: quiet },
       ...{ validatorsOf: createResultValidators(), lookUpPlace: nowhere, retentionMs: 60_000 },
       ...{ deadlines: createDeadlines(bed.redis), readers: { wait: () => false, tell: () => undefined } },
-      counters: createCounters(),
+      ...{ counters: createCounters(), tracing: noTracing },
     });
 
     ahead.show('fra-1', { check: id, data: JSON.stringify(success('ahead')) }, echo);

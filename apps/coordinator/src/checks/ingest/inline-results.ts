@@ -1,12 +1,10 @@
 import type { AnyCheckType, ResultNote } from '@vantage/contract';
 import { isTraceparent } from '@vantage/telemetry';
 
-import type { RedisClock } from '../../redis/clock.ts';
 import { acceptResult, type AcceptDependencies } from './validate-result.ts';
 import { showFinal, type ShowFinalDependencies } from './commit-result.ts';
 
 export interface ResultsAheadDependencies extends AcceptDependencies, ShowFinalDependencies {
-  readonly clock: Pick<RedisClock, 'now'>;
   /** True for a moment after an outage of Redis, in which no result is late. */
   readonly isGrace: () => boolean;
 }

@@ -1,4 +1,5 @@
 import { redisKeys, type Screenshot } from '@vantage/contract';
+import { noTracing } from '@vantage/telemetry';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
@@ -48,7 +49,7 @@ function blindWatcher(): { readonly at: (ms: number) => Promise<void> } {
     },
     ...{ accept: createAcceptScreenshot(), room: { note: async () => undefined } },
     ...{ deadlines: createDeadlines(bed.redis), readers: { wait: () => false, tell: () => undefined } },
-    ...{ retentionMs: 3_600_000, counters: createCounters(), log: quiet, nowMs: () => nowMs },
+    ...{ retentionMs: 3_600_000, counters: createCounters(), log: quiet, tracing: noTracing, nowMs: () => nowMs },
   });
   return {
     at: async (ms) => {

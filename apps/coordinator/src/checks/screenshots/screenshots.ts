@@ -6,6 +6,7 @@ import {
   type Job,
   type ScreenshotParams,
 } from '@vantage/contract';
+import type { Tracing } from '@vantage/telemetry';
 import type { Redis } from 'ioredis';
 
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
@@ -17,6 +18,7 @@ import { screenshotMember, watchScreenshot, type NewScreenshot, type WaitingRead
 import { dispatchFailure } from '../store/synthetic-results.ts';
 import type { Counters } from '../store/counters.ts';
 import type { Deadlines } from '../store/deadlines.ts';
+import { errorName, startJobSpan, withSpan } from '../job-span.ts';
 import type { JobQueues } from '../store/job-queues.ts';
 import type { PictureRoom } from './screenshot-quota.ts';
 import { electProbe } from './select-photographer.ts';
@@ -34,6 +36,7 @@ export interface ScreenshotsDependencies {
   readonly room: PictureRoom;
   readonly deadlines: Deadlines;
   readonly readers: WaitingReaders;
+  readonly tracing: Tracing;
   readonly retentionMs: number;
   readonly counters: Counters;
   readonly log: Log;
@@ -91,7 +94,7 @@ export function screenshotJob(checkId: string, params: ScreenshotParams, deadlin
 
 export function createScreenshots(dependencies: ScreenshotsDependencies): Screenshots {
   const { redis, queueRedis, queues, clock, deadlines, readers, retentionMs, counters, log } = dependencies;
-  const { nowMs = () => performance.now() } = dependencies;
+  const { tracing, nowMs = () => performance.now() } = dependencies;
   let underWay = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let settledAt = Number.NEGATIVE_INFINITY;
@@ -133,11 +136,23 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
     await forget(id, current === '' ? given.probe : current);
   };
 
+  const enqueue = async (id: string, probe: string, job: Job): Promise<void> => {
+    const span = startJobSpan(tracing, probe, job);
+    try {
+      await queues.add(probe, withSpan(job, span), screenshotJobId(id));
+    } catch (error) {
+      span.fail(errorName(error));
+      throw error;
+    } finally {
+      span.end();
+    }
+  };
+
   const give = async (id: string, probe: string, params: ScreenshotParams, deadlineAt: number): Promise<void> => {
     await onStore(redis, () => watchScreenshot(redis, id, probe, deadlineAt));
     try {
       const job = screenshotJob(id, params, deadlineAt);
-      await onStore(queueRedis, () => queues.add(probe, job, screenshotJobId(id)));
+      await onStore(queueRedis, () => enqueue(id, probe, job));
     } catch (error) {
       if (isStoreFault(error)) throw error;
       await passOn(id, probe, dispatchFailure('internal_error', 'The queue of the probe is broken.'));

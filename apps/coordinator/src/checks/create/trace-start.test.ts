@@ -2,9 +2,9 @@ import type { Job } from '@vantage/contract';
 import type { TraceSpan, Tracing } from '@vantage/telemetry';
 import { describe, expect, it } from '@jest/globals';
 
-import type { NewCheck } from '../checks/store/check-records.ts';
-import type { NewJob, StartCheck } from '../checks/create/enqueue-check.ts';
-import { traceStart } from './trace-checks.ts';
+import type { NewCheck } from '../store/check-records.ts';
+import type { NewJob, StartCheck } from './enqueue-check.ts';
+import { traceStart } from './trace-start.ts';
 
 const id = 'a'.repeat(22);
 const check: NewCheck = { id, type: 'ping', host: 'h', createdAt: 0, deadlineAt: 1, probes: ['fra-1', 'nyc-1'] };

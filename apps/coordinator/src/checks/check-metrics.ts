@@ -13,3 +13,10 @@ export interface FinalResult {
   /** The agent's place in the trace of the check, where it is traced. */
   readonly traceparent: string | undefined;
 }
+
+/** What is counted as it happens. Neither may throw. */
+export interface CheckMetrics {
+  readonly created: (type: string, probes: number, tookMs: number) => void;
+  /** @param lagMs from the moment the result was written; clocks may make it a little less than nothing */
+  readonly committed: (final: FinalResult, lagMs: number) => void;
+}

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Log } from './redis/log.ts';
-import { isStoreFault } from './redis/store.ts';
+import type { Log } from './log.ts';
+import { isStoreFault } from './store.ts';
 
 /** Work that a coordinator does again and again for as long as it runs. */
 export interface BackgroundTask {
   readonly name: string;
-  /** Does it once. Returns the milliseconds until the next time; where it rejects, that is 300. */
-  readonly run: (round: number) => Promise<number>;
+  /** Milliseconds from the end of one run to the next; a range keeps coordinators from running in step. After a fault it is 300. */
+  readonly everyMs: number | { readonly from: number; readonly to: number };
+  /** Does it once. With `again` it is run at once: there is more to do. */
+  readonly run: (round: number) => Promise<'again' | void>;
 }
 
 export interface BackgroundTasks {
@@ -32,14 +34,17 @@ export function startBackgroundTasks(
   /** Of each task that is at work, the looks since it began. */
   const looks = new Map<string, number>();
 
-  const repeat = async ({ name, run }: BackgroundTask): Promise<void> => {
+  const repeat = async ({ name, everyMs, run }: BackgroundTask): Promise<void> => {
     for (let round = 0; !stopping.signal.aborted; round += 1) {
       looks.set(name, 0);
-      const waitMs = await run(round).catch((error: unknown) => {
-        // The connection is watched, and its loss logged, where it was opened.
-        if (!isStoreFault(error)) log.error({ error, task: name }, 'background task failed');
-        return AFTER_FAULT_MS;
-      });
+      const waitMs = await run(round).then(
+        (more) => (more === 'again' ? 0 : millisecondsOf(everyMs)),
+        (error: unknown) => {
+          // The connection is watched, and its loss logged, where it was opened.
+          if (!isStoreFault(error)) log.error({ error, task: name }, 'background task failed');
+          return AFTER_FAULT_MS;
+        },
+      );
       looks.delete(name);
       await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
@@ -61,4 +66,8 @@ export function startBackgroundTasks(
       await Promise.all(running);
     },
   };
+}
+
+function millisecondsOf(every: BackgroundTask['everyMs']): number {
+  return typeof every === 'number' ? every : every.from + Math.random() * (every.to - every.from);
 }

@@ -1,0 +1,25 @@
+import type { Tracing } from '@vantage/telemetry';
+
+import { errorName, startJobSpan, withSpan } from '../job-span.ts';
+import type { StartCheck } from './enqueue-check.ts';
+
+/** A span for each job of a check, which ends as the job is answered. */
+export function traceStart(start: StartCheck, tracing: Tracing): StartCheck {
+  return async (check, jobs) => {
+    const spans = jobs.map(({ probe, job }) => startJobSpan(tracing, probe, job));
+    const fail = (index: number, error: unknown): void => spans[index]!.fail(errorName(error));
+    try {
+      const outcomes = await start(
+        check,
+        jobs.map((one, index) => ({ ...one, job: withSpan(one.job, spans[index]!) })),
+      );
+      for (const [index, outcome] of outcomes.entries()) if (outcome.status === 'rejected') fail(index, outcome.reason);
+      return outcomes;
+    } catch (error) {
+      for (const index of spans.keys()) fail(index, error);
+      throw error;
+    } finally {
+      for (const span of spans) span.end();
+    }
+  };
+}

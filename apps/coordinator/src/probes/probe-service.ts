@@ -1,0 +1,60 @@
+import type { Redis } from 'ioredis';
+
+import type { BackgroundTask } from '../redis/background-tasks.ts';
+import type { Store } from '../redis/open-store.ts';
+import type { Script } from '../redis/scripts.ts';
+import { onStore } from '../redis/store.ts';
+import { createFloodGuard } from './key-quota.ts';
+import { createProbeList } from './registry/list-probes.ts';
+import { createProbeDirectory, heartbeatScript, type ProbeDirectory } from './registry/probe-directory.ts';
+import type { ProbeList } from './registry/probe-list.ts';
+import { createProbeRecords, type ProbeRecords } from './registry/probe-records.ts';
+import { isHealthy } from './registry/probe-status.ts';
+import { createProbeValidators } from './registry/probe-validators.ts';
+
+/** How soon an agent that floods its keys is noticed; the coordinators take turns. */
+const QUOTA_EVERY_MS = 5_000;
+/** A flood makes Redis slow for everyone, and for what ends it. */
+const QUOTA_REPLY_MS = 8_000;
+const PROBE_KEYS_MAX_BYTES = 256 * 1_048_576;
+
+export interface ProbeServiceOptions {
+  /** Bytes that the keys of one probe may take in Redis before its agent is switched off; 256 MiB where absent. */
+  readonly probeKeysMaxBytes?: number | undefined;
+}
+
+/** The probes: who they are, how they are, and what their agents may take. */
+export interface ProbeService {
+  readonly directory: ProbeDirectory;
+  readonly list: ProbeList;
+  readonly records: ProbeRecords;
+  /** Rejects without Redis. */
+  readonly countHealthy: () => Promise<number>;
+  readonly scripts: readonly Script[];
+  readonly tasks: readonly BackgroundTask[];
+}
+
+export function createProbeService(store: Store, options: ProbeServiceOptions): ProbeService {
+  const { requests, clock } = store;
+  const validators = createProbeValidators();
+  const directory = createProbeDirectory({ redis: requests, clock, validators });
+  return {
+    directory,
+    list: createProbeList(requests, clock, directory),
+    records: createProbeRecords(requests, validators),
+    countHealthy: async () => (await directory.probes()).filter(isHealthy).length,
+    scripts: [heartbeatScript],
+    tasks: [keyQuotas(store.open('guard', { replyWithinMs: QUOTA_REPLY_MS }), store, options)],
+  };
+}
+
+function keyQuotas(redis: Redis, { log }: Store, { probeKeysMaxBytes }: ProbeServiceOptions): BackgroundTask {
+  const { look } = createFloodGuard({ redis, log, limitBytes: probeKeysMaxBytes ?? PROBE_KEYS_MAX_BYTES });
+  return {
+    name: 'key quotas',
+    everyMs: QUOTA_EVERY_MS,
+    run: async () => {
+      await onStore(redis, look);
+    },
+  };
+}
