@@ -1,6 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
 
-import { specialData } from '../../packages/target-policy/src/special-data.ts';
+import { specialData } from '../../packages/target-policy/src/addresses/special-data.ts';
 
 /**
  * Addresses of every refused range of the table: its first two, one in the middle, its last two. Which row rules an address

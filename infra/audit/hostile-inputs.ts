@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-import { specialData } from '../../packages/target-policy/src/special-data.ts';
+import { specialData } from '../../packages/target-policy/src/addresses/special-data.ts';
 import { addressesToRefuse } from './addresses-to-refuse.ts';
 
 /** A body of `POST /check` that must be refused, and why. */

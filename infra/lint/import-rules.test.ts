@@ -46,8 +46,10 @@ describe('the import rules', () => {
     expect(held).toEqual(
       Object.fromEntries(
         checkTypeNames.map((type) => [
-          `packages/diagnostics/src/${type}/**`,
-          checkTypeNames.filter((other) => other !== type).map((other) => `../${other}/**`),
+          `packages/diagnostics/src/types/${type}/**`,
+          checkTypeNames
+            .filter((other) => other !== type)
+            .flatMap((other) => ['../', '../../', '../../../'].map((up) => `${up}${other}/**`)),
         ]),
       ),
     );

@@ -13,10 +13,10 @@ export interface ImportRule {
   readonly except?: readonly string[];
 }
 
-const diagnostics = join(import.meta.dirname, '../../packages/diagnostics/src');
+const types = join(import.meta.dirname, '../../packages/diagnostics/src/types');
 
 /** Each folder with a contract is a check type. */
-const checkTypeFolders = readdirSync(diagnostics).filter((name) => existsSync(join(diagnostics, name, 'contract.ts')));
+const checkTypeFolders = readdirSync(types).filter((name) => existsSync(join(types, name, 'contract.ts')));
 
 export const importRules: readonly ImportRule[] = [
   {
@@ -37,7 +37,7 @@ export const importRules: readonly ImportRule[] = [
   {
     modules: ['tldts'],
     message: 'Only packages/target-policy judges names of targets; those of certificates are compared with one.',
-    except: ['packages/target-policy/**', 'packages/diagnostics/src/tls/host-names.ts'],
+    except: ['packages/target-policy/**', 'packages/diagnostics/src/tls/certificate/host-names.ts'],
   },
   {
     modules: ['bullmq'],
@@ -72,7 +72,7 @@ export const importRules: readonly ImportRule[] = [
   {
     modules: ['node:*'],
     message: 'Contracts of check types are read by the web page too.',
-    within: ['packages/diagnostics/src/*/contract.ts', 'packages/diagnostics/src/contract.ts'],
+    within: ['packages/diagnostics/src/types/*/contract.ts', 'packages/diagnostics/src/contract.ts'],
   },
   {
     modules: ['@vantage/summary'],
@@ -105,8 +105,13 @@ export const importRules: readonly ImportRule[] = [
     within: ['packages/**', 'apps/coordinator/**', 'apps/probe-agent/**', 'apps/cli/**', 'apps/load/**'],
   },
   ...checkTypeFolders.map((folder) => ({
-    modules: checkTypeFolders.filter((other) => other !== folder).map((other) => `../${other}/**`),
+    modules: checkTypeFolders.filter((other) => other !== folder).flatMap(importsOfType),
     message: 'A diagnostic never imports another one.',
-    within: [`packages/diagnostics/src/${folder}/**`],
+    within: [`packages/diagnostics/src/types/${folder}/**`],
   })),
 ];
+
+/** As a file of another type writes them, in its folder or in a sub-room of it. */
+function importsOfType(type: string): readonly string[] {
+  return ['../', '../../', '../../../'].map((up) => `${up}${type}/**`);
+}

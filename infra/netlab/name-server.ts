@@ -1,4 +1,4 @@
-import { addressBytes } from '../../packages/diagnostics/src/sockets/wire/address.ts';
+import { addressBytes } from '../../packages/diagnostics/src/shared/address-bytes.ts';
 import { startDnsServer } from '../../packages/diagnostics/test/dns-server.ts';
 import { respond, wireName, type WireRecord } from '../../packages/diagnostics/test/dns-wire.ts';
 import { NAME_SERVER, names } from './names.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import type { Outcome } from '../../packages/diagnostics/src/diagnostic.ts';
-import type { dns } from '../../packages/diagnostics/src/dns/contract.ts';
-import type { http } from '../../packages/diagnostics/src/http/contract.ts';
-import type { ping } from '../../packages/diagnostics/src/ping/contract.ts';
-import type { tcp } from '../../packages/diagnostics/src/tcp/contract.ts';
-import type { udp } from '../../packages/diagnostics/src/udp/contract.ts';
+import type { dns } from '../../packages/diagnostics/src/types/dns/contract.ts';
+import type { http } from '../../packages/diagnostics/src/types/http/contract.ts';
+import type { ping } from '../../packages/diagnostics/src/types/ping/contract.ts';
+import type { tcp } from '../../packages/diagnostics/src/types/tcp/contract.ts';
+import type { udp } from '../../packages/diagnostics/src/types/udp/contract.ts';
 import { packagesMissing } from '../../packages/diagnostics/test/debian-packages.ts';
 import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
 import { netlabMissing } from './netlab.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
-import { info } from '../../packages/diagnostics/src/info/contract.ts';
-import { runInfo } from '../../packages/diagnostics/src/info/run.ts';
+import { info } from '../../packages/diagnostics/src/types/info/contract.ts';
+import { runInfo } from '../../packages/diagnostics/src/types/info/run.ts';
 import { testContext } from '../../packages/diagnostics/test/context.ts';
 import { packagesMissing } from '../../packages/diagnostics/test/debian-packages.ts';
 import { startKnot, type Knot } from '../../packages/diagnostics/test/dns-knot.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import type { Outcome } from '../../packages/diagnostics/src/diagnostic.ts';
-import type { tcp } from '../../packages/diagnostics/src/tcp/contract.ts';
-import type { udp } from '../../packages/diagnostics/src/udp/contract.ts';
+import type { tcp } from '../../packages/diagnostics/src/types/tcp/contract.ts';
+import type { udp } from '../../packages/diagnostics/src/types/udp/contract.ts';
 import type { Daemon } from '../../packages/diagnostics/test/daemon.ts';
 import { packagesMissing } from '../../packages/diagnostics/test/debian-packages.ts';
 import { itNeeding } from '../../packages/diagnostics/test/needs.ts';

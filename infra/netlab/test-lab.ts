@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-import type { ping } from '../../packages/diagnostics/src/ping/contract.ts';
-import type { traceroute } from '../../packages/diagnostics/src/traceroute/contract.ts';
+import type { ping } from '../../packages/diagnostics/src/types/ping/contract.ts';
+import type { traceroute } from '../../packages/diagnostics/src/types/traceroute/contract.ts';
 import type { Outcome } from '../../packages/diagnostics/src/diagnostic.ts';
 import { startCheckRunner } from './check-runner.ts';
 import { NAME_SERVER } from './names.ts';

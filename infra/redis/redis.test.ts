@@ -22,12 +22,12 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 let folder: string;
 let server: ChildProcess | undefined;
 
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vantage-redis-conf-'));
   mkdirSync(join(folder, 'bin'));
   // Debian's redis-tools has the server under another name.
   symlinkSync(findRedisServer(process.env['PATH'] ?? '')!, join(folder, 'bin', 'redis-server'));
-  ensureTls(join(folder, 'tls'), { hosts: ['127.0.0.1'] });
+  await ensureTls(join(folder, 'tls'), { hosts: ['127.0.0.1'] });
 });
 
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-import { addressText } from '../../packages/diagnostics/src/sockets/wire/address.ts';
+import { addressText } from '../../packages/diagnostics/src/shared/address-bytes.ts';
 
 /** A packet that a probe sent, as the simulator saw it. */
 export interface Passage {

@@ -125,6 +125,15 @@ describe('the service', () => {
     }
   });
 
+  it('shows the steps of the introduction as a list in the API reference', async () => {
+    const { ask } = await start();
+
+    const { text } = await ask('/docs');
+
+    expect(text).toMatch(/<ol>\s*<li><code>POST \/check<\/code> starts a check/);
+    expect(text.match(/<ol>[^]*?<\/ol>/)![0].match(/<li>/g)).toHaveLength(4);
+  });
+
   it('serves one document for every view of the web page, and the files that it is made of', async () => {
     const { ask, url } = await start();
 

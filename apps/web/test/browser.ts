@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
 import { launch, type Browser, type Page } from 'puppeteer-core';
 
 import { browserHere } from '../../../packages/diagnostics/test/browser-needs.ts';
@@ -72,4 +75,13 @@ export async function untilText(page: Page, part: string): Promise<void> {
 /** The text of the first element of a selector, as it is seen. */
 export async function textOf(page: Page, selector: string): Promise<string> {
   return String(await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).innerText`));
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What keeps people from using the page as it is now, by the rules of axe. */
+export async function axeViolations(page: Page): Promise<unknown> {
+  const run = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary) })))`;
+  return await page.evaluate(`${axe}; ${run}`);
 }

@@ -1,19 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Check } from '@vantage/contract';
 import type { Browser } from 'puppeteer-core';
 
-import { here, openBrowser, openTab, PATIENCE_MS, textOf, untilText, untilTrue, type Tab } from './browser.ts';
+import {
+  axeViolations,
+  here,
+  openBrowser,
+  openTab,
+  PATIENCE_MS,
+  textOf,
+  untilText,
+  untilTrue,
+  type Tab,
+} from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { problem, startShowcase, type Showcase, type ShowcaseOptions } from './showcase.ts';
 import { httpCheck, pingCheck, tracerouteCheck, worldChecks } from './world.ts';
 
 jest.setTimeout(4 * PATIENCE_MS);
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const views = [
   ['the first page', '/', 'measured from 12 probes'],
@@ -54,12 +61,6 @@ describe('the page', () => {
     tab = await openTab(browser!, showcase.url);
   }
 
-  async function axeViolations(): Promise<unknown> {
-    const run = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary) })))`;
-    return await tab.page.evaluate(`${axe}; ${run}`);
-  }
-
   for (const [name, path, text] of views) {
     itInBrowser(`can be used by everyone, fits a phone and breaks no policy: ${name}`, async () => {
       await tab.page.setViewport({ width: 390, height: 844 });
@@ -69,7 +70,7 @@ describe('the page', () => {
       ]);
       await open(path, text);
       expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      expect(await axeViolations()).toEqual([]);
+      expect(await axeViolations(tab.page)).toEqual([]);
 
       await tab.page.emulateMediaFeatures([
         { name: 'prefers-color-scheme', value: 'light' },
@@ -80,7 +81,7 @@ describe('the page', () => {
       await tab.page
         .evaluate(`for (const button of document.querySelectorAll('.opener, .options .quiet')) button.click();
         for (const details of document.querySelectorAll('details')) details.open = true;`);
-      expect(await axeViolations()).toEqual([]);
+      expect(await axeViolations(tab.page)).toEqual([]);
       expect(tab.faults).toEqual([]);
     });
   }
@@ -272,7 +273,7 @@ describe('the page', () => {
 
     await untilText(tab.page, 'Port is required.');
     await untilTrue(tab.page, `document.activeElement.dataset.field === 'port'`);
-    expect(await axeViolations()).toEqual([]);
+    expect(await axeViolations(tab.page)).toEqual([]);
     expect(tab.faults).toEqual([]);
   });
 
@@ -290,7 +291,7 @@ describe('the page', () => {
     showcase.checks.set(pingCheck.testId, running as unknown as Check);
     await open(`/c/${pingCheck.testId}`, '0 of 1 answered');
     await untilText(tab.page, 'At most 20 requests a minute. Trying again');
-    expect(await axeViolations()).toEqual([]);
+    expect(await axeViolations(tab.page)).toEqual([]);
 
     isRefused = false;
     showcase.show(pingCheck);

@@ -6,7 +6,7 @@ import type { Browser } from 'puppeteer-core';
 
 import { startService, temporaryFolder, type Service } from '../../standalone/test/service.ts';
 import { startTargets, type Targets } from '../../standalone/test/targets.ts';
-import { here, openBrowser, openTab, PATIENCE_MS, textOf, untilText, untilTrue } from './browser.ts';
+import { axeViolations, here, openBrowser, openTab, PATIENCE_MS, textOf, untilText, untilTrue } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 
 jest.setTimeout(6 * PATIENCE_MS);
@@ -51,6 +51,19 @@ describe('the page of the whole service', () => {
     ['udp', () => `127.0.0.1:${targets.udpPort}`, 'is open', 'Open'],
     ['info', () => '127.0.0.1', '127.0.0.1', 'About this address'],
   ] as const;
+
+  itInBrowser('has an API reference that everyone can use and that breaks no policy', async () => {
+    const tab = await openTab(browser!, service!.url);
+    await tab.page.goto(`${service!.url}/docs`);
+    await tab.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+    expect(await axeViolations(tab.page)).toEqual([]);
+    await tab.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+    await tab.page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true;`);
+
+    expect(await axeViolations(tab.page)).toEqual([]);
+    expect(tab.faults).toEqual([]);
+    await tab.close();
+  });
 
   for (const [type, target, headline, shown] of checks) {
     itInBrowser(`starts a check of ${type}, shows it as it runs, and shows it to whoever has the link`, async () => {

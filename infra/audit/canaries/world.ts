@@ -11,7 +11,7 @@ import { findRedisServer, startRedisServer } from '@vantage/redis-server';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 
-import { addressBytes } from '../../../packages/diagnostics/src/sockets/wire/address.ts';
+import { addressBytes } from '../../../packages/diagnostics/src/shared/address-bytes.ts';
 import { startDnsServer } from '../../../packages/diagnostics/test/dns-server.ts';
 import { respond, wireName, type WireQuery, type WireRecord } from '../../../packages/diagnostics/test/dns-wire.ts';
 import { DNS_PORT, PUBLIC, REDIS_PORT, ROOTS, WORLD, ZONE } from './addresses.ts';

@@ -1,7 +1,7 @@
 import type { ParamsOf } from '@vantage/contract';
 
-import type { dns } from '../../../packages/diagnostics/src/dns/contract.ts';
-import { runDns } from '../../../packages/diagnostics/src/dns/run.ts';
+import type { dns } from '../../../packages/diagnostics/src/types/dns/contract.ts';
+import { runDns } from '../../../packages/diagnostics/src/types/dns/run.ts';
 import type { Outcome } from '../../../packages/diagnostics/src/diagnostic.ts';
 import { onLoopback } from './context.ts';
 

@@ -3,8 +3,8 @@ import { createServer as createHttpServer } from 'node:http';
 
 import type { ParamsOf } from '@vantage/contract';
 
-import type { tcp } from '../../../packages/diagnostics/src/tcp/contract.ts';
-import { runTcp } from '../../../packages/diagnostics/src/tcp/run.ts';
+import type { tcp } from '../../../packages/diagnostics/src/types/tcp/contract.ts';
+import { runTcp } from '../../../packages/diagnostics/src/types/tcp/run.ts';
 import { askDns } from './ask.ts';
 import { onLoopback } from './context.ts';
 

@@ -1,8 +1,8 @@
 import type { ParamsOf } from '@vantage/contract';
 
 import type { DiagnosticContext, Outcome } from '../../../packages/diagnostics/src/diagnostic.ts';
-import type { http } from '../../../packages/diagnostics/src/http/contract.ts';
-import { runHttp } from '../../../packages/diagnostics/src/http/run.ts';
+import type { http } from '../../../packages/diagnostics/src/types/http/contract.ts';
+import { runHttp } from '../../../packages/diagnostics/src/types/http/run.ts';
 import { onLoopback } from '../dns/context.ts';
 
 type Options = ParamsOf<typeof http>['options'];

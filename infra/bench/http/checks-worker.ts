@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 
-import { createTrustStore } from '../../../packages/diagnostics/src/tls/trust-store.ts';
+import { createTrustStore } from '../../../packages/diagnostics/src/tls/certificate/trust-store.ts';
 import { checkHttp } from './check.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { createTrustStore } from '../../../packages/diagnostics/src/tls/trust-store.ts';
+import { createTrustStore } from '../../../packages/diagnostics/src/tls/certificate/trust-store.ts';
 import { median, type Figure } from '../goals.ts';
 import { checkHttp } from './check.ts';
 import { curl } from './curl.ts';

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 import type { DiagnosticContext } from '../../../packages/diagnostics/src/diagnostic.ts';
-import { runDns } from '../../../packages/diagnostics/src/dns/run.ts';
-import { runHttp } from '../../../packages/diagnostics/src/http/run.ts';
-import { runTcp } from '../../../packages/diagnostics/src/tcp/run.ts';
-import { createTrustStore } from '../../../packages/diagnostics/src/tls/trust-store.ts';
+import { runDns } from '../../../packages/diagnostics/src/types/dns/run.ts';
+import { runHttp } from '../../../packages/diagnostics/src/types/http/run.ts';
+import { runTcp } from '../../../packages/diagnostics/src/types/tcp/run.ts';
+import { createTrustStore } from '../../../packages/diagnostics/src/tls/certificate/trust-store.ts';
 import { createAdmission, createNameResolver, createTargetPolicy } from '../../../packages/target-policy/src/index.ts';
 import { onLoopback } from '../dns/context.ts';
 import type { CheckRequest } from './checks.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { runTcp } from '../../../packages/diagnostics/src/tcp/run.ts';
+import { runTcp } from '../../../packages/diagnostics/src/types/tcp/run.ts';
 import { testContext } from '../../../packages/diagnostics/test/context.ts';
 import { median, type Figure } from '../goals.ts';
 

@@ -1,5 +1,5 @@
 import type { FindingCode, Summary, Verdict } from '../../../packages/contract/src/index.ts';
-import { traceroute } from '../../../packages/diagnostics/src/traceroute/contract.ts';
+import { traceroute } from '../../../packages/diagnostics/src/types/traceroute/contract.ts';
 import { summarize, type ProbeFacts } from '../../../packages/summary/src/index.ts';
 import { placeOf, PROBES } from '../addresses.ts';
 import type { Case } from '../compile.ts';

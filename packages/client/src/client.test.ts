@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { createClient, type Client } from './index.ts';
 
-/** What the server answers, in order, and what it was asked. */
+/** Responses of the server, in order, and the requests it received. */
 interface Exchange {
   readonly answers: { readonly status: number; readonly headers?: Record<string, string>; readonly body: string }[];
   readonly asked: { readonly method: string; readonly url: string; readonly body: string }[];

@@ -6,7 +6,7 @@ import type { CheckOf, CheckRequest } from './requests.ts';
 import { watchCheck, type CheckEvent, type WatchOptions } from './watch.ts';
 
 export interface ClientOptions {
-  /** Base address of the service, with its path prefix if it has one. */
+  /** Base URL of the service, including a path prefix if there is one. */
   readonly baseUrl: string;
   readonly fetch?: typeof fetch;
 }
@@ -15,39 +15,42 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The HTTP API as functions. Each rejects with `ProblemError` when the service refuses. */
+/** Client of the HTTP API. Each function rejects with `ProblemError` if the service returns an error. */
 export interface Client {
-  /** @param options.idempotencyKey 1–255 printable characters: for 24 hours the same key has the same answer */
+  /** @param options.idempotencyKey 1–255 printable characters: the same key yields the same response for 24 hours */
   readonly startCheck: (
     request: CheckRequest,
     options?: CallOptions & { readonly idempotencyKey?: string },
   ) => Promise<CheckStart>;
-  /** @param options.waitSeconds 0–25: the service holds its answer until the check is completed or the time is up */
+  /**
+   * @param options.waitSeconds 0–25: the service delays its response until the check is completed or the time has
+   * passed
+   */
   readonly results: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,
     options?: CallOptions & { readonly waitSeconds?: number },
   ) => Promise<CheckOf<Name>>;
-  /** Starts a check and waits until it is completed, which the service guarantees. */
+  /** Starts a check and waits for its completion, which the service guarantees. */
   readonly check: <Request extends CheckRequest>(
     request: Request,
     options?: CallOptions,
   ) => Promise<CheckOf<Request['type']>>;
   /**
-   * Each probe's result as it comes and changes, then the completed check; then it ends. Connects again when the connection
-   * is lost, or the coordinator restarts, and goes on where it was. Rejects with `ProblemError` where there is no such
-   * check, and with the signal's reason.
+   * Yields each change of a probe's result, then the completed check, and ends. Reconnects after a lost connection or a
+   * coordinator restart and resumes. Rejects with `ProblemError` if the check does not exist, and with the signal's
+   * reason.
    */
   readonly watch: <Name extends CheckTypeName = CheckTypeName>(
     checkId: string,
     options?: WatchOptions,
   ) => AsyncIterable<CheckEvent<Name>>;
-  /** What the results mean together. */
+  /** Summary of the results. */
   readonly summary: (checkId: string, options?: CallOptions) => Promise<Summary>;
   readonly probes: (options?: CallOptions) => Promise<Probes>;
   readonly me: (options?: CallOptions) => Promise<Me>;
 }
 
-/** Longest `wait` that the service allows. */
+/** Upper bound of `wait` in the API. */
 const LONGEST_WAIT_SECONDS = 25;
 
 export function createClient({ baseUrl, fetch: send = fetch }: ClientOptions): Client {
@@ -94,7 +97,7 @@ export function createClient({ baseUrl, fetch: send = fetch }: ClientOptions): C
     },
     watch: (checkId, options = {}) =>
       watchCheck((headers, signal) => {
-        // A browser would keep what it can of an answer that has no end.
+        // Prevents browsers from caching an endless response.
         return send(`${base}${pathOf(checkId)}/events`, { headers, signal, cache: 'no-store' });
       }, options),
     summary: (checkId, options = {}) => call(`${pathOf(checkId)}/summary`, options),

@@ -1,13 +1,12 @@
-/** A part of an event stream that says something. */
+/** A field of an event stream that affects the client. */
 export type StreamPart =
   | { readonly kind: 'event'; readonly name: string; readonly data: string; readonly id: string }
   | { readonly kind: 'retry'; readonly milliseconds: number };
 
 /**
- * Reads the text of an event stream as the HTML standard says (section 9.2.6): lines end in CR, LF or both, wherever the
- * text is cut.
+ * Parses an event stream (HTML standard, section 9.2.6): lines end in CR, LF or CRLF, and chunks may split anywhere.
  *
- * @returns a function that takes the next piece of text and gives the parts that are whole by then
+ * @returns a function that takes the next chunk and returns the completed parts
  */
 export function createEventParser(): (text: string) => readonly StreamPart[] {
   let rest = '';
@@ -42,7 +41,7 @@ export function createEventParser(): (text: string) => readonly StreamPart[] {
     if (text === '') return [];
     rest += isFirst ? text.replace(/^\uFEFF/, '') : text;
     isFirst = false;
-    // A CR at the very end may be half of a line's end.
+    // A CR at the end of a chunk may be the first half of CRLF.
     const end = rest.endsWith('\r') ? rest.length - 1 : rest.length;
     const lines = rest.slice(0, end).split(/\r\n|\n|\r/);
     rest = lines.pop()! + rest.slice(end);

@@ -1,12 +1,12 @@
 import type { Problem } from '@vantage/contract';
 
-/** The service answered with a problem document (RFC 9457), or with something that is none. */
+/** An error response: a problem document (RFC 9457), or any other non-2xx response. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly status: number;
-  /** Undefined where what answered is not the service, such as a proxy in front of it. */
+  /** Undefined if the response is not from the service, for example from a proxy. */
   readonly problem: Problem | undefined;
-  /** Seconds to wait, from `Retry-After`. */
+  /** Value of `Retry-After`, in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, problem: Problem | undefined, retryAfterSeconds: number | undefined) {
@@ -17,19 +17,19 @@ export class ProblemError extends Error {
   }
 }
 
-/** Reads what the service answered instead of what was asked for. */
+/** Converts an error response. */
 export async function problemError(response: Response): Promise<ProblemError> {
   const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') ?? false;
-  // One that is cut off on its way is none.
+  // A truncated document counts as none.
   const problem = isProblem ? ((await response.json().catch(() => undefined)) as Problem | undefined) : undefined;
   if (!isProblem) await response.body?.cancel();
   const retryAfter = response.headers.get('retry-after') ?? '';
-  // What is not the service may send a date.
+  // Proxies may send a date; the service sends seconds.
   return new ProblemError(response.status, problem, /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
 }
 
 function sentence(problem: Problem): string {
   const fields = (problem.errors ?? []).map(({ path, message }) => `${path}: ${message}`);
-  // A detail may be made of the fields already.
+  // `detail` may already contain the field errors.
   return [problem.detail, ...fields.filter((field) => !problem.detail.includes(field))].join('\n');
 }

@@ -3,7 +3,7 @@ import type { checkTypes, CheckTypeName } from '@vantage/diagnostics/contract';
 
 type TypeOf<Name extends CheckTypeName> = (typeof checkTypes)[Name];
 
-/** The body of `POST /check`; what the type's schema requires beyond this the service says in its problem document. */
+/** Body of `POST /check`. Fields that the type's schema requires beyond this type are validated by the service. */
 export type CheckRequest = { readonly [Name in CheckTypeName]: CheckRequestOf<Name> }[CheckTypeName];
 
 export type CheckRequestOf<Name extends CheckTypeName> = {
@@ -15,7 +15,7 @@ export type CheckRequestOf<Name extends CheckTypeName> = {
   readonly options?: Partial<ParamsOf<TypeOf<Name>>['options']>;
 } & Partial<Omit<ParamsOf<TypeOf<Name>>, 'host' | 'options'>>;
 
-/** One probe's result: final, or pending with what is known so far. */
+/** One probe's result: final, or pending with the fields known so far. */
 export type ResultOf<Name extends CheckTypeName> =
   | (CommonResult & ShownFieldsOf<TypeOf<Name>>)
   | ({ readonly result: 'pending' } & Partial<Omit<CommonResult, 'result'>> & ShownFieldsOf<TypeOf<Name>>);

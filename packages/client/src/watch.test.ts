@@ -8,11 +8,11 @@ import { createClient, type CheckEvent, type Client, type WatchOptions } from '.
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** What the service does with each connection, in order; the last stands for all that follow. */
+/** Behaviour of the server per connection, in order; the last one repeats. */
 let answers: Answer[];
-/** `Last-Event-ID` of each. */
+/** `Last-Event-ID` of each connection. */
 let asked: (string | undefined)[];
-/** Is called once the next event has reached the watch. */
+/** Called when the watch has received the next event. */
 let onEvent: () => void;
 let server: Server;
 let client: Client;
@@ -35,7 +35,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A short time to wait, so that connecting again takes no time to speak of. */
+/** Minimal reconnection time. */
 const RETRY = 'retry: 1\n\n';
 
 function probe(version: number, result: object): string {
@@ -51,7 +51,7 @@ const stream =
   (response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     response.write(RETRY + text);
-    // What a connection brought that breaks before it is read is lost.
+    // Break only after the watch has read the events: unread data of a broken connection is lost.
     if (then === 'break') onEvent = () => response.destroy();
     if (then === 'end') response.end();
   };

@@ -5,33 +5,33 @@ import { createEventParser, type StreamPart } from './event-parser.ts';
 import { problemError, ProblemError } from './problem-error.ts';
 import type { ResultOf } from './requests.ts';
 
-/** What `watch` yields. A picture is in no event: its `screenshotUrl` is. */
+/** Events of `watch`. Screenshots are not inline; `screenshotUrl` refers to them. */
 export type CheckEvent<Name extends CheckTypeName = CheckTypeName> =
   | {
       readonly type: 'probe';
-      /** Counts up per check. */
+      /** Increases with every change of the check. */
       readonly version: number;
       readonly probe: string;
-      /** `pending` with what the probe has shown so far, or final. */
+      /** Pending with the fields known so far, or final. */
       readonly result: EventResult<ResultOf<Name>>;
     }
-  /** The last one. */
+  /** The last event. */
   | { readonly type: 'completed'; readonly version: number; readonly check: Check<EventResult<ResultOf<Name>>> };
 
 export interface WatchOptions {
   readonly signal?: AbortSignal;
-  /** Leaves out what is no newer than this version: one that an earlier watch has seen. */
+  /** Skips events up to this version, which an earlier watch has received. */
   readonly after?: number;
-  /** Rejects when it has waited this long in all for a service that cannot be reached; 60,000 if absent, 0 never waits. */
+  /** Rejects after this total time of waiting for an unreachable service. Default: 60,000; 0: no waiting. */
   readonly giveUpAfterMs?: number;
-  /** Told that the connection is lost, or was not to be had; and with undefined that it stands. */
+  /** Called with the reason when a connection is lost or fails, and with undefined when it is established. */
   readonly onConnection?: ((lost: LostConnection | undefined) => void) | undefined;
 }
 
 export interface LostConnection {
-  /** Why: a `ProblemError` where the service refuses. */
+  /** Reason; a `ProblemError` if the service refused. */
   readonly failure: unknown;
-  /** How long it waits before it connects again, milliseconds. */
+  /** Delay before the next connection attempt, milliseconds. */
   readonly waitMs: number;
 }
 
@@ -39,22 +39,22 @@ const GIVE_UP_AFTER_MS = 60_000;
 const SHORTEST_RETRY_MS = 125;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
-/** Longer than a service asks for, and no more than a timer can take. */
+/** Upper bound of a server's `retry`; a timer takes at most 2^31 - 1 ms. */
 const LONGEST_ASKED_MS = 30_000;
-/** Two heartbeats of 15 s did not come: the connection is dead, though nobody said so. */
+/** Two missed heartbeats of 15 s: the connection is dead without a TCP reset. */
 const SILENCE_MS = 35_000;
 const MEDIA_TYPE = 'text/event-stream';
 
-/** What the connections of one watch have come to. */
+/** State shared by the connections of one watch. */
 interface Progress {
   lastEventId: string;
-  /** What the service asked for, milliseconds. */
+  /** `retry` of the service, milliseconds. */
   retryMs: number | undefined;
-  /** The service was heard since this was last set to false. */
+  /** Set when data arrives; reset before each connection. */
   isHeard: boolean;
 }
 
-/** @param open starts a request for the event stream */
+/** @param open requests the event stream */
 export async function* watchCheck<Name extends CheckTypeName>(
   open: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>,
   { signal, after, giveUpAfterMs = GIVE_UP_AFTER_MS, onConnection }: WatchOptions,
@@ -64,7 +64,7 @@ export async function* watchCheck<Name extends CheckTypeName>(
     retryMs: undefined,
     isHeard: false,
   };
-  // What was waited, not what time it is: a machine may have slept.
+  // Sum of delays instead of elapsed time: a machine may have been suspended.
   let waitedMs = 0;
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
@@ -85,7 +85,7 @@ export async function* watchCheck<Name extends CheckTypeName>(
     if (waitedMs >= giveUpAfterMs) throw failure ?? new Error('The event stream ends again and again.');
     const nextMs = Math.min(waitMs(failure, failures, progress), giveUpAfterMs - waitedMs);
     waitedMs += nextMs;
-    // An end in order is no loss.
+    // An orderly end is not a lost connection.
     if (failure !== undefined) onConnection?.({ failure, waitMs: nextMs });
     await pause(nextMs, signal);
   }
@@ -115,7 +115,7 @@ async function* readOnce<Name extends CheckTypeName>(
     if (!response.ok) throw await problemError(response);
     if (response.status === 204) throw NOTHING_MORE;
     if (response.headers.get('content-type')?.split(';', 1)[0] !== MEDIA_TYPE || response.body === null) {
-      throw new Error('What answers is no event stream.');
+      throw new Error('The response is not an event stream.');
     }
     onConnection?.(undefined);
     for await (const part of partsOf(response.body, heard)) {
@@ -148,7 +148,7 @@ async function* partsOf(
   }
 }
 
-/** Undefined for events that a later release may send. */
+/** Undefined for event types of later releases. */
 function eventOf<Name extends CheckTypeName>(
   part: StreamPart & { readonly kind: 'event' },
 ): CheckEvent<Name> | undefined {
@@ -161,7 +161,7 @@ function eventOf<Name extends CheckTypeName>(
   return { type: 'completed', version, check: JSON.parse(part.data) as Check<EventResult<ResultOf<Name>>> };
 }
 
-/** Whether asking again would be answered the same. */
+/** True if a retry would get the same response. */
 function isFinal({ status }: ProblemError): boolean {
   return status < 500 && ![408, 425, 429].includes(status);
 }
@@ -170,7 +170,7 @@ function waitMs(failure: unknown, failures: number, { retryMs }: Progress): numb
   if (failure instanceof ProblemError && failure.retryAfterSeconds !== undefined) {
     return Math.max(failure.retryAfterSeconds * 1_000, SHORTEST_RETRY_MS);
   }
-  // An end in order, as when a coordinator stops: when to return it has said itself.
+  // An orderly end, as when a coordinator stops: the service has sent the delay in `retry`.
   if (failure === undefined && failures === 0 && retryMs !== undefined) {
     return Math.min(Math.max(retryMs, SHORTEST_RETRY_MS), LONGEST_ASKED_MS);
   }

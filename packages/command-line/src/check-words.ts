@@ -7,7 +7,7 @@ import { flagsOf, readPairs, readValue, type Flag } from './flags.ts';
 
 export type WordFlags = ParseArgsOptionsConfig;
 
-/** Flags and words as they were given; `fault` says in words why they cannot be read. */
+/** Parsed flags and positional arguments; `fault` is the reason why they cannot be parsed. */
 export interface Words {
   readonly values: Values;
   readonly positionals: readonly string[];
@@ -16,10 +16,10 @@ export interface Words {
 
 type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
-/** What the words ask to be measured, and the values of the flags that are not the check type's own. */
+/** The requested check, and the flags that are not the check type's own. */
 export interface CheckWords {
   readonly host: string;
-  /** Fields of the type beside the host, such as `port`. */
+  /** Fields of the type besides the host, such as `port`. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly values: Values;
@@ -36,9 +36,9 @@ export function parseWords(words: readonly string[], options: WordFlags): Words 
 }
 
 /**
- * Reads the words behind the name of a check type: its host, its fields with or without their flags, its options.
+ * Parses the arguments after the name of a check type: host, fields with or without flags, options.
  *
- * @param others flags of the program itself, such as `--json`
+ * @param others flags of the program, such as `--json`
  */
 export function readCheckWords(type: CheckTypeName, words: readonly string[], others: WordFlags): CheckWords {
   const flags = flagsOf(checkTypes[type] as AnyCheckType);
@@ -66,7 +66,7 @@ export function readCheckWords(type: CheckTypeName, words: readonly string[], ot
   return { host: host ?? '', fields, options, values, faults };
 }
 
-/** Words behind the host fill the type's own fields, in their order. */
+/** Assigns arguments after the host to the type's fields, in declaration order. */
 function placePositionals(
   flags: readonly Flag[],
   words: readonly string[],

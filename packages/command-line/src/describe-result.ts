@@ -1,7 +1,7 @@
 import type { CommonResult, ShownFieldsOf } from '@vantage/contract';
 import type { checkTypes, CheckTypeName, IcmpNotice } from '@vantage/diagnostics/contract';
 
-/** Of a result, final or pending, what is told here; its outcome is its reader's to tell. */
+/** Fields of a final or pending result, without the outcome, which the caller prints. */
 type ResultOf<Name extends CheckTypeName> = Partial<Omit<CommonResult, 'result'>> &
   ShownFieldsOf<(typeof checkTypes)[Name]>;
 
@@ -9,7 +9,7 @@ type Describe = {
   readonly [Name in CheckTypeName]: (result: Partial<ResultOf<Name>>) => readonly (string | undefined)[];
 };
 
-/** The result of a probe in one line; what is not known yet is left out. */
+/** Describes a probe's result in one line; unknown fields are omitted. */
 export function describeResult<Name extends CheckTypeName>(type: Name, result: Partial<ResultOf<Name>>): string {
   const { error, resolvedIp } = result as Partial<CommonResult>;
   const reason = told(error, ({ message, code }) => `${message} (${code})`);
@@ -18,7 +18,7 @@ export function describeResult<Name extends CheckTypeName>(type: Name, result: P
 
 const describe: Describe = {
   ping: ({ rttMin, rttAvg, rttMax, jitter, pingCount, pingCompleted, packets }) => [
-    // While it runs there are rows and no sums.
+    // While the check runs there are rows and no totals.
     pingCount === undefined ? rowsSoFar(packets) : `${pingCompleted ?? 0} of ${pingCount} answered`,
     told(rttAvg, (average) => `${ms(rttMin)} / ${ms(average)} / ${ms(rttMax)}`),
     told(jitter, (value) => `jitter ${ms(value)}`),
@@ -68,10 +68,10 @@ const describe: Describe = {
   ],
 };
 
-/** Those that the rcode or another part of the line tells. */
+/** Answer kinds that the rcode or another part of the line already shows. */
 const plainKinds: ReadonlySet<string | undefined> = new Set(['answer', 'referral', 'error', 'nxdomain']);
 
-/** Of the reasons that neither the error nor the circle says. */
+/** Stop reasons that neither the error nor the loop shows. */
 const stopWords: ReadonlyMap<string, string> = new Map([
   ['hop_limit', 'stopped at the hop limit'],
   ['gap_limit', 'no later hop answered'],
@@ -80,7 +80,7 @@ const stopWords: ReadonlyMap<string, string> = new Map([
 
 type Details = { readonly [Name in CheckTypeName]?: (result: Partial<ResultOf<Name>>) => readonly string[] };
 
-/** What a line has no room for. */
+/** Further lines, for fields that do not fit on the first. */
 export function resultDetails<Name extends CheckTypeName>(
   type: Name,
   result: Partial<ResultOf<Name>>,

@@ -1,6 +1,6 @@
 import type { AnyCheckType } from '@vantage/contract';
 
-/** What is read here of a JSON Schema. */
+/** The part of JSON Schema that flags depend on. */
 interface FieldSchema {
   readonly type?: string;
   readonly enum?: readonly (string | number)[];
@@ -8,23 +8,23 @@ interface FieldSchema {
   readonly description?: string;
 }
 
-/** A flag of one check type, made from the schema of a field of the request. */
+/** A flag of a check type, derived from the schema of a request field. */
 export interface Flag {
   /** Without the dashes. */
   readonly name: string;
   readonly field: string;
-  /** Whether the field is an option of the type or a field of the request itself. */
+  /** Location of the field in the request: top level or `options`. */
   readonly place: 'field' | 'option';
   readonly kind: 'text' | 'number' | 'switch' | 'pairs';
   readonly choices: readonly string[];
   readonly description: string;
-  /** As it is written on the command line; undefined where there is none. */
+  /** Default as written on the command line; undefined without one. */
   readonly fallback: string | undefined;
-  /** True where a check cannot do without it. */
+  /** True if the check requires it. */
   readonly isRequired: boolean;
 }
 
-/** The fields of a type first, in their order: those may also stand behind the host without a flag. */
+/** Fields of the type first, in declaration order: they are also accepted as positional arguments. */
 export function flagsOf(checkType: AnyCheckType): readonly Flag[] {
   const fields = checkType.fields as Readonly<Record<string, FieldSchema>>;
   const options = checkType.options as Readonly<Record<string, FieldSchema>>;
@@ -51,12 +51,12 @@ function kindOf({ type, enum: choices }: FieldSchema): Flag['kind'] {
   return isNumber === true ? 'number' : 'text';
 }
 
-/** `insecureSSL` is `--insecure-ssl`. */
+/** `insecureSSL` becomes `--insecure-ssl`. */
 function flagName(field: string): string {
   return field.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }
 
-/** The value as JSON has it, or why it is none. What else a schema asks for the service says, with the field's name. */
+/** Parses a value to JSON. All other schema rules are validated by the service, which names the field. */
 export function readValue(flag: Flag, text: string): { readonly value: string | number } | { readonly fault: string } {
   if (flag.choices.length > 0 && !flag.choices.includes(text)) {
     return { fault: `--${flag.name} must be one of ${flag.choices.join(', ')}, not “${text}”` };
@@ -67,7 +67,7 @@ export function readValue(flag: Flag, text: string): { readonly value: string | 
     : { fault: `--${flag.name} must be a number, not “${text}”` };
 }
 
-/** Pairs are given as `Name: value` or `name=value`, each with a flag of its own. */
+/** Parses pairs of `Name: value` or `name=value`, one per flag. */
 export function readPairs(
   flag: Flag,
   texts: readonly string[],

@@ -5,13 +5,13 @@ import { flagsOf, type Flag } from './flags.ts';
 const NAME_WIDTH = 26;
 const TEXT_WIDTH = 72;
 
-/** Flags of a program beside those of a check type. */
+/** Flags of a program besides those of a check type. */
 export type HelpFlags = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly description: string }>>;
 
 /**
- * Every flag of a check type.
+ * Help text with every flag of a check type.
  *
- * @param program what stands before the name of the type, such as `vantage`
+ * @param program text before the name of the type, such as `vantage`
  */
 export function checkHelp(program: string, checkType: AnyCheckType, others: HelpFlags): string {
   const { type, summary, hostKind } = checkType;
@@ -50,7 +50,7 @@ export function helpRows(flags: HelpFlags): string {
     .join('');
 }
 
-/** A name and what it means, in lines of a width that every terminal has. */
+/** A name and its description, wrapped to 80 columns. */
 export function helpRow(name: string, text: string): string {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {

@@ -1,7 +1,7 @@
-/** Control, bidirectional-override and invisible characters; `JSON.stringify` escapes the first 32 of them alone. */
+/** Control, bidirectional-override and invisible characters; `JSON.stringify` escapes only those below U+0020. */
 const UNSAFE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** The same value for a program, and nothing that could command the terminal of a person. */
+/** Serialises a value with all characters escaped that could control a terminal. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(UNSAFE, (character) =>
     character

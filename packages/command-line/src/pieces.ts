@@ -2,7 +2,7 @@ import { escapeText } from '@vantage/contract';
 
 export type Style = 'plain' | 'good' | 'bad' | 'warning' | 'dim' | 'bold';
 
-/** A part of a line. */
+/** A styled part of a line. */
 export interface Piece {
   readonly text: string;
   readonly style: Style;
@@ -25,7 +25,7 @@ export function piece(text: string, style: Style = 'plain'): Piece {
   return { text, style };
 }
 
-/** The line as a terminal takes it. Text from outside cannot command the terminal: its control characters are escaped. */
+/** Renders a line for a terminal. Control characters of untrusted text are escaped. */
 export function lineText(line: Line, colors: boolean): string {
   return line
     .map(({ text, style }) => {
@@ -36,7 +36,7 @@ export function lineText(line: Line, colors: boolean): string {
     .trimEnd();
 }
 
-/** Columns as wide as their widest cell. */
+/** Pads columns to their widest cell. */
 export function table(rows: readonly (readonly Piece[])[]): readonly Line[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -1,9 +1,9 @@
 import { JOB_QUEUE, redisKeys } from './redis-keys.ts';
 
-/** Commands without a key. No script and nothing else whose cost grows with what an agent can store. */
+/** Commands without a key. Excludes scripts and every command whose cost grows with stored data. */
 const keyless = 'hello client|setname time publish';
 
-/** How a client of a cluster finds the node that has its keys. */
+/** Let a cluster client find the node that holds its keys. */
 const clusterCommands = 'cluster|slots';
 
 /** Name of the Redis user of a probe's agent. */
@@ -12,10 +12,9 @@ export function agentUser(probe: string): string {
 }
 
 /**
- * All that an agent's Redis user may do, as arguments of `ACL SETUSER` that begin from nothing; neither `on` nor a password
- * is among them. Each command has its own keys (selectors, Redis 7): an agent moves and removes jobs of its queue but adds
- * none, so that what it may read is as large as coordinators made it (`HGETALL`, not `HMGET` with fields of its choice);
- * it writes results without reading them.
+ * Rights of an agent's Redis user: `ACL SETUSER` arguments that start from an empty rule set, without `on` or a
+ * password. Selectors (Redis 7) give each command its own keys. An agent moves and removes jobs but cannot add them,
+ * and reads with `HGETALL` instead of `HMGET`: coordinators alone decide how much one command can return.
  */
 export function agentRights(probe: string, { cluster = false } = {}): readonly string[] {
   const queue = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:`;

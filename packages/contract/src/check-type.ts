@@ -8,8 +8,8 @@ import type { Traffic } from './traffic.ts';
 import { probeIdSchema } from './words.ts';
 
 /**
- * All that is said about one check type outside of the code that runs it. Request validation, the job's schema, the
- * check of results, OpenAPI, documentation, form and flags are made from it.
+ * Declares a check type. Request validation, job schema, result validation, OpenAPI, documentation, web form and CLI
+ * flags are derived from it; the code that runs it is elsewhere.
  */
 export interface CheckType<
   Name extends string = string,
@@ -22,42 +22,44 @@ export interface CheckType<
   readonly title: string;
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** What the `host` of the request is: a host name or address, an absolute http(s) URL, or a DNS name to ask for. */
+  /** Meaning of the request's `host`: a host name or address, an absolute http(s) URL, or a DNS name to query. */
   readonly hostKind: 'host' | 'url' | 'name';
   readonly purpose: TargetPurpose;
   /**
-   * Fields of the request beside `host` and `options` that apply to this type, each with its schema. A field with a
-   * `default` may be left out by the caller; one without is required. Fields of other types are ignored.
+   * Request fields of this type besides `host` and `options`. A field with a `default` is optional for the client.
+   * Fields of other types are ignored.
    */
   readonly fields: Fields;
-  /** Options; those with a `default` may be left out, as may those made optional. */
+  /** Options of the type. Those with a `default`, or declared optional, may be omitted. */
   readonly options: Options;
-  /** Fields of the result beyond the common ones, each described with its unit. All are made optional. */
+  /** Result fields besides the common ones, each described with its unit. All become optional. */
   readonly result: Result;
-  /** Fields that the service itself adds when a result is read; a probe that sends one breaks the schema. */
+  /** Fields that the coordinator adds when a result is read; a probe that sends one fails validation. */
   readonly added?: Added | undefined;
-  /** Fields of `result` that a `success` always carries. */
+  /** Fields of `result` that every `success` carries. */
   readonly requiredOnSuccess: readonly (keyof Result & string)[];
-  /** True where the probe needs raw sockets. */
+  /** True if the probe needs raw sockets. */
   readonly needsRawSockets: boolean;
-  /** What the one screenshot of the check is to show; undefined where the caller wants none. */
+  /** Parameters of the check's single screenshot; undefined if the client requested none. */
   readonly screenshot?: (params: Params<Fields, Options>) => ScreenshotParams | undefined;
-  /** Time a probe may take for its result, in milliseconds, from the creation of the check. */
+  /** Time from the creation of the check within which a probe must report, in milliseconds. */
   readonly budgetMs: (params: Params<Fields, Options>) => number;
-  /** What one run exchanges with its target at most; every limit counts by it. Without the screenshot. */
+  /** Upper bound of the traffic of one run, the screenshot excluded. All limits are computed from it. */
   readonly traffic: (params: Params<Fields, Options>) => Traffic;
-  /** Rules that a schema cannot say; each broken one as a JSON pointer into the request and a sentence. */
+  /** Rules that a schema cannot express. */
   readonly inputErrors?: (params: Params<Fields, Options>) => readonly InputError[];
-  /** What the caller chose to contact beside `host`, such as a resolver: the policy judges it too, before there is a job. */
+  /**
+   * Further targets chosen by the client, such as a resolver. The target policy checks them before a job is created.
+   */
   readonly otherTargets?: (params: Params<Fields, Options>) => readonly OtherTarget[];
-  /** The address of a result whose registration the coordinator may look up before `annotate`, which cannot wait. */
+  /** Address whose registration data the coordinator looks up in advance, because `annotate` is synchronous. */
   readonly registeredAddress?: (result: ResultFields<Result>) => string | undefined;
-  /** Adds places and networks to a result; runs in the coordinator, never in a probe. */
+  /** Adds locations and networks to a result. Runs in the coordinator, never in a probe. */
   readonly annotate?: (result: ResultFields<Result>, lookUp: LookUpPlace) => ResultFields<Result>;
 }
 
 export interface OtherTarget {
-  /** JSON pointer to the field that names it. */
+  /** JSON pointer to the field that contains the target. */
   readonly path: string;
   /** Host name or address literal. */
   readonly host: string;
@@ -71,7 +73,7 @@ export interface InputError {
   readonly message: string;
 }
 
-/** What a diagnostic is given: the canonical host, the fields of its type, and its options with the defaults filled in. */
+/** Parameters of a diagnostic: canonical host, fields of the type, and options with their defaults applied. */
 export type Params<Fields extends TProperties, Options extends TProperties> = { readonly host: string } & Static<
   TObject<Fields>
 > & { readonly options: Static<TObject<Options>> };
@@ -85,10 +87,10 @@ export type ParamsOf<C extends AnyCheckType> = Params<C['fields'], C['options']>
 
 export type ResultFieldsOf<C extends AnyCheckType> = ResultFields<C['result']>;
 
-/** With what the service adds: what a caller reads. */
+/** Fields that a client reads: those of the probe and those that the coordinator adds. */
 export type ShownFieldsOf<C extends AnyCheckType> = ResultFieldsOf<C> & ResultFields<NonNullable<C['added']>>;
 
-/** Keeps the literal types of a contract; does nothing else. */
+/** Identity function that preserves the literal types of a contract. */
 export function defineCheckType<
   const Name extends string,
   Fields extends TProperties,
@@ -100,7 +102,7 @@ export function defineCheckType<
   return checkType;
 }
 
-/** Fields of a request that choose probes; they never reach a probe. */
+/** Request fields that select probes; they are not sent to probes. */
 export const selectionFields = {
   probes: Type.Optional(
     Type.Array(probeIdSchema, {
@@ -137,9 +139,9 @@ const hostDescriptions = {
 };
 
 /**
- * The schema of a request of one type.
+ * Builds the request schema of one type.
  *
- * @param known every request field of any type; those that are not this type's are accepted and ignored
+ * @param known request fields of all types; those of other types are accepted and ignored
  */
 export function requestSchema(checkType: AnyCheckType, known: readonly string[]): TSchema {
   const ignored = known.filter((field) => !(field in checkType.fields));
@@ -168,7 +170,7 @@ export function requestSchema(checkType: AnyCheckType, known: readonly string[])
   );
 }
 
-/** The schema of the parameters of a diagnostic, as a job carries them. Later releases may add fields to a job. */
+/** Builds the schema of a job's `params`. Unknown fields are allowed, so that later releases can add some. */
 export function paramsSchema(checkType: AnyCheckType): TSchema {
   return Type.Object({
     host: Type.String({ minLength: 1, maxLength: 2048 }),
@@ -177,12 +179,12 @@ export function paramsSchema(checkType: AnyCheckType): TSchema {
   });
 }
 
-/** The schema of a final result of one type as an agent reports it. */
+/** Builds the schema of a final result as an agent reports it. */
 export function resultSchema(checkType: AnyCheckType): TSchema {
   return finalSchema(checkType, checkType.result);
 }
 
-/** The schema of a final result of one type as a caller reads it. */
+/** Builds the schema of a final result as a client reads it. */
 export function shownResultSchema(checkType: AnyCheckType): TSchema {
   return finalSchema(checkType, { ...checkType.result, ...checkType.added });
 }
@@ -199,7 +201,7 @@ function finalSchema(checkType: AnyCheckType, fields: TProperties): TSchema {
   );
 }
 
-/** The schema of what a caller reads of a probe that has not answered: any of the fields, none required. */
+/** Builds the schema of a pending result as a client reads it; no result field is required. */
 export function pendingResultSchema(checkType: AnyCheckType): TSchema {
   return Type.Object(
     { result: Type.Literal('pending'), ...optional({ ...partialFields(checkType), ...checkType.added }) },
@@ -207,7 +209,7 @@ export function pendingResultSchema(checkType: AnyCheckType): TSchema {
   );
 }
 
-/** The fields that a partial result may carry. */
+/** Builds the schema of a partial result. */
 export function partialResultSchema(checkType: AnyCheckType): TSchema {
   return Type.Object(optional(partialFields(checkType)), { additionalProperties: false });
 }
@@ -227,7 +229,7 @@ function optional(fields: TProperties): TProperties {
   return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]));
 }
 
-/** The final words of a result, for a reader who needs to tell a final result from a pending one. */
+/** True for a final result, false for a pending one. */
 export function isFinal(result: { readonly result?: unknown }): boolean {
   return outcomes.some((word) => word === result.result);
 }

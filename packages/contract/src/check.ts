@@ -4,7 +4,7 @@ import { checkIdSchema, nullable, timestampSchema } from './words.ts';
 
 export const checkStatuses = ['pending', 'completed'] as const;
 
-/** The answer of `POST /check`. */
+/** Response of `POST /check`. */
 export const checkStartSchema = Type.Object(
   {
     checkId: checkIdSchema,
@@ -48,7 +48,7 @@ export function checkSchema(type: string, title: string, result: TSchema): TSche
 
 const check = Type.Object(checkFields);
 
-/** A check as a caller reads it; the results by probe id, each narrowed by the check's type. */
+/** A check as a client reads it; results by probe id, typed by the check's type. */
 export type Check<Result = Readonly<Record<string, unknown>>> = Static<typeof check> & {
   readonly results: Readonly<Record<string, Result>>;
 };

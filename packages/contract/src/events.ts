@@ -2,25 +2,30 @@ import { Type, type TProperties } from 'typebox';
 
 import type { AnyCheckType } from './check-type.ts';
 
-/** The Server-Sent Events of `GET /check/:id/events`. The data of `completed` is the whole check; nothing comes after it. */
+/**
+ * Names of the Server-Sent Events of `GET /check/:id/events`. `completed` carries the whole check and is the last
+ * event.
+ */
 export type EventName = 'probe' | 'completed';
 
-/** A comment is sent after this time without an event: who hears nothing for twice as long has lost the connection. */
+/**
+ * Interval of comment lines on an idle stream. A client without data for twice this time can assume a lost connection.
+ */
 export const EVENT_HEARTBEAT_MS = 15_000;
 
-/** The data of a `probe` event. The event id is the version of the check in which the probe came to this result. */
+/** Data of a `probe` event. The event id is the version of the check that this result produced. */
 export interface ProbeEvent<Result = Readonly<Record<string, unknown>>> {
   readonly probe: string;
-  /** Final, or pending with what the probe has shown so far. */
+  /** Final, or pending with the fields known so far. */
   readonly result: Result;
 }
 
-/** A result as events carry it: a picture is named and never inline. */
+/** A result in an event: a screenshot is a URL, never inline. */
 export type EventResult<Result> = Result extends unknown
   ? Omit<Result, 'screenshot'> & { readonly screenshotUrl?: string }
   : never;
 
-/** A check type as its events show it: `screenshotUrl` in place of `screenshot`. */
+/** Adapts a check type to events: `screenshotUrl` replaces `screenshot`. */
 export function eventCheckType(checkType: AnyCheckType): AnyCheckType {
   const { screenshot, ...added }: TProperties = checkType.added ?? {};
   if (screenshot === undefined) return checkType;

@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 /**
- * Every code a result's `error` can carry, with the sentence that documents it. The list is closed: an agent that
- * reports another code fails the schema.
+ * All codes of a result's `error` with their documentation; a closed list. A result with another code fails validation.
  */
 export const failureCodes = {
   // Names.

@@ -1,14 +1,14 @@
-/** From the gravest to the mildest. */
+/** In descending order. */
 export const findingSeverities = ['critical', 'warning', 'info'] as const;
 
 export type FindingSeverity = (typeof findingSeverities)[number];
 
 /**
- * Every code that a finding of a summary can carry, with what it means; the list is closed. `docs/reference/findings.md`
- * has the rule of each. Findings of one severity are listed in this order.
+ * All finding codes with their meaning; a closed list. `docs/reference/findings.md` has the rules. Findings of equal
+ * severity are listed in this order.
  */
 export const findingCodes = {
-  // Who is affected.
+  // Scope of the failure.
   down_everywhere: 'No probe that could measure had an answer.',
   down_country: 'All failing probes are in one country, and no probe in it has an answer.',
   down_continent: 'All failing probes are on one continent, and no probe on it has an answer.',
@@ -85,7 +85,7 @@ export const findingCodes = {
   rate_limited_hop: 'A router does not answer every packet; the hops beyond it do.',
   path_mtu_black_hole: 'Large packets vanish without a word, small ones are answered.',
   path_mtu_small: 'The path carries packets of less than 1,500 bytes only.',
-  // Probes that do not count.
+  // Probes excluded from the verdict.
   target_refused: 'The policy of these probes refuses the target.',
   packets_unfit:
     'Packets of the TTL or the size that was asked for ended on the way, so that the target was not asked.',

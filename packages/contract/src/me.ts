@@ -7,7 +7,7 @@ const countryCode = nullable(
   Type.String({ pattern: '^[A-Z]{2}$', maxLength: 2, description: 'Two-letter country code.' }),
 );
 
-/** `GET /me`: both shapes of the interface in one object; unknown values are null. */
+/** Response of `GET /me`: both field spellings in one object; unknown values are null. */
 export const meSchema = Type.Object(
   {
     ip: addressSchema,

@@ -4,7 +4,7 @@ import { asnSchema, nullable } from './words.ts';
 
 const label = (description: string) => nullable(Type.String({ maxLength: 256, description }));
 
-/** What the geo data says of an address. Every field is `null` where the data has nothing. */
+/** Geo data of an address. Fields without data are `null`. */
 export const placeFields = {
   asn: nullable(asnSchema),
   asName: label('Name of the autonomous system.'),
@@ -26,5 +26,5 @@ const place = Type.Object(placeFields);
 
 export type Place = Static<typeof place>;
 
-/** Looks an address up in the geo data. Never throws; an address without data gives a `Place` of nulls. */
+/** Looks up the geo data of an address. Never throws; an unknown address yields a `Place` of nulls. */
 export type LookUpPlace = (address: string) => Place;

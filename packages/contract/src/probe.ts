@@ -19,7 +19,7 @@ const identity = {
   tags: Type.Array(tag, { maxItems: 32, uniqueItems: true, description: 'Tags that `locations` can name.' }),
 };
 
-/** What the operator says of a probe. An agent cannot change it. */
+/** The operator's record of a probe, read-only for its agent. */
 export const probeRecordSchema = Type.Object(
   { id: probeIdSchema, ...identity },
   { additionalProperties: false, title: 'Probe record' },
@@ -45,8 +45,8 @@ const loadFields = {
 const load = Type.Object(loadFields, { additionalProperties: false, description: 'How busy the agent says it is.' });
 
 /**
- * What an agent writes every two seconds. All of it is the agent's claim. Unknown fields are allowed: an agent may be a
- * release ahead of its coordinators, which then show what they know.
+ * Heartbeat, written by the agent every two seconds; all of it is the agent's claim. Unknown fields are allowed, since
+ * an agent may run a later release than its coordinators.
  */
 export const heartbeatSchema = Type.Object({
   v: Type.Literal(1),
@@ -54,12 +54,14 @@ export const heartbeatSchema = Type.Object({
   /** Changes with every start of the agent. */
   instance: Type.String({ maxLength: 64 }),
   capabilities: Type.Object(capabilityFields),
-  /** Configured capabilities that are missing and self-tests that fail, each in words. */
+  /** Reasons for a degraded state: missing configured capabilities and failed self-tests. */
   degraded: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16 }),
   load: Type.Object(loadFields),
-  /** Jobs taken since the start: while it stays the same and jobs wait, the agent takes none. Earlier releases leave it out. */
+  /**
+   * Jobs taken since the start: an agent with waiting jobs and an unchanged count is stuck. Absent in earlier releases.
+   */
   taken: Type.Optional(Type.Integer({ minimum: 0 })),
-  /** True once SIGTERM came: it takes no new work. */
+  /** True after SIGTERM: the agent takes no new jobs. */
   draining: Type.Boolean(),
 });
 

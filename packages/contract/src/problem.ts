@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox';
 
 /**
- * Every kind of problem document. The key is the last part of its `type` URI, which resolves to a page made from this
- * list; `status` is the HTTP status it goes with.
+ * All problem types. The key is the last path segment of the `type` URI, which resolves to a page generated from this
+ * list; `status` is the HTTP status.
  */
 export const problemTypes = {
   'invalid-json': { status: 400, title: 'The body is not valid JSON', help: 'Send a JSON object, in UTF-8.' },
@@ -101,7 +101,7 @@ export const problemTypes = {
 
 export type ProblemType = keyof typeof problemTypes;
 
-/** RFC 9457. `type` is an absolute URI below the service's base address. */
+/** RFC 9457. `type` is an absolute URI below the public base URL of the service. */
 export const problemSchema = Type.Object(
   {
     type: Type.String({ format: 'uri', maxLength: 2048 }),

@@ -1,31 +1,34 @@
 import { CHECK_ID_PATTERN } from './words.ts';
 
 /**
- * What an agent may say with the hint that its stream has something new: the one final result that it has just sent
- * there. Whoever gets it can show it without reading the stream first. It may be lost, and the entry in the stream stands.
+ * Inline payload of a notification: the final result that the agent has just appended to its stream. Coordinators can
+ * publish it before they read the stream. Pub/sub is lossy; the stream entry is authoritative.
  */
 export interface ResultNote {
   readonly check: string;
   /** JSON. */
   readonly data: string;
-  /** The agent's place in the trace of the check, where it keeps one. */
+  /** Trace context of the agent, if it traces. */
   readonly traceparent?: string | undefined;
 }
 
-/** A larger result goes by the stream alone: each coordinator is sent every hint. Characters. */
+/**
+ * Limit of an inline result, in characters: every coordinator receives every notification. Larger results go by the
+ * stream only.
+ */
 export const MAX_NOTE_LENGTH = 16_384;
 
 const NOTE = new RegExp(`^final (${CHECK_ID_PATTERN}) (-|[0-9a-f-]{1,128}) (\\{.*\\})$`, 's');
 
-/** A hint that says no more than that there is something. */
+/** Notification without an inline result. */
 export const BARE_HINT = '1';
 
-/** @returns the text of the hint; a bare one where the result is too large */
+/** @returns the text of the notification; `BARE_HINT` if the result is too large */
 export function writeResultNote({ check, data, traceparent = '-' }: ResultNote): string {
   return data.length > MAX_NOTE_LENGTH ? BARE_HINT : `final ${check} ${traceparent} ${data}`;
 }
 
-/** @returns undefined where the hint says no more than that there is something */
+/** @returns undefined for a notification without an inline result */
 export function readResultNote(hint: string): ResultNote | undefined {
   if (hint.length > 2 * MAX_NOTE_LENGTH) return undefined;
   const [, check, traceparent, data] = NOTE.exec(hint) ?? [];

@@ -5,10 +5,10 @@ import { addressSchema, durationSchema, nullable, timestampSchema } from './word
 
 export const outcomes = ['success', 'failure', 'timeout', 'error'] as const;
 
-/** What a probe's share of a check came to. `pending` is not among them: it is the absence of one. */
+/** Final outcome of a probe. Excludes `pending`, the absence of an outcome. */
 export type OutcomeWord = (typeof outcomes)[number];
 
-/** The fields that every final result has, whatever its check type. */
+/** Fields of every final result, whatever the check type. */
 export const commonResultFields = {
   result: Type.Enum([...outcomes], {
     description:
@@ -26,8 +26,8 @@ const commonResult = Type.Object(commonResultFields);
 
 export type CommonResult = Static<typeof commonResult>;
 
-/** The result of a probe that has not answered, before any partial field. */
+/** Result of a probe that has not answered and sent no partial field. */
 export const pendingResult = { result: 'pending' } as const;
 
-/** Limit of one probe's result on the wire, in bytes of JSON. */
+/** Limit of one result, in bytes of JSON. */
 export const MAX_RESULT_BYTES = 64 * 1024;

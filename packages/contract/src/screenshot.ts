@@ -3,12 +3,12 @@ import { Type, type Static } from 'typebox';
 import { failureSchema } from './failure.ts';
 import { nullable, probeIdSchema } from './words.ts';
 
-/** not_asked: nobody wanted one; pending: a probe is at it; taken and given_up: settled, for ever. */
+/** not_asked: not requested; pending: a probe is taking it; taken and given_up: final. */
 export const screenshotStates = ['not_asked', 'pending', 'taken', 'given_up'] as const;
 
 export type ScreenshotState = (typeof screenshotStates)[number];
 
-/** Limits of one picture. What a page asks for beyond them is refused. */
+/** Limits of one screenshot. Requests of the page beyond them are refused. */
 export const screenshotLimits = ['requests', 'hosts', 'connections', 'bytes'] as const;
 
 export type ScreenshotLimit = (typeof screenshotLimits)[number];
@@ -20,7 +20,7 @@ const cutAt = Type.Optional(
   }),
 );
 
-/** What became of the screenshot of a check: one for all of its probes, settled once. */
+/** State of the screenshot of a check: at most one per check, final once settled. */
 export const screenshotSchema = Type.Object(
   {
     state: Type.Enum([...screenshotStates], {
@@ -35,21 +35,21 @@ export const screenshotSchema = Type.Object(
   { additionalProperties: false, title: 'Screenshot', description: 'What became of the screenshot of a check.' },
 );
 
-/** `reason` is null but for `given_up`; `probe` is null where none was asked. */
+/** `reason` is null except for `given_up`; `probe` is null if none was assigned. */
 export type Screenshot = Static<typeof screenshotSchema>;
 
 export const noScreenshot: Screenshot = { state: 'not_asked', probe: null, reason: null };
 
-/** Pixels of every screenshot. */
+/** Size of every screenshot, in pixels. */
 export const SCREENSHOT_SIZE = { width: 1280, height: 800 } as const;
 
-/** Limit of one screenshot, bytes of PNG. */
+/** Limit of one screenshot, in bytes of PNG. */
 export const MAX_SCREENSHOT_BYTES = 4 * 1024 * 1024;
 
-/** What a check that takes a screenshot may last longer for it, milliseconds. */
+/** Additional time budget of a check with a screenshot, in milliseconds. */
 export const SCREENSHOT_BUDGET_MS = 15_000;
 
-/** `type` of the job that takes a screenshot, and its name in BullMQ; no check type is called so. */
+/** Job `type` and BullMQ job name of a screenshot; no check type has this name. */
 export const SCREENSHOT_JOB = 'screenshot';
 
 /** `params` of that job. Later releases may add fields. */
@@ -63,17 +63,17 @@ export type ScreenshotParams = Static<typeof screenshotParamsSchema>;
 
 const SUFFIX = '.shot';
 
-/** The BullMQ job id of the screenshot of a check, which may be in the same queue as the check's own job. */
+/** BullMQ job id of a check's screenshot; differs from the id of the check's job, which may be in the same queue. */
 export function screenshotJobId(checkId: string): string {
   return `${checkId}${SUFFIX}`;
 }
 
-/** The check whose screenshot a job of this id takes; undefined for every other job. */
+/** Check id of a screenshot job's id; undefined for other jobs. */
 export function checkOfScreenshotJob(jobId: string): string | undefined {
   return jobId.endsWith(SUFFIX) ? jobId.slice(0, -SUFFIX.length) : undefined;
 }
 
-/** `data` of a result entry of kind `screenshot`: why there is no picture, or null where the field `png` has it. */
+/** `data` of a result entry of kind `screenshot`: the failure, or null if the field `png` holds the screenshot. */
 export const screenshotReportSchema = Type.Object({ failure: nullable(failureSchema), cutAt });
 
 export type ScreenshotReport = Static<typeof screenshotReportSchema>;

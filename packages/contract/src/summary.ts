@@ -112,7 +112,7 @@ const paths = Type.Object(
   { additionalProperties: false, title: 'Paths', description: 'The paths of all probes merged into one graph.' },
 );
 
-/** `GET /check/:id/summary` */
+/** Response of `GET /check/:id/summary`. */
 export const summarySchema = Type.Object(
   {
     checkId: checkIdSchema,

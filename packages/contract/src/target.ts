@@ -1,29 +1,29 @@
 import type { Failure } from './failure.ts';
 import type { Family } from './words.ts';
 
-/** What is about to be sent to a target; it decides which ports the policy refuses. */
+/** Purpose of a target; selects the port rules of the policy. */
 export type TargetPurpose = 'icmp' | 'tcp' | 'udp' | 'http' | 'dns' | 'info';
 
 export interface AdmissionRequest {
-  /** A host name or an address literal; canonicalised again by the admission, whoever did so before. */
+  /** Host name or address literal; canonicalised again by `admit`, even if the caller did so. */
   readonly host: string;
   readonly port?: number | undefined;
   readonly purpose: TargetPurpose;
-  /** Only this family; without it IPv4 where the name has an A record and the probe has IPv4, else IPv6. */
+  /** Restricts the address family. Default: IPv4 if the name has an A record and the probe has IPv4, else IPv6. */
   readonly family?: Family | undefined;
 }
 
-/** A host that passed the policy, pinned to one address. From here on nothing resolves the name again. */
+/** A host that passed the policy, pinned to one address. The name is not resolved again. */
 export interface Target {
   /** Canonical host. */
   readonly host: string;
   readonly address: string;
   readonly family: Family;
-  /** Every address that the name resolved to and that the policy saw, in the order of the answers. */
+  /** All addresses of the name, checked by the policy, in answer order. */
   readonly addresses: readonly string[];
-  /** Those of them that the probe can connect to by their family, the pinned one first; absent: the pinned one alone. */
+  /** Addresses in families that the probe supports, the pinned one first. Absent: the pinned one only. */
   readonly candidates?: readonly string[] | undefined;
-  /** Time the resolution took; 0 for a literal. */
+  /** Resolution time; 0 for a literal. */
   readonly resolveMs: number;
 }
 
@@ -36,13 +36,13 @@ export type Admission =
       readonly resolveMs: number;
     };
 
-/** The only door to name resolution that a diagnostic has. Rejects only with the reason of `signal`. */
+/** The only access to name resolution for a diagnostic. Rejects only with the reason of `signal`. */
 export type Admit = (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
 
-/** Look-ups whose answers are shown, never connected to. */
+/** Lookups for display; their results are never connected to. */
 export interface NameLookup {
-  /** The PTR names of an address, escaped and bounded; empty when there are none or the resolver fails. */
+  /** PTR names of an address, escaped and bounded; empty if there are none or the resolver fails. */
   readonly reverse: (address: string, signal: AbortSignal) => Promise<readonly string[]>;
-  /** The addresses of a name in one family; empty when it has none, null where that is not known: the resolver failed. */
+  /** Addresses of a name in one family; empty if it has none, null if the resolver failed. */
   readonly forward: (name: string, family: Family, signal: AbortSignal) => Promise<readonly string[] | null>;
 }

@@ -1,11 +1,11 @@
 /**
- * Makes a string from outside (PTR name, AS name, certificate field, header, message of a peer) safe to show: control,
- * bidirectional-override and invisible characters and lone surrogates become `\u{…}` escapes, and the length is bounded.
+ * Escapes untrusted text (PTR name, AS name, certificate field, header, peer message): control, bidirectional-override
+ * and invisible characters and lone surrogates become `\u{…}`, and the length is bounded.
  *
- * @param maxCodePoints bound of the result; a longer text ends in `…`
+ * @param maxCodePoints bound of the result; longer text ends in `…`
  */
 export function escapeText(text: string, maxCodePoints = 256): string {
-  // Nearly every text is harmless, and one test of the whole is 20 times quicker than one for each character.
+  // Fast path: one regular expression over the whole text is 20 times faster than one per character.
   if (text.length <= maxCodePoints && !UNSAFE.test(text)) return text;
   let escaped = '';
   let length = 0;

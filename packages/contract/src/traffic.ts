@@ -1,26 +1,25 @@
-/** What one run of a check sends to its target and makes it send, at most. */
+/** Upper bound of the traffic between probe and target in one run. */
 export interface Traffic {
-  /** Packets that the probe sends. Those of TCP go with its bytes, but for what opens and ends connections. */
+  /**
+   * Packets sent by the probe. TCP data segments count by bytes; only connection setup and teardown count as packets.
+   */
   readonly packets: number;
-  /** Bytes on the network, both directions together. */
+  /** Bytes on the network, both directions. */
   readonly bytes: number;
 }
 
-/** Traffic that costs 1. */
+/** Traffic with a cost of 1. */
 export type TrafficUnit = Traffic;
 
-/** Of a client's limit: a check of each type with its default options costs 1. */
+/** Unit of the client limit: with default options, a check of each type costs 1. */
 export const CLIENT_UNIT: TrafficUnit = { packets: 144, bytes: 256 * 1024 };
-/** Of the limits of a target and, at each probe, of a network. */
+/** Unit of the target limits and of the per-probe network limits. */
 export const TARGET_UNIT: TrafficUnit = { packets: 48, bytes: 256 * 1024 };
 
-/**
- * An ordinary page as a browser loads it. It may load more: what it does is counted by the agent that loads it, at each network it
- * comes from.
- */
+/** Typical page load in a browser. A page may load more: the agent counts actual traffic per network. */
 export const SCREENSHOT_TRAFFIC: Traffic = { packets: 320, bytes: 2 * 1024 * 1024 };
 
-/** The one measure of every limit of what checks send. At least 1. */
+/** Cost of traffic in a unit, at least 1. Every traffic limit uses it. */
 export function costOf({ packets, bytes }: Traffic, unit: TrafficUnit): number {
   return Math.max(1, Math.ceil(Math.max(packets / unit.packets, bytes / unit.bytes)));
 }

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** The identifier of a probe, as an operator gives it. */
+/** Probe identifier, assigned by the operator. */
 export const probeIdSchema = Type.String({
   pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
   maxLength: 63,
@@ -8,7 +8,7 @@ export const probeIdSchema = Type.String({
   examples: ['fra-1'],
 });
 
-/** 128 random bits, base64url without padding. Also the BullMQ job id. New ones do not begin with `-`. */
+/** 128 random bits, base64url without padding; also the BullMQ job id. New ids do not begin with `-`. */
 export const CHECK_ID_PATTERN = '[A-Za-z0-9_-]{22}';
 
 export const checkIdSchema = Type.String({
@@ -17,7 +17,7 @@ export const checkIdSchema = Type.String({
   description: 'Identifier of a check: 128 random bits, URL-safe.',
 });
 
-/** RFC 3339 UTC with milliseconds and `Z`, what `Date.prototype.toISOString` writes. */
+/** RFC 3339 UTC with milliseconds and `Z`, the format of `Date.prototype.toISOString`. */
 export const timestampSchema = Type.String({
   format: 'date-time',
   maxLength: 32,
@@ -45,7 +45,7 @@ export const familySchema = Type.Enum([4, 6], {
   description: 'Address family to use. Default: IPv4 where target and probe have it, else IPv6.',
 });
 
-/** A value that was looked for and may not be there. */
+/** Allows null for a value that may be missing. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- TypeBox infers it
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
@@ -56,12 +56,12 @@ export type Family = Static<typeof familySchema>;
 
 const checkId = new RegExp(`^${CHECK_ID_PATTERN}$`);
 
-/** True if a check can have this id; the store is not asked for others. */
+/** True for a well-formed check id; other ids are rejected without a lookup in Redis. */
 export function isCheckId(id: string): boolean {
   return checkId.test(id);
 }
 
-/** Rounds a duration to the three decimals of the wire. */
+/** Rounds a duration to the three decimals of the API. */
 export function roundMs(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }

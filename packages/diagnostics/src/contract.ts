@@ -10,7 +10,7 @@ export {
   type AnswerKind,
   type ClassifiedAnswer,
 } from '@vantage/contract/dns-message';
-export type { IcmpNotice } from './icmp-contract.ts';
+export type { IcmpNotice } from './shared/icmp-contract.ts';
 export { checkTypes } from './registry.ts';
 
 export type CheckTypeName = keyof typeof checkTypes;

@@ -1,11 +1,11 @@
 import type { Admit, AnyCheckType, CommonResult, NameLookup, ParamsOf, ResultFieldsOf } from '@vantage/contract';
 
-import type { TrustStore } from './tls/trust-store.ts';
-import type { PacketSockets } from './sockets/packet-socket.ts';
+import type { TrustStore } from './tls/certificate/trust-store.ts';
+import type { IcmpContext } from './sockets/icmp/icmp-watch.ts';
 import type { ReceiveWindow } from './sockets/receive-window.ts';
 
 /** What a diagnostic is lent. It has no other way to a name, a raw socket or the caller. */
-export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> {
+export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
   /** Aborted at the deadline of the check and when the agent stops. A run ends soon after, with what it has. */
   readonly signal: AbortSignal;
   /** Milliseconds left until the deadline, by a monotonic clock. */
@@ -14,14 +14,8 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> {
   readonly names: NameLookup;
   /** The probe's own resolvers, `address` or `address:port` / `[address]:port`, in order; exempt from the target policy. */
   readonly resolvers: readonly string[];
-  /** Raw sockets, or the reason why this probe has none. */
-  readonly packets: PacketSockets | { readonly unavailable: string };
   /** Bounds what a target sends ahead of what is read; absent if the system has no such bound. */
   readonly receiveWindow?: ReceiveWindow | undefined;
-  /** True where the operator lets callers see private addresses of hops and ICMP senders. */
-  readonly showPrivateAddresses: boolean;
-  /** True for an address that the policy would not let a caller measure: it is masked in results. */
-  readonly isPrivateAddress: (address: string) => boolean;
   /** How the probe names itself to targets: the HTTP `User-Agent`, and a tag in ICMP and UDP payloads. */
   readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
   /** Certificates in PEM to trust beside those that Node trusts. */

@@ -1,4 +1,4 @@
-export { findBrowser } from './browser/find-browser.ts';
+export { findBrowser } from './browser/process/find-browser.ts';
 export type { Picture } from './browser/picture.ts';
 export {
   createScreenshots,
@@ -7,7 +7,7 @@ export {
   type ScreenshotsOptions,
   type ScreenshotsStatus,
 } from './browser/screenshots.ts';
-export { classifyError } from './classify.ts';
+export { classifyError } from './shared/classify-error.ts';
 export {
   createContext,
   type Diagnostic,
@@ -15,7 +15,7 @@ export {
   type Outcome,
   type Surroundings,
 } from './diagnostic.ts';
-export { createTrustStore, type TrustStore } from './tls/trust-store.ts';
+export { createTrustStore, type TrustStore } from './tls/certificate/trust-store.ts';
 export { loadDiagnostic } from './load.ts';
 export type { PacketSocket, PacketSocketOptions, PacketSockets, ReceivedPacket } from './sockets/packet-socket.ts';
 export type { PacketProcessOptions } from './sockets/packet-child.ts';

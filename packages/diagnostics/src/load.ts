@@ -8,9 +8,11 @@ const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 /**
  * Loads the code of a check type when it is first needed: only an agent that runs the type opens its sockets.
- * The folder carries the type's name, which a test holds true for every line of the registry.
+ * The folder in `types/` carries the type's name, which a test holds true for every line of the registry.
  */
 export async function loadDiagnostic(type: CheckTypeName): Promise<Diagnostic<AnyCheckType>> {
-  const module = (await import(`./${type}/index.${extension}`)) as { readonly diagnostic: Diagnostic<AnyCheckType> };
+  const module = (await import(`./types/${type}/index.${extension}`)) as {
+    readonly diagnostic: Diagnostic<AnyCheckType>;
+  };
   return module.diagnostic;
 }

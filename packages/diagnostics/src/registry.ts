@@ -1,12 +1,12 @@
-import { dns } from './dns/contract.ts';
-import { http } from './http/contract.ts';
-import { info } from './info/contract.ts';
-import { ping } from './ping/contract.ts';
-import { tcp } from './tcp/contract.ts';
-import { traceroute } from './traceroute/contract.ts';
-import { udp } from './udp/contract.ts';
+import { dns } from './types/dns/contract.ts';
+import { http } from './types/http/contract.ts';
+import { info } from './types/info/contract.ts';
+import { ping } from './types/ping/contract.ts';
+import { tcp } from './types/tcp/contract.ts';
+import { traceroute } from './types/traceroute/contract.ts';
+import { udp } from './types/udp/contract.ts';
 
-/** Every check type: one folder with its name beside this file, and one line here. A test holds the two equal. */
+/** Every check type: one folder with its name in `types/`, and one line here. A test holds the two equal. */
 export const checkTypes = {
   dns,
   http,

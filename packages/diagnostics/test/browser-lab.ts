@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { AdmissionRequest, Failure } from '@vantage/contract';
 
-import { startCanaries } from '../src/browser/canaries.ts';
-import { canaryPage } from '../src/browser/canary-page.ts';
+import { startCanaries } from '../src/browser/isolation/canaries.ts';
+import { canaryPage } from '../src/browser/isolation/canary-page.ts';
 import { createScreenshots, type CaptureRequest } from '../src/browser/screenshots.ts';
 import { browserFolder } from './browser-needs.ts';
 import { admitSite, startSite, type Serve } from './browser-site.ts';

@@ -1,5 +1,5 @@
 import { MessageFormatError, encodeQuery } from '@vantage/contract/dns-message';
-import { readMessage } from '../src/dns/codec/message.ts';
+import { readMessage } from '../src/types/dns/codec/message.ts';
 
 import { optRecord, readQuery, respond } from './dns-wire.ts';
 import { sampleRecords } from './dns-samples.ts';

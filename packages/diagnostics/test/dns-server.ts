@@ -4,7 +4,7 @@ import { createSecureServer } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-import type { DnsWaits } from '../src/dns/run.ts';
+import type { DnsWaits } from '../src/types/dns/run.ts';
 import { freePort } from './daemon.ts';
 import { readQuery, type WireQuery } from './dns-wire.ts';
 

@@ -2,8 +2,8 @@ import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
 import type { Outcome } from '../src/diagnostic.ts';
-import { http } from '../src/http/contract.ts';
-import { runHttp } from '../src/http/run.ts';
+import { http } from '../src/types/http/contract.ts';
+import { runHttp } from '../src/types/http/run.ts';
 import { testContext, type TestContextOptions } from './context.ts';
 
 type Http = typeof http;

@@ -2,8 +2,8 @@ import { expect } from '@jest/globals';
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Compile } from 'typebox/compile';
 
-import { traceroute } from '../src/traceroute/contract.ts';
-import { runTraceroute } from '../src/traceroute/run.ts';
+import { traceroute } from '../src/types/traceroute/contract.ts';
+import { runTraceroute } from '../src/types/traceroute/run.ts';
 import { testContext, type TestContextOptions } from './context.ts';
 import { FAKE_SOURCES, fakePackets, type FakeAnswer, type FakePackets, type FakeSent } from './fake-packets.ts';
 import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from './raw-packets.ts';

@@ -8,12 +8,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { buildAsn } from './build-asn.ts';
+import { buildAsn } from './asn/build-asn.ts';
 import { openGeo, type Geo, type GeoOptions } from './geo.ts';
-import type { MmdbValue } from './mmdb-encoding.ts';
-import { createMmdbWriter } from './mmdb-writer.ts';
+import type { MmdbValue } from './mmdb/mmdb-encoding.ts';
+import { createMmdbWriter } from './mmdb/mmdb-writer.ts';
 import { emptyPlace } from './place.ts';
-import { defaultAsnFile } from './sources.ts';
+import { defaultAsnFile } from './sources/sources.ts';
 
 const nowhere = emptyPlace();
 const quiet = { info: () => {}, warn: () => {} };

@@ -2,9 +2,9 @@ import type { LookUpPlace, Place } from '@vantage/contract';
 
 import { parseAddress, prefixOf, type Address } from './address.ts';
 import { createCredits } from './credits.ts';
-import { createFallback } from './fallback.ts';
+import { createFallback } from './sources/fallback.ts';
 import type { GeoLog } from './geo-log.ts';
-import { bundledView, fallbackView, operatorView, type GeoSource } from './geo-source.ts';
+import { bundledView, fallbackView, operatorView, type GeoSource } from './sources/geo-source.ts';
 import {
   addLocation,
   addNetwork,
@@ -15,9 +15,9 @@ import {
   lacksLocation,
   lacksNetwork,
 } from './place.ts';
-import { createRdap, type Rdap } from './rdap.ts';
+import { createRdap, type Rdap } from './rdap/rdap.ts';
 import { createRecentMap } from './recent-map.ts';
-import { defaultAsnFile, openBundledAsn, openBundledCity, openOperatorSource, type Source } from './sources.ts';
+import { defaultAsnFile, openBundledAsn, openBundledCity, openOperatorSource, type Source } from './sources/sources.ts';
 import { isSpecial } from './special-addresses.ts';
 
 export interface GeoOptions {

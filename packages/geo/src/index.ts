@@ -1,3 +1,3 @@
 export type { GeoLog } from './geo-log.ts';
-export type { GeoSource } from './geo-source.ts';
+export type { GeoSource } from './sources/geo-source.ts';
 export { openGeo, type Geo, type GeoOptions } from './geo.ts';

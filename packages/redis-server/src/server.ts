@@ -6,57 +6,57 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A Redis (or Valkey) server of our own on loopback. */
+/** A Redis (or Valkey) server on loopback, started as a child process. */
 export interface RedisServer {
   readonly port: number;
   /** `redis://127.0.0.1:<port>` */
   readonly url: string;
   readonly pid: number;
-  /** Resolves when the process has ended, whoever ended it. */
+  /** Resolves when the process has exited, for any reason. */
   readonly ended: Promise<void>;
-  /** SIGTERM: Redis saves and ends; data of a temporary folder is removed. */
+  /** Sends SIGTERM: Redis saves and exits; a temporary data folder is removed. */
   readonly stop: () => Promise<void>;
 }
 
 export interface RedisServerOptions {
-  /** The executable, as `findRedisServer` gives it. */
+  /** Path of the executable, from `findRedisServer`. */
   readonly executable: string;
-  /** Where the append-only file lives; without it a temporary folder that `stop` removes. */
+  /** Folder of the append-only file; default: a temporary folder that `stop` removes. */
   readonly dataFolder?: string;
-  /** What the server prints is added to it; without it `redis.log` beside the append-only file. */
+  /** File to which the server's output is appended; default: `redis.log` in the data folder. */
   readonly logFile?: string;
   readonly port?: number;
-  /** True puts it into a process group of its own, out of reach of Ctrl-C in the terminal. */
+  /** True starts a new process group, so that Ctrl-C in the terminal does not reach it. */
   readonly detached?: boolean;
-  /** More arguments of redis-server, such as `--aclfile`. */
+  /** Additional arguments of redis-server, such as `--aclfile`. */
   readonly arguments?: readonly string[];
-  /** A file of settings, which a Sentinel writes to. */
+  /** Configuration file; a Sentinel rewrites it. */
   readonly configFile?: string;
-  /** True starts a Sentinel: it holds no data. */
+  /** True starts a Sentinel, which holds no data. */
   readonly sentinel?: boolean;
 }
 
-/** Where a server writes its process id before it loads its data, and what it removes when it ends in order. */
+/** File with the server's process id: written before the data is loaded, removed on an orderly exit. */
 export function redisPidFile(dataFolder: string): string {
   return join(dataFolder, 'redis.pid');
 }
 
 const durable = [
   ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
-  // A rewrite of the append-only file takes its time on a core: compression is most of it.
+  // Compression is most of the CPU time of an append-only file rewrite.
   ...['--rdbcompression', 'no'],
 ];
 
-/** Longest silence of a server that starts. */
+/** Limit of silence during startup. */
 const ANSWERS_WITHIN_MS = 30_000;
-/** What a server has to save and to end in order. */
+/** Limit for saving and an orderly exit. */
 const ENDS_WITHIN_MS = 15_000;
-/** Ports that are tried where none is asked for: somebody else may take one in the moment before the server does. */
+/** Attempts with different free ports: another process may bind one before the server does. */
 const MOST_PORTS = 4;
 
 /**
- * The Redis or Valkey server on PATH or where Debian puts it, or undefined. `redis-check-rdb` is the same executable,
- * told apart by the name it is called by; Debian's redis-tools has it without a daemon that starts by itself.
+ * Finds Redis or Valkey on PATH or in Debian's folder. `redis-check-rdb` is the same executable under another name;
+ * Debian's redis-tools contains it without starting a daemon.
  */
 export function findRedisServer(path: string): string | undefined {
   return ['redis-server', 'valkey-server', 'redis-check-rdb']
@@ -65,9 +65,10 @@ export function findRedisServer(path: string): string | undefined {
 }
 
 /**
- * Starts a server that only loopback reaches: append-only file on, nothing evicted.
+ * Starts a server on loopback: append-only file on, no eviction.
  *
- * @throws when there is no executable, or when it ends or says nothing for half a minute; a server that loads its file says so
+ * @throws if there is no executable, if the server exits, or if it is silent for 30 seconds; a server that is loading
+ * data answers LOADING
  */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
   for (let tried = 1; ; tried += 1) {
@@ -84,7 +85,7 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
   const temporary = options.dataFolder === undefined ? mkdtempSync(join(tmpdir(), 'vantage-redis-')) : undefined;
   const folder = options.dataFolder ?? temporary!;
   const logFile = options.logFile ?? join(folder, 'redis.log');
-  // A file and no pipe: it outlives us, and nothing of it is kept in memory.
+  // A file instead of a pipe: the server may outlive this process, and output is not buffered in memory.
   const log = openSync(logFile, 'a');
   const logBytes = fstatSync(log).size;
   const child = spawn(
@@ -110,9 +111,9 @@ async function startOn(port: number, options: RedisServerOptions): Promise<Redis
       resolve();
     });
   });
-  // Another server may hold the port and answer: ours has written its process id before it does.
+  // Another server may hold the port: compare the process id that ours writes before it binds.
   const isOurs = (): boolean =>
-    // In a mount namespace of its own its folder is another one than ours.
+    // Within a separate mount namespace the folder has another path.
     [folder, `/proc/${child.pid}/root${folder}`].some((at) => readPid(at) === child.pid);
   if (!(await answers(port, ended, isOurs))) {
     const printed = readFileSync(logFile).subarray(logBytes).toString();
@@ -137,14 +138,14 @@ async function stop(child: ChildProcess, ended: Promise<void>, temporary: string
   if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
 }
 
-/** True once the server says PONG. While it loads its file, however long that takes, it says LOADING. */
+/** True once the server answers PONG. While it loads data it answers LOADING, without a time limit. */
 async function answers(port: number, ended: Promise<void>, isOurs: () => boolean): Promise<boolean> {
   let gone = false;
   void ended.then(() => (gone = true));
   let until = performance.now() + ANSWERS_WITHIN_MS;
   while (!gone && performance.now() < until) {
     const reply = await ping(port);
-    // With a password or ACL in force the refusal is an answer too.
+    // With a password or an ACL, -NOAUTH proves that the server is up.
     if (/^(\+PONG|-NOAUTH)/.test(reply) && isOurs()) return !gone;
     if (reply.startsWith('-LOADING')) until = performance.now() + ANSWERS_WITHIN_MS;
     await sleep(20);
@@ -160,7 +161,7 @@ function readPid(folder: string): number | undefined {
   }
 }
 
-/** @returns the reply, or nothing where there is none within a second */
+/** @returns the reply; empty without one within a second */
 function ping(port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('PING\r\n'));
@@ -175,12 +176,12 @@ function ping(port: number): Promise<string> {
   });
 }
 
-/** Below the ports that the kernels of Linux and macOS give away by themselves, and above those of well-known servers. */
+/** Below the ephemeral port ranges of Linux and macOS, above well-known ports. */
 const PORTS = { from: 12_000, to: 32_000 } as const;
 
 /**
- * A port of loopback that was free a moment ago. It is none that the kernel gives to a connection or to a server on port 0:
- * nobody takes it by chance before its server is up, or while that is started again.
+ * Returns a free loopback port outside the ephemeral range, so that the kernel does not assign it to another socket
+ * before the server binds it or while it restarts.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

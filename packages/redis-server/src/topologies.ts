@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort, startRedisServer, type RedisServer } from './server.ts';
 
-/** Masters of a Redis Cluster, each with its share of the slots. */
+/** Masters of a Redis Cluster, each with a range of slots. */
 export interface RedisCluster {
   /** `redis+cluster://127.0.0.1:<port>,…` */
   readonly url: string;
@@ -14,14 +14,14 @@ export interface RedisCluster {
   readonly stop: () => Promise<void>;
 }
 
-/** A master, a replica, and three Sentinels that watch them. */
+/** A master, a replica, and three Sentinels that monitor them. */
 export interface RedisSentinel {
   /** `redis+sentinel://127.0.0.1:<port>,…/main` */
   readonly url: string;
-  /** Both servers that hold data, the first master first. */
+  /** Both data servers, the initial master first. */
   readonly servers: readonly [RedisServer, RedisServer];
   readonly sentinels: readonly RedisServer[];
-  /** The port of the master, as the Sentinels see it now. */
+  /** Port of the current master according to the Sentinels. */
   readonly masterPort: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface RedisSentinel {
 const SLOTS = 16_384;
 const COMES_ABOUT_WITHIN_MS = 60_000;
 
-/** @throws when the cluster does not come about within a minute */
+/** @throws if the cluster is not ready within a minute */
 export async function startRedisCluster(executable: string, masters = 3): Promise<RedisCluster> {
   const nodes: RedisServer[] = [];
   const stop = async (): Promise<void> => {
@@ -68,9 +68,9 @@ export async function startRedisCluster(executable: string, masters = 3): Promis
 }
 
 /**
- * @param downAfterMs silence of the master after which another one is made of the replica; more than a machine may stand still
- *   where none is to be
- * @throws when the servers do not find each other within a minute
+ * @param downAfterMs silence of the master that triggers a failover; choose more than any machine stall if none is
+ * wanted
+ * @throws if the servers do not discover each other within a minute
  */
 export async function startRedisSentinel(executable: string, downAfterMs = 1_500): Promise<RedisSentinel> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-sentinel-'));
@@ -98,7 +98,7 @@ export async function startRedisSentinel(executable: string, downAfterMs = 1_500
     await until(async () => (await ask(replica.port, 'INFO', 'replication')).includes('master_link_status:up'));
     const sentinels: RedisServer[] = [];
     for (let index = 0; index < 3; index += 1) {
-      // A Sentinel keeps what it learns in its file.
+      // A Sentinel stores its state in its configuration file.
       const file = join(folder, `sentinel-${index}.conf`);
       const watched = [
         `sentinel monitor main 127.0.0.1 ${master.port} 2`,
@@ -128,7 +128,7 @@ export async function startRedisSentinel(executable: string, downAfterMs = 1_500
   }
 }
 
-/** Sends one command and gives the reply as it comes over the wire. Rejects on an error reply. */
+/** Sends one command and returns the raw reply. Rejects on an error reply. */
 function ask(port: number, ...words: readonly string[]): Promise<string> {
   const command = [`*${words.length}`, ...words.flatMap((word) => [`$${Buffer.byteLength(word)}`, word]), ''].join(
     '\r\n',

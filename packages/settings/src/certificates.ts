@@ -6,7 +6,7 @@ import type { Kind } from './kinds.ts';
 const BEGIN = '-----BEGIN CERTIFICATE-----';
 const END = '-----END CERTIFICATE-----';
 
-/** A file of certificates; read at the start, the value is what is in it. */
+/** Path of a file with certificates, read at startup; the value is its content. */
 export const certificateFile: Kind<string> = {
   name: 'PEM file',
   parse: (value) => {
@@ -22,8 +22,8 @@ export const certificateFile: Kind<string> = {
 };
 
 /**
- * Certificates in the variable itself: the base64 between the lines of PEM, in one line, several with a comma between, for
- * files of variables that have no line breaks; or PEM as it is. The value is PEM.
+ * Certificates in the variable itself: PEM, or the base64 bodies of PEM blocks on one line, comma-separated, for
+ * environment files without line breaks. The value is PEM.
  */
 export const certificateText: Kind<string> = {
   name: 'certificates, base64 in one line or PEM',

@@ -1,6 +1,6 @@
-/** How the text of a variable is read, and how the reference page names it. */
+/** Parser of a variable's text and its name on the reference page. */
 export interface Kind<T> {
-  /** What the reference page calls it, such as `integer from 1 to 65535`. */
+  /** Name on the reference page, such as `integer from 1 to 65535`. */
   readonly name: string;
   /** @throws Error whose message completes the sentence “<VARIABLE> …” */
   readonly parse: (text: string) => T;
@@ -50,7 +50,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
   };
 }
 
-/** @param protocols with the colon, such as `['redis:', 'rediss:']` */
+/** @param protocols including the colon, such as `['redis:', 'rediss:']` */
 export function url(protocols: readonly string[]): Kind<string> {
   return {
     name: `URL (${protocols.join(' or ')})`,
@@ -64,12 +64,12 @@ export function url(protocols: readonly string[]): Kind<string> {
   };
 }
 
-/** Where people can be reached. It goes into headers, packets and files of the web: printable ASCII, short. */
+/** Contact of the operator. It is sent in headers, packets and web files: printable ASCII, bounded. */
 export const contact: Kind<string> = {
   name: 'URL (https or mailto) or mail address, at most 200 characters',
   parse: (value) => {
     const isMail = /^[!-'*+\-./0-9=?A-Z^-~]+@[A-Za-z0-9.-]+$/.test(value);
-    // RFC 9116 section 2.5.3: a page is reached over https.
+    // RFC 9116 section 2.5.3: a contact page must use https.
     const isUrl = ['https:', 'mailto:'].includes(URL.parse(value)?.protocol ?? '');
     if (value.length > 200 || !/^[!-~]+$/.test(value) || /[()]/.test(value) || !(isMail || isUrl)) {
       throw new Error('must be a URL (https or mailto) or a mail address of at most 200 characters');
@@ -78,7 +78,7 @@ export const contact: Kind<string> = {
   },
 };
 
-/** Comma-separated; spaces around an item are dropped, an empty text is an empty list. */
+/** Comma-separated; spaces around an item are trimmed, empty text is an empty list. */
 export function list<T>(item: Kind<T>): Kind<readonly T[]> {
   return {
     name: `comma-separated list, each: ${item.name}`,

@@ -1,19 +1,19 @@
 import type { Kind } from './kinds.ts';
 
-/** One environment variable of an app; the reference page of settings is made from these. */
+/** One environment variable of an app; also the source of the settings reference page. */
 export interface Setting<T> {
   /** Name of the variable. */
   readonly env: string;
   readonly kind: Kind<unknown>;
-  /** What it does, in a sentence. */
+  /** Effect of the setting, in one sentence. */
   readonly description: string;
-  /** Text that stands when the variable is absent or empty; without it the value is undefined then. */
+  /** Default text for an absent or empty variable; without it the value is undefined. */
   readonly default?: string;
-  /** True where the app cannot start without it. */
+  /** True if the app cannot start without it. */
   readonly required?: boolean;
-  /** Never printed, in no error and in no log. */
+  /** Never printed in errors or logs. */
   readonly secret?: boolean;
-  /** Never present; carries the type of the value. */
+  /** Never present at run time; carries the type of the value. */
   readonly value?: T;
 }
 
@@ -23,7 +23,7 @@ export type Values<S extends Settings> = {
   readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never;
 };
 
-/** Every fault of the environment at once, one a line. */
+/** All faults of the environment, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly faults: readonly string[];
@@ -47,7 +47,7 @@ export function setting<T>(declared: Setting<T>): Setting<T> {
   return declared;
 }
 
-/** @throws SettingsError that lists every fault */
+/** @throws SettingsError with all faults */
 export function readSettings<S extends Settings>(
   settings: S,
   environment: Readonly<Record<string, string | undefined>>,

@@ -8,7 +8,7 @@ import { reasonsOf } from './reasons.ts';
 import { ofType, type Report, type ResultOf } from './report.ts';
 import { findingRules } from './rules.ts';
 import type { Sides } from './sides.ts';
-import { isDelegated, kindOf, readAnswer } from './types/dns-answer.ts';
+import { isDelegated, kindOf, readAnswer } from './dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique } from './words.ts';
 
 /** As ping(8) sends them; every path carries these. */

@@ -1,7 +1,7 @@
 import { failureCodes, type FailureCode } from '@vantage/contract';
 
 import type { Report, ResultOf } from './report.ts';
-import { dnsReason, isUnanswered, readAnswer } from './types/dns-answer.ts';
+import { dnsReason, isUnanswered, readAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { groupBy } from './report.ts';
 

@@ -2,7 +2,7 @@ import type { Summary } from '@vantage/contract';
 
 import type { Report, ResultOf } from './report.ts';
 import { thresholds } from './thresholds.ts';
-import { isUnanswered, kindOf } from './types/dns-answer.ts';
+import { isUnanswered, kindOf } from './dns-answer.ts';
 
 /**
  * What a probe says of the target. `impaired`: it answers, and not as it should. `silent`: nothing came back, which

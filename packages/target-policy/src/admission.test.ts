@@ -2,9 +2,9 @@ import type { Admission, AdmissionRequest } from '@vantage/contract';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { createAdmission, type AdmissionOptions } from './admission.ts';
-import type { OwnAddresses } from './own-network.ts';
-import { createTargetPolicy } from './policy.ts';
-import { createNameResolver } from './resolver.ts';
+import type { OwnAddresses } from './own/own-network.ts';
+import { createTargetPolicy } from './rules/policy.ts';
+import { createNameResolver } from './resolver/resolver.ts';
 import {
   hastyResolver,
   patientResolver,

@@ -1,9 +1,9 @@
 import type { Admission, AdmissionRequest, Admit, Failure, Family, Target } from '@vantage/contract';
 import { roundMs } from '@vantage/contract';
 
-import { formatAddress, parseAddress, type Address } from './address.ts';
-import { canonicalizeHost } from './canonical-host.ts';
-import { judgeName } from './names.ts';
+import { formatAddress, parseAddress, type Address } from './addresses/address.ts';
+import { canonicalizeHost } from './hosts/canonical-host.ts';
+import { judgeName } from './rules/judge-name.ts';
 import {
   compileOwnNetwork,
   judgeBroadcast,
@@ -13,12 +13,12 @@ import {
   type Endpoint,
   type OwnAddresses,
   type OwnNetwork,
-} from './own-network.ts';
-import { judgeAddress, type TargetPolicy } from './policy.ts';
-import { effectivePort, judgePort } from './ports.ts';
-import { refusal, type Refusal } from './refusal.ts';
-import { allAddresses, resolutionFailure, resolveOnce, type Resolution } from './resolution.ts';
-import type { NameResolver } from './resolver.ts';
+} from './own/own-network.ts';
+import { judgeAddress, type TargetPolicy } from './rules/policy.ts';
+import { effectivePort, judgePort } from './rules/judge-port.ts';
+import { refusal, type Refusal } from './rules/refusal.ts';
+import { allAddresses, resolutionFailure, resolveOnce, type Resolution } from './resolver/resolution.ts';
+import type { NameResolver } from './resolver/resolver.ts';
 
 export interface AdmissionOptions {
   readonly policy: TargetPolicy;

@@ -1,11 +1,11 @@
 import { escapeText, type NameLookup } from '@vantage/contract';
 
-import { formatAddress, parseAddress } from './address.ts';
-import { canonicalizeHost } from './canonical-host.ts';
-import { isPrivateAddress } from './classify.ts';
-import { judgeName } from './names.ts';
-import { createTargetPolicy } from './policy.ts';
-import type { NameResolver } from './resolver.ts';
+import { formatAddress, parseAddress } from './addresses/address.ts';
+import { canonicalizeHost } from './hosts/canonical-host.ts';
+import { isPrivateAddress } from './addresses/classify.ts';
+import { judgeName } from './rules/judge-name.ts';
+import { createTargetPolicy } from './rules/policy.ts';
+import type { NameResolver } from './resolver/resolver.ts';
 
 export interface NameLookupOptions {
   readonly resolver: NameResolver;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { discoverNat64Prefixes } from './nat64.ts';
-import { createNameResolver } from './resolver.ts';
+import { createNameResolver } from './resolver/resolver.ts';
 import { hastyResolver, patientResolver, startDnsServer, type Answer, type DnsServer } from '../test/dns-server.ts';
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
-import { parseAddress, parseIpv4 } from './address.ts';
-import { translatedIpv4 } from './embedded.ts';
-import { formatPrefix, prefixOf } from './prefix.ts';
-import type { NameResolver } from './resolver.ts';
+import { parseAddress, parseIpv4 } from './addresses/address.ts';
+import { translatedIpv4 } from './addresses/embedded.ts';
+import { formatPrefix, prefixOf } from './addresses/prefix.ts';
+import type { NameResolver } from './resolver/resolver.ts';
 
 /** RFC 6052 section 2.2, the longest first. */
 const LENGTHS = [96, 64, 56, 48, 40, 32];

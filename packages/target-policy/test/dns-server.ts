@@ -2,8 +2,8 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
-import { parseAddress } from '../src/address.ts';
-import { createNameResolver, type NameResolver } from '../src/resolver.ts';
+import { parseAddress } from '../src/addresses/address.ts';
+import { createNameResolver, type NameResolver } from '../src/resolver/resolver.ts';
 
 export type RecordType = 'A' | 'AAAA' | 'PTR';
 

@@ -1,13 +1,16 @@
-/** One metric as it is declared: the instruments, the reference page and the tests of dashboards are made from these. */
+/** Declares one metric; instruments, reference page and dashboard tests are derived from it. */
 export interface MetricDeclaration {
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** As Prometheus knows it, such as `vantage_checks_created_total`; units end the name. */
+  /** Prometheus name, such as `vantage_checks_created_total`; ends with the unit. */
   readonly name: string;
-  /** What it counts, in a sentence. */
+  /** Help text, one sentence. */
   readonly help: string;
-  /** Label → what its values are. All of them come from closed lists or from the operator, never from callers or targets. */
+  /**
+   * Label → description of its values. Values come from closed lists or from the operator, never from clients or
+   * targets, to bound cardinality.
+   */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Upper bounds of a histogram, in the unit of the name. */
+  /** Bucket upper bounds of a histogram, in the unit of the name. */
   readonly buckets?: readonly number[];
 }
 

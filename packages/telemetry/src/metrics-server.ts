@@ -12,18 +12,18 @@ export interface MetricsServer {
 
 export interface MetricsServerOptions {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly metrics: Pick<Metrics<MetricDeclarations>, 'scrape' | 'contentType'>;
-  /** What keeps the process from its work now, in words; empty when nothing does. */
+  /** Reasons for which the process is not ready; empty if it is. */
   readonly missing: () => readonly string[];
 }
 
 /**
- * Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (503 while something is missing). It knows no callers
- * and has no limits: it belongs on a private address.
+ * Serves `/metrics`, `/healthz` (the process responds) and `/readyz` (503 while not ready). It has no authentication
+ * and no rate limit: bind it to a private address.
  *
- * @throws the error of the operating system when the port cannot be had
+ * @throws the operating system's error if the port is unavailable
  */
 export async function serveMetrics({ host, port, metrics, missing }: MetricsServerOptions): Promise<MetricsServer> {
   const answer = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -40,7 +40,7 @@ export async function serveMetrics({ host, port, metrics, missing }: MetricsServ
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
-  // A scraper of its own network, and a person with curl.
+  // Enough for scrapers and a person with curl; bounds memory.
   server.maxConnections = 64;
   server.listen(port, host);
   await once(server, 'listening');

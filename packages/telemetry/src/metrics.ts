@@ -11,24 +11,24 @@ type InstrumentOf<D extends MetricDeclaration> = D['kind'] extends 'counter'
     ? Gauge<LabelsOf<D>>
     : Histogram<LabelsOf<D>>;
 
-/** One instrument of prom-client per declaration, under the same key. */
+/** One prom-client instrument per declaration, under the same key. */
 export type Instruments<D extends MetricDeclarations> = { readonly [Name in keyof D]: InstrumentOf<D[Name]> };
 
 export interface Metrics<D extends MetricDeclarations> {
   readonly instruments: Instruments<D>;
-  /** Runs before each scrape, for what is looked at instead of counted. What it throws is reported and changes nothing else. */
+  /** Registers a callback that samples values before each scrape. Errors are reported and do not fail the scrape. */
   readonly onScrape: (look: () => Promise<void> | void) => void;
-  /** Everything in the text format of Prometheus. */
+  /** All metrics in the Prometheus text format. */
   readonly scrape: () => Promise<string>;
   readonly contentType: string;
 }
 
-/** @param onFault told what a look before a scrape threw */
+/** @param onFault called with an error of an `onScrape` callback */
 export async function openMetrics<const D extends MetricDeclarations>(
   declared: D,
   onFault: (error: unknown) => void,
 ): Promise<Metrics<D>> {
-  // Only a process that is scraped pays for the library.
+  // Loaded on demand: a process without a metrics port does not load the library.
   const prometheus = await import('prom-client');
   const registry = new prometheus.Registry();
   const looks: (() => Promise<void> | void)[] = [];
@@ -53,7 +53,7 @@ export async function openMetrics<const D extends MetricDeclarations>(
   };
 }
 
-/** Brings a counter to counts that somebody else keeps and that only grow. */
+/** Advances a counter to external, monotonic counts. */
 export function followCounts<L extends string>(
   counter: Pick<Counter<L>, 'inc'>,
   label: L,
@@ -68,7 +68,7 @@ export function followCounts<L extends string>(
   };
 }
 
-/** The same for a counter without labels. */
+/** Same as `followCounts`, for a counter without labels. */
 export function followTotal(counter: Pick<Counter, 'inc'>, total: () => number): () => void {
   let seen = 0;
   return () => {

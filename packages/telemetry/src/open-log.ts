@@ -6,11 +6,13 @@ const STANDARD_OUTPUT = 1;
 
 export interface OpenLog {
   readonly log: Logger;
-  /** Lines that could not be written since the start: the disk is full, or nobody reads the pipe. */
+  /** Lines dropped since the start, because the disk is full or the pipe is not read. */
   readonly dropped: () => number;
 }
 
-/** A log on standard output that never blocks the process. Lines that cannot be written are dropped and counted. */
+/**
+ * Opens a log on standard output that never blocks the process; lines that cannot be written are dropped and counted.
+ */
 export function openLog(options: LoggerOptions): OpenLog {
   const output = openTextOutput(STANDARD_OUTPUT, {
     onResumed: (lines) => log.warn(lines, 'log lines were dropped'),

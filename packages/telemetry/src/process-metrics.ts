@@ -1,4 +1,4 @@
-/** Those metrics of every process, which prom-client adds by itself, that dashboards and alerts use. Name → what it is. */
+/** Default metrics of prom-client that dashboards and alerts use. Name → description. */
 export const processMetrics: Readonly<Record<string, string>> = {
   nodejs_eventloop_lag_p99_seconds: 'Gauge. 99th percentile of the lag of the event loop since the last scrape.',
   nodejs_eventloop_lag_mean_seconds: 'Gauge. Mean lag of the event loop since the last scrape.',

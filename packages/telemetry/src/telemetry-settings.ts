@@ -2,7 +2,7 @@ import { boolean, integer, number, oneOf, setting, text, url, type Values } from
 
 import { samplerNames, type TracingConfig } from './tracing.ts';
 
-/** Settings that every process has. The names that begin with OTEL_ are those of the OpenTelemetry specification. */
+/** Settings of every process. `OTEL_*` names follow the OpenTelemetry specification. */
 export const telemetrySettings = {
   metricsPort: setting({
     env: 'METRICS_PORT',
@@ -58,13 +58,14 @@ export const telemetrySettings = {
 
 export type TelemetryConfig = Values<typeof telemetrySettings>;
 
-/** @returns undefined where nothing is to be traced */
+/** @returns undefined if tracing is off */
 export function tracingConfig(config: TelemetryConfig, service: TracingConfig['service']): TracingConfig | undefined {
   const { otelEndpoint, otelTracesEndpoint, otelDisabled, otelServiceName } = config;
   if (otelDisabled || (otelEndpoint === undefined && otelTracesEndpoint === undefined)) return undefined;
   return {
     service: { ...service, name: otelServiceName ?? service.name },
-    // A base address gets the path of the signal; a whole URL is taken as it is (OTLP exporter specification).
+    // A base endpoint is extended by the signal's path; a full traces URL is used unchanged (OTLP exporter
+    // specification).
     url: otelTracesEndpoint ?? `${otelEndpoint!.replace(/\/$/, '')}/v1/traces`,
     sampler: config.otelSampler,
     samplerArgument: config.otelSamplerArgument,

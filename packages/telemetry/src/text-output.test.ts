@@ -42,7 +42,7 @@ describe('lines to a file', () => {
   });
 });
 
-/** A program with this module, whose standard output is a pipe that nobody has read yet. */
+/** Starts a program with this module, whose standard output is an unread pipe. */
 function start(source: string): ChildProcess & { readonly stdout: Readable; readonly stderr: Readable } {
   const module = new URL('text-output.ts', import.meta.url).href;
   const program = `
@@ -67,7 +67,7 @@ describe('lines to a pipe', () => {
     const [said] = (await once(program.stderr, 'data')) as [Buffer];
     const dropped = Number(said.toString());
 
-    // It runs on, and so has told: now the reader comes.
+    // The program has reported progress without a reader; start reading.
     let read = '';
     for await (const chunk of program.stdout) {
       read += String(chunk);

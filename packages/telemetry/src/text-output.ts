@@ -2,45 +2,45 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 
-/** Lines on their way to a file, a pipe or a terminal. A full disk or a reader that stands still costs lines, not time. */
+/** Writes lines to a file, a pipe or a terminal. A full disk or a stalled reader drops lines instead of blocking. */
 export interface TextOutput {
-  /** Waits for no reader and never throws. The line ends with a line feed. */
+  /** Never blocks and never throws. `line` ends with a line feed. */
   readonly write: (line: string) => void;
-  /** Lines that could not be written, since the start. */
+  /** Lines dropped since the start. */
   readonly dropped: () => number;
-  /** Writes what can be written at once; for the end of the process. */
+  /** Writes whatever does not block; call it before the process exits. */
   readonly flushSync: () => void;
 }
 
 export interface DroppedLines {
-  /** Lines since the last such report. */
+  /** Lines dropped since the previous report. */
   readonly dropped: number;
-  /** Error code of the system, such as `ENOSPC`; `EAGAIN` for a reader that did not read. */
+  /** System error code, such as `ENOSPC`; `EAGAIN` for a stalled reader. */
   readonly cause: string;
 }
 
 export interface TextOutputOptions {
-  /** Called after lines were dropped, once lines are written again. */
+  /** Called when writing succeeds again after lines were dropped. */
   readonly onResumed?: (lines: DroppedLines) => void;
 }
 
-/** Bytes that wait: some thousand lines. */
+/** Bound of the buffer: several thousand lines. */
 const MAX_WAITING_BYTES = 1_048_576;
 const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 200;
 const LINE_FEED = 0x0a;
 
 /**
- * Every write is synchronous, to a descriptor that refuses instead of blocking: a write in the hands of another thread
- * could come after those that the end of the process makes.
+ * Uses synchronous writes to a non-blocking descriptor: an asynchronous write in the thread pool could be overtaken by
+ * the final writes of a process that exits.
  */
 export function openTextOutput(descriptor: number, { onResumed }: TextOutputOptions = {}): TextOutput {
   const target = withoutBlocking(descriptor);
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
-  /** The last line written lacks its end. */
+  /** True if the last written line is incomplete. */
   let isTorn = false;
-  /** What waits goes on where the last write stopped. */
+  /** True if the buffer starts within a partially written line. */
   let isContinued = false;
   let retry: NodeJS.Timeout | undefined;
   let retryMs = FIRST_RETRY_MS;
@@ -98,20 +98,17 @@ export function openTextOutput(descriptor: number, { onResumed }: TextOutputOpti
   };
 }
 
-/**
- * The descriptor, or another one for the same, whose writes fail with EAGAIN instead of blocking. Regular files always
- * take what comes, or fail.
- */
+/** Returns a non-blocking descriptor for the same file: writes fail with EAGAIN. Regular files never block. */
 function withoutBlocking(descriptor: number): number {
   const kind = fstatSync(descriptor);
   if (kind.isFIFO() || kind.isSocket()) {
-    // Node puts the descriptor of a socket into non-blocking mode. Nothing is written by way of the socket.
+    // Node sets O_NONBLOCK on a socket's descriptor. The socket object itself is not written to.
     new Socket({ fd: descriptor, readable: false, writable: true }).unref();
     return descriptor;
   }
   if (!isatty(descriptor)) return descriptor;
   try {
-    // Of a terminal in a mode of its own: the shell that started us shares the descriptor.
+    // Reopens the terminal: the parent shell shares the original file description, and O_NONBLOCK would affect it.
     return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
     return descriptor;
@@ -124,7 +121,7 @@ function countLines(bytes: Buffer): number {
   return lines;
 }
 
-/** `error` is the system's code for why not all was written. */
+/** `error`: system error code if not everything was written. */
 function writeWhatFits(descriptor: number, bytes: Buffer): { readonly written: number; readonly error?: string } {
   let written = 0;
   try {

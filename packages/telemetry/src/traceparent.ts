@@ -1,13 +1,13 @@
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Where a span stands in its trace, as `traceparent` says it (W3C Trace Context, version 00). */
+/** Position of a span in its trace: the fields of `traceparent` (W3C Trace Context, version 00). */
 export interface TracePlace {
   readonly traceId: string;
   readonly spanId: string;
   readonly traceFlags: number;
 }
 
-/** True for the one form that is written here; others are ignored, not refused. */
+/** True for the one form that is written here; other values are ignored, not rejected. */
 export function isTraceparent(value: unknown): value is string {
   return typeof value === 'string' && TRACEPARENT.test(value);
 }

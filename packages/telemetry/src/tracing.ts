@@ -12,27 +12,27 @@ export const samplerNames = [
 
 export interface TracingConfig {
   readonly service: { readonly name: string; readonly version: string; readonly instance?: string | undefined };
-  /** Where traces are posted to, whole. */
+  /** Complete URL to which traces are posted. */
   readonly url: string;
   readonly sampler: string;
-  /** 0 to 1. */
+  /** Sampling ratio, 0 to 1. */
   readonly samplerArgument: number;
 }
 
 export interface SpanOptions {
-  /** What the span is to others: it answers a request, adds to a queue, takes from one; something inside otherwise. */
+  /** OpenTelemetry span kind; default: internal. */
   readonly kind?: 'server' | 'producer' | 'consumer' | undefined;
   readonly attributes?: Attributes | undefined;
-  /** The span that this one continues; without it that in which it is started, if there is one. */
+  /** Parent span; default: the active span, if any. */
   readonly traceparent?: string | undefined;
-  /** Milliseconds since the epoch, for a span that began before. */
+  /** Start time in milliseconds since the epoch; default: now. */
   readonly startedAtMs?: number | undefined;
 }
 
 export interface TraceSpan {
-  /** Where it stands, for whoever continues it elsewhere; undefined where nothing is traced. */
+  /** Context to propagate to another process; undefined when nothing is traced. */
   readonly traceparent: string | undefined;
-  /** What runs in it, and all that this leads to, starts its spans below it. */
+  /** Runs a function with this span active; spans started in it become children. */
   readonly run: <T>(run: () => T) => T;
   readonly set: (attributes: Attributes) => void;
   readonly rename: (name: string) => void;
@@ -40,14 +40,14 @@ export interface TraceSpan {
   readonly end: () => void;
 }
 
-/** Traces of this process. Nothing of it is global; who has none is not traced and pays nothing. */
+/** Tracing of this process, without global state: code that is not given a `Tracing` has no overhead. */
 export interface Tracing {
   readonly start: (name: string, options?: SpanOptions) => TraceSpan;
-  /** A span around work that ends when its promise settles; a rejection marks it failed. */
+  /** Runs work in a span that ends when the promise settles; a rejection marks it as failed. */
   readonly around: <T>(name: string, options: SpanOptions, run: (span: TraceSpan) => Promise<T>) => Promise<T>;
-  /** The span in which this is called. */
+  /** Context of the active span. */
   readonly traceparent: () => string | undefined;
-  /** Sends what is left, within four seconds. Never rejects. */
+  /** Flushes pending spans, for at most four seconds. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
@@ -69,10 +69,10 @@ export const noTracing: Tracing = {
 };
 
 const CLOSE_WITHIN_MS = 4_000;
-/** Of a text attribute; a host has at most 253 characters. */
+/** Bound of a text attribute; a host name has at most 253 characters. */
 const LONGEST_TEXT = 300;
 
-/** Loads the OpenTelemetry SDK and starts to export. A collector that is away costs spans, and nothing else. */
+/** Loads the OpenTelemetry SDK and starts exporting. An unreachable collector loses spans and has no other effect. */
 export async function openTracing(config: TracingConfig): Promise<Tracing> {
   const [api, sdk, { OTLPTraceExporter }, { detectResources, envDetector, resourceFromAttributes }] = await Promise.all(
     [

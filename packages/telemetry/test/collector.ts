@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One span as OTLP/HTTP carries it in JSON. */
+/** One span in OTLP/HTTP JSON. */
 export interface ReceivedSpan {
   readonly service: string;
   readonly name: string;
@@ -49,9 +49,9 @@ interface Export {
 }
 
 /**
- * An OpenTelemetry collector for tests: takes traces over HTTP on loopback and keeps them.
+ * OpenTelemetry collector for tests: receives traces over HTTP on loopback and stores them.
  *
- * @param status what it answers
+ * @param status response status
  */
 export async function startCollector(status = 200): Promise<Collector> {
   const received: ReceivedSpan[] = [];

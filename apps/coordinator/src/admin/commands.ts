@@ -31,7 +31,7 @@ export async function runProbeAdmin(
   }
   const { given } = read;
   try {
-    const result = given.command === 'tls' ? makeTls(given, config) : await onRedis(given, config, validators);
+    const result = given.command === 'tls' ? await makeTls(given, config) : await onRedis(given, config, validators);
     return showResult(result, given.json, streams);
   } catch (error) {
     streams.err(`It could not be done: ${Error.isError(error) ? error.message : String(error)}`);
@@ -39,13 +39,16 @@ export async function runProbeAdmin(
   }
 }
 
-function makeTls({ hosts: named, renew }: Given<'tls'>, { agentRedisUrl, tlsFolder }: AdminConfig): AdminResult {
+async function makeTls(
+  { hosts: named, renew }: Given<'tls'>,
+  { agentRedisUrl, tlsFolder }: AdminConfig,
+): Promise<AdminResult> {
   const known = agentRedisUrl === undefined ? [] : parseRedisUrl(agentRedisUrl).endpoints.map(({ host }) => host);
   const wanted = [...new Set([...named, ...known])];
   if (wanted.length === 0 && readCa(tlsFolder) === undefined) {
     throw new Error('No --host says what the certificate of Redis is for, nor does AGENT_REDIS_URL');
   }
-  const { made, hosts, validUntil } = ensureTls(tlsFolder, { hosts: wanted, renew });
+  const { made, hosts, validUntil } = await ensureTls(tlsFolder, { hosts: wanted, renew });
   const until = validUntil.toISOString().slice(0, 10);
   const what = made.length === 0 ? 'Nothing was to be made' : `Made: ${made.join(' and ')}`;
   const said = [`${what} in ${tlsFolder}. The certificate of Redis is for ${hosts.join(', ')} until ${until}.`];

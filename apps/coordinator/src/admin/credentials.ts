@@ -51,7 +51,7 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
   const isVoid = inFile.some((hash) => !known.includes(hash));
   const password = known.length === 0 ? newPassword() : undefined;
   const hashes = password === undefined ? known : [hashPassword(password)];
-  const made = password === undefined ? undefined : environmentFor(place, parts.config, id, password, handover);
+  const made = password === undefined ? undefined : await environmentFor(place, parts.config, id, password, handover);
   const nodes = await writeUser(parts.nodes, id, { on: before?.on ?? true, hashes }, parts);
   if (noneDid(nodes)) {
     place.file?.drop();
@@ -96,7 +96,7 @@ export async function rotatePassword(
   const place = placeFor(handover.envFile, id);
   if (place.taken !== undefined) throw new Error(`${place.taken} is there already`);
   const password = newPassword();
-  const { environment, said, warnings } = environmentFor(place, parts.config, id, password, handover);
+  const { environment, said, warnings } = await environmentFor(place, parts.config, id, password, handover);
   const hashes = [...(manner === 'overlap' ? newest : []), hashPassword(password)];
   const nodes = await writeUser(parts.nodes, id, { ...before, hashes }, parts);
   if (noneDid(nodes)) {
@@ -147,17 +147,23 @@ interface Made {
   readonly warnings: readonly string[];
 }
 
-/** @throws what keeps it from being made; the place is free again then */
-function environmentFor(place: Place, config: AdminConfig, id: string, password: string, handover: Handover): Made {
+/** Rejects with what keeps it from being made; the place is free again then */
+async function environmentFor(
+  place: Place,
+  config: AdminConfig,
+  id: string,
+  password: string,
+  handover: Handover,
+): Promise<Made> {
   try {
-    return environmentOf(config, id, password, handover);
+    return await environmentOf(config, id, password, handover);
   } catch (error) {
     place.file?.drop();
     throw error;
   }
 }
 
-function environmentOf(config: AdminConfig, id: string, password: string, { noCa }: Handover): Made {
+async function environmentOf(config: AdminConfig, id: string, password: string, { noCa }: Handover): Promise<Made> {
   const address = config.agentRedisUrl ?? config.redisUrl;
   // The login in front of the hosts is replaced; one that stands elsewhere, such as that at the Sentinels, would be handed on.
   if (config.agentRedisUrl === undefined && /[?&]\w*password=/i.test(address)) {
@@ -175,7 +181,7 @@ function environmentOf(config: AdminConfig, id: string, password: string, { noCa
     const ca = noCa ? undefined : config.certificates;
     return { environment: agentEnvironment(id, password, address, ca), said: [], warnings: [] };
   }
-  const { ca, made } = ensureTls(config.tlsFolder, { hosts });
+  const { ca, made } = await ensureTls(config.tlsFolder, { hosts });
   const said =
     made.length === 0 ? [] : [`Made in ${config.tlsFolder}: ${made.join(' and ')}. Redis has to read it anew.`];
   return { environment: agentEnvironment(id, password, address, ca), said, warnings: [] };

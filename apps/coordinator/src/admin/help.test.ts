@@ -9,7 +9,7 @@ function run(...args: readonly string[]): {
   readonly stdout: string;
   readonly stderr: string;
 } {
-  const main = join(import.meta.dirname, 'admin-main.ts');
+  const main = join(import.meta.dirname, 'main.ts');
   return spawnSync(process.execPath, ['--conditions=source', main, ...args], { encoding: 'utf8', env: {} });
 }
 

@@ -157,7 +157,7 @@ describe('a stolen agent may not', () => {
 
   it('come in without TLS’s word of who the server is', async () => {
     const { REDIS_URL } = await logins.add('careful');
-    const user = logins.connect({ REDIS_URL, REDIS_CA: foreignCa() });
+    const user = logins.connect({ REDIS_URL, REDIS_CA: await foreignCa() });
 
     await expect(user.time()).rejects.toThrow();
     user.disconnect();
@@ -165,9 +165,9 @@ describe('a stolen agent may not', () => {
 });
 
 /** The CA of another operator. */
-function foreignCa(): string {
+async function foreignCa(): Promise<string> {
   const other = mkdtempSync(join(tmpdir(), 'vantage-other-ca-'));
-  const { ca } = ensureTls(other, { hosts: ['127.0.0.1'] });
+  const { ca } = await ensureTls(other, { hosts: ['127.0.0.1'] });
   rmSync(other, { recursive: true });
   return ca.replaceAll(/-----[^-]+-----|\s/g, '');
 }

@@ -3,7 +3,7 @@ import { createClient, ProblemError, type Client, type WatchOptions } from '@van
 
 import { asCurl, asMarkdown } from './copies.ts';
 import { codeWords, columnsOf } from './columns.ts';
-import { sortRows } from './sort-rows.ts';
+import { sortRows } from '../table/sort-rows.ts';
 import { followCheck, type ShownCheck } from './use-check.ts';
 
 const check: ShownCheck = {

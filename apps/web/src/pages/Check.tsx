@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { CopyBar } from '../check/CopyBar.tsx';
 import { columnsOf } from '../check/columns.ts';
-import { ProbeTable } from '../check/ProbeTable.tsx';
+import { ProbeTable } from '../table/ProbeTable.tsx';
 import { TroubleNote } from '../check/TroubleNote.tsx';
 import { useCheck, type Result, type ShownCheck, type Trouble } from '../check/use-check.ts';
 import { useSummary } from '../check/use-summary.ts';

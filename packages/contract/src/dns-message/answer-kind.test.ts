@@ -13,7 +13,7 @@ interface Given extends Partial<Omit<AnswerToClassify, 'answers' | 'authority' |
   readonly authority?: readonly string[];
 }
 
-/** To the question www.zone.example. A, of a resolver that resolves. */
+/** Classifies an answer to the question `www.zone.example. A`, by default from a recursive resolver. */
 function classify({ flags = 'qr rd ra', answers = [], authority = [], ...given }: Given) {
   return classifyAnswer({
     ...{ queryName: 'www.zone.example.', recordType: 'A', recursionDesired: true, rcode: 'NOERROR' },

@@ -1,6 +1,6 @@
 import { isWithin, renamed, sameName } from './names.ts';
 
-/** Every kind of answer, with the sentence that documents it. The list is closed. */
+/** All answer kinds with their documentation; a closed list. */
 export const answerKinds = {
   answer: 'records of the type asked for, at the name or where its aliases lead',
   alias: 'aliases that lead to a name of which the answer says nothing',
@@ -20,42 +20,42 @@ export const answerKinds = {
 export type AnswerKind = keyof typeof answerKinds;
 
 export interface AnswerRecord {
-  /** Fully qualified, presentation form; so is `data` where it is a name. */
+  /** Fully qualified, in presentation form; so is `data` if it is a name. */
   readonly name: string;
   readonly type: string;
   readonly data: string;
 }
 
 export interface AnswerToClassify {
-  /** The name that was asked for, fully qualified, in presentation form. */
+  /** The queried name, fully qualified, in presentation form. */
   readonly queryName: string;
   readonly recordType: string;
-  /** True where the server was asked to resolve. */
+  /** True if the query had RD set. */
   readonly recursionDesired: boolean;
   readonly rcode: string;
   readonly flags: readonly string[];
   readonly answers: readonly AnswerRecord[];
   readonly authority: readonly AnswerRecord[];
-  /** The codes of the extended errors (RFC 8914) of the answer. */
+  /** Codes of the extended errors (RFC 8914) of the answer. */
   readonly extendedErrors?: readonly number[] | undefined;
-  /** The zone that the server was asked for, where it is known: a referral then leads below it. */
+  /** The zone of the queried server, if known: a referral then points below it. */
   readonly zone?: string | undefined;
 }
 
 export interface ClassifiedAnswer {
   readonly kind: AnswerKind;
-  /** The last name that the aliases lead to; null for a name that is no alias. */
+  /** Last name of the alias chain; null if the name is no alias. */
   readonly canonicalName: string | null;
-  /** The zone whose name servers the answer gives in place of records; null where it gives none. */
+  /** Zone that the answer refers to; null if it is no referral. */
   readonly referral: string | null;
 }
 
 /**
- * What an answer says about the question. Only records of the name that was asked for and of the names that its aliases
- * lead to count (RFC 2181 section 5.4.1, RFC 5452 section 6). NODATA is told from a referral by RFC 2308 section 2.2: an
- * SOA record in the authority section, or no NS records there. An empty answer without SOA is NODATA if the server has
- * authority (AA) or was asked to resolve and does so (RD and RA); else it proves nothing. Neither does one whose SOA is of
- * a zone that the name is not in. NXDOMAIN is judged alike, and NS records make no referral of it (section 2.1).
+ * Classifies an answer. Only records of the queried name and of its alias chain count (RFC 2181 section 5.4.1, RFC 5452
+ * section 6). RFC 2308 section 2.2 separates NODATA from a referral: an SOA in the authority section, or no NS records
+ * there. An empty answer without an SOA is NODATA only if the server is authoritative (AA) or resolves recursively (RD
+ * and RA), and if any SOA is of an enclosing zone. The same holds for NXDOMAIN, which NS records do not turn into a
+ * referral (section 2.1).
  */
 export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
   const { name, isAlias, isLoop } = followAliases(answer);
@@ -67,7 +67,7 @@ export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
   };
   if (answer.rcode === 'NXDOMAIN') return classified(isProved(answer, name) ? 'nxdomain' : 'lame');
   if (answer.rcode !== 'NOERROR') return classified('error');
-  // RFC 2181 section 9: whatever such an answer holds may be a part of it.
+  // RFC 2181 section 9: a truncated answer may hold any part of the records.
   if (answer.flags.includes('tc')) return classified('truncated');
   if (isLoop) return classified('loop');
   if (answer.answers.some((record) => record.type === answer.recordType && sameName(record.name, name)))
@@ -81,20 +81,20 @@ export function classifyAnswer(answer: AnswerToClassify): ClassifiedAnswer {
 /** Forged Answer, Blocked, Censored, Filtered, Prohibited (RFC 8914 section 4). */
 const filterErrors: ReadonlySet<number> = new Set([4, 15, 16, 17, 18]);
 
-/** True for an extended error by which a resolver says that the answer is one of its own making. */
+/** True for an extended error that marks an answer as made by a filter. */
 export function isFilterError(code: number): boolean {
   return filterErrors.has(code);
 }
 
 const emptyKinds: ReadonlySet<AnswerKind> = new Set(['nodata', 'nxdomain', 'alias', 'lame']);
 
-/** True where a kind without records is told of an answer that a filter made. Who is refused was not filtered, but denied. */
+/** True if a kind without records results from a filter. REFUSED is a denial, not a filtered answer. */
 export function isHeldBack(kind: AnswerKind, rcode: string, extendedErrors: readonly number[] = []): boolean {
   const isEmpty = emptyKinds.has(kind) || (kind === 'error' && rcode === 'SERVFAIL');
   return isEmpty && extendedErrors.some(isFilterError);
 }
 
-/** More aliases than these are followed by no resolver. */
+/** No known resolver follows a longer alias chain. */
 const MAX_ALIASES = 32;
 
 interface Followed {
@@ -132,22 +132,28 @@ function isNodata(answer: AnswerToClassify, name: string, isAlias: boolean): boo
   const hasSoa = authority.some(({ type }) => type === 'SOA');
   if (hasSoa) return isProved(answer, name);
   const nameServers = authority.filter((record) => record.type === 'NS');
-  // With the zone known: its own servers in an answer with authority are no referral.
+  // NS records of the queried zone itself in an authoritative answer are no referral.
   const isOwnZone = ({ name: owner }: AnswerRecord): boolean =>
     answer.zone !== undefined && sameName(owner, answer.zone);
   if (nameServers.length > 0 && !(flags.includes('aa') && nameServers.every(isOwnZone))) return false;
-  // Authority is about the name asked for (RFC 1035 section 4.1.1), and not every resolver follows an alias to its end.
+  // Authority covers the queried name only (RFC 1035 section 4.1.1), and some resolvers do not follow an alias to its
+  // end.
   return !isAlias && isProved(answer, name);
 }
 
-/** True where a server that can know says that there is nothing: with the SOA of a zone of the name, or without any. */
+/**
+ * True if absence is proved: by an SOA of an enclosing zone, or by an authoritative or recursive server without any
+ * SOA.
+ */
 function isProved({ authority, flags, recursionDesired }: AnswerToClassify, name: string): boolean {
   const zones = authority.filter(({ type }) => type === 'SOA').map((record) => record.name);
   if (zones.length > 0) return zones.some((zone) => isWithin(name, zone));
   return flags.includes('aa') || (recursionDesired && flags.includes('ra'));
 }
 
-/** The zone of the NS records in the authority section: on the way to the name, and below the zone asked where it is known. */
+/**
+ * Zone of the NS records in the authority section, if it encloses the name and is below the queried zone (when known).
+ */
 function referralOf({ authority, zone }: AnswerToClassify, name: string): string | null {
   const owner = authority.find(({ type }) => type === 'NS')?.name;
   if (owner === undefined || !isWithin(name, owner)) return null;

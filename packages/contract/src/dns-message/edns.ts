@@ -6,25 +6,25 @@ const OPTION_EXTENDED_ERROR = 15;
 export interface ExtendedError {
   /** RFC 8914 section 5.2. */
   readonly code: number;
-  /** What the resolver says besides; raw, from outside. */
+  /** EXTRA-TEXT; untrusted and unescaped. */
   readonly text: string;
 }
 
-/** What an OPT record says: RFC 6891 section 6.1. */
+/** Contents of an OPT record: RFC 6891 section 6.1. */
 export interface Edns {
   readonly version: number;
   readonly udpBytes: number;
   readonly dnssecOk: boolean;
-  /** The upper eight bits of the rcode. */
+  /** Upper eight bits of the extended rcode. */
   readonly upperRcode: number;
-  /** RFC 5001: opaque octets; `null` where the option is missing. */
+  /** RFC 5001: opaque octets; `null` without the option. */
   readonly nsid: Uint8Array | null;
   readonly extendedErrors: readonly ExtendedError[];
 }
 
 /**
- * @param classCode the record's class field, which holds the sender's UDP payload size
- * @param ttl the record's TTL field, which holds upper rcode, version and flags
+ * @param classCode class field of the record: the sender's UDP payload size
+ * @param ttl TTL field of the record: upper rcode bits, version and flags
  * @throws MessageFormatError
  */
 export function decodeEdns(classCode: number, ttl: number, data: Reader): Edns {

@@ -1,4 +1,4 @@
-/** A message that breaks the format of RFC 1035 or of the record's own RFC. The only thing that decoding throws. */
+/** A message that violates RFC 1035 or the RFC of a record type. Decoding throws nothing else. */
 export class MessageFormatError extends Error {
   override readonly name = 'MessageFormatError';
 }

@@ -9,7 +9,8 @@ export {
 export type { Edns } from './edns.ts';
 export { MessageFormatError } from './format-error.ts';
 export { isAnswerTo } from './is-answer-to.ts';
-export { dnsFlags, encodeQuery, readMessage, type DnsRecord, type Message, type Query } from './message.ts';
+export { dnsFlags, encodeQuery, readMessage, type Message, type Query } from './message.ts';
+export type { DnsRecord } from './record.ts';
 export { decodeName, encodeName, reverseName } from './name.ts';
 export { isWithin, renamed, sameName } from './names.ts';
 export { extendedErrorName, rcodeFailure, rcodeName } from './rcodes.ts';

@@ -1,8 +1,8 @@
 const HEADER_BYTES = 12;
 
 /**
- * True for an answer to exactly this query: a response with its id and its question, in any case of letters (RFC 5452
- * section 9.1). A server that could not read the question may leave it out of an answer that has nothing but an rcode.
+ * True for a response with the query's id and question, compared without case (RFC 5452 section 9.1). A server that
+ * could not parse the question may omit it from an answer that has only an rcode.
  */
 export function isAnswerTo(bytes: Uint8Array, query: Uint8Array, nameBytes: number): boolean {
   if (bytes.length < HEADER_BYTES || bytes[0] !== query[0] || bytes[1] !== query[1]) return false;
@@ -22,7 +22,7 @@ export function isAnswerTo(bytes: Uint8Array, query: Uint8Array, nameBytes: numb
   return true;
 }
 
-/** RFC 4343: only ASCII letters have case. Length octets of labels are below the letters. */
+/** RFC 4343: only ASCII letters have case. Length octets of labels (at most 63) are below the letters. */
 function lowerCase(octet: number): number {
   return octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet;
 }

@@ -1,6 +1,7 @@
 import type { Edns } from './edns.ts';
 import { encodeName } from './name.ts';
 import { createReader } from './reader.ts';
+import type { DnsRecord, Question } from './record.ts';
 import { newSectionState, readQuestions, readSection, type Presentation } from './sections.ts';
 
 /** RFC 1035 section 4.1.1, RFC 4035 section 3. */
@@ -8,13 +9,13 @@ const flagBits = { qr: 0x80_00, aa: 0x04_00, tc: 0x02_00, rd: 0x01_00, ra: 0x00_
 
 export type DnsFlag = keyof typeof flagBits;
 
-/** In the order of the header, which is `dig`'s. */
+/** In header order, which is also the order of `dig`. */
 export const dnsFlags = Object.keys(flagBits) as [DnsFlag, ...DnsFlag[]];
 
 const CLASS_IN = 1;
 const TYPE_OPT = 41;
 
-/** UDP payload that fits every path without fragments (DNS Flag Day 2020; RFC 9715 section 3). */
+/** UDP payload that avoids fragmentation on every path (DNS Flag Day 2020; RFC 9715 section 3). */
 export const EDNS_UDP_BYTES = 1232;
 
 export interface Query {
@@ -24,52 +25,36 @@ export interface Query {
   readonly recordType: { readonly code: number; readonly name: string };
   readonly recursionDesired: boolean;
   readonly checkingDisabled: boolean;
-  /** The AD bit of a query asks for the resolver's verdict (RFC 6840 section 5.7). True without it. */
+  /** The AD bit of a query requests the resolver's validation status (RFC 6840 section 5.7). Default: true. */
   readonly authenticData?: boolean;
-  /** `null`: no OPT record at all. */
+  /** `null`: no OPT record. */
   readonly edns: { readonly dnssecOk: boolean; readonly nsid: boolean } | null;
-}
-
-export interface DnsRecord {
-  /** Fully qualified, presentation form. */
-  readonly name: string;
-  readonly type: string;
-  /** Seconds. */
-  readonly ttl: number;
-  /** Presentation form. */
-  readonly data: string;
-}
-
-export interface Question {
-  readonly name: string;
-  readonly typeCode: number;
-  readonly classCode: number;
 }
 
 export interface Message {
   readonly id: number;
   readonly opcode: number;
   readonly flags: readonly DnsFlag[];
-  /** With the upper bits that EDNS adds (RFC 6891 section 6.1.3). */
+  /** Includes the upper bits from EDNS (RFC 6891 section 6.1.3). */
   readonly rcode: number;
   readonly questions: readonly Question[];
   readonly answers: readonly DnsRecord[];
   readonly authority: readonly DnsRecord[];
-  /** Without the OPT record, which is `edns`. */
+  /** Excludes the OPT record, which is `edns`. */
   readonly additional: readonly DnsRecord[];
   readonly edns: Edns | null;
-  /** Records that were not read because there are too many. */
+  /** Number of records not read because of the record limit. */
   readonly omitted: number;
-  /** What first broke the format; what stands before it was read, and the records behind it if they could be found. */
+  /** First format violation. Records before it are read, and those after it if their bounds are known. */
   readonly formatError: string | null;
-  /** Octets behind the last record. */
+  /** Octets after the last record. */
   readonly trailingBytes: number;
 }
 
 /**
- * One question of class IN.
+ * Encodes a query with one question of class IN.
  *
- * @throws RangeError for a name that cannot be written
+ * @throws RangeError for a name that cannot be encoded
  */
 export function encodeQuery(query: Query): Uint8Array {
   const flags =
@@ -82,11 +67,11 @@ export function encodeQuery(query: Query): Uint8Array {
 }
 
 /**
- * Reads as much of a message as can be read. A record whose data breaks the format of its type is there in the form of
- * RFC 3597; a record whose bounds cannot be told ends the reading.
+ * Decodes as much of a message as possible. A record whose data violates its type's format appears in the form of RFC
+ * 3597; a record without determinable bounds ends decoding.
  *
- * @param presentation which types have a name, and a format of their data
- * @throws MessageFormatError where even the header is cut off
+ * @param presentation type mnemonics and data formats
+ * @throws MessageFormatError if the header itself is truncated
  */
 export function readMessage(bytes: Uint8Array, presentation: Presentation): Message {
   const reader = createReader(bytes);
@@ -115,7 +100,7 @@ export function readMessage(bytes: Uint8Array, presentation: Presentation): Mess
 }
 
 function optRecord(edns: { readonly dnssecOk: boolean; readonly nsid: boolean }): number[] {
-  // RFC 5001 section 2.1: the question's NSID option is empty.
+  // RFC 5001 section 2.1: the NSID option of a query is empty.
   const options = edns.nsid ? [...u16(3), ...u16(0)] : [];
   return [
     0,

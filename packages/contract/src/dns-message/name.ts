@@ -1,15 +1,15 @@
 import { MessageFormatError } from './format-error.ts';
 
-/** RFC 1035 section 2.3.4: octets of a name on the wire, its length bytes and the root's included. */
+/** RFC 1035 section 2.3.4: maximum octets of a name on the wire, including length octets and the root. */
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 
 /**
- * Reads a name at `offset`. A compression pointer must lead to before the place where the name, or the part that the
- * last pointer led to, began: so each name ends, whatever the bytes are (RFC 9267 section 2).
+ * Decodes a name at `offset`. Each compression pointer must point before the start of the current part, which
+ * guarantees termination for any input (RFC 9267 section 2).
  *
  * @param end bound for the part before the first pointer
- * @returns the fully qualified name in presentation form and the offset behind it
+ * @returns the fully qualified name in presentation form and the offset after it
  * @throws MessageFormatError
  */
 export function decodeName(
@@ -47,10 +47,10 @@ export function decodeName(
 }
 
 /**
- * Writes a name without compression. Takes the forms of RFC 1035 section 5.1: `\DDD` and `\X` stand for one octet.
+ * Encodes a name without compression. Accepts the escapes of RFC 1035 section 5.1, `\DDD` and `\X`.
  *
  * @param text with or without the final dot; `.` and `''` are the root
- * @throws RangeError for an empty or too long label, a name of more than 255 octets, or what is not ASCII
+ * @throws RangeError for an empty or overlong label, a name of more than 255 octets, or non-ASCII characters
  */
 export function encodeName(text: string): Uint8Array {
   const bytes: number[] = [];
@@ -64,9 +64,9 @@ export function encodeName(text: string): Uint8Array {
 }
 
 /**
- * The name under which the PTR records of an address are: RFC 1035 section 3.5, RFC 3596 section 2.5.
+ * Owner name of an address's PTR records: RFC 1035 section 3.5, RFC 3596 section 2.5.
  *
- * @param address its 4 or 16 octets
+ * @param address 4 or 16 octets
  */
 export function reverseName(address: Uint8Array): string {
   const bytes = [...address].toReversed();
@@ -74,7 +74,7 @@ export function reverseName(address: Uint8Array): string {
   return `${bytes.map((byte) => `${(byte & 0x0f).toString(16)}.${(byte >> 4).toString(16)}`).join('.')}.ip6.arpa.`;
 }
 
-/** As `dig` writes labels: the characters that mean something in a zone file get a backslash, unprintable ones `\DDD`. */
+/** Escapes a label like `dig`: characters with a meaning in zone files get a backslash, unprintable ones `\DDD`. */
 function escapeLabel(label: Uint8Array): string {
   let text = '';
   for (const byte of label) {

@@ -1,11 +1,11 @@
-/** Names in presentation form, fully qualified, as `codec/name.ts` writes them. */
+/** Names are in presentation form and fully qualified, as `name.ts` decodes them. */
 
-/** The same name whatever the case of its ASCII letters (RFC 4343). */
+/** Compares names; the case of ASCII letters is ignored (RFC 4343). */
 export function sameName(left: string, right: string): boolean {
   return lowerCase(left) === lowerCase(right);
 }
 
-/** True where `name` is `zone` or lies below it. */
+/** True if `name` is `zone` or below it. */
 export function isWithin(name: string, zone: string): boolean {
   const [inner, outer] = [lowerCase(name), lowerCase(zone)];
   if (outer === '.' || inner === outer) return true;
@@ -13,9 +13,9 @@ export function isWithin(name: string, zone: string): boolean {
 }
 
 /**
- * The name that a DNAME record makes of one below its owner (RFC 6672 section 2.2).
+ * Applies a DNAME record to a name below its owner (RFC 6672 section 2.2).
  *
- * @returns `undefined` where the name does not lie below the owner
+ * @returns undefined if the name is not below the owner
  */
 export function renamed(name: string, owner: string, target: string): string | undefined {
   if (sameName(name, owner) || !isWithin(name, owner)) return undefined;
@@ -24,7 +24,7 @@ export function renamed(name: string, owner: string, target: string): string | u
   return target === '.' ? prefix : `${prefix}${target}`;
 }
 
-/** True for a dot that belongs to a label: an odd number of backslashes stands before it (RFC 1035 section 5.1). */
+/** True for a dot inside a label: an odd number of backslashes precedes it (RFC 1035 section 5.1). */
 function isEscaped(name: string, dot: number): boolean {
   let first = dot;
   while (name[first - 1] === '\\') first--;

@@ -1,6 +1,6 @@
 import type { Failure } from '../failure.ts';
 
-/** RFC 6895 section 2.3 and the registry it began. */
+/** RFC 6895 section 2.3 and its IANA registry. */
 const rcodeNames: Readonly<Record<number, string>> = {
   0: 'NOERROR',
   1: 'FORMERR',
@@ -38,9 +38,9 @@ export function rcodeName(rcode: number): string {
 }
 
 /**
- * What an rcode other than NOERROR means for the check.
+ * Failure code for an rcode other than NOERROR.
  *
- * @param alias the name that the aliases of the one asked for lead to: NXDOMAIN is about that one (RFC 6604)
+ * @param alias end of the queried name's alias chain: NXDOMAIN is about that name (RFC 6604)
  */
 export function rcodeFailure(rcode: number, alias: string | null = null): Failure {
   const missing =
@@ -51,7 +51,7 @@ export function rcodeFailure(rcode: number, alias: string | null = null): Failur
   return { code: codeByRcode[rcode] ?? 'dns_error', phase: 'response', source: 'resolver', message };
 }
 
-/** RFC 8914 section 5.2 and the registry it began. */
+/** RFC 8914 section 5.2 and its IANA registry. */
 const extendedErrorNames: readonly string[] = [
   'Other',
   'Unsupported DNSKEY Algorithm',

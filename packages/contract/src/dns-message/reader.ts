@@ -1,7 +1,7 @@
 import { MessageFormatError } from './format-error.ts';
 import { decodeName } from './name.ts';
 
-/** A bounded cursor over a message. Every read past the bound throws `MessageFormatError`. */
+/** A bounded cursor over a message. Reads beyond the bound throw `MessageFormatError`. */
 export interface Reader {
   readonly offset: () => number;
   readonly remaining: () => number;
@@ -10,18 +10,18 @@ export interface Reader {
   readonly u32: () => number;
   readonly take: (length: number) => Uint8Array;
   readonly rest: () => Uint8Array;
-  /** A character-string of RFC 1035 section 3.3: one length byte, then so many bytes. */
+  /** A character-string of RFC 1035 section 3.3: a length octet and that many octets. */
   readonly characterString: () => Uint8Array;
   /** A domain name in presentation form, fully qualified. */
   readonly name: () => string;
-  /** A cursor over the next `length` bytes, which this one skips. */
+  /** Returns a cursor over the next `length` bytes and skips them. */
   readonly slice: (length: number) => Reader;
-  /** Another cursor over the bytes that are left to this one. */
+  /** Returns a second cursor over the remaining bytes. */
   readonly again: () => Reader;
 }
 
 /**
- * @param message the whole message: compression pointers count from its first byte
+ * @param message the whole message: compression pointers are offsets into it
  * @param start first byte of the cursor
  * @param end bound of the cursor, exclusive
  */

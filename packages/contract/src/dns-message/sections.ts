@@ -1,39 +1,39 @@
 import { decodeEdns, type Edns } from './edns.ts';
 import { MessageFormatError } from './format-error.ts';
-import type { DnsRecord, Question } from './message.ts';
+import type { DnsRecord, Question } from './record.ts';
 import type { Reader } from './reader.ts';
 
 const TYPE_OPT = 41;
 const CLASS_IN = 1;
 const CLASS_ANY = 255;
 
-/** Records whose data is read; of what comes behind them only the bounds are checked. */
+/** Limit of decoded records; for later ones only the bounds are checked. */
 const MAX_READ_RECORDS = 100;
 
-/** How records are written. */
+/** Type mnemonics and data formats. */
 export interface Presentation {
   /** The mnemonic of a type's code, or `TYPE<n>`. */
   readonly typeName: (typeCode: number) => string;
   /**
-   * The data of one record in presentation format.
+   * Formats the data of one record.
    *
-   * @throws MessageFormatError where the data breaks the format of its type, or leaves octets over
+   * @throws MessageFormatError if the data violates the format of its type or is not fully consumed
    */
   readonly data: (typeCode: number, classCode: number, data: Reader) => string;
-  /** The data of a record that broke the format, in the form of RFC 3597 section 5. */
+  /** Formats malformed data in the form of RFC 3597 section 5. */
   readonly unknown: (data: Reader) => string;
 }
 
-/** What the sections of one message have in common while they are read. */
+/** Decoding state shared by the sections of a message. */
 export interface SectionState {
   readonly presentation: Presentation;
   read: number;
-  /** Records that were not read because there are too many. */
+  /** Number of records not read because of the record limit. */
   omitted: number;
   edns: Edns | null;
-  /** The first breach of the format. */
+  /** First format violation. */
   formatError: string | null;
-  /** True where the next record cannot be found. */
+  /** True if the bounds of the next record are unknown. */
   isCutOff: boolean;
 }
 
@@ -49,7 +49,7 @@ export function readQuestions(reader: Reader, count: number, state: SectionState
   return questions;
 }
 
-/** The records of a section; the OPT record goes into the state. */
+/** Decodes the records of a section; the OPT record is stored in the state. */
 export function readSection(reader: Reader, count: number, state: SectionState): DnsRecord[] {
   const records: DnsRecord[] = [];
   const { presentation } = state;
@@ -61,7 +61,7 @@ export function readSection(reader: Reader, count: number, state: SectionState):
     const data = reader.slice(reader.u16());
     if (typeCode === TYPE_OPT) {
       unlessMalformed(state, () => {
-        // RFC 6891 section 6.1.1: one at most, and its owner is the root.
+        // RFC 6891 section 6.1.1: at most one OPT record, owned by the root.
         if (state.edns !== null || name !== '.') throw new MessageFormatError('an OPT record is out of place');
         state.edns = decodeEdns(classCode, ttl, data);
       });
@@ -71,7 +71,7 @@ export function readSection(reader: Reader, count: number, state: SectionState):
       state.read++;
       const raw = data.again();
       const text = unlessMalformed(state, () => {
-        // ANY is that of transaction signatures (RFC 2931 section 3, RFC 8945 section 4.2).
+        // Transaction signatures have class ANY (RFC 2931 section 3, RFC 8945 section 4.2).
         if (classCode !== CLASS_IN && classCode !== CLASS_ANY)
           throw new MessageFormatError('a record is not of class IN');
         return presentation.data(typeCode, classCode, data);
@@ -82,7 +82,7 @@ export function readSection(reader: Reader, count: number, state: SectionState):
   return records;
 }
 
-/** Reads so many items, or up to one whose end cannot be told. */
+/** Reads up to `count` items; stops at one without determinable bounds. */
 function readEach(count: number, state: SectionState, next: () => void): void {
   for (let at = 0; at < count && !state.isCutOff; at++) {
     const isRead = unlessMalformed(state, () => {
@@ -93,7 +93,7 @@ function readEach(count: number, state: SectionState, next: () => void): void {
   }
 }
 
-/** @returns `undefined`, and the breach in the state, where the format was broken */
+/** @returns undefined after a format violation, which is stored in the state */
 function unlessMalformed<T>(state: SectionState, read: () => T): T | undefined {
   try {
     return read();

@@ -5,12 +5,12 @@ import type { Browser, Page } from 'puppeteer';
 
 import { errorText } from './error-text.ts';
 import { browserFailed, navigationFailure, pageFailed, tooSlow } from './failures.ts';
-import { VIEWPORT } from './flags.ts';
-import { launchBrowser, type LaunchOptions, type RunningBrowser } from './launch.ts';
-import { loadPage, WARM_UP } from './load.ts';
-import { NAMESPACE_PROXY_PORT } from './namespace.ts';
-import { startProxy, type FilteringProxy, type OwnPages } from './proxy.ts';
-import type { ChargeBytes, ProxyLimits } from './proxy-ledger.ts';
+import { VIEWPORT } from './process/flags.ts';
+import { launchBrowser, type LaunchOptions, type RunningBrowser } from './process/launch.ts';
+import { loadPage, WARM_UP } from './page/load.ts';
+import { NAMESPACE_PROXY_PORT } from './process/namespace.ts';
+import { startProxy, type FilteringProxy, type OwnPages } from './proxy/proxy.ts';
+import type { ChargeBytes, ProxyLimits } from './proxy/proxy-ledger.ts';
 
 export interface PictureRequest {
   readonly url: URL;

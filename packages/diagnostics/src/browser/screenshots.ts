@@ -4,12 +4,12 @@ import type { Admit, Failure } from '@vantage/contract';
 
 import { errorText } from './error-text.ts';
 import { browserFailed, tooSlow } from './failures.ts';
-import { isExecutable } from './find-browser.ts';
-import { canMakeNamespace, type Identity } from './namespace.ts';
+import { isExecutable } from './process/find-browser.ts';
+import { canMakeNamespace, type Identity } from './process/namespace.ts';
 import { takePicture, type Picture, type PictureOptions } from './picture.ts';
-import { defaultProxyLimits, type ChargeBytes, type ProxyLimits } from './proxy-ledger.ts';
-import { runSelfTest } from './self-test.ts';
-import { removeOrphans, thisProcess } from './temp-folder.ts';
+import { defaultProxyLimits, type ChargeBytes, type ProxyLimits } from './proxy/proxy-ledger.ts';
+import { runSelfTest } from './isolation/self-test.ts';
+import { removeOrphans, thisProcess } from './process/temp-folder.ts';
 import { turns } from './turns.ts';
 
 export interface ScreenshotsOptions {

@@ -1,7 +1,6 @@
 import type { Failure, Target } from '@vantage/contract';
 
-import { classifyError } from '../classify.ts';
-import type { DiagnosticContext } from '../diagnostic.ts';
+import { classifyError } from '../shared/classify-error.ts';
 import type { Clock, PacketSocket, PacketSocketOptions, PacketSockets } from './packet-socket.ts';
 import { isPacketProcessLost, isPrivilegeError, privilegeText } from './privilege.ts';
 
@@ -51,11 +50,19 @@ export async function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal):
   }
 }
 
+/** Which addresses of hops and ICMP senders a caller may see. */
+export interface ShownAddresses {
+  /** True where the operator lets callers see private addresses of hops and ICMP senders. */
+  readonly showPrivateAddresses: boolean;
+  /** True for an address that the policy would not let a caller measure: it is masked in results. */
+  readonly isPrivateAddress: (address: string) => boolean;
+}
+
 /** The address of a hop or an ICMP sender as a caller may see it: null where it is private and the operator hides those. */
 export function shownAddress(
   address: string,
   target: Target,
-  { showPrivateAddresses, isPrivateAddress }: Pick<DiagnosticContext, 'showPrivateAddresses' | 'isPrivateAddress'>,
+  { showPrivateAddresses, isPrivateAddress }: ShownAddresses,
 ): string | null {
   const isHidden = !showPrivateAddresses && address !== target.address && isPrivateAddress(address);
   return isHidden ? null : address;

@@ -6,8 +6,8 @@ import { escapeText } from '@vantage/contract';
 
 import { awakeTimer } from './awake-clock.ts';
 import { errnoError, errnoOf } from './errno.ts';
-import { frame, frameReader } from './frames.ts';
-import { decodeAnswer, encodeRequest, type Answer, type Request } from './messages.ts';
+import { frame, frameReader } from './channel/frames.ts';
+import { decodeAnswer, encodeRequest, type Answer, type Request } from './channel/messages.ts';
 import { PACKET_PROCESS_LOST } from './privilege.ts';
 
 /** How the packet process is started, so that it alone can hold CAP_NET_RAW. */
@@ -115,7 +115,7 @@ function loadFailure(code: string, reason: string): string {
 
 function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid }: PacketProcessOptions): ChildProcess {
   // Sources run from `.ts`, images from the built `.js`.
-  const file = `packet-process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`;
+  const file = `process/packet-process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`;
   const program = fileURLToPath(new URL(file, import.meta.url));
   const [command, ...words] = [...commandPrefix, execPath, program];
   return spawn(command, words, {

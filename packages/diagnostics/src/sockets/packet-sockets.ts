@@ -4,7 +4,7 @@ import type { Family } from '@vantage/contract';
 
 import { errnoError } from './errno.ts';
 import { freeIdentifier, identifierKey } from './identifiers.ts';
-import { PARTIAL_RECALL, type Answer, type Request } from './messages.ts';
+import { PARTIAL_RECALL, type Answer, type Request } from './channel/messages.ts';
 import { startPacketChild, type PacketChild, type PacketProcessOptions } from './packet-child.ts';
 import {
   MAX_PACKET_BYTES,

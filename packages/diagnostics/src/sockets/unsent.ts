@@ -1,6 +1,6 @@
 import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 
-import { classifyError } from '../classify.ts';
+import { classifyError } from '../shared/classify-error.ts';
 
 /** What keeps a packet from leaving the probe says nothing of the target, nor of the network behind the probe. */
 const ofProbe: Readonly<Partial<Record<FailureCode, string>>> = {

@@ -14,7 +14,7 @@ import {
   type ChromiumOpinion,
   type SecondOpinions,
 } from '../../test/second-opinions.ts';
-import { createTrustStore, type TrustStore } from './trust-store.ts';
+import { createTrustStore, type TrustStore } from './certificate/trust-store.ts';
 
 const isCi = process.env['CI'] !== undefined;
 const tools = opensslVersion() === null || curlVersion() === null ? 'openssl and curl are needed' : null;

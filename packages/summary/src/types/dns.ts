@@ -6,7 +6,7 @@ import { groupsOf } from '../groups.ts';
 import { reasonOf } from '../reasons.ts';
 import { groupBy, type Report, type ResultOf } from '../report.ts';
 import { naming, shown, tally } from '../words.ts';
-import { dataOf, dnsReason, filterOf, isUnanswered, kindOf, readAnswer } from './dns-answer.ts';
+import { dataOf, dnsReason, filterOf, isUnanswered, kindOf, readAnswer } from '../dns-answer.ts';
 
 type DnsReport = Report<ResultOf<'dns'>>;
 

@@ -30,8 +30,8 @@ function openssl(...args: readonly string[]): string {
 }
 
 describe('the certificates of the agents’ Redis', () => {
-  it('are good to OpenSSL at its strictest, for every host and for no other', () => {
-    ensureTls(folder, { hosts });
+  it('are good to OpenSSL at its strictest, for every host and for no other', async () => {
+    await ensureTls(folder, { hosts });
 
     expect(openssl('-verify_hostname', 'redis.example.net')).toContain('OK');
     for (const address of hosts.slice(1)) expect(openssl('-verify_ip', address)).toContain('OK');
@@ -40,18 +40,18 @@ describe('the certificates of the agents’ Redis', () => {
     expect(() => openssl('-purpose', 'crlsign')).toThrow();
   });
 
-  it('have keys that their owner alone can read', () => {
-    ensureTls(folder, { hosts });
+  it('have keys that their owner alone can read', async () => {
+    await ensureTls(folder, { hosts });
 
     for (const key of ['ca/ca.key', 'redis/redis.key']) expect(statSync(join(folder, key)).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'ca')).mode & 0o777).toBe(0o700);
     expect(file('redis', 'ca.crt')).toBe(file('ca', 'ca.crt'));
   });
 
-  it('are made once', () => {
-    const first = ensureTls(folder, { hosts });
+  it('are made once', async () => {
+    const first = await ensureTls(folder, { hosts });
     const before = [file('ca', 'ca.crt'), file('redis', 'redis.crt'), file('redis', 'redis.key')];
-    const second = ensureTls(folder, { hosts: ['redis.example.net'] });
+    const second = await ensureTls(folder, { hosts: ['redis.example.net'] });
 
     expect([first.made, second.made]).toEqual([['ca', 'certificate'], []]);
     expect([file('ca', 'ca.crt'), file('redis', 'redis.crt'), file('redis', 'redis.key')]).toEqual(before);
@@ -61,11 +61,11 @@ describe('the certificates of the agents’ Redis', () => {
     ['a host is new', { hosts: ['new.example.net'] }, 0],
     ['it ends soon', { hosts: [] }, 800],
     ['it is asked for', { hosts: [], renew: true }, 0],
-  ])('are made anew, by the same CA and for the old hosts too, where %s', (_reason, order, days) => {
-    ensureTls(folder, { hosts });
+  ])('are made anew, by the same CA and for the old hosts too, where %s', async (_reason, order, days) => {
+    await ensureTls(folder, { hosts });
     const [ca, old] = [file('ca', 'ca.crt'), file('redis', 'redis.crt')];
 
-    const { made } = ensureTls(folder, order, new Date(Date.now() + days * DAY_MS));
+    const { made } = await ensureTls(folder, order, new Date(Date.now() + days * DAY_MS));
 
     const issued = new X509Certificate(file('redis', 'redis.crt'));
     expect(made).toEqual(['certificate']);
@@ -75,21 +75,21 @@ describe('the certificates of the agents’ Redis', () => {
     for (const host of order.hosts) expect(issued.checkHost(host)).toBeDefined();
   });
 
-  it('are made anew where the key is another one: a renewal was cut short', () => {
-    ensureTls(folder, { hosts });
+  it('are made anew where the key is another one: a renewal was cut short', async () => {
+    await ensureTls(folder, { hosts });
     writeFileSync(join(folder, 'redis', 'redis.key'), file('ca', 'ca.key'));
 
-    expect(ensureTls(folder, { hosts }).made).toEqual(['certificate']);
+    expect((await ensureTls(folder, { hosts })).made).toEqual(['certificate']);
     const key = createPrivateKey(file('redis', 'redis.key'));
     expect(new X509Certificate(file('redis', 'redis.crt')).checkPrivateKey(key)).toBe(true);
   });
 
-  it('need the key of the CA only where one is made', () => {
-    ensureTls(folder, { hosts });
+  it('need the key of the CA only where one is made', async () => {
+    await ensureTls(folder, { hosts });
     rmSync(join(folder, 'ca', 'ca.key'));
 
-    expect(ensureTls(folder, { hosts }).made).toEqual([]);
-    expect(() => ensureTls(folder, { hosts: ['new.example.net'] })).toThrow(/ca\.key is not there/);
+    expect((await ensureTls(folder, { hosts })).made).toEqual([]);
+    await expect(ensureTls(folder, { hosts: ['new.example.net'] })).rejects.toThrow(/ca\.key is not there/);
     expect(readCa(folder)).toBe(file('ca', 'ca.crt'));
   });
 });

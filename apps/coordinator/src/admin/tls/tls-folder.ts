@@ -40,7 +40,11 @@ export function readCa(folder: string): string | undefined {
  *
  * @throws when a certificate has to be made and the key of the CA is not there, or when a file cannot be read or written
  */
-export function ensureTls(folder: string, { hosts, renew = false }: TlsOrder, now = new Date()): TlsMaterial {
+export async function ensureTls(
+  folder: string,
+  { hosts, renew = false }: TlsOrder,
+  now = new Date(),
+): Promise<TlsMaterial> {
   const caFolder = join(folder, 'ca');
   const redisFolder = join(folder, 'redis');
   mkdirSync(folder, { recursive: true });
@@ -49,7 +53,9 @@ export function ensureTls(folder: string, { hosts, renew = false }: TlsOrder, no
   if (mkdirSync(redisFolder, { recursive: true }) !== undefined) chmodSync(redisFolder, 0o755);
 
   const found = readCa(folder);
-  if (found === undefined) write(caFolder, 'ca', issueCertificate({ commonName: 'Vantage CA', days: CA_DAYS }, now));
+  if (found === undefined) {
+    write(caFolder, 'ca', await issueCertificate({ commonName: 'Vantage CA', days: CA_DAYS }, now));
+  }
   const ca = found ?? readCa(folder)!;
   writeFile(join(redisFolder, 'ca.crt'), ca, 0o644);
 
@@ -70,8 +76,11 @@ export function ensureTls(folder: string, { hosts, renew = false }: TlsOrder, no
   const caKey = read(join(caFolder, 'ca.key'));
   if (caKey === undefined)
     throw new Error(`a certificate has to be made, and ${join(caFolder, 'ca.key')} is not there`);
-  const issuer = { certificate: ca, key: createPrivateKey(caKey) };
-  const issued = issueCertificate({ commonName: 'Redis of Vantage', hosts: wanted, days: SERVER_DAYS, issuer }, now);
+  const issuer = { certificate: ca, key: caKey };
+  const issued = await issueCertificate(
+    { commonName: 'Redis of Vantage', hosts: wanted, days: SERVER_DAYS, issuer },
+    now,
+  );
   write(redisFolder, 'redis', issued);
   const { validToDate } = new X509Certificate(issued.certificate);
   return { ca, made: [...made, 'certificate'], hosts: wanted, validUntil: validToDate };

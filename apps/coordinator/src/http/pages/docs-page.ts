@@ -75,11 +75,11 @@ function operationSection({ id, summary, method, path, operation }: Operation): 
     ${
       parameters.length === 0
         ? undefined
-        : html`<h4>Parameters</h4>
+        : html`<h3>Parameters</h3>
             ${table(['Name', 'In', 'Type', 'Meaning'], parameters.map(parameterRow))}`
     }
     ${requestSection(operation['requestBody'] as JsonObject | undefined)}
-    <h4>Answers</h4>
+    <h3>Answers</h3>
     ${table(['Status', 'Body', 'Meaning'], Object.entries(operation['responses'] as JsonObject).map(answerRow))}`;
 }
 
@@ -97,7 +97,7 @@ function requestSection(requestBody: JsonObject | undefined): Html | undefined {
   if (requestBody === undefined) return undefined;
   const content = (requestBody['content'] as JsonObject)['application/json'] as JsonObject;
   const examples = Object.values((content['examples'] as JsonObject | undefined) ?? {}) as readonly JsonObject[];
-  return html`<h4>Body</h4>
+  return html`<h3>Body</h3>
     <p>${typeOf(content['schema'] as JsonObject)}. ${inline(jsonText(requestBody['description']))}</p>
     <pre><code>${examples.map(({ value }) => `${JSON.stringify(value)}\n`).join('')}</code></pre>`;
 }

@@ -27,9 +27,19 @@ function escape(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Text with the two marks that the descriptions use: paragraphs apart by an empty line, and `code`. */
+/** Text with the marks that the descriptions use: paragraphs apart by an empty line, numbered lists, and `code`. */
 export function prose(text: string): Html {
-  return html`${text.split(/\n{2,}/).map((paragraph) => html`<p>${inline(paragraph)}</p> `)}`;
+  return html`${text.split(/\n{2,}/).map(block)}`;
+}
+
+function block(text: string): Html {
+  if (!text.startsWith('1. ')) return html`<p>${inline(text)}</p> `;
+  return html`<ol>
+    ${text
+      .split(/^\d+\. /m)
+      .slice(1)
+      .map((item) => html`<li>${inline(item)}</li> `)}
+  </ol> `;
 }
 
 /** One paragraph: `code` becomes code. */

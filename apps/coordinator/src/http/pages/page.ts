@@ -19,6 +19,7 @@ export function renderPage(links: Links, { title, body }: Page): Buffer {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        <meta name="description" content="${title}: network diagnostics from several places at once" />
         <title>${title}</title>
         <link rel="stylesheet" href="${links.path(STYLE_PATH)}" />
       </head>

@@ -1,6 +1,6 @@
 import type { Family } from '@vantage/contract';
 
-import { addressText } from './address.ts';
+import { addressText } from '../../shared/address-bytes.ts';
 import { readU16 } from './bytes.ts';
 
 /** Protocol numbers (IANA). */

@@ -1,0 +1,75 @@
+import type { Admit } from '@vantage/contract';
+
+import { ownAddresses, startCanaries } from './canaries.ts';
+import { canaryPage } from './canary-page.ts';
+import { takePicture, type PictureOptions } from '../picture.ts';
+import type { FilteringProxy } from '../proxy/proxy.ts';
+import { sandboxFault } from '../process/sandbox.ts';
+
+const CANARY_URL = 'http://canary.invalid/';
+const DONE_PATH = '/done';
+const LOOK_EVERY_MS = 50;
+
+/**
+ * Shows the canary page: its listeners on loopback and on the machine's own addresses must stay untouched, and the
+ * sandbox must be on. Nothing is sent to anybody else; the proxy refuses whatever the page asks for.
+ *
+ * @returns null when pictures may be offered, else the reason in words
+ */
+export async function runSelfTest(
+  options: PictureOptions,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<string | null> {
+  const canaries = await startCanaries(ownAddresses());
+  try {
+    const done = Promise.withResolvers<void>();
+    const page = canaryPage({ web: canaries.web, datagrams: canaries.datagrams, donePath: DONE_PATH });
+    const answer = (path: string): { readonly body: string } => {
+      if (path === DONE_PATH) done.resolve();
+      return { body: path === '/' ? page : '' };
+    };
+    let sandbox: string | null = 'the page was not shown';
+    let attempts = 0;
+    const { failure } = await takePicture(
+      { url: new URL(CANARY_URL), insecureSSL: true, userAgent: 'canary', signal, timeoutMs },
+      {
+        ...options,
+        admit: refuseAll,
+        pages: new Map([['canary.invalid', answer]]),
+        inspect: async (browser, proxy, over) => {
+          sandbox = await sandboxFault(browser.group);
+          over.addEventListener('abort', () => done.resolve());
+          await done.promise;
+          attempts = await attemptsOf(proxy);
+        },
+      },
+    );
+    const touched = canaries.touched();
+    if (touched.length > 0)
+      return `The browser can go around its proxy: the canary page reached ${touched.join(', ')}.`;
+    if (failure !== null) return `The browser cannot take a picture: ${failure.message}`;
+    if (sandbox !== null) return `Pictures are not safe here: ${sandbox}.`;
+    return attempts === 0 ? 'The canary page tried nothing, so it proves nothing.' : null;
+  } finally {
+    await canaries.close();
+  }
+}
+
+/** What the page asked the proxy for; the last of it may still be under way when the page is done. */
+async function attemptsOf(proxy: FilteringProxy): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  return proxy.counts().refused;
+}
+
+const refuseAll: Admit = async () => ({
+  admitted: false,
+  failure: {
+    code: 'target_refused_by_policy',
+    phase: 'resolve',
+    source: 'probe',
+    message: 'The canary page may reach nothing.',
+  },
+  addresses: [],
+  resolveMs: 0,
+});

@@ -1,0 +1,120 @@
+import { validateHeaderName, validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import type { Failure } from '@vantage/contract';
+
+import { classifyError, connectionClosed, headTooLarge } from '../../shared/classify-error.ts';
+import type { Head } from '../../types/http/exchange/response-head.ts';
+import { fault } from '../../types/http/exchange/read-response.ts';
+import { readResponse, type ResponseFault } from '../../types/http/exchange/response-reader.ts';
+import { portOf, type Ledger } from './proxy-ledger.ts';
+
+const MAX_INTERIM_RESPONSES = 16;
+
+/** RFC 9110 section 7.6.1, and what is between the browser and the proxy alone. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Passes one request on, over a connection of its own. The answer is read as leniently as browsers read it, and written
+ * anew. A fault ends the browser's connection without an answer, so that no page of the proxy is taken for one of the target.
+ */
+export async function passRequest(
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+  book: Ledger,
+): Promise<void> {
+  const port = portOf(url);
+  const socket = await book.connect(url.hostname, port);
+  const giveUp = (): void => {
+    socket?.destroy();
+    response.destroy();
+  };
+  // Browsers send the length of a body beforehand to a proxy that speaks HTTP/1.1.
+  if (socket === null || response.destroyed || request.headers['transfer-encoding'] !== undefined) return giveUp();
+  const fail = (failure: Failure): void => {
+    // The first of them is the cause of the others.
+    if (!response.headersSent && !response.destroyed) book.noteFailure(url.hostname, port, failure);
+    giveUp();
+  };
+
+  let interim = 0;
+  const reader = readResponse(request.method === 'HEAD' ? 'HEAD' : 'GET', {
+    interim: () => (++interim > MAX_INTERIM_RESPONSES ? giveUp() : undefined),
+    // A target that plays the proxy: the browser would take its challenge for one of the proxy.
+    head: (head) => (head.statusCode === 407 ? fail(connectionClosed('response')) : writeHead(response, head)),
+    body: (bytes) => {
+      if (!response.write(bytes)) socket.pause();
+    },
+    end: () => {
+      response.end();
+      socket.destroy();
+    },
+    // Without TLS no end of a connection is out of order.
+    cut: giveUp,
+    fault: (found) => fail(failureOf(found)),
+    deviation: () => undefined,
+  });
+  socket.on('data', (piece: Buffer) => {
+    book.countBytes(piece.length, socket);
+    reader.push(piece);
+  });
+  socket.on('end', () => reader.close(true));
+  socket.on('error', (error) => fail(classifyError(error, 'request')));
+  socket.on('close', () => (response.writableEnded ? undefined : fail(connectionClosed('response'))));
+  response.on('drain', () => socket.resume()).on('close', () => socket.destroy());
+  sendRequest(url, request, socket);
+  request.on('data', (piece: Buffer) => book.countBytes(piece.length, socket));
+}
+
+function sendRequest(url: URL, request: IncomingMessage, socket: Socket): void {
+  const headers = [...endToEnd(request.rawHeaders), 'Connection', 'close'];
+  const lines = headers.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n')).join('');
+  socket.write(`${request.method} ${url.pathname}${url.search} HTTP/1.1\r\n${lines}\r\n`, 'latin1');
+  request.pipe(socket, { end: false });
+}
+
+/** Headers that cannot be written are left out, and the length where there are two of them. */
+function writeHead(response: ServerResponse, head: Head): void {
+  const pairs = endToEnd(head.rawHeaders);
+  const lengths = pairs.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'content-length').length;
+  const written = pairs.flatMap((name, index) => {
+    const value = pairs[index + 1] ?? '';
+    if (index % 2 === 1 || !canBeWritten(name, value)) return [];
+    const isFraming = name.toLowerCase() === 'content-length';
+    return isFraming && (lengths > 1 || !/^\d+$/.test(value)) ? [] : [name, value];
+  });
+  response.writeHead(head.statusCode, (head.statusText ?? '').replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, ''), written);
+}
+
+function canBeWritten(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function failureOf(found: ResponseFault): Failure {
+  if (found.kind === 'closed') return connectionClosed('response');
+  if (found.kind === 'too large') return headTooLarge('response');
+  return fault('http_malformed', `The answer was not valid HTTP: ${found.reason}.`)('response');
+}
+
+/** Pairs of names and values, as Node's `rawHeaders` has them. */
+function endToEnd(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, index) => !hopByHop.has((rawHeaders[index - (index % 2)] ?? '').toLowerCase()));
+}

@@ -1,5 +1,0 @@
-import { defineDiagnostic } from '../diagnostic.ts';
-import { http } from './contract.ts';
-import { runHttp } from './run.ts';
-
-export const diagnostic = defineDiagnostic(http, runHttp);

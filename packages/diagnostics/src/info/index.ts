@@ -1,5 +1,0 @@
-import { defineDiagnostic } from '../diagnostic.ts';
-import { info } from './contract.ts';
-import { runInfo } from './run.ts';
-
-export const diagnostic = defineDiagnostic(info, runInfo);

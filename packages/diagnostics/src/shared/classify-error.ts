@@ -1,0 +1,136 @@
+import type { Failure, FailurePhase } from '@vantage/contract';
+
+import {
+  certificateVerdicts,
+  headersTooLarge,
+  laterTlsVerdicts,
+  socketVerdicts,
+  tlsVerdicts,
+  type Verdict,
+} from './error-codes.ts';
+
+/**
+ * Turns what Node threw into a failure. Total: what it does not know is `internal_error` of the probe. With the tables
+ * of `error-codes.ts` the only place that reads the codes of Node, of the kernel and of OpenSSL.
+ *
+ * @param phase where the check was when it was thrown
+ */
+export function classifyError(thrown: unknown, phase: FailurePhase): Failure {
+  const code = errorCode(thrown);
+  const isLater = phase === 'request' || phase === 'response';
+  const later = code === undefined || !isLater ? undefined : laterTlsVerdict(code);
+  const verdict = later ?? (code === undefined ? undefined : verdictOf(code, thrown));
+  if (verdict !== undefined) return { phase, ...verdict };
+  const name = code ?? (Error.isError(thrown) ? thrown.name : typeof thrown);
+  return {
+    code: 'internal_error',
+    phase,
+    source: 'probe',
+    message: `The probe failed by a fault of its own (${name}).`,
+  };
+}
+
+/**
+ * The failure of a certificate chain that OpenSSL did not accept.
+ *
+ * @param verifyCode name of OpenSSL's verification result without its `X509_V_ERR_`, as `TLSSocket.authorizationError`
+ *   gives it
+ * @param words OpenSSL's own for it, shown where nothing better is known
+ */
+export function classifyCertificate(verifyCode: string, words = verifyCode): Failure {
+  const verdict = lookUp(certificateVerdicts, verifyCode) ?? {
+    code: 'tls_untrusted',
+    source: 'target',
+    message: `The certificate is not trusted (${words}).`,
+  };
+  return { phase: 'tls', ...verdict };
+}
+
+/**
+ * The failure of an HTTP/2 answer that the peer ended by RST_STREAM or GOAWAY (RFC 9113 section 7).
+ *
+ * @param error the peer's own error code with its name
+ */
+export function classifyPeerError(
+  error: { readonly frame: string; readonly code: number; readonly name: string },
+  phase: FailurePhase,
+): Failure {
+  const ended = error.frame === 'GOAWAY' ? 'connection' : 'stream';
+  const message = `The target ended the HTTP/2 ${ended} with ${error.name} (${error.code}).`;
+  const code = error.code === HTTP_1_1_REQUIRED && phase === 'request' ? 'protocol_unreachable' : 'http2_ended';
+  return { code, phase, source: 'target', message };
+}
+
+/** RFC 9113 section 7. */
+export const HTTP_1_1_REQUIRED = 13;
+
+/** The failure of a wait that ended with nothing. */
+export function timedOut(phase: FailurePhase, message = 'Nothing came back in time.'): Failure {
+  return { code: 'timed_out', phase, source: 'network', message };
+}
+
+/** The failure of a connection that the target ended in good order, but too early. */
+export function connectionClosed(phase: FailurePhase): Failure {
+  return { code: 'connection_closed', phase, source: 'target', message: 'The target closed the connection.' };
+}
+
+/** The failure of an answer whose head is over the bound. */
+export function headTooLarge(phase: FailurePhase): Failure {
+  return { phase, ...headersTooLarge };
+}
+
+/** True for what Node throws where the peer ended a handshake by an alert: nothing was wrong with it on this side. */
+export function isAlert(thrown: unknown): boolean {
+  return errorCode(thrown)?.includes('_ALERT_') ?? false;
+}
+
+/** The word for a result that ended with this failure. */
+export function outcomeOf(failure: Failure): 'failure' | 'timeout' | 'error' {
+  if (failure.code === 'timed_out') return 'timeout';
+  return failure.source === 'probe' ? 'error' : 'failure';
+}
+
+function verdictOf(code: string, thrown: unknown): Verdict | undefined {
+  if (code === 'ECONNRESET' && !fromKernel(thrown)) return socketVerdicts['EPIPE'];
+  const verdict = lookUp(socketVerdicts, code) ?? lookUp(tlsVerdicts, code);
+  if (verdict !== undefined) return verdict;
+  if (code.startsWith('HPE_')) {
+    return { code: 'http_malformed', source: 'target', message: `The answer was not valid HTTP (${code.slice(4)}).` };
+  }
+  if (code.startsWith('ERR_SSL_')) {
+    const reason = code.slice('ERR_SSL_'.length).toLowerCase().replaceAll('_', ' ');
+    return { code: 'tls_handshake_failed', source: 'target', message: `The TLS handshake failed (${reason}).` };
+  }
+  return undefined;
+}
+
+/** After the handshake no alert and no fault is one of the handshake. */
+function laterTlsVerdict(code: string): Verdict | undefined {
+  const known = lookUp(laterTlsVerdicts, code);
+  if (known !== undefined || !code.startsWith('ERR_SSL_')) return known;
+  const [, alert] = /_ALERT_(.+)$/.exec(code) ?? [];
+  const words = (alert ?? code.slice('ERR_SSL_'.length)).toLowerCase().replaceAll('_', ' ');
+  const message =
+    alert === undefined
+      ? `TLS failed after the handshake (${words}).`
+      : `The server ended TLS with the alert “${words}”.`;
+  return { code: 'tls_handshake_failed', source: 'target', message };
+}
+
+/**
+ * Node says ECONNRESET also for an orderly FIN in the middle of a handshake or of an answer; only what the kernel said
+ * carries the name of a system call.
+ */
+function fromKernel(thrown: unknown): boolean {
+  return Error.isError(thrown) && 'syscall' in thrown;
+}
+
+function errorCode(thrown: unknown): string | undefined {
+  if (!Error.isError(thrown) || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+/** The codes come from outside: a name such as `constructor` must not find what every object has. */
+function lookUp(table: Readonly<Record<string, Verdict>>, code: string): Verdict | undefined {
+  return Object.hasOwn(table, code) ? table[code] : undefined;
+}

@@ -1,0 +1,60 @@
+import { isIPv6 } from 'node:net';
+
+import type { Failure, Target } from '@vantage/contract';
+
+import type { IcmpContext } from './icmp/icmp-watch.ts';
+import { connectPinned, type Connected } from './connect.ts';
+
+/** An address of a name that took no connection. */
+export interface DeadAddress {
+  readonly address: string;
+  readonly failure: Failure;
+  readonly ms: number;
+}
+
+export interface FirstConnected {
+  /** With the pinned address, or with the first of the others that takes a connection; else the failure of the pinned one. */
+  readonly connected: Connected;
+  readonly address: string;
+  readonly dead: readonly DeadAddress[];
+}
+
+interface ConnectContext extends IcmpContext {
+  readonly signal: AbortSignal;
+  readonly remainingMs: () => number;
+}
+
+/** Addresses of a name that are tried. */
+const MAX_CANDIDATES = 4;
+const MAX_SYN_WAIT_MS = 4_000;
+
+/**
+ * Connects to the candidates of an admitted name one after the other, as browsers do, until one takes the connection. Each
+ * was judged by the policy; each but the last has a bound of its own, so that one that is silent leaves time for the next.
+ */
+export async function connectFirst(target: Target, port: number, context: ConnectContext): Promise<FirstConnected> {
+  const candidates = target.candidates ?? [target.address];
+  const addresses = candidates.slice(0, MAX_CANDIDATES);
+  const dead: DeadAddress[] = [];
+  for (const [index, address] of addresses.entries()) {
+    const isLast = index === addresses.length - 1;
+    // A SYN is sent again after one second and after three.
+    const bound = isLast ? {} : { timeoutMs: Math.min(MAX_SYN_WAIT_MS, context.remainingMs() / 2) };
+    const started = performance.now();
+    const pinned: Target = { ...target, address, family: isIPv6(address) ? 6 : 4 };
+    const connected = await connectPinned(pinned, port, context.signal, { ...bound, icmp: context });
+    if (connected.failure === null) return { connected, address, dead };
+    dead.push({ address, failure: connected.failure, ms: performance.now() - started });
+    if (context.signal.aborted || connected.failure.source === 'probe') break;
+  }
+  const [{ address, failure }] = dead as [DeadAddress];
+  const told = { ...failure, message: `${failure.message}${unasked(candidates.length - dead.length)}` };
+  return { connected: { socket: null, failure: told }, address, dead };
+}
+
+function unasked(count: number): string {
+  if (count === 0) return '';
+  return count === 1
+    ? ' One more address of the name was not asked.'
+    : ` ${count} more addresses of the name were not asked.`;
+}

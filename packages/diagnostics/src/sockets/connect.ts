@@ -1,0 +1,123 @@
+import { connect, SocketAddress, type Socket } from 'node:net';
+
+import type { Failure, Target } from '@vantage/contract';
+
+import { classifyError, timedOut } from '../shared/classify-error.ts';
+import type { IcmpNotice } from '../shared/icmp-contract.ts';
+import { readFirstTimer } from '../shared/read-first-timer.ts';
+import {
+  recallIcmp,
+  recallSince,
+  watchIcmpIfSilent,
+  type HeardIcmp,
+  type IcmpContext,
+  type SilenceWatch,
+  type Watched,
+} from './icmp/icmp-watch.ts';
+import { unsentFailure } from './unsent.ts';
+
+export type Connected =
+  | { readonly socket: Socket; readonly ms: number; readonly failure: null }
+  /** `icmp` is the ICMP error that ended the handshake; `icmpUnread` true if one may have come that was not read. */
+  | { readonly socket: null; readonly failure: Failure; readonly icmp?: IcmpNotice; readonly icmpUnread?: boolean };
+
+export interface ConnectOptions {
+  /** Bound in addition to that of the signal. */
+  readonly timeoutMs?: number;
+  /** With it ICMP errors end the handshake at once, by their type and sender; the kernel tells an errno at best. */
+  readonly icmp?: IcmpContext;
+}
+
+/**
+ * One TCP handshake with the pinned address of a target; no name is resolved. Who takes the socket destroys it.
+ *
+ * @returns the socket and the time of the handshake, or why there is none
+ */
+export function connectPinned(
+  target: Target,
+  port: number,
+  signal: AbortSignal,
+  { timeoutMs, icmp }: ConnectOptions = {},
+): Promise<Connected> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve({ socket: null, failure: noAnswer() });
+
+    let started = performance.now();
+    const socket = connect({ host: target.address, port, family: target.family, noDelay: true });
+    let isSettled = false;
+    let localPort: number | undefined;
+    let watch: SilenceWatch | undefined;
+    const settle = (connected: Connected): void => {
+      isSettled = true;
+      stopTimer?.();
+      watch?.stop();
+      signal.removeEventListener('abort', giveUp);
+      // An error may follow at any time of the socket's life; without a listener it ends the process.
+      socket.removeAllListeners().on('error', () => undefined);
+      if (connected.socket === null) socket.destroy();
+      resolve(connected);
+    };
+    const giveUp = (): void => settle({ socket: null, failure: noAnswer(), icmpUnread: watch?.isUnread() ?? false });
+    const refuse = ({ failure, notice }: HeardIcmp): void => settle({ socket: null, failure, icmp: notice });
+    const fail = async (error: Error): Promise<void> => {
+      socket.on('error', () => undefined);
+      // The kernel takes a port once it has a way for the SYN: without one no packet left.
+      const failure = hasPort(localPort) ? classifyError(error, 'connect') : unsentFailure(error, 'connect');
+      const watched = watchedOf(icmp, target, port, localPort);
+      const isOfKernel = watched !== undefined && failure.source !== 'probe';
+      const heard = isOfKernel ? await recallIcmp({ ...watched, recallMs: recallSince(started) }) : null;
+      if (isSettled) return;
+      if (heard) refuse(heard);
+      else settle({ socket: null, failure, icmpUnread: heard === undefined });
+    };
+    // Right before the system call: what Node does until then is no time of the network, and takes longest when it is idle.
+    socket.once('connectionAttempt', () => (started = performance.now()));
+    const stopTimer = timeoutMs === undefined ? undefined : readFirstTimer(giveUp, timeoutMs);
+    signal.addEventListener('abort', giveUp);
+    socket.once('error', (error) => void fail(error));
+    socket.once('connect', () => {
+      const ms = performance.now() - started;
+      const pinned = sameAddress(socket.remoteAddress, target.address);
+      settle(pinned ? { socket, ms, failure: null } : { socket: null, failure: elsewhere() });
+    });
+    // Node connects in the next tick: the kernel has chosen the port in the one after it.
+    process.nextTick(() => {
+      localPort = socket.localPort;
+      const watched = watchedOf(icmp, target, port, localPort);
+      if (watched !== undefined && !isSettled) watch = watchIcmpIfSilent(watched, refuse);
+    });
+  });
+}
+
+function watchedOf(
+  context: IcmpContext | undefined,
+  target: Target,
+  port: number,
+  localPort: number | undefined,
+): Omit<Watched, 'recallMs'> | undefined {
+  if (context === undefined || !hasPort(localPort)) return undefined;
+  return { context, target, protocol: 'tcp', port, localPort };
+}
+
+function hasPort(localPort: number | undefined): localPort is number {
+  return localPort !== undefined && localPort !== 0;
+}
+
+function noAnswer(): Failure {
+  return timedOut('connect', 'No answer to the SYN in time.');
+}
+
+function elsewhere(): Failure {
+  const message = 'The connection is not with the address that was admitted.';
+  return { code: 'target_refused_by_policy', phase: 'connect', source: 'probe', message };
+}
+
+/** IPv6 has many texts for one address; both sides are brought to the one that the kernel writes. */
+function sameAddress(actual: string | undefined, pinned: string): boolean {
+  if (actual === undefined) return false;
+  return canonical(actual) === canonical(pinned);
+}
+
+function canonical(address: string): string {
+  return new SocketAddress({ address, family: address.includes(':') ? 'ipv6' : 'ipv4' }).address;
+}

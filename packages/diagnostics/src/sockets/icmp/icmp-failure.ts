@@ -1,0 +1,115 @@
+import type { Failure, FailureCode, Family } from '@vantage/contract';
+
+import type { PacketProtocol } from '../packet-socket.ts';
+import type { IcmpError } from '../wire/icmp.ts';
+
+interface Verdict {
+  readonly code: FailureCode;
+  readonly text: string;
+  /** As traceroute(8) marks it, such as `!H`; null for what ends no trace. */
+  readonly mark: string | null;
+}
+
+const noRoute: Verdict = { code: 'network_unreachable', text: 'the network cannot be reached', mark: '!N' };
+const noHost: Verdict = { code: 'host_unreachable', text: 'the host cannot be reached', mark: '!H' };
+const noProtocol: Verdict = { code: 'protocol_unreachable', text: 'the protocol is not spoken there', mark: '!P' };
+const noPort: Verdict = { code: 'port_unreachable', text: 'nothing listens on the port', mark: null };
+const tooBig: Verdict = { code: 'packet_too_big', text: 'the packet is too big for the next link', mark: '!F' };
+const forbidden: Verdict = { code: 'administratively_prohibited', text: 'a filter forbids the traffic', mark: '!X' };
+const expired: Verdict = { code: 'time_exceeded', text: 'the packet ran out of hops', mark: null };
+
+/** Codes of ICMP destination unreachable (RFC 792, RFC 1812 section 5.2.7.1). */
+const unreachableV4: readonly (Verdict | undefined)[] = [
+  noRoute,
+  noHost,
+  noProtocol,
+  noPort,
+  tooBig,
+  { code: 'icmp_error', text: 'the source route failed', mark: '!S' },
+  noRoute,
+  noHost,
+  { code: 'host_unreachable', text: 'the source host is isolated', mark: '!N' },
+  forbidden,
+  forbidden,
+  noRoute,
+  noHost,
+  forbidden,
+  { code: 'icmp_error', text: 'the precedence is not allowed', mark: '!V' },
+  { code: 'icmp_error', text: 'the precedence is too low', mark: '!C' },
+];
+
+/** Codes of ICMPv6 destination unreachable (RFC 4443 section 3.1). */
+const unreachableV6: readonly (Verdict | undefined)[] = [
+  noRoute,
+  forbidden,
+  { code: 'icmp_error', text: 'the address is beyond the scope of the source', mark: '!H' },
+  noHost,
+  noPort,
+  forbidden,
+  forbidden,
+];
+
+/**
+ * How traceroute(8) marks the error; null for those that only say how far the packet came.
+ *
+ * @param isOfTarget whether the target itself sent it: a closed port is where a trace wants to come, but not in the words
+ *   of a router
+ */
+export function icmpMark(family: Family, error: IcmpError, isOfTarget: boolean): string | null {
+  const { code, mark } = verdict(family, error);
+  if (code === 'port_unreachable' && !isOfTarget) return `!<${error.code}>`;
+  return error.kind === 'too-big' && error.mtu > 0 ? `!F-${error.mtu}` : mark;
+}
+
+/**
+ * The failure that an ICMP error means.
+ *
+ * @param sender the address that it is from, or null where it is not shown
+ * @param target the address that was measured: an error of its own is the target's answer, any other the network's
+ * @param protocol of the packets that were sent
+ */
+export function icmpFailure(
+  family: Family,
+  { error, from }: { readonly error: IcmpError; readonly from: string },
+  sender: string | null,
+  target: string,
+  protocol: PacketProtocol = 'icmp',
+): Failure {
+  const { code, text: plain } = verdict(family, error);
+  const phase = protocol === 'tcp' ? 'connect' : 'response';
+  const { source, destination } = error.quoted;
+  if (error.kind === 'unreachable' && from === source && from !== destination) {
+    return { phase, ...ofProbeItself(code, `(ICMP type ${error.type} code ${error.code} of the probe itself)`) };
+  }
+  // A host answers a SYN to a closed port with RST (RFC 9293 section 3.5.2), never so; what another address says tells
+  // nothing of the listeners of this one.
+  const isOfFilter = code === 'port_unreachable' && (protocol === 'tcp' || sender !== target);
+  const text = isOfFilter ? 'the port is refused, as packet filters do' : plain;
+  const who = sender === target ? 'The target' : sender === null ? 'A router with a private address' : sender;
+  const mtu = error.kind === 'too-big' && error.mtu > 0 ? `, which carries ${error.mtu} bytes` : '';
+  const message = `${who} said that ${text}${mtu} (ICMP type ${error.type} code ${error.code}).`;
+  return { code, phase, source: sender === target ? 'target' : 'network', message };
+}
+
+/** The kernel of the probe says so where nobody on its link answers ARP or neighbour discovery, or by its own rules. */
+function ofProbeItself(code: FailureCode, icmp: string): Omit<Failure, 'phase'> {
+  if (code === 'host_unreachable') {
+    const message = `The probe’s next hop, which is the target where they share a link, does not answer on the link ${icmp}.`;
+    return { code, source: 'network', message };
+  }
+  return { code, source: 'probe', message: `The probe’s own rules, such as its firewall, refuse the packet ${icmp}.` };
+}
+
+/** Codes of RFC 792 and of RFC 4443. */
+export function isPortUnreachable({ kind, type, code }: IcmpError): boolean {
+  return kind === 'unreachable' && ((type === 3 && code === 3) || (type === 1 && code === 4));
+}
+
+function verdict(family: Family, error: IcmpError): Verdict {
+  if (error.kind === 'time-exceeded') return expired;
+  if (error.kind === 'too-big') return tooBig;
+  const known = (family === 4 ? unreachableV4 : unreachableV6)[error.code];
+  if (error.kind === 'unreachable' && known !== undefined) return known;
+  const text = error.kind === 'unreachable' ? 'the target cannot be reached' : 'it cannot read the packet';
+  return { code: 'icmp_error', text, mark: `!<${error.code}>` };
+}

@@ -1,0 +1,132 @@
+import type { Failure, Target } from '@vantage/contract';
+
+import type { IcmpNotice } from '../../shared/icmp-contract.ts';
+import { icmpNotice } from './icmp-notice.ts';
+import { addressBytes, addressText } from '../../shared/address-bytes.ts';
+import type { ShownAddresses } from '../lend.ts';
+import type { PacketSockets } from '../packet-socket.ts';
+import { readU16 } from '../wire/bytes.ts';
+import { parseIcmp, type IcmpError } from '../wire/icmp.ts';
+import { IPPROTO } from '../wire/ip.ts';
+
+/** What the watch needs of the context of a diagnostic. */
+export interface IcmpContext extends ShownAddresses {
+  /** Raw sockets, or the reason why this probe has none. */
+  readonly packets: PacketSockets | { readonly unavailable: string };
+}
+
+export interface Watched {
+  readonly context: IcmpContext;
+  readonly target: Target;
+  readonly protocol: 'tcp' | 'udp';
+  readonly port: number;
+  readonly localPort: number;
+  /** Errors that came so many milliseconds before the watch count too. */
+  readonly recallMs?: number | undefined;
+}
+
+export interface HeardIcmp {
+  readonly failure: Failure;
+  readonly notice: IcmpNotice;
+}
+
+export interface IcmpWatch {
+  readonly stop: () => void;
+  /** True if errors may have come in the time to recall that nobody read. */
+  readonly isRecallPartial: boolean;
+}
+
+/**
+ * Calls back for each ICMP error that quotes a packet from the local port to the target. The kernel keeps most of them
+ * from a UDP socket (`udp_err` of Linux reports the fatal ones only), and the sender from every socket.
+ *
+ * @returns null if the probe cannot read ICMP errors. Those that are recalled were heard by then.
+ */
+export async function watchIcmp(
+  { context, target, protocol, port, localPort, recallMs = 0 }: Watched,
+  onHeard: (heard: HeardIcmp) => void,
+): Promise<IcmpWatch | null> {
+  const { packets } = context;
+  if ('unavailable' in packets) return null;
+  const { family } = target;
+  const options = { family, protocol, identifier: localPort, errorsOnly: { recallMs } };
+  const socket = await packets.open(options).catch(() => null);
+  if (socket === null) return null;
+  const destination = addressText(addressBytes(target.address.replace(/%.*$/, '')));
+  const isOurs = ({ quoted, intact }: IcmpError): boolean =>
+    intact &&
+    quoted.protocol === IPPROTO[protocol] &&
+    quoted.destination === destination &&
+    quoted.payload.length >= 4 &&
+    readU16(quoted.payload, 0) === localPort &&
+    readU16(quoted.payload, 2) === port;
+  socket.onPacket((packet) => {
+    const message = packet.protocol === 'icmp' ? parseIcmp(family, packet.data) : undefined;
+    if (message === undefined || message.kind === 'echo-reply' || !isOurs(message)) return;
+    // The kernel sends a smaller packet; that is no end of a connection.
+    if (message.kind === 'too-big' && protocol === 'tcp') return;
+    onHeard(icmpNotice({ error: message, from: packet.from }, target, context, protocol));
+  });
+  socket.onLost(() => undefined);
+  return { stop: () => socket.close(), isRecallPartial: socket.isRecallPartial ?? false };
+}
+
+/** The first ICMP error about a packet that has left already, as far as one came; `undefined` if one may have come that was not read. */
+export async function recallIcmp(watched: Watched): Promise<HeardIcmp | null | undefined> {
+  let first: HeardIcmp | null = null;
+  const watch = await watchIcmp(watched, (heard) => (first ??= heard));
+  watch?.stop();
+  const isUnread = watch === null || watch.isRecallPartial;
+  return first ?? (isUnread ? undefined : null);
+}
+
+/**
+ * For a packet process that comes late to the request. A local port is not used again for the same target so soon, so that
+ * nothing older is recalled.
+ */
+const RECALL_SLACK_MS = 1_000;
+
+/** Most answers have come by then, and need no watch. */
+const WATCH_AFTER_MS = 30;
+
+export interface SilenceWatch {
+  readonly stop: () => void;
+  /** True once it is known that the probe cannot read ICMP errors about the packet. */
+  readonly isUnread: () => boolean;
+}
+
+/**
+ * Begins to watch a packet that has just left, once it has been silent for a moment. So a quick answer costs nothing, and
+ * no error is missed.
+ */
+export function watchIcmpIfSilent(
+  watched: Omit<Watched, 'recallMs'>,
+  onHeard: (heard: HeardIcmp) => void,
+): SilenceWatch {
+  const startedMs = performance.now();
+  let isOver = false;
+  let isUnread = false;
+  let watch: IcmpWatch | null = null;
+  const begin = async (): Promise<void> => {
+    const started = await watchIcmp({ ...watched, recallMs: recallSince(startedMs) }, (heard) => {
+      if (!isOver) onHeard(heard);
+    });
+    isUnread = started === null || started.isRecallPartial;
+    if (isOver) started?.stop();
+    else watch = started;
+  };
+  const timer = setTimeout(() => void begin(), WATCH_AFTER_MS);
+  return {
+    isUnread: () => isUnread,
+    stop: () => {
+      isOver = true;
+      clearTimeout(timer);
+      watch?.stop();
+    },
+  };
+}
+
+/** @param startedMs just before the packet left */
+export function recallSince(startedMs: number): number {
+  return performance.now() - startedMs + RECALL_SLACK_MS;
+}

@@ -1,0 +1,182 @@
+import { randomInt } from 'node:crypto';
+
+import type { Family } from '@vantage/contract';
+import type { RawSocket } from 'raw-socket';
+
+import type { Libc, LibcMemory, WallTime } from '../libc.ts';
+import type { Clock } from '../packet-socket.ts';
+import { addressText } from '../../shared/address-bytes.ts';
+
+/** A packet as recvmsg gave it; `bytes` is lent until the call returns. */
+export interface KernelPacket {
+  readonly bytes: Uint8Array;
+  readonly from: string;
+  /** From the ancillary data, for IPv6 alone; IPv4 packets have their header. */
+  readonly hopLimit: number | null;
+  readonly receivedMs: number;
+  readonly clock: Clock;
+}
+
+export interface KernelReceiver {
+  /**
+   * Reads what waits, a bounded number of packets, and never blocks. False when the kernel said what it should not: from
+   * then on raw-socket has to read.
+   */
+  readonly drain: (onPacket: (packet: KernelPacket) => void) => boolean;
+  readonly close: () => void;
+}
+
+/** Numbers of Linux. */
+const LINUX = {
+  SOL_SOCKET: 1,
+  SO_RCVLOWAT: 18,
+  SO_TIMESTAMPNS: 35,
+  IPPROTO_IPV6: 41,
+  IPV6_RECVHOPLIMIT: 51,
+  IPV6_HOPLIMIT: 52,
+  MSG_DONTWAIT: 0x40,
+  EINTR: 4,
+  EAGAIN: 11,
+} as const;
+
+/** One block of memory: struct msghdr, struct iovec, the sender's address, the ancillary data, the packet. */
+const AT = { iovec: 56, name: 72, control: 104, packet: 360 } as const;
+const NAME_BYTES = 28;
+const CONTROL_BYTES = AT.packet - AT.control;
+/** struct cmsghdr: a length of eight bytes, level, type. */
+const CMSG_HEADER_BYTES = 16;
+
+const MAX_PER_CALL = 64;
+/** The packet process opens a dozen, and the kernel gives the lowest that is free. */
+const MAX_DESCRIPTORS = 256;
+/** A stamp older than this, or of the future, means that the wall clock was set in between. */
+const MAX_AGE_MS = 60_000;
+
+/**
+ * Reads the socket of a raw-socket beside it, by recvmsg, for what raw-socket does not hand on: the time at which the
+ * kernel got the packet, and the hop limit of IPv6. raw-socket keeps the descriptor, and says when it is readable.
+ * Undefined where that cannot be had.
+ */
+export function openKernelReceiver(
+  libc: Libc,
+  socket: RawSocket,
+  family: Family,
+  packetBytes: number,
+): KernelReceiver | undefined {
+  const descriptor = descriptorOf(socket, libc);
+  if (descriptor === undefined) return undefined;
+  try {
+    socket.setOption(LINUX.SOL_SOCKET, LINUX.SO_TIMESTAMPNS, 1);
+    if (family === 6) socket.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_RECVHOPLIMIT, 1);
+  } catch {
+    return undefined;
+  }
+  const memory = libc.allocate(AT.packet + packetBytes);
+  prepareHeader(memory, packetBytes);
+  let isOpen = true;
+
+  const drain: KernelReceiver['drain'] = (onPacket) => {
+    for (let count = 0; count < MAX_PER_CALL && isOpen; count += 1) {
+      // The call shortens both lengths to what it filled.
+      memory.view.setUint32(8, NAME_BYTES, true);
+      memory.view.setBigUint64(40, BigInt(CONTROL_BYTES), true);
+      const bytes = libc.recvmsg(descriptor, memory, LINUX.MSG_DONTWAIT);
+      if (bytes < 0) {
+        const errno = libc.errno();
+        return errno === LINUX.EAGAIN || errno === LINUX.EINTR;
+      }
+      const { stamp, hopLimit } = ancillary(memory.view);
+      const from = senderOf(memory.view, family);
+      onPacket({ bytes: slice(memory, AT.packet, bytes), from, hopLimit, ...arrival(stamp, libc) });
+    }
+    return true;
+  };
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    memory.free();
+  };
+  return { drain, close };
+}
+
+/**
+ * raw-socket keeps its descriptor to itself: it is the one on which a random number can be read that was set through
+ * raw-socket. No raw socket heeds SO_RCVLOWAT (`datagram_poll`); it is 1 again afterwards.
+ */
+function descriptorOf(socket: RawSocket, libc: Libc): number | undefined {
+  const mark = randomInt(0x1_0000, 0x7fff_ffff);
+  try {
+    socket.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVLOWAT, mark);
+    const descriptors = Array.from({ length: MAX_DESCRIPTORS }, (_, descriptor) => descriptor);
+    return descriptors.find((one) => libc.intOption(one, LINUX.SOL_SOCKET, LINUX.SO_RCVLOWAT) === mark);
+  } catch {
+    return undefined;
+  } finally {
+    socket.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVLOWAT, 1);
+  }
+}
+
+function prepareHeader({ view, address }: LibcMemory, packetBytes: number): void {
+  const at = (offset: number): bigint => address + BigInt(offset);
+  for (let offset = 0; offset < AT.name; offset += 8) view.setBigUint64(offset, 0n, true);
+  view.setBigUint64(0, at(AT.name), true);
+  view.setBigUint64(16, at(AT.iovec), true);
+  view.setBigUint64(24, 1n, true);
+  view.setBigUint64(32, at(AT.control), true);
+  view.setBigUint64(AT.iovec, at(AT.packet), true);
+  view.setBigUint64(AT.iovec + 8, BigInt(packetBytes), true);
+}
+
+function senderOf({ buffer }: DataView, family: Family): string {
+  const [offset, bytes] = family === 4 ? [AT.name + 4, 4] : [AT.name + 8, 16];
+  return addressText(new Uint8Array(buffer, offset, bytes));
+}
+
+function slice({ view }: LibcMemory, offset: number, bytes: number): Uint8Array {
+  return new Uint8Array(view.buffer, offset, bytes);
+}
+
+interface Ancillary {
+  stamp: WallTime | undefined;
+  hopLimit: number | null;
+}
+
+function ancillary(view: DataView): Ancillary {
+  const found: Ancillary = { stamp: undefined, hopLimit: null };
+  const end = AT.control + Math.min(CONTROL_BYTES, Number(view.getBigUint64(40, true)));
+  let offset: number = AT.control;
+  while (offset + CMSG_HEADER_BYTES <= end) {
+    const bytes = Number(view.getBigUint64(offset, true));
+    if (bytes < CMSG_HEADER_BYTES || offset + bytes > end) break;
+    const [level, type] = [view.getInt32(offset + 8, true), view.getInt32(offset + 12, true)];
+    const data = offset + CMSG_HEADER_BYTES;
+    if (level === LINUX.SOL_SOCKET && type === LINUX.SO_TIMESTAMPNS) {
+      const [seconds, nanoseconds] = [view.getBigInt64(data, true), view.getBigInt64(data + 8, true)];
+      found.stamp = { seconds: Number(seconds), nanoseconds: Number(nanoseconds) };
+    }
+    if (level === LINUX.IPPROTO_IPV6 && type === LINUX.IPV6_HOPLIMIT) found.hopLimit = view.getInt32(data, true) & 0xff;
+    offset += Math.ceil(bytes / 8) * 8;
+  }
+  return found;
+}
+
+/** The kernel stamps by the wall clock: the age of the stamp, not the stamp, is what the monotonic clock can take. */
+function arrival(stamp: WallTime | undefined, libc: Libc): { readonly receivedMs: number; readonly clock: Clock } {
+  const { nowMs, wall } = bothClocks(libc);
+  if (stamp === undefined) return { receivedMs: nowMs, clock: 'process' };
+  const ageMs = (wall.seconds - stamp.seconds) * 1_000 + (wall.nanoseconds - stamp.nanoseconds) / 1_000_000;
+  const isPlausible = ageMs >= 0 && ageMs <= Math.min(MAX_AGE_MS, nowMs);
+  return isPlausible ? { receivedMs: nowMs - ageMs, clock: 'kernel' } : { receivedMs: nowMs, clock: 'process' };
+}
+
+/** Two clocks cannot be read at once: of a few tries the one in which least time passed between them. */
+function bothClocks(libc: Libc): { readonly nowMs: number; readonly wall: WallTime } {
+  let best = { nowMs: 0, wall: { seconds: 0, nanoseconds: 0 }, gapMs: Infinity };
+  for (let tries = 0; tries < 3 && best.gapMs > 0.02; tries += 1) {
+    const before = performance.now();
+    const wall = libc.wallClock();
+    const gapMs = performance.now() - before;
+    if (gapMs < best.gapMs) best = { nowMs: before + gapMs / 2, wall, gapMs };
+  }
+  return best;
+}

@@ -1,0 +1,190 @@
+import type { Family } from '@vantage/contract';
+import type * as rawSocket from 'raw-socket';
+
+import { errnoOf } from '../errno.ts';
+import { openKernelReceiver, type KernelPacket } from './kernel-receiver.ts';
+import type { Libc } from '../libc.ts';
+import { MAX_PACKET_BYTES, type Clock, type FlowLabel, type PacketProtocol } from '../packet-socket.ts';
+import { IPPROTO, parseIp } from '../wire/ip.ts';
+import { labelledPacket } from '../wire/labelled.ts';
+
+export type RawSocketLibrary = typeof rawSocket;
+
+/** A packet as it arrived, without its IP header; `data` is lent until the call returns. */
+export interface ArrivedPacket {
+  readonly family: Family;
+  readonly protocol: PacketProtocol;
+  readonly data: Uint8Array;
+  readonly from: string;
+  readonly hopLimit: number | null;
+  readonly receivedMs: number;
+  readonly clock: Clock;
+}
+
+/** The descriptors of one family and protocol, shared by everyone in the process. */
+export interface SharedRawSocket {
+  /** Calls back with the errno, empty for none, and the time just before the system call. */
+  readonly send: (outgoing: Outgoing, done: SendDone) => void;
+  readonly close: () => void;
+}
+
+export interface Outgoing {
+  readonly packet: Uint8Array;
+  readonly destination: string;
+  readonly ttl: number;
+  readonly label: FlowLabel | null;
+}
+
+export type SendDone = (errno: string, sentMs: number) => void;
+
+/** Numbers of Linux that raw-socket does not name. */
+const LINUX = {
+  IPPROTO_IP: 0,
+  IPPROTO_IPV6: 41,
+  SOL_SOCKET: 1,
+  SO_RCVBUF: 8,
+  IP_TTL: 2,
+  IP_MTU_DISCOVER: 10,
+  IPV6_UNICAST_HOPS: 16,
+  IPV6_MTU_DISCOVER: 23,
+  IPV6_HDRINCL: 36,
+  IPV6_DONTFRAG: 62,
+  PMTUDISC_PROBE: 3,
+} as const;
+
+/** Room for an IPv4 header with options before the longest packet. */
+const BUFFER_BYTES = MAX_PACKET_BYTES + 60;
+const RECEIVE_QUEUE_BYTES = 1_048_576;
+const RETRY_EVERY_MS = 2;
+const MAX_RETRIES = 5;
+
+/**
+ * Opens a raw socket to send by and another to receive by: raw-socket does not send while packets wait to be read, and
+ * under a flood they always do.
+ *
+ * @param libc for the stamps of the kernel; undefined where it cannot be called
+ * @throws Error with the text of strerror(3)
+ */
+export function openRawSocket(
+  library: RawSocketLibrary,
+  libc: Libc | undefined,
+  family: Family,
+  protocol: PacketProtocol,
+  onPacket: (packet: ArrivedPacket) => void,
+): SharedRawSocket {
+  const addressFamily = family === 4 ? library.AddressFamily.IPv4 : library.AddressFamily.IPv6;
+  const number = protocol === 'icmp' && family === 6 ? IPPROTO.icmpv6 : IPPROTO[protocol];
+  const opened: rawSocket.RawSocket[] = [];
+  let closeKernelReceiver: (() => void) | undefined;
+  const open = (bufferSize: number): rawSocket.RawSocket => {
+    const socket = library.createSocket({ protocol: number, addressFamily, bufferSize });
+    opened.push(socket);
+    return socket.on('error', () => undefined);
+  };
+  const close = (): void => {
+    closeKernelReceiver?.();
+    for (const socket of opened) socket.close();
+  };
+  const receive = ({ bytes, hopLimit, ...rest }: KernelPacket): void => {
+    const packet = family === 4 ? parseIp(4, bytes) : { payload: bytes, hopLimit };
+    if (packet === undefined) return;
+    const data = packet.payload.subarray(0, MAX_PACKET_BYTES);
+    onPacket({ family, protocol, data, hopLimit: packet.hopLimit, ...rest });
+  };
+
+  try {
+    const receiver = open(BUFFER_BYTES);
+    receiver.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, RECEIVE_QUEUE_BYTES);
+    receiver.on('message', (bytes, source) => {
+      const receivedMs = performance.now();
+      receive({ bytes, from: withoutZone(source), hopLimit: null, receivedMs, clock: 'process' });
+    });
+    if (libc !== undefined) closeKernelReceiver = readByKernelReceiver(libc, receiver, family, receive);
+
+    const sender = open(1).pauseRecv();
+    prepareSender(sender, family);
+    let labelled: rawSocket.RawSocket | undefined;
+    const send: SharedRawSocket['send'] = ({ packet, destination, ttl, label }, done) => {
+      if (label === null || family === 4) {
+        return sendOnce(sender, Buffer.from(packet), destination, ttlOption(family, ttl), MAX_RETRIES, done);
+      }
+      labelled ??= openLabelled(open);
+      const whole = labelledPacket(packet, { protocol: number, destination, hopLimit: ttl, ...label });
+      return sendOnce(labelled, Buffer.from(whole), destination, undefined, MAX_RETRIES, done);
+    };
+    return { send, close };
+  } catch (error) {
+    // Whoever finds no descriptor left tries again and again.
+    close();
+    throw error;
+  }
+}
+
+/** Puts recvmsg in the place of raw-socket's own reading, for as long as it works. Returns what ends it. */
+function readByKernelReceiver(
+  libc: Libc,
+  socket: rawSocket.RawSocket,
+  family: Family,
+  receive: (packet: KernelPacket) => void,
+): (() => void) | undefined {
+  const { wrap } = socket;
+  const own = wrap?.listeners('recvReady') ?? [];
+  const reader = own.length === 1 ? openKernelReceiver(libc, socket, family, BUFFER_BYTES) : undefined;
+  if (wrap === undefined || reader === undefined) return undefined;
+  const onReadable = (): void => {
+    if (reader.drain(receive)) return;
+    wrap.removeListener('recvReady', onReadable);
+    wrap.on('recvReady', own[0] as () => void);
+  };
+  wrap.removeAllListeners('recvReady');
+  wrap.on('recvReady', onReadable);
+  return reader.close;
+}
+
+/** PMTUDISC_PROBE: never fragment and never trust a remembered path MTU, so that each packet meets the path itself. */
+function prepareSender(sender: rawSocket.RawSocket, family: Family): void {
+  sender.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, 1);
+  if (family === 4) return sender.setOption(LINUX.IPPROTO_IP, LINUX.IP_MTU_DISCOVER, LINUX.PMTUDISC_PROBE);
+  sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_MTU_DISCOVER, LINUX.PMTUDISC_PROBE);
+  sender.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_DONTFRAG, 1);
+}
+
+/** A socket whose packets come with their IPv6 header. */
+function openLabelled(open: (bufferSize: number) => rawSocket.RawSocket): rawSocket.RawSocket {
+  const socket = open(1).pauseRecv();
+  socket.setOption(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, 1);
+  socket.setOption(LINUX.IPPROTO_IPV6, LINUX.IPV6_HDRINCL, 1);
+  return socket;
+}
+
+type SocketOption = readonly [level: number, option: number, value: number];
+
+function ttlOption(family: Family, ttl: number): SocketOption {
+  return family === 4 ? [LINUX.IPPROTO_IP, LINUX.IP_TTL, ttl] : [LINUX.IPPROTO_IPV6, LINUX.IPV6_UNICAST_HOPS, ttl];
+}
+
+function sendOnce(
+  sender: rawSocket.RawSocket,
+  packet: Buffer,
+  destination: string,
+  option: SocketOption | undefined,
+  retries: number,
+  done: SendDone,
+): void {
+  let sentMs = 0;
+  const before = (): void => {
+    if (option !== undefined) sender.setOption(...option);
+    sentMs = performance.now();
+  };
+  sender.send(packet, 0, packet.length, destination, before, (error) => {
+    const errno = error === null ? '' : errnoOf(error);
+    const isTransient = errno === 'EAGAIN' || errno === 'ENOBUFS';
+    if (!isTransient || retries === 0) return done(errno, sentMs);
+    setTimeout(() => sendOnce(sender, packet, destination, option, retries - 1, done), RETRY_EVERY_MS);
+  });
+}
+
+function withoutZone(address: string): string {
+  const zone = address.indexOf('%');
+  return zone === -1 ? address : address.slice(0, zone);
+}

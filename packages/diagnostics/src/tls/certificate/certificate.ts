@@ -1,0 +1,150 @@
+import { hash, X509Certificate, type KeyObject } from 'node:crypto';
+
+import { boundedMemo } from '../../shared/bounded-memo.ts';
+import {
+  authorityKeyId,
+  basicConstraints,
+  demandsStaple,
+  extendedKeyUsages,
+  extensionOids,
+  keyUsages,
+  readCertificateBody,
+  serverNames,
+  subjectKeyId,
+  type CertificateBody,
+} from './certificate-body.ts';
+import { DerError } from './der.ts';
+import type { ServerNames } from './host-names.ts';
+
+/** One certificate, taken apart. What an extension would say is `null` if it is absent or cannot be read. */
+export interface Certificate {
+  readonly parsed: X509Certificate;
+  readonly fingerprint: string;
+  /** As `comparableName` has them. */
+  readonly subject: string;
+  readonly issuer: string;
+  /** `null` for a key of a kind that OpenSSL does not know. */
+  readonly publicKey: KeyObject | null;
+  /** Such as `rsa`, `ec`. */
+  readonly keyType: string | null;
+  readonly keyBits: number | null;
+  readonly body: CertificateBody | null;
+  readonly constraints: ReturnType<typeof basicConstraints> | null;
+  readonly keyUsages: ReadonlySet<number> | null;
+  readonly purposes: readonly string[] | null;
+  readonly subjectKeyId: Uint8Array | null;
+  readonly authorityKeyId: Uint8Array | null;
+  readonly serverNames: ServerNames;
+  /** True where it demands that the server staples an OCSP response (RFC 7633). */
+  readonly mustStaple: boolean;
+}
+
+/** A target is asked again and again, and most share the authorities above them. Each is a few times its bytes in memory. */
+const certificates = boundedMemo<Certificate>(128);
+const MAX_KEPT_BYTES = 8 * 1024;
+const signatures = boundedMemo<boolean>(1_000);
+
+/**
+ * @param der one certificate
+ * @throws {Error} for bytes that OpenSSL does not take for a certificate
+ */
+export function certificateOf(der: Buffer): Certificate {
+  return der.length > MAX_KEPT_BYTES
+    ? readCertificate(der)
+    : certificates.get(hash('sha256', der), () => readCertificate(der));
+}
+
+function readCertificate(der: Buffer): Certificate {
+  const parsed = new X509Certificate(der);
+  const { subject, issuer } = parsed;
+  const publicKey = publicKeyOf(parsed);
+  const body = orNull(() => readCertificateBody(parsed.raw));
+  const extension = <T>(oid: string, read: (value: Uint8Array) => T): T | null => {
+    const found = body?.extensions.find((candidate) => candidate.oid === oid);
+    return found === undefined ? null : orNull(() => read(found.value));
+  };
+  return {
+    parsed,
+    fingerprint: parsed.fingerprint256,
+    subject: comparableName(subject),
+    issuer: comparableName(issuer),
+    publicKey,
+    ...kindOf(publicKey),
+    body,
+    constraints: extension(extensionOids.basicConstraints, basicConstraints),
+    keyUsages: extension(extensionOids.keyUsage, keyUsages),
+    purposes: extension(extensionOids.extendedKeyUsage, extendedKeyUsages),
+    subjectKeyId: extension(extensionOids.subjectKeyIdentifier, subjectKeyId),
+    authorityKeyId: extension(extensionOids.authorityKeyIdentifier, authorityKeyId),
+    serverNames: {
+      commonName: attributeOf(subject, 'CN') ?? null,
+      ...(extension(extensionOids.subjectAltName, serverNames) ?? { names: [], addresses: [] }),
+    },
+    mustStaple: extension(extensionOids.tlsFeature, demandsStaple) ?? false,
+  };
+}
+
+/** True if `issuer` signed the certificate with its key. */
+export function isSignedBy({ parsed, fingerprint }: Certificate, issuer: Certificate): boolean {
+  return signatures.get(`${fingerprint} ${issuer.fingerprint}`, () => {
+    try {
+      return issuer.publicKey !== null && parsed.verify(issuer.publicKey);
+    } catch {
+      // A key or signature of a kind that OpenSSL will not touch.
+      return false;
+    }
+  });
+}
+
+/** How a message calls a certificate: by its common name, else by all of its name. */
+export function labelOf({ parsed }: Certificate): string {
+  return attributeOf(parsed.subject, 'CN') ?? (parsed.subject ?? 'no name').split('\n').join(', ');
+}
+
+/** Where the certificate of the issuer can be had (RFC 5280 section 4.2.2.1), as those of public authorities say. */
+export function issuerUrlOf({ parsed }: Certificate): string | null {
+  return /^CA Issuers - URI:(.*)$/m.exec(parsed.infoAccess ?? '')?.[1] ?? null;
+}
+
+/** The first value of an attribute, with the escapes of RFC 4514 section 2.4 undone; several may stand in one line. */
+export function attributeOf(lines: string | undefined, type: string): string | undefined {
+  const attributes = (lines ?? '').split('\n').flatMap((line) => line.split(/ \+ (?=[\w.]+=)/));
+  const value = attributes.find((attribute) => attribute.startsWith(`${type}=`))?.slice(type.length + 1);
+  return value === undefined || value === '' ? undefined : value.replaceAll(/\\([\dA-F]{2}|.)/gs, unescaped);
+}
+
+function unescaped(_all: string, escape: string): string {
+  return escape.length === 2 ? String.fromCharCode(Number.parseInt(escape, 16)) : escape;
+}
+
+/** For names that are to be the same without regard to case and to the number of blanks (RFC 5280 section 7.1). */
+export function comparableName(name: string | undefined): string {
+  return (name ?? '').toLowerCase().replaceAll(/[ \t]+/g, ' ');
+}
+
+function publicKeyOf(certificate: X509Certificate): KeyObject | null {
+  try {
+    return certificate.publicKey;
+  } catch {
+    return null;
+  }
+}
+
+function kindOf(key: KeyObject | null): Pick<Certificate, 'keyType' | 'keyBits'> {
+  const details = key?.asymmetricKeyDetails;
+  const keyType = key?.asymmetricKeyType ?? null;
+  // The names of curves have their size in them: prime256v1, secp521r1. Those of RFC 7748 have one size each.
+  const curveBits = /\d{3}/.exec(details?.namedCurve ?? EDWARDS_BITS[keyType ?? ''] ?? '')?.[0];
+  return { keyType, keyBits: details?.modulusLength ?? (curveBits === undefined ? null : Number(curveBits)) };
+}
+
+const EDWARDS_BITS: Readonly<Record<string, string>> = { ed25519: '256', ed448: '456' };
+
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DerError) return null;
+    throw error;
+  }
+}

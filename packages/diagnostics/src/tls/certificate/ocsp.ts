@@ -1,0 +1,177 @@
+import { createHash, verify, X509Certificate, type KeyObject } from 'node:crypto';
+
+import { DerError } from './der.ts';
+import { readCertificateBody } from './certificate-body.ts';
+import { readOcspResponse, type OcspAnswer, type OcspResponse } from './ocsp-response.ts';
+import type { Tls } from '../schema.ts';
+
+/** The field `tls.ocsp` of a result. */
+export type Ocsp = NonNullable<Tls['ocsp']> | null;
+
+/**
+ * What a stapled OCSP response says about the certificate of a server, and how far it can be believed.
+ *
+ * @param staple as the server sent it; `null` where it sent none
+ * @param issuer the certificate above, where it is known: without it neither the hashes of its name and key nor a
+ *   signature can be checked
+ */
+export function describeStaple(
+  staple: Uint8Array | null,
+  leaf: X509Certificate,
+  issuer: X509Certificate | undefined,
+  nowMs: number,
+): Ocsp {
+  if (staple === null || staple.length === 0) return null;
+  try {
+    const response = readOcspResponse(staple);
+    if ('errorStatus' in response) return { ...nothing, status: 'error' };
+    const answer = response.answers.find((candidate) => concerns(candidate, leaf, issuer));
+    if (answer === undefined) return { ...nothing, status: 'foreign' };
+    const { status, thisUpdate, nextUpdate, revokedAt, reason } = answer;
+    return {
+      status,
+      thisUpdate: thisUpdate.toISOString(),
+      nextUpdate: nextUpdate?.toISOString() ?? null,
+      current: thisUpdate.getTime() <= nowMs + CLOCK_SKEW_MS && (nextUpdate?.getTime() ?? Infinity) >= nowMs,
+      revokedAt: revokedAt?.toISOString() ?? null,
+      revocationReason: reason === null ? null : (REASONS[reason] ?? null),
+      signature: issuer === undefined ? 'unchecked' : signatureOf(response, issuer, nowMs),
+    };
+  } catch (error) {
+    if (error instanceof DerError) return { ...nothing, status: 'malformed' };
+    throw error;
+  }
+}
+
+/**
+ * True where the certificate counts as revoked. A revocation outlives its response, so that its age does not matter; and a
+ * server that staples one against itself is believed even where nobody can check the signature, but not where it is wrong.
+ */
+export function isRevoked(ocsp: Ocsp): boolean {
+  return ocsp?.status === 'revoked' && ocsp.signature !== 'invalid';
+}
+
+const nothing = {
+  thisUpdate: null,
+  nextUpdate: null,
+  current: false,
+  revokedAt: null,
+  revocationReason: null,
+  signature: 'unchecked',
+} as const;
+
+/** A responder's clock may be a little ahead. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+/** RFC 5280 section 5.3.1. */
+const REASONS: Readonly<Record<number, string>> = {
+  0: 'unspecified',
+  1: 'keyCompromise',
+  2: 'cACompromise',
+  3: 'affiliationChanged',
+  4: 'superseded',
+  5: 'cessationOfOperation',
+  6: 'certificateHold',
+  8: 'removeFromCRL',
+  9: 'privilegeWithdrawn',
+  10: 'aACompromise',
+};
+
+/** RFC 6960 section 4.1.1: a certificate is named by its serial number and by hashes of its issuer's name and key. */
+function concerns(answer: OcspAnswer, leaf: X509Certificate, issuer: X509Certificate | undefined): boolean {
+  const named = readCertificateBody(leaf.raw);
+  const digest = DIGESTS[answer.hashAlgorithm];
+  if (!Buffer.from(answer.serialNumber).equals(named.serialNumber)) return false;
+  if (digest === undefined) return false;
+  const hash = (bytes: Uint8Array): Buffer => createHash(digest).update(bytes).digest();
+  if (!hash(named.issuerName).equals(answer.issuerNameHash)) return false;
+  return issuer === undefined || hash(readCertificateBody(issuer.raw).publicKey).equals(answer.issuerKeyHash);
+}
+
+const DIGESTS: Readonly<Record<string, string>> = {
+  '1.3.14.3.2.26': 'sha1',
+  '2.16.840.1.101.3.4.2.1': 'sha256',
+  '2.16.840.1.101.3.4.2.2': 'sha384',
+  '2.16.840.1.101.3.4.2.3': 'sha512',
+};
+
+type Signature = NonNullable<Ocsp>['signature'];
+
+/** RFC 6960 section 4.2.2.2: the issuer signs itself, or a responder to which it gave a certificate for that purpose. */
+function signatureOf(response: OcspResponse, issuer: X509Certificate, nowMs: number): Signature {
+  const digest = SIGNATURE_DIGESTS[response.signatureAlgorithm];
+  if (digest === undefined) return 'unchecked';
+  const signedBy = (key: KeyObject): boolean => isSignedBy(response, digest, key);
+  const issuerKey = keyOf(issuer);
+  if (issuerKey === undefined) return 'unchecked';
+  if (signedBy(issuerKey)) return 'issuer';
+  const delegated = response.certificates.some((der) => {
+    const responder = certificateOf(der);
+    const key = responder === undefined ? undefined : keyOf(responder);
+    return (
+      responder !== undefined &&
+      key !== undefined &&
+      mayAnswer(responder, issuer, nowMs) &&
+      isIssuedBy(responder, issuerKey) &&
+      signedBy(key)
+    );
+  });
+  return delegated ? 'responder' : 'invalid';
+}
+
+/** `null`: the algorithm has its digest within. */
+const SIGNATURE_DIGESTS: Readonly<Record<string, string | null>> = {
+  '1.2.840.113549.1.1.5': 'sha1',
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+  '1.2.840.10045.4.3.2': 'sha256',
+  '1.2.840.10045.4.3.3': 'sha384',
+  '1.2.840.10045.4.3.4': 'sha512',
+  '1.3.101.112': null,
+  '1.3.101.113': null,
+};
+
+const OCSP_SIGNING = '1.3.6.1.5.5.7.3.9';
+
+function mayAnswer(responder: X509Certificate, issuer: X509Certificate, nowMs: number): boolean {
+  return (
+    responder.issuer === issuer.subject &&
+    (responder.keyUsage ?? []).includes(OCSP_SIGNING) &&
+    responder.validFromDate.getTime() <= nowMs &&
+    responder.validToDate.getTime() >= nowMs
+  );
+}
+
+/** Strangers' keys and signatures may be of kinds that OpenSSL will not touch: those verify nothing. */
+function isSignedBy({ signed, signature }: OcspResponse, digest: string | null, key: KeyObject): boolean {
+  try {
+    return verify(digest, signed, key, signature);
+  } catch {
+    return false;
+  }
+}
+
+function isIssuedBy(certificate: X509Certificate, key: KeyObject): boolean {
+  try {
+    return certificate.verify(key);
+  } catch {
+    return false;
+  }
+}
+
+function keyOf(certificate: X509Certificate): KeyObject | undefined {
+  try {
+    return certificate.publicKey;
+  } catch {
+    return undefined;
+  }
+}
+
+function certificateOf(der: Uint8Array): X509Certificate | undefined {
+  try {
+    return new X509Certificate(der);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,110 @@
+import { boundText } from '../../shared/bounded-text.ts';
+import { labelOf, type Certificate } from '../certificate/certificate.ts';
+import { SERVER_AUTHENTICATION, SERVER_PURPOSES } from './link-faults.ts';
+import { isSelfSigned, type Path } from '../certificate/path.ts';
+import { MAX_CHROMIUM_FAULTS, MAX_REASON_BYTES, type Tls } from '../schema.ts';
+import { signatureNameOf, signatureWeakness } from '../certificate/strength.ts';
+import type { TrustAnchors } from '../certificate/trust-store.ts';
+
+export type ChromiumFault = NonNullable<Tls['chromiumFaults']>[number];
+
+export interface Shown {
+  readonly path: Path;
+  readonly anchors: TrustAnchors;
+  /** True if the server signs in the handshake: with a key exchange by RSA it only decrypts. */
+  readonly isSigning: boolean;
+}
+
+/**
+ * What Chromium refuses in certificates that OpenSSL accepts. Each rule is held against Chromium in the corpus, but the last:
+ * no test has the key of a public authority.
+ */
+export function chromiumFaults({ path, anchors, isSigning }: Shown): ChromiumFault[] {
+  const { certificates } = path;
+  const reasons = certificates.flatMap((certificate, position) => {
+    const isEnd = position === certificates.length - 1 && (path.isAnchored || isSelfSigned(certificate));
+    const found = [
+      position === 0 ? leafKeyFault(certificate) : authorityKeyFault(certificate),
+      isEnd ? null : signatureFault(certificate),
+      ...(position === 0 ? [usageFault(certificate, isSigning), purposeFault(certificate)] : []),
+      position === 0 && isPublic(path, anchors) ? validityFault(certificate) : null,
+    ];
+    return found.flatMap((reason) => (reason === null ? [] : [{ certificate: position, reason }]));
+  });
+  return reasons.slice(0, MAX_CHROMIUM_FAULTS).map(({ certificate, reason }) => {
+    const subject =
+      certificate === 0
+        ? 'The certificate'
+        : `“${boundText(labelOf(certificates[certificate]!), 60)}” above the certificate`;
+    return { certificate, reason: boundText(`${subject} ${reason}.`, MAX_REASON_BYTES) };
+  });
+}
+
+/** Curves in signatures of certificates; those of a handshake are one fewer (`ecdsa_secp521r1_sha512` is not offered). */
+const CURVES = ['prime256v1', 'secp384r1', 'secp521r1'];
+const HANDSHAKE_CURVES = CURVES.slice(0, 2);
+
+function leafKeyFault(certificate: Certificate): string | null {
+  const key = unusableKey(certificate, HANDSHAKE_CURVES);
+  if (key === null) return null;
+  return `has a key (${key}) with which Chromium makes no TLS connection: it cannot connect, unless the server shows it another certificate`;
+}
+
+function authorityKeyFault(certificate: Certificate): string | null {
+  const key = unusableKey(certificate, CURVES);
+  return key === null ? null : `has a key (${key}) that Chromium does not take`;
+}
+
+function unusableKey({ keyType, publicKey }: Certificate, curves: readonly string[]): string | null {
+  if (keyType === null || keyType === 'rsa') return null;
+  if (keyType !== 'ec') return keyType;
+  const curve = publicKey?.asymmetricKeyDetails?.namedCurve ?? 'without a name';
+  return curves.includes(curve) ? null : `elliptic curve ${curve}`;
+}
+
+/** RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512; Edwards curves, which are told as the key of the issuer. */
+const SIGNATURES = new Set([
+  ...['1.2.840.113549.1.1.11', '1.2.840.113549.1.1.12', '1.2.840.113549.1.1.13'],
+  ...['1.2.840.10045.4.3.2', '1.2.840.10045.4.3.3', '1.2.840.10045.4.3.4'],
+  ...['1.3.101.112', '1.3.101.113'],
+]);
+/** The same hashes in signatures with RSASSA-PSS. */
+const HASHES = new Set(['2.16.840.1.101.3.4.2.1', '2.16.840.1.101.3.4.2.2', '2.16.840.1.101.3.4.2.3']);
+
+function signatureFault(certificate: Certificate): string | null {
+  const signature = certificate.body?.signature;
+  if (signature === undefined || signatureWeakness(certificate) !== null) return null;
+  const isTaken = signature.hash === null ? SIGNATURES.has(signature.oid) : HASHES.has(signature.hash);
+  return isTaken ? null : `has a signature (${signatureNameOf(certificate)}) that Chromium does not take`;
+}
+
+/** Bits of keyUsage: digitalSignature, and those for which OpenSSL takes a certificate without it. */
+const DIGITAL_SIGNATURE = 0;
+const OTHER_TLS_USAGES = [2, 4];
+
+function usageFault({ keyUsages }: Certificate, isSigning: boolean): string | null {
+  if (!isSigning || keyUsages === null || keyUsages.has(DIGITAL_SIGNATURE)) return null;
+  if (!OTHER_TLS_USAGES.some((usage) => keyUsages.has(usage))) return null;
+  return 'may not sign by its key usage, and the server signs the handshake with it: Chromium ends it there';
+}
+
+function purposeFault({ purposes }: Certificate): string | null {
+  if (purposes === null || purposes.includes(SERVER_AUTHENTICATION)) return null;
+  return purposes.some((purpose) => SERVER_PURPOSES.has(purpose))
+    ? 'is meant for servers only by a purpose of old that Chromium does not take'
+    : null;
+}
+
+function isPublic({ isAnchored, certificates }: Path, anchors: TrustAnchors): boolean {
+  return isAnchored && anchors.isPublic(certificates.at(-1)!);
+}
+
+/** CA/Browser Forum, Baseline Requirements 1.7.3, section 6.3.2. */
+const [LONGEST_DAYS, LONGEST_SINCE] = [398, Date.UTC(2020, 8, 1)];
+
+function validityFault({ parsed }: Certificate): string | null {
+  const [from, until] = [parsed.validFromDate.getTime(), parsed.validToDate.getTime()];
+  const days = (until - from) / 86_400_000;
+  if (!(days > LONGEST_DAYS) || from < LONGEST_SINCE) return null;
+  return `is valid for ${Math.ceil(days)} days, and Chromium takes ${LONGEST_DAYS} at most from a public authority`;
+}

@@ -1,0 +1,100 @@
+import type { EphemeralKeyInfo, TLSSocket } from 'node:tls';
+
+import { certificateOf, type Certificate } from '../certificate/certificate.ts';
+import { chromiumFaults } from '../faults/chromium-faults.ts';
+import { certificateFieldsOf, daysLeft, describeChain } from '../certificate/describe-certificate.ts';
+import { certificateFaults, type Verification } from '../faults/faults.ts';
+import { describeStaple } from '../certificate/ocsp.ts';
+import { buildPath } from '../certificate/path.ts';
+import type { Tls, TlsFields } from '../schema.ts';
+import type { ServerFlight } from './server-flight.ts';
+import type { TrustAnchors } from '../certificate/trust-store.ts';
+
+/** What was agreed on, and what OpenSSL made of the certificates. */
+export interface Negotiated {
+  readonly protocol: string;
+  readonly cipher: string;
+  readonly keyExchange: NonNullable<Tls['keyExchange']> | null;
+  /** `null` where OpenSSL accepts the chain. */
+  readonly verification: Verification | null;
+}
+
+export interface Shaken {
+  readonly host: string;
+  readonly anchors: TrustAnchors;
+  readonly staple: Buffer | null;
+  readonly negotiated: Negotiated;
+  readonly flight: ServerFlight;
+}
+
+/** Node keeps the words of OpenSSL to itself, and `authorizationError` is `UNSPECIFIED` for most of its results. */
+interface WithVerification {
+  readonly _handle?: { readonly verifyError?: () => (Error & { readonly code?: string }) | null } | null;
+}
+
+/**
+ * Reads what was agreed on from a socket whose handshake has come as far as the keys: OpenSSL has judged the certificates
+ * by then, and what the server says to those of the client is to come.
+ */
+export function negotiatedOf(socket: TLSSocket): Negotiated {
+  const handle = (socket as unknown as WithVerification)._handle;
+  const error = handle?.verifyError?.() ?? null;
+  const { type, name, size } = (socket.getEphemeralKeyInfo() ?? {}) as Partial<EphemeralKeyInfo>;
+  return {
+    protocol: socket.getProtocol() ?? 'unknown',
+    cipher: socket.getCipher().standardName,
+    keyExchange: type === undefined || size === undefined ? null : { group: name ?? type, bits: size },
+    verification: error === null ? null : { code: error.code ?? 'UNSPECIFIED', message: error.message },
+  };
+}
+
+/** The fields of a result about a TLS connection; `null` where the server sent no certificate that can be read. */
+export function describeTls({ host, anchors, staple, negotiated, flight }: Shaken): TlsFields | null {
+  const sent = readable(flight.certificates);
+  const [leaf] = sent;
+  if (leaf === undefined) return null;
+  const nowMs = Date.now();
+  const path = buildPath(sent, anchors, nowMs);
+  const ocsp = describeStaple(staple, leaf.parsed, path.certificates[1]?.parsed, nowMs);
+  const { protocol, cipher, keyExchange, verification } = negotiated;
+  const faults = certificateFaults({ host, path, verification, ocsp, nowMs });
+  const refused = chromiumFaults({ path, anchors, isSigning: keyExchange !== null });
+  return {
+    ...certificateFieldsOf(leaf),
+    sslVersion: protocol,
+    tls: {
+      protocol,
+      cipher,
+      alpn: flight.alpn,
+      authorized: faults.length === 0,
+      authorizationError: faults[0]?.code ?? null,
+      faults,
+      ...(refused.length === 0 ? {} : { chromiumFaults: refused }),
+      keyExchange,
+      clientCertificateRequested: flight.asksForCertificate,
+      mustStaple: leaf.mustStaple,
+      daysLeft: daysLeft(leaf, nowMs),
+      ocsp,
+      chain: describeChain(path.certificates),
+      chainLength: path.certificates.length,
+      sentCertificates: flight.certificates.length,
+    },
+  };
+}
+
+/** The fields about the server's own certificate alone, for a handshake that failed before OpenSSL had judged it. */
+export function describeLeaf(protocol: string | null, { certificates }: ServerFlight): Omit<TlsFields, 'tls'> | null {
+  const [leaf] = readable(certificates.slice(0, 1));
+  return leaf === undefined ? null : { ...certificateFieldsOf(leaf), sslVersion: protocol ?? 'unknown' };
+}
+
+/** What OpenSSL could not read either belongs to no path. */
+function readable(certificates: readonly Buffer[]): readonly Certificate[] {
+  return certificates.flatMap((der) => {
+    try {
+      return [certificateOf(der)];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,73 @@
+import { isIP } from 'node:net';
+
+import type { Failure } from '@vantage/contract';
+
+import { isAlert } from '../../shared/classify-error.ts';
+import { NEGOTIATES_AGAIN } from '../../shared/error-codes.ts';
+import type { Tls } from '../schema.ts';
+import type { ServerFlight } from './server-flight.ts';
+
+/** RFC 5246 section 7.2.2: alerts by which servers refuse a client that has no certificate. */
+const CLIENT_CERTIFICATE_ALERT = /HANDSHAKE_FAILURE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED/;
+
+const NAME_REQUIRED =
+  'The server refuses a client that names no host; no name was sent (SNI), since the host of the URL is an address.';
+/** TLS 1.3 has no second handshake (RFC 8446 section 4.6). */
+const REFUSED_LATER = 'The server ended TLS with the alert “handshake failure” after the handshake.';
+const ASKED_FOR_CERTIFICATE = 'Before that it asked for a certificate of the client.';
+const CLIENT_CERTIFICATE_REQUIRED = 'The server requires a certificate of the client.';
+
+interface Asked {
+  readonly host: string;
+  readonly alpn: readonly string[];
+}
+
+/** Says what the handshake so far tells about its failure. */
+export function explainFailure(
+  failure: Failure,
+  thrown: unknown,
+  flight: ServerFlight,
+  { alpn, host }: Asked,
+): Failure {
+  if (failure.code === 'protocol_unreachable') {
+    return {
+      ...failure,
+      message: `The server speaks none of the protocols that were offered by ALPN: ${alpn.join(', ')}.`,
+    };
+  }
+  if (isIP(host) !== 0 && codeOf(thrown) === 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME') {
+    return { ...failure, message: NAME_REQUIRED };
+  }
+  return flight.asksForCertificate ? withClientCertificate(failure, thrown) : failure;
+}
+
+/**
+ * Says why a request failed over a connection that stood: in TLS 1.3 a server judges the certificate of the client, or its
+ * absence, when the handshake has ended for the client (RFC 8446 section 4.4.2.4).
+ *
+ * @param thrown what the socket threw, if anything
+ */
+export function explainLater(
+  failure: Failure,
+  thrown: unknown,
+  { protocol, clientCertificateRequested }: Tls,
+): Failure {
+  // Once an answer has begun the server has taken the client as it is.
+  if (protocol !== 'TLSv1.3' || failure.phase !== 'request') return failure;
+  if (clientCertificateRequested === true) return withClientCertificate(failure, thrown);
+  return failure.message === NEGOTIATES_AGAIN ? { ...failure, message: REFUSED_LATER } : failure;
+}
+
+function withClientCertificate(failure: Failure, thrown: unknown): Failure {
+  const isEnd = failure.code === 'connection_closed' || failure.code === 'connection_reset';
+  if (!isEnd && !isAlert(thrown)) return failure;
+  const isRefusal = !isEnd && CLIENT_CERTIFICATE_ALERT.test(codeOf(thrown));
+  return {
+    ...failure,
+    message: isRefusal ? CLIENT_CERTIFICATE_REQUIRED : `${failure.message} ${ASKED_FOR_CERTIFICATE}`,
+  };
+}
+
+function codeOf(thrown: unknown): string {
+  return Error.isError(thrown) && 'code' in thrown ? String(thrown.code) : '';
+}

@@ -1,5 +1,0 @@
-import { defineDiagnostic } from '../diagnostic.ts';
-import { traceroute } from './contract.ts';
-import { runTraceroute } from './run.ts';
-
-export const diagnostic = defineDiagnostic(traceroute, runTraceroute);

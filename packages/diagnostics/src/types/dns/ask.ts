@@ -1,0 +1,65 @@
+import type { IcmpContext } from '../../sockets/icmp/icmp-watch.ts';
+import type { TrustStore } from '../../tls/certificate/trust-store.ts';
+import type { DnsTransport } from './contract.ts';
+import { askHttps } from './transport/https.ts';
+import { prepareQuery, type Answer, type Asked, type NameServer, type PreparedQuery } from './transport/exchange.ts';
+import { askTcp, askTls } from './transport/stream.ts';
+import { askUdp } from './transport/udp.ts';
+
+export interface AskOptions {
+  readonly transport: DnsTransport;
+  /** Time to wait after each UDP transmission; there are as many transmissions as waits. */
+  readonly waitsMs: readonly number[];
+  readonly trust: TrustStore;
+  readonly userAgent: string;
+  /** Reads the ICMP errors that the kernel keeps from a UDP socket. */
+  readonly icmp: IcmpContext;
+}
+
+/** An answer, or why there is none; both where a truncated answer came and TCP then failed. */
+export interface AskedResolver {
+  readonly answer: Answer | null;
+  readonly failure: Asked['failure'];
+}
+
+const FORMERR = 1;
+const NOTIMP = 4;
+
+/**
+ * Asks one server one question: over UDP with TCP where the answer is truncated, or over the transport given. A server
+ * that cannot read EDNS is asked again without it (RFC 6891 section 7), unless EDNS was what the caller wanted.
+ */
+export async function ask(
+  server: NameServer,
+  prepared: PreparedQuery,
+  options: AskOptions,
+  signal: AbortSignal,
+): Promise<AskedResolver> {
+  const asked = await askOnce(server, prepared, options, signal);
+  const { edns } = prepared.query;
+  if (asked.answer === null || edns === null || edns.dnssecOk || edns.nsid) return asked;
+  const { rcode, edns: answeredEdns } = asked.answer.message;
+  const knowsNoEdns = (rcode === FORMERR || rcode === NOTIMP) && answeredEdns === null;
+  if (!knowsNoEdns) return asked;
+  const plain = await askOnce(server, prepareQuery({ ...prepared.query, edns: null }), options, signal);
+  return plain.answer === null ? asked : plain;
+}
+
+async function askOnce(
+  server: NameServer,
+  prepared: PreparedQuery,
+  options: AskOptions,
+  signal: AbortSignal,
+): Promise<AskedResolver> {
+  const { transport, trust, userAgent } = options;
+  if (transport === 'tcp') return askTcp(server, prepared, signal);
+  if (transport === 'tls') return askTls(server, prepared, trust, signal);
+  if (transport === 'https') return askHttps(server, prepared, trust, userAgent, signal);
+  const asked = await askUdp(server, prepared, options, signal);
+  if (!asked.truncated) return asked;
+  const whole = await askTcp(server, prepared, signal);
+  if (whole.answer !== null) return whole;
+  // A failure keeps what came before it.
+  const message = `The answer over UDP was cut off (TC), and TCP failed. ${whole.failure.message}`;
+  return { answer: asked.answer, failure: { ...whole.failure, message } };
+}

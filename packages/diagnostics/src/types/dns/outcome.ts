@@ -1,0 +1,66 @@
+import { type DnsRecord, sameName } from '@vantage/contract/dns-message';
+import { isIP } from 'node:net';
+
+import { roundMs, type Failure } from '@vantage/contract';
+
+import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
+import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import { answerFailure } from './answer-failure.ts';
+import { answerFields, classifyMessage, nameInQuestion, resolverField } from './answer-fields.ts';
+import type { AskedResolver } from './ask.ts';
+
+import type { dns, DnsTransport } from './contract.ts';
+
+import type { RecordBudget } from './records.ts';
+import type { NameServer, PreparedQuery } from './transport/exchange.ts';
+import type { Validation } from './validation.ts';
+
+type Fields = Pick<Outcome<typeof dns>, 'recordType' | 'queryName' | 'resolver'>;
+
+export interface Concluding extends AskedResolver {
+  readonly validation: Validation;
+  /** The zone that the server was asked for, where it is known. */
+  readonly zone?: string | undefined;
+  /** The resolver that was asked last; undefined in a trace, and where none was asked. */
+  readonly asked?: { readonly server: NameServer; readonly transport: DnsTransport } | undefined;
+}
+
+/** The result that an answer makes, or the lack of one. */
+export function concluded(
+  { answer, failure, validation, zone, asked }: Concluding,
+  prepared: PreparedQuery,
+  context: DiagnosticContext<typeof dns>,
+  budget: RecordBudget,
+): Outcome<typeof dns> {
+  const fields = questionFields(prepared);
+  if (answer === null) {
+    const resolver = asked === undefined ? {} : { resolver: resolverField(asked.server, asked.transport, context) };
+    return ended(failure ?? timedOut('response'), { ...fields, ...resolver });
+  }
+  const classified = classifyMessage(answer.message, prepared, zone);
+  const shown = answerFields(answer, classified, validation, prepared, context, budget);
+  const error = failure ?? answerFailure(classified, answer.message.rcode, prepared.query);
+  const message = validation === 'failed' ? 'The answer fails DNSSEC validation (SERVFAIL).' : error?.message;
+  const owner = classified.canonicalName ?? nameInQuestion(answer.message, prepared.query);
+  return {
+    result: error === null ? 'success' : outcomeOf(error),
+    rt: roundMs(answer.queryMs),
+    resolvedIp: classified.kind === 'answer' ? firstAddress(answer.message.answers, owner) : null,
+    error: error === null ? null : { ...error, message: message ?? error.message },
+    ...fields,
+    ...shown,
+  };
+}
+
+export function ended(failure: Failure, fields: Fields): Outcome<typeof dns> {
+  return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, ...fields };
+}
+
+export function questionFields({ query }: PreparedQuery): Fields {
+  return { recordType: query.recordType.name, queryName: query.name };
+}
+
+/** Records of other names are no addresses of this one (RFC 5452 section 6). */
+function firstAddress(answers: readonly DnsRecord[], owner: string): string | null {
+  return answers.find(({ name, data }) => sameName(name, owner) && isIP(data) !== 0)?.data ?? null;
+}

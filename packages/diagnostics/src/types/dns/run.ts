@@ -1,0 +1,134 @@
+import { reverseName } from '@vantage/contract/dns-message';
+import { isIP } from 'node:net';
+
+import type { Failure, ParamsOf } from '@vantage/contract';
+
+import { timedOut } from '../../shared/classify-error.ts';
+import { addressBytes } from '../../shared/address-bytes.ts';
+import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import { createTrustStore } from '../../tls/certificate/trust-store.ts';
+import { ask, type AskedResolver, type AskOptions } from './ask.ts';
+
+import type { dns } from './contract.ts';
+import { concluded, ended, questionFields, type Concluding } from './outcome.ts';
+import { parseRecordType } from './record-types.ts';
+import { newRecordBudget } from './records.ts';
+import { chooseResolvers } from './resolvers.ts';
+import { rootHints } from './root-hints.ts';
+import { traceDns, type TraceStart } from './trace.ts';
+import { prepareQuery, type NameServer, type PreparedQuery } from './transport/exchange.ts';
+import { checkValidation } from './validation.ts';
+
+type Dns = typeof dns;
+type DnsParams = ParamsOf<Dns>;
+
+/** Kept back from the deadline, so that what is known is reported before it. */
+const REPORT_MARGIN_MS = 400;
+
+/** How long is waited, milliseconds. A list has one wait after each transmission over UDP. */
+export interface DnsWaits {
+  /** For the only resolver. */
+  readonly oneMs: readonly number[];
+  /** For each of several resolvers. */
+  readonly eachMs: readonly number[];
+  /** For each name server of a trace. */
+  readonly traceMs: readonly number[];
+  /** For the further questions that tell what the resolver's validation is worth. */
+  readonly uncheckedMs: number;
+}
+
+/** Three transmissions to one resolver; two to each of several, of which the next may answer sooner. */
+const usualWaits: DnsWaits = {
+  oneMs: [1_000, 2_000, 3_000],
+  eachMs: [800, 1_200],
+  traceMs: [1_000, 1_500],
+  uncheckedMs: 3_000,
+};
+
+/** Where a trace begins: the root servers, on the port of DNS. */
+const fromTheRoot: TraceStart = { servers: rootHints, port: 53 };
+
+/** Asks one question and shows every section of its answer, or follows the delegations from the root. */
+export async function runDns(
+  params: DnsParams,
+  context: DiagnosticContext<Dns>,
+  traceStart: TraceStart = fromTheRoot,
+  waits: DnsWaits = usualWaits,
+): Promise<Outcome<Dns>> {
+  const prepared = prepare(params);
+  if ('failure' in prepared) return ended(prepared.failure, {});
+  const fields = questionFields(prepared.query);
+  context.emitPartial(fields);
+  const leftMs = Math.max(0, Math.floor(context.remainingMs() - REPORT_MARGIN_MS));
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(leftMs)]);
+  if (params.options.trace) {
+    const transport = params.options.transport === 'tcp' ? 'tcp' : 'udp';
+    const traced = await traceDns(
+      prepared.query,
+      { ...traceStart, transport, waitsMs: waits.traceMs },
+      context,
+      signal,
+    );
+    const budget = newRecordBudget();
+    const outcome = concluded(traced, prepared.query, context, budget);
+    return { ...outcome, trace: traced.rows(budget) };
+  }
+
+  const chosen = await chooseResolvers(params.options, context, signal);
+  if ('failure' in chosen) return ended(chosen.failure, fields);
+  const options: AskOptions = {
+    transport: params.options.transport,
+    waitsMs: chosen.servers.length === 1 ? waits.oneMs : waits.eachMs,
+    trust: context.trust ?? createTrustStore(context.certificateAuthorities ?? []),
+    userAgent: context.attribution.userAgent,
+    icmp: context,
+  };
+  const asked = await askInTurn(chosen.servers, prepared.query, options, signal);
+  const validation = await checkValidation(asked, prepared.query, options, waits.uncheckedMs, signal);
+  return concluded({ ...asked, validation }, prepared.query, context, newRecordBudget());
+}
+
+function prepare(params: DnsParams): { readonly query: PreparedQuery } | { readonly failure: Failure } {
+  const parsed = parseRecordType(params.recordType);
+  if (!parsed.ok) return { failure: unreadable(parsed.reason) };
+  const isReverse = isIP(params.host) !== 0 && parsed.recordType.name === 'PTR';
+  const name = isReverse
+    ? reverseName(addressBytes(params.host))
+    : params.host.endsWith('.')
+      ? params.host
+      : `${params.host}.`;
+  const { dnssecOk, nsid, checkingDisabled, trace } = params.options;
+  const recursionDesired = params.options.recursionDesired && !trace;
+  try {
+    const query = { name, recordType: parsed.recordType, recursionDesired, checkingDisabled, edns: { dnssecOk, nsid } };
+    return { query: prepareQuery(query) };
+  } catch {
+    return { failure: unreadable('The host is not a name that can be asked for.') };
+  }
+}
+
+/** The coordinator refuses such input; one that comes all the same is none of a probe's to measure. */
+function unreadable(message: string): Failure {
+  return { code: 'invalid_job', phase: 'dispatch', source: 'probe', message };
+}
+
+type AskedInTurn = AskedResolver & Pick<Concluding, 'asked'>;
+
+async function askInTurn(
+  servers: readonly NameServer[],
+  prepared: PreparedQuery,
+  options: AskOptions,
+  signal: AbortSignal,
+): Promise<AskedInTurn> {
+  let last: AskedInTurn = { answer: null, failure: timedOut('request') };
+  for (const server of servers) {
+    if (signal.aborted) break;
+    const asked = await ask(server, prepared, options, signal);
+    // An answer that cannot be read is still more than none.
+    if (asked.answer !== null || last.answer === null) {
+      last = { ...asked, asked: { server, transport: options.transport } };
+    }
+    if (asked.answer?.message.formatError === null) break;
+  }
+  return last;
+}

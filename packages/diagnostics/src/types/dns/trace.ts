@@ -1,0 +1,236 @@
+import { type AnswerKind, type DnsRecord, type Message, rcodeName, sameName } from '@vantage/contract/dns-message';
+import { escapeText, roundMs, type Failure, type ResultFieldsOf, type Target } from '@vantage/contract';
+
+import { timedOut } from '../../shared/classify-error.ts';
+import type { DiagnosticContext } from '../../diagnostic.ts';
+import { createTrustStore } from '../../tls/certificate/trust-store.ts';
+import { answerFailure } from './answer-failure.ts';
+
+import { classifyMessage } from './answer-fields.ts';
+import { ask, type AskedResolver } from './ask.ts';
+
+import type { dns } from './contract.ts';
+
+import { newRecordBudget, showRecords, type RecordBudget } from './records.ts';
+import { resolverNameFailure } from './resolvers.ts';
+import { badResponse, type Answer, type PreparedQuery } from './transport/exchange.ts';
+
+type Context = DiagnosticContext<typeof dns>;
+type Row = NonNullable<ResultFieldsOf<typeof dns>['trace']>[number];
+
+/** A name server of a zone; the addresses that came with the delegation, if any. */
+export interface DelegatedServer {
+  /** Fully qualified. */
+  readonly name: string;
+  readonly addresses: readonly string[];
+}
+
+export interface TraceStart {
+  readonly servers: readonly DelegatedServer[];
+  /** The port of every server that is asked. */
+  readonly port: number;
+}
+
+export interface TracePath extends TraceStart {
+  readonly transport: 'udp' | 'tcp';
+  /** Time to wait for a server after each transmission over UDP. */
+  readonly waitsMs: readonly number[];
+}
+
+export interface Traced extends AskedResolver {
+  readonly validation: 'unconfirmed';
+  /** The zone whose server was asked last. */
+  readonly zone: string;
+  /** The row of each server asked, with as many records as the budget has left. */
+  readonly rows: (budget: RecordBudget) => Row[];
+}
+
+/** Bounds: deeper delegations and lamer zones than these are broken or made to waste the probe's packets. */
+const MAX_DELEGATIONS = 16;
+const MAX_SERVERS_PER_ZONE = 4;
+const MAX_ROWS = 20;
+
+/** Longer names of zones and servers are cut: with all its rows a result stays below its limit. */
+const MAX_NAME_LENGTH = 256;
+
+/**
+ * Asks from the root down, each zone's servers in turn, until one answers with authority. Each server passes the policy
+ * before a packet leaves, those whose address came as glue too.
+ */
+export async function traceDns(
+  prepared: PreparedQuery,
+  path: TracePath,
+  context: Context,
+  signal: AbortSignal,
+): Promise<Traced> {
+  const steps: Step[] = [];
+  const rows = (budget: RecordBudget): Row[] => steps.map((step) => rowOf(step, budget));
+  let zone: Zone = { name: '.', servers: shuffled(path.servers) };
+  const end = (answer: Answer | null, failure: Failure | null): Traced => {
+    return { answer, failure, validation: 'unconfirmed', zone: zone.name, rows };
+  };
+  for (let delegations = 0; delegations < MAX_DELEGATIONS; delegations++) {
+    let next: Zone | undefined;
+    const failed: FailedStep[] = [];
+    for (const server of zone.servers.slice(0, MAX_SERVERS_PER_ZONE)) {
+      if (signal.aborted || steps.length === MAX_ROWS) break;
+      const step = await askServer(zone, server, path, prepared, context, signal);
+      steps.push(step);
+      context.emitPartial({ trace: rows(newRecordBudget()) });
+      if (step.kind === 'answer') return end(step.answer, null);
+      if (step.kind === 'referral') {
+        next = step.to;
+        break;
+      }
+      failed.push(step);
+    }
+    if (next === undefined) {
+      const { answer, failure } = mostTelling(failed) ?? { answer: null, failure: tookTooLong };
+      return end(answer, failure);
+    }
+    zone = next;
+  }
+  return end(null, badResponse(`There are more than ${MAX_DELEGATIONS} delegations.`));
+}
+
+const tookTooLong = timedOut('request', 'The trace took too long.');
+
+/** Of the servers of a zone one that answered, else one that was asked, else one that could not be; the last of them. */
+function mostTelling(steps: readonly FailedStep[]): FailedStep | undefined {
+  return (
+    steps.findLast(({ answer }) => answer !== null) ??
+    steps.findLast(({ failure }) => failure.phase !== 'resolve') ??
+    steps.at(-1)
+  );
+}
+
+interface Zone {
+  readonly name: string;
+  readonly servers: readonly DelegatedServer[];
+}
+
+interface Asking {
+  readonly zone: Zone;
+  readonly server: DelegatedServer;
+  readonly target: Target | null;
+}
+
+interface FailedStep extends Asking {
+  readonly kind: 'failure';
+  readonly answer: Answer | null;
+  readonly failure: Failure;
+}
+
+type Step =
+  | (Asking & { readonly kind: 'answer'; readonly answer: Answer })
+  | (Asking & { readonly kind: 'referral'; readonly answer: Answer; readonly to: Zone })
+  | FailedStep;
+
+async function askServer(
+  zone: Zone,
+  server: DelegatedServer,
+  { port, transport, waitsMs }: TracePath,
+  prepared: PreparedQuery,
+  context: Context,
+  signal: AbortSignal,
+): Promise<Step> {
+  const admitted = await admitServer(server, port, context, signal);
+  if ('failure' in admitted) return { kind: 'failure', zone, server, target: null, answer: null, ...admitted };
+  const { target } = admitted;
+  const options = {
+    transport,
+    waitsMs,
+    trust: context.trust ?? createTrustStore([]),
+    userAgent: context.attribution.userAgent,
+    icmp: context,
+  } as const;
+  const { answer, failure } = await ask({ target, port }, prepared, options, signal);
+  const asking = { zone, server, target };
+  if (answer === null) return { ...asking, kind: 'failure', answer, failure: failure ?? timedOut('response') };
+  if (failure !== null) return { ...asking, kind: 'failure', answer, failure };
+  return nextStep(asking, answer, prepared);
+}
+
+/** The first address of the glue that the policy admits; without glue the name itself. */
+async function admitServer(
+  server: DelegatedServer,
+  port: number,
+  { admit }: Context,
+  signal: AbortSignal,
+): Promise<{ readonly target: Target } | { readonly failure: Failure }> {
+  const hosts = server.addresses.length > 0 ? server.addresses : [server.name.replace(/\.$/, '')];
+  let failure = timedOut('resolve', 'The name server was not resolved in time.');
+  try {
+    for (const host of hosts.slice(0, 2)) {
+      const admission = await admit({ host, port, purpose: 'dns' }, signal);
+      if (admission.admitted) return { target: admission.target };
+      failure = resolverNameFailure(admission.failure, 'name server');
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return { failure };
+}
+
+function nextStep(asking: Asking, answer: Answer, prepared: PreparedQuery): Step {
+  const { message } = answer;
+  const classified = classifyMessage(message, prepared, asking.zone.name);
+  const { kind, referral } = classified;
+  if (kind === 'referral' && referral !== null) {
+    return { ...asking, kind: 'referral', answer, to: zoneOf(referral, message) };
+  }
+  if (lastKinds.has(kind)) return { ...asking, kind: 'answer', answer };
+  const failure = answerFailure(classified, message.rcode, prepared.query);
+  return { ...asking, kind: 'failure', answer, failure: failure ?? badResponse('The answer is not valid.') };
+}
+
+/** The kinds of answers that no other server of the zone needs to be asked for. */
+const lastKinds: ReadonlySet<AnswerKind> = new Set(['answer', 'alias', 'nodata', 'nxdomain', 'loop']);
+
+function zoneOf(name: string, message: Message): Zone {
+  const servers = message.authority
+    .filter((record) => record.type === 'NS' && sameName(record.name, name))
+    .map(({ data }) => ({ name: data, addresses: glueOf(data, message.additional) }));
+  return { name, servers: withGlueFirst(servers) };
+}
+
+/** IPv4 before IPv6: the more common of the two on probes. */
+function glueOf(server: string, additional: readonly DnsRecord[]): string[] {
+  const of = (type: string): string[] =>
+    additional.filter((record) => record.type === type && sameName(record.name, server)).map(({ data }) => data);
+  return [...of('A'), ...of('AAAA')];
+}
+
+/** Servers whose address is known cost no resolution. */
+function withGlueFirst(servers: readonly DelegatedServer[]): DelegatedServer[] {
+  const known = servers.filter(({ addresses }) => addresses.length > 0);
+  return [...known, ...servers.filter(({ addresses }) => addresses.length === 0)];
+}
+
+function rowOf(step: Step, budget: RecordBudget): Row {
+  const { zone, server, target, answer } = step;
+  const message = answer?.message;
+  return {
+    zone: escapeText(zone.name, MAX_NAME_LENGTH),
+    server: escapeText(server.name, MAX_NAME_LENGTH),
+    address: target?.address ?? null,
+    rt: answer === null ? null : roundMs(answer.queryMs),
+    rcode: message === undefined ? null : rcodeName(message.rcode),
+    authoritative: message === undefined ? null : message.flags.includes('aa'),
+    referral: step.kind === 'referral' ? escapeText(step.to.name, MAX_NAME_LENGTH) : null,
+    records: message === undefined ? [] : showRecords(shownOf(step, message), budget).shown,
+    error: step.kind === 'failure' ? step.failure : null,
+  };
+}
+
+/** A last answer stands in the result's own sections; its row need not repeat it. */
+function shownOf(step: Step, message: Message): readonly DnsRecord[] {
+  return step.kind === 'referral' ? message.authority : [];
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, key: Math.random() }))
+    .toSorted((left, right) => left.key - right.key)
+    .map(({ item }) => item);
+}

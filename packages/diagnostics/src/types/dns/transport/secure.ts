@@ -1,0 +1,45 @@
+import type { TLSSocket } from 'node:tls';
+
+import type { Failure } from '@vantage/contract';
+
+import { connectPinned } from '../../../sockets/connect.ts';
+import { tlsHandshake } from '../../../tls/handshake/handshake.ts';
+import type { TrustStore } from '../../../tls/certificate/trust-store.ts';
+import { resolverFailure, type NameServer } from './exchange.ts';
+
+export type Secured =
+  | { readonly socket: TLSSocket; readonly connectMs: number; readonly tlsMs: number; readonly failure: null }
+  | { readonly socket: null; readonly failure: Failure };
+
+/** RFC 8310 section 10 asks for TLS 1.2 at least; the http check speaks older ones too. */
+const VERSIONS: ReadonlySet<string> = new Set(['TLSv1.2', 'TLSv1.3']);
+
+/**
+ * TCP and TLS handshake with a resolver. Its certificate must be valid for the name or address that the caller gave
+ * (strict privacy profile, RFC 8310 section 5), as the http check asks for it: nothing is sent to another.
+ */
+export async function secure(
+  server: NameServer,
+  protocols: readonly string[],
+  trust: TrustStore,
+  signal: AbortSignal,
+): Promise<Secured> {
+  const connected = await connectPinned(server.target, server.port, signal);
+  if (connected.socket === null) return { socket: null, failure: resolverFailure(connected.failure) };
+  const { host } = server.target;
+  const handshake = await tlsHandshake(connected.socket, { host, alpn: protocols, trust }, signal);
+  if (handshake.socket === null) {
+    connected.socket.destroy();
+    return { socket: null, failure: resolverFailure(handshake.failure) };
+  }
+  const { socket, ms: tlsMs, fields, distrust } = handshake;
+  const refusal = VERSIONS.has(fields.sslVersion) ? distrust : tooOld(fields.sslVersion);
+  if (refusal === null) return { socket, connectMs: connected.ms, tlsMs, failure: null };
+  socket.destroy();
+  return { socket: null, failure: resolverFailure(refusal) };
+}
+
+function tooOld(version: string): Failure {
+  const message = `The server speaks ${version}; DNS over TLS and HTTPS ask for TLS 1.2 or later.`;
+  return { code: 'tls_protocol_unsupported', phase: 'tls', source: 'target', message };
+}

@@ -1,0 +1,104 @@
+import { isAnswerTo } from '@vantage/contract/dns-message';
+import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+
+import { classifyError, timedOut } from '../../../shared/classify-error.ts';
+import { readFirstTimer } from '../../../shared/read-first-timer.ts';
+import { watchIcmpIfSilent, type IcmpContext, type SilenceWatch } from '../../../sockets/icmp/icmp-watch.ts';
+import {
+  decodeAnswer,
+  failed,
+  isTruncated,
+  resolverFailure,
+  type Asked,
+  type NameServer,
+  type PreparedQuery,
+} from './exchange.ts';
+
+export type UdpAsked = Asked & {
+  /** The answer did not fit: ask again over TCP, whether or not what came could be read. */
+  readonly truncated: boolean;
+};
+
+export interface UdpOptions {
+  /** Time to wait after each transmission; there are as many as waits. */
+  readonly waitsMs: readonly number[];
+  readonly icmp: IcmpContext;
+}
+
+/**
+ * Asks over a connected UDP socket, so that the kernel drops what comes from elsewhere and hands on ICMP errors. Each
+ * transmission has an id of its own, which tells the RTT of one from that of another. What is no answer to one of them is
+ * ignored: waiting goes on (RFC 5452 section 9.1).
+ *
+ * An ICMP error about the query ends the wait.
+ */
+export function askUdp(
+  server: NameServer,
+  prepared: PreparedQuery,
+  { waitsMs, icmp }: UdpOptions,
+  signal: AbortSignal,
+): Promise<UdpAsked> {
+  return new Promise((resolve) => {
+    const sent = new Map<number, { readonly query: Uint8Array; readonly atMs: number }>();
+    const socket = createSocket(server.target.family === 6 ? 'udp6' : 'udp4');
+    let stopTimer = (): void => undefined;
+    let watch: SilenceWatch | undefined;
+    let ignored = 0;
+
+    const settle = (asked: Asked, truncated = false): void => {
+      stopTimer();
+      watch?.stop();
+      signal.removeEventListener('abort', giveUp);
+      socket.removeAllListeners().on('error', () => undefined);
+      socket.close();
+      resolve({ ...asked, truncated });
+    };
+    const giveUp = (): void => settle(failed(silence(ignored, watch?.isUnread() ?? false)));
+    const fail = (error: Error): void => settle(failed(resolverFailure(classifyError(error, 'request'))));
+    const transmit = (attempt: number): void => {
+      const waitMs = waitsMs[attempt];
+      if (waitMs === undefined) return giveUp();
+      const id = freeId(sent);
+      const query = prepared.withId(id);
+      stopTimer = readFirstTimer(() => transmit(attempt + 1), waitMs);
+      sent.set(id, { query, atMs: performance.now() });
+      socket.send(query, (error) => {
+        if (error !== null) fail(error);
+      });
+    };
+
+    socket.on('error', fail);
+    socket.on('message', (bytes) => {
+      const now = performance.now();
+      const transmission = bytes.length < 2 ? undefined : sent.get(bytes.readUInt16BE(0));
+      if (transmission === undefined || !isAnswerTo(bytes, transmission.query, prepared.nameBytes)) {
+        ignored++;
+        return;
+      }
+      const times = { connectMs: null, tlsMs: null, queryMs: now - transmission.atMs };
+      settle(decodeAnswer(bytes, { server, transport: 'udp', ...times }), isTruncated(bytes));
+    });
+    socket.once('connect', () => {
+      transmit(0);
+      const { target, port } = server;
+      const watched = { context: icmp, target, protocol: 'udp', port, localPort: socket.address().port } as const;
+      watch = watchIcmpIfSilent(watched, (heard) => settle(failed(resolverFailure(heard.failure))));
+    });
+    signal.addEventListener('abort', giveUp);
+    if (signal.aborted) return giveUp();
+    socket.connect(server.port, server.target.address);
+  });
+}
+
+function silence(ignored: number, isIcmpUnread: boolean): ReturnType<typeof timedOut> {
+  const strangers =
+    ignored === 0 ? '' : ` ${ignored} ${ignored === 1 ? 'datagram' : 'datagrams'} that answered another question came.`;
+  const blindness = isIcmpUnread ? ' The probe cannot read ICMP errors, so one may have come.' : '';
+  return timedOut('response', `The resolver did not answer in time.${strangers}${blindness}`);
+}
+
+function freeId(taken: ReadonlyMap<number, unknown>): number {
+  const id = randomInt(0x1_00_00);
+  return taken.has(id) ? freeId(taken) : id;
+}

@@ -1,0 +1,289 @@
+import {
+  addressSchema,
+  defineCheckType,
+  durationSchema,
+  failureCodes,
+  familySchema,
+  nullable,
+  type FailureCode,
+} from '@vantage/contract';
+
+import { Type } from 'typebox';
+
+import { deviationCodes } from './deviations.ts';
+import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
+import { certificateFields, tlsSchema } from '../../tls/schema.ts';
+
+/** Bytes of a body that are read at most, and that are decoded. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** Bytes of a body that are read unless the caller asks for more. */
+export const DEFAULT_BODY_BYTES = 64 * 1024;
+/** Bytes of the body of a redirect that is followed: nothing of it is in the result. */
+export const MAX_REDIRECT_BODY_BYTES = 16 * 1024;
+/** Headers of an answer that are kept, and the bytes of their names and values together. */
+export const MAX_KEPT_HEADERS = 100;
+export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
+
+/** Addresses of a name that are kept, and of those that took no connection. */
+export const MAX_ADDRESSES = 32;
+const MAX_DEAD_ADDRESSES = 4;
+
+/** Deviations of an answer that are kept, and those of a redirect. */
+export const MAX_DEVIATIONS = 12;
+export const MAX_REDIRECT_DEVIATIONS = 3;
+
+/** Services of an Alt-Svc header that are kept. */
+export const MAX_ALTERNATIVES = 8;
+
+/** Handshakes of TCP and TLS, request, end of the connection. */
+const PACKETS_PER_REQUEST = 12;
+/** Handshakes, heads, and what a target has sent ahead when the connection is closed. */
+const BYTES_PER_REQUEST = 128 * 1024;
+/** Bytes on the network for so many of a body, with what is on the way when the last of them is read. */
+const bytesToRead = (bodyBytes: number): number => BYTES_PER_REQUEST + 2 * bodyBytes;
+
+const phase = (description: string) => Type.Optional({ ...durationSchema, description });
+
+const timings = Type.Object(
+  {
+    dns: phase('Resolution of the name; 0 for an address.'),
+    connect: phase('TCP handshake.'),
+    tls: phase('TLS handshake; absent for http URLs.'),
+    firstByte: phase('From the request to the first byte of the answer.'),
+    download: phase('From the first byte of the answer to its end, or to where it was cut off.'),
+    retries: phase(
+      'Attempts that were given up before: with addresses that took no connection, and by HTTP/2 where the server wants ' +
+        'HTTP/1.1 or did not take the request up. The phases after `dns` are of the attempt that gave the answer.',
+    ),
+    total: { ...durationSchema, description: 'All of it; the sum of the phases where none was broken off.' },
+  },
+  {
+    additionalProperties: false,
+    description: 'Milliseconds per phase. A phase that did not come to its end is absent.',
+  },
+);
+
+const statusCode = Type.Integer({ minimum: 100, maximum: 999, description: 'HTTP status code of the answer.' });
+const httpVersion = Type.String({ maxLength: 8, description: 'Version of HTTP that the target answered in.' });
+const url = Type.String({ maxLength: 2048, description: 'URL that gave the answer, after redirects.' });
+const location = nullable(
+  Type.String({ maxLength: 2048, description: 'Where the answer points to: its Location header as sent.' }),
+);
+
+const alternative = Type.Object(
+  {
+    protocol: Type.String({ maxLength: 32, description: 'Protocol by its ALPN name: h3 is HTTP/3.' }),
+    host: nullable(Type.String({ maxLength: 256, description: 'Host; null where it is that of the URL.' })),
+    port: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    maxAge: Type.Integer({ minimum: 0, description: 'Seconds for which this holds.' }),
+  },
+  { additionalProperties: false },
+);
+
+const deadAddress = Type.Object(
+  {
+    address: addressSchema,
+    error: Type.Enum(Object.keys(failureCodes) as FailureCode[], { description: 'Why there is no connection.' }),
+    time: { ...durationSchema, description: 'Milliseconds until it was given up.' },
+  },
+  { additionalProperties: false },
+);
+
+const http2Error = Type.Object(
+  {
+    frame: Type.Enum(['RST_STREAM', 'GOAWAY'], {
+      description: 'Frame that it came in: of the stream or of the connection.',
+    }),
+    code: Type.Integer({ minimum: 0, maximum: 0xffff_ffff, description: 'Error code as sent.' }),
+    name: Type.String({ maxLength: 24, description: 'Its name in RFC 9113 section 7; hexadecimal for one without.' }),
+    debug: nullable(Type.String({ maxLength: 256, description: 'What the frame says besides.' })),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'The error by which the target ended the answer over HTTP/2. With HTTP_1_1_REQUIRED and `httpVersion: auto` the ' +
+      'request was sent again by HTTP/1.1; where the target had not taken it up (REFUSED_STREAM, or GOAWAY with NO_ERROR ' +
+      'and a last stream before that of the request, and no answer yet) it was sent once more over a new connection. The ' +
+      'other fields are then of that answer.',
+  },
+);
+
+const deviation = Type.Object(
+  {
+    code: Type.Enum(deviationCodes, { description: 'What is out of order, from a closed list.' }),
+    clause: Type.String({ maxLength: 32, description: 'The clause that it departs from.' }),
+    text: Type.String({ maxLength: 128, description: 'The same in a sentence.' }),
+  },
+  { additionalProperties: false },
+);
+const deviations = (maxItems: number) =>
+  Type.Array(deviation, {
+    maxItems,
+    description:
+      'Where the answer departs from HTTP although browsers take it: the answer was read as they read it. With ' +
+      '`location_differs` and `content_disposition_differs` they do not. Absent: nothing was seen. Strict programs, such as proxies and firewalls, may refuse such an answer.',
+  });
+
+const redirect = Type.Object(
+  {
+    url: { ...url, description: 'URL that was asked.' },
+    statusCode,
+    httpVersion,
+    location,
+    resolvedIp: addressSchema,
+    rt: durationSchema,
+    timings,
+    deviations: Type.Optional(deviations(MAX_REDIRECT_DEVIATIONS)),
+  },
+  { additionalProperties: false },
+);
+
+export const http = defineCheckType({
+  type: 'http',
+  title: 'HTTP',
+  summary:
+    'HTTP or HTTPS request: status, headers and timings of each phase, and for HTTPS the certificate and whether it is ' +
+    'trusted.',
+  hostKind: 'url',
+  purpose: 'http',
+  fields: {
+    insecureSSL: Type.Boolean({
+      default: false,
+      description: 'Send the request even if the certificate is not trusted. The result says so either way.',
+    }),
+  },
+  options: {
+    method: Type.Enum(['GET', 'HEAD', 'OPTIONS'], { default: 'GET', description: 'Request method.' }),
+    headers: Type.Unsafe<Readonly<Record<string, string>>>({
+      type: 'object',
+      maxProperties: MAX_REQUEST_HEADERS,
+      propertyNames: { maxLength: 256 },
+      additionalProperties: { type: 'string', maxLength: 4096 },
+      default: {},
+      description:
+        'Request headers by name, 4 KiB in all. Not Host, User-Agent, and none that governs the connection or the ' +
+        'length of a body.',
+      examples: [{ 'Accept-Language': 'de' }],
+    }),
+    followRedirects: Type.Integer({
+      minimum: 0,
+      maximum: 10,
+      default: 0,
+      description: 'Redirects to follow. 0: the status code is the target’s own.',
+    }),
+    httpVersion: Type.Enum(['auto', '1.1', '2'], {
+      default: 'auto',
+      description: 'auto: HTTP/2 where the server chooses it by ALPN, else HTTP/1.1.',
+    }),
+    family: Type.Optional(familySchema),
+    maxBodyBytes: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_BODY_BYTES,
+        description:
+          'Bytes of the body to read, 65,536 (64 KiB) if absent. A longer body is cut off there (`truncated`), and the ' +
+          'connection closed. More than that makes the check cost more of the rate limits.',
+      }),
+    ),
+    screenshot: Type.Boolean({
+      default: true,
+      description:
+        'Take a picture of the page with a headless browser, from one of the probes. It opens the URL by itself: method, ' +
+        'headers, family and version of HTTP are not those of the check.',
+    }),
+  },
+  added: {
+    screenshot: Type.String({
+      contentEncoding: 'base64',
+      contentMediaType: 'image/png',
+      description:
+        'The page as a picture of 1280×800 pixels: PNG, base64, 4 MiB before that at most. In the result of exactly one ' +
+        'probe.',
+    }),
+  },
+  result: {
+    statusCode,
+    statusText: nullable(
+      Type.String({ maxLength: 256, description: 'Reason of the status line; null for HTTP/2, which has none.' }),
+    ),
+    httpVersion,
+    url,
+    location,
+    headers: Type.Array(Type.Array(Type.String({ maxLength: 8192 }), { minItems: 2, maxItems: 2 }), {
+      maxItems: MAX_KEPT_HEADERS,
+      description: 'Headers as pairs of name and value, in the order they came in; 8 KiB of them at most.',
+    }),
+    headerCount: Type.Integer({ minimum: 0, description: 'How many headers came in all, those left out included.' }),
+    altSvc: nullable(
+      Type.Array(alternative, {
+        maxItems: MAX_ALTERNATIVES,
+        description:
+          'Other services that the answer advertises in its Alt-Svc header, such as HTTP/3; they are not tried. null: it ' +
+          'has no such header.',
+      }),
+    ),
+    timings,
+    elapsed: {
+      ...durationSchema,
+      description: 'All requests of the check together, redirects included, in milliseconds: the sum of their totals.',
+    },
+    addresses: Type.Array(addressSchema, {
+      maxItems: MAX_ADDRESSES,
+      description:
+        'Addresses that the name resolved to, in the order of the answers; `resolvedIp` is the one that was asked.',
+    }),
+    deadAddresses: Type.Array(deadAddress, {
+      maxItems: MAX_DEAD_ADDRESSES,
+      description:
+        'Addresses of a name with several that took no connection, in the order they were tried. Absent: there were none.',
+    }),
+    http2Error,
+    redirects: Type.Array(redirect, {
+      maxItems: 10,
+      description: 'The redirects that were followed, in order. The other fields are of the last answer.',
+    }),
+    bodyBytes: Type.Integer({
+      minimum: 0,
+      maximum: MAX_BODY_BYTES,
+      description:
+        'Bytes of the body as sent (its content coding left as it is) that were read, `maxBodyBytes` (64 KiB if absent) at most.',
+    }),
+    bodySha256: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      maxLength: 64,
+      description:
+        'SHA-256 of these bytes, hexadecimal. With `truncated` of the beginning of the body alone: compare it with that ' +
+        'of as many bytes.',
+    }),
+    truncated: Type.Boolean({
+      description:
+        'True if the body was not read, or not decoded, to its end: it is longer than `maxBodyBytes`, decodes to more than ' +
+        '1 MiB, was broken off, or only the end of the connection was to end it and TLS ended without close_notify, so that ' +
+        'more may have been to come.',
+    }),
+    deviations: deviations(MAX_DEVIATIONS),
+    ...certificateFields,
+    tls: tlsSchema,
+  },
+  requiredOnSuccess: [
+    'statusCode',
+    'statusText',
+    'httpVersion',
+    'url',
+    'location',
+    'headers',
+    'timings',
+    'redirects',
+    'bodyBytes',
+    'bodySha256',
+    'truncated',
+  ],
+  needsRawSockets: false,
+  budgetMs: () => 15_000,
+  traffic: ({ options: { followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } }) => ({
+    packets: (followRedirects + 1) * PACKETS_PER_REQUEST,
+    bytes: bytesToRead(maxBodyBytes) + followRedirects * bytesToRead(Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES)),
+  }),
+  inputErrors: ({ options }) => headerErrors(options.headers),
+  screenshot: ({ host, insecureSSL, options }) => (options.screenshot ? { url: host, insecureSSL } : undefined),
+});

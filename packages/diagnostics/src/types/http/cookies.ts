@@ -1,0 +1,86 @@
+import type { Head } from './exchange/response-head.ts';
+
+/** The cookies of one check, kept from one redirect to the next as browsers do (RFC 6265), and for no longer. */
+export interface CookieJar {
+  /** Takes the Set-Cookie headers of an answer. */
+  readonly keep: (url: URL, head: Head) => void;
+  /** What a request for this URL carries; `null` without a cookie for it. */
+  readonly cookiesFor: (url: URL) => string | null;
+}
+
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly domain: string;
+  readonly isHostOnly: boolean;
+  readonly path: string;
+  readonly isSecure: boolean;
+}
+
+/** What one redirecting server may have a check remember and send. */
+const MAX_COOKIES = 20;
+const MAX_COOKIE_BYTES = 2 * 1024;
+
+export function cookieJar(): CookieJar {
+  let cookies: readonly Cookie[] = [];
+  return {
+    keep: (url, { rawHeaders }) => {
+      for (const [index, name] of rawHeaders.entries()) {
+        if (index % 2 === 1 || name.toLowerCase() !== 'set-cookie') continue;
+        const parsed = parse(rawHeaders[index + 1]!, url);
+        if (parsed === undefined) continue;
+        const { cookie, isOver } = parsed;
+        const others = cookies.filter((other) => !isSame(other, cookie));
+        cookies = isOver ? others : [...others, cookie].slice(-MAX_COOKIES);
+      }
+    },
+    cookiesFor: (url) => {
+      const own = cookies.filter((cookie) => isFor(cookie, url)).map(({ name, value }) => `${name}=${value}`);
+      const text = own.join('; ');
+      return own.length === 0 || text.length > MAX_COOKIE_BYTES ? null : text;
+    },
+  };
+}
+
+/** RFC 6265 section 5.2; undefined for one that is ignored. */
+function parse(header: string, url: URL): { readonly cookie: Cookie; readonly isOver: boolean } | undefined {
+  const [pair = '', ...attributes] = header.split(';');
+  const at = pair.indexOf('=');
+  const [name, value] = [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()];
+  // Nothing but visible ASCII goes into a request.
+  if (name === '' || !/^[\x21-\x7e]*$/.test(name) || !/^[\x20-\x7e]*$/.test(value)) return undefined;
+  const given = new Map(
+    attributes.map((attribute) => {
+      const [key = '', ...rest] = attribute.split('=');
+      return [key.trim().toLowerCase(), rest.join('=').trim()] as const;
+    }),
+  );
+  const domain = (given.get('domain') ?? '').replace(/^\./, '').toLowerCase();
+  if (domain !== '' && !isWithin(url.hostname, domain)) return undefined;
+  const isHostOnly = domain === '';
+  const path = given.get('path') ?? '';
+  const cookie: Cookie = {
+    ...{ name, value, isHostOnly, isSecure: given.has('secure') },
+    domain: isHostOnly ? url.hostname : domain,
+    path: path.startsWith('/') ? path : url.pathname.replace(/(.)\/[^/]*$|^\/[^/]*$/, '$1') || '/',
+  };
+  const maxAge = given.get('max-age');
+  const isOver = maxAge === undefined ? Date.parse(given.get('expires') ?? '') <= Date.now() : Number(maxAge) <= 0;
+  return { cookie, isOver };
+}
+
+function isSame(one: Cookie, other: Cookie): boolean {
+  return one.name === other.name && one.domain === other.domain && one.path === other.path;
+}
+
+/** RFC 6265 section 5.4. */
+function isFor({ domain, isHostOnly, path, isSecure }: Cookie, url: URL): boolean {
+  const isHost = isHostOnly ? url.hostname === domain : isWithin(url.hostname, domain);
+  const isPath = url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`);
+  return isHost && isPath && (!isSecure || url.protocol === 'https:');
+}
+
+/** RFC 6265 section 5.1.3. A domain without a dot is a whole part of the tree of names. */
+function isWithin(host: string, domain: string): boolean {
+  return host === domain || (domain.includes('.') && /[a-z]/i.test(host) && host.endsWith(`.${domain}`));
+}

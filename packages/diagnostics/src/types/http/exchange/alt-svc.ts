@@ -1,0 +1,51 @@
+import { boundText } from '../../../shared/bounded-text.ts';
+import { headerOf, type Head } from './response-head.ts';
+import { MAX_ALTERNATIVES } from '../contract.ts';
+import type { HttpFields } from '../types.ts';
+
+type AltSvc = NonNullable<HttpFields['altSvc']>;
+
+/**
+ * The other services that an answer advertises in `Alt-Svc` (RFC 7838 section 3), HTTP/3 above all: none of them is tried.
+ * Reads what it can: entries without a meaning are left out.
+ *
+ * @returns `null` where there is no such header; none where it says `clear`
+ */
+export function altSvcOf(head: Head): AltSvc | null {
+  const header = headerOf(head, 'alt-svc');
+  if (header === undefined) return null;
+  return [...header.slice(0, MAX_HEADER).matchAll(ENTRY)].slice(0, MAX_ALTERNATIVES).flatMap((entry) => {
+    const [, protocol = '', authority = '', parameters = ''] = entry;
+    const [, host = '', port = ''] = /^(.*):(\d{1,5})$/s.exec(unescaped(authority)) ?? [];
+    if (port === '' || Number(port) > 65_535) return [];
+    const maxAge = /;[ \t]*ma="?(\d{1,12})"?/i.exec(parameters)?.[1];
+    return [
+      {
+        protocol: boundText(percentDecoded(protocol), 32),
+        host: host === '' ? null : boundText(host, 256),
+        port: Number(port),
+        // RFC 7838 section 3.1: fresh for 24 hours where nothing is said.
+        maxAge: maxAge === undefined ? 86_400 : Number(maxAge),
+      },
+    ];
+  });
+}
+
+const MAX_HEADER = 2_048;
+
+/** `protocol-id="[host]:port"; parameter=value; …`; a quoted string may have commas. */
+const ENTRY =
+  /([!#$%&'*+.^_`|~0-9A-Za-z-]+)="((?:[^"\\]|\\.)*)"((?:[ \t]*;[ \t]*[^=;,\s]+=(?:"(?:[^"\\]|\\.)*"|[^",;\s]*))*)/g;
+
+function unescaped(quoted: string): string {
+  return quoted.replaceAll(/\\(.)/gs, '$1');
+}
+
+/** RFC 7838 section 3: what a token may not have is percent-encoded. */
+function percentDecoded(token: string): string {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return token;
+  }
+}

@@ -1,0 +1,47 @@
+import type { Socket } from 'node:net';
+
+import { classifyError, connectionClosed, headTooLarge } from '../../../shared/classify-error.ts';
+import { fault, type AnswerSink, type Sending } from './read-response.ts';
+import type { Request } from './request.ts';
+import { readResponse, type ResponseFault } from './response-reader.ts';
+
+/**
+ * Sends a request by HTTP/1.1 over a connected socket, which it takes over. Written and read here, since Node's parser
+ * ends at what every browser reads, and says nothing of it where it is told to be lenient.
+ *
+ * @param endedInOrder for the end of the connection: false where it may have cut off what was sent
+ */
+export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink, endedInOrder: () => boolean): Sending {
+  const reader = readResponse(request.method, {
+    interim: sink.interim,
+    head: sink.head,
+    body: sink.bytes,
+    end: sink.end,
+    cut: sink.cut,
+    fault: (found) => sink.fail(failureOf(found)),
+    deviation: sink.deviation,
+  });
+  socket.on('data', (bytes: Buffer) => {
+    sink.firstByte();
+    reader.push(bytes);
+    sink.received();
+  });
+  socket.on('end', () => reader.close(endedInOrder()));
+  socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
+  socket.on('close', () => sink.fail(connectionClosed));
+  socket.write(textOf(request), 'latin1');
+  return { stop: () => void socket.destroy(), partialHead: reader.partialHead, allowBody: () => undefined };
+}
+
+function textOf({ url, method, headers }: Request): string {
+  const lines = [['Host', url.host], ...headers, ['Connection', 'close']].map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return `${method} ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
+function failureOf(found: ResponseFault): Parameters<AnswerSink['fail']>[0] {
+  if (found.kind === 'closed') return connectionClosed;
+  if (found.kind === 'too large') return headTooLarge;
+  return fault('http_malformed', `The answer was not valid HTTP: ${found.reason}.`);
+}

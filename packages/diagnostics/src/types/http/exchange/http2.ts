@@ -1,0 +1,103 @@
+import type { Socket } from 'node:net';
+
+import { classifyError, classifyPeerError, connectionClosed, headTooLarge } from '../../../shared/classify-error.ts';
+import { encodeHpack } from './http2/hpack.ts';
+import { flags, frameTypes, uint32, writeFrame } from './http2/frames.ts';
+import { MAX_PADDING_BYTES, readHttp2, STREAM, type Http2Fault } from './http2/reader.ts';
+import { fault, type AnswerSink, type Sending } from './read-response.ts';
+import type { Request } from './request.ts';
+import { MAX_HEAD_BYTES } from './response-reader.ts';
+
+/**
+ * Sends a request by HTTP/2 over a connected socket, which it takes over: after ALPN, or with prior knowledge where
+ * the socket is a plain one (RFC 9113 section 3.3). Node's client does not tell an error of the peer from one of its own,
+ * drops headers that are malformed, and takes a stream that was reset without an error for one that ended.
+ */
+export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): Sending {
+  const reader = readHttp2(request.method, {
+    firstByte: sink.firstByte,
+    interim: sink.interim,
+    head: sink.head,
+    body: sink.bytes,
+    end: sink.end,
+    fault: (found) => {
+      if (found.kind === 'peer') sink.peerError(found.error);
+      sink.fail(failureOf(found));
+    },
+    deviation: sink.deviation,
+    reply: (frame) => void socket.write(frame),
+  });
+  socket.on('data', (bytes: Buffer) => {
+    reader.push(bytes);
+    sink.received();
+  });
+  socket.on('end', reader.close);
+  socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
+  socket.on('close', () => sink.fail(connectionClosed));
+  const window = firstWindow(request);
+  socket.write(opening(request, window));
+  return {
+    stop: () => void socket.destroy(),
+    partialHead: () => null,
+    allowBody: (bytes) => {
+      const more = windowFor(bytes) - window;
+      if (more > 0) socket.write(writeFrame(frameTypes.windowUpdate, 0, STREAM, uint32(more)));
+    },
+  };
+}
+
+/**
+ * The window of a stream holds the body up to its cap and one byte, by which a longer one is told. So the target sends no more than
+ * is read, and never waits for the probe's permission: with a smaller window the download's time would be the probe's own.
+ */
+function windowFor(bodyBytes: number): number {
+  return bodyBytes + 1 + MAX_PADDING_BYTES;
+}
+
+/**
+ * If a redirect would be followed, its body gets the 64 KiB of RFC 9113 section 6.9.2 at most. Another answer gets the rest with
+ * its head, a round trip before its sender can have filled that much.
+ */
+function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
+  const window = windowFor(maxBodyBytes);
+  return followsRedirects ? Math.min(window, DEFAULT_WINDOW) : window;
+}
+
+/** All that is sent at once: preface, settings, windows, request. */
+function opening({ url, method, headers, maxBodyBytes }: Request, window: number): Buffer {
+  const block = encodeHpack([
+    [':method', method],
+    [':scheme', url.protocol.slice(0, -1)],
+    [':authority', url.host],
+    [':path', `${url.pathname}${url.search}`],
+    ...headers.map(([name, value]) => [name.toLowerCase(), value] as const),
+  ]);
+  return Buffer.concat([
+    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+    writeFrame(
+      frameTypes.settings,
+      0,
+      0,
+      settings([ENABLE_PUSH, 0], [INITIAL_WINDOW_SIZE, window], [MAX_HEADER_LIST_SIZE, MAX_HEAD_BYTES]),
+    ),
+    // Of the connection: its window is that of the stream, and cannot be made smaller than it is at first.
+    writeFrame(frameTypes.windowUpdate, 0, 0, uint32(Math.max(1, windowFor(maxBodyBytes) - DEFAULT_WINDOW))),
+    // A request has 4 KiB of headers and 2 KiB of URL at most, so that one frame holds it.
+    writeFrame(frameTypes.headers, flags.endHeaders | flags.endStream, STREAM, block),
+  ]);
+}
+
+/** RFC 9113 section 6.5.2. */
+const [ENABLE_PUSH, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE] = [2, 4, 6];
+const DEFAULT_WINDOW = 65_535;
+
+function settings(...pairs: readonly (readonly [id: number, value: number])[]): Buffer {
+  return Buffer.concat(pairs.flatMap(([id, value]) => [Buffer.from([0, id]), uint32(value)]));
+}
+
+function failureOf(found: Http2Fault): Parameters<AnswerSink['fail']>[0] {
+  if (found.kind === 'closed') return connectionClosed;
+  if (found.kind === 'too large') return headTooLarge;
+  if (found.kind === 'peer') return (phase) => classifyPeerError(found.error, phase);
+  return fault('http_malformed', `The answer was not valid HTTP/2: ${found.reason}.`);
+}

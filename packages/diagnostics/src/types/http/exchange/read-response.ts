@@ -1,0 +1,204 @@
+import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
+
+import { connectionClosed, timedOut } from '../../../shared/classify-error.ts';
+import type { DeviationCode } from '../deviations.ts';
+import { readBody, type Body, type BodyReader } from './response-body.ts';
+import { headerOf, headersOf, type Head } from './response-head.ts';
+import type { PeerError } from './http2/reader.ts';
+
+/** Bytes that may come in for one request whatever its body may have: the largest head, and what carries nothing. */
+const MIN_RECEIVED_BYTES = 1024 * 1024;
+/** A chunk of one byte takes six. */
+const RECEIVED_PER_BODY_BYTE = 8;
+/** For records of TLS that carry nothing; all else is looked at as it comes. */
+const LOOK_AT_RECEIVED_EVERY_MS = 50;
+/** Interim (1xx) answers before which a target has to come to the point. */
+const MAX_INTERIM = 16;
+
+/** What one request got, with the times of its phases in milliseconds; `null` for what did not come to its end. */
+export interface Answer {
+  /** From the request to the first byte. */
+  readonly firstByteMs: number | null;
+  /** From the first byte to the end of the body, or to where it was cut off at its cap. */
+  readonly downloadMs: number | null;
+  /** From the request to the end of it all, whichever it was. */
+  readonly totalMs: number;
+  readonly head: Head | null;
+  /** What had come of a head that did not come to its end. */
+  readonly partialHead: Head | null;
+  readonly deviations: readonly DeviationCode[];
+  readonly peerError: PeerError | null;
+  readonly body: Body | null;
+  readonly failure: Failure | null;
+}
+
+/** The same once the head is there. */
+export interface HeadSeen {
+  readonly head: Head;
+  readonly firstByteMs: number;
+  readonly headMs: number;
+}
+
+/** Where a reader of one version of HTTP puts what it reads. Each is safe to call after the answer is settled. */
+export interface AnswerSink {
+  /** Bytes have come, whatever they are. */
+  readonly received: () => void;
+  readonly firstByte: () => void;
+  readonly interim: () => void;
+  readonly head: (head: Head) => void;
+  readonly bytes: (bytes: Uint8Array) => void;
+  readonly end: () => void;
+  /** The answer is over, and may not be whole. */
+  readonly cut: () => void;
+  readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
+  readonly deviation: (code: DeviationCode) => void;
+  /** The error that the peer gave before it ended the answer. */
+  readonly peerError: (error: PeerError) => void;
+}
+
+/** A request that was sent. */
+export interface Sending {
+  /** Ends it and its connection. */
+  readonly stop: () => void;
+  /** What has come of a head that is not whole. */
+  readonly partialHead: () => Head | null;
+  /** Lets the target send so many bytes of the body, now that the head is there. */
+  readonly allowBody: (bytes: number) => void;
+}
+
+/** What is taken of an answer. */
+export interface ReceiveBounds {
+  /** Bytes of the body that an answer with this head is read to. */
+  readonly bodyCapOf: (head: Head) => number;
+  /** The most of any. */
+  readonly maxBodyBytes: number;
+  /** Told how much of the body is still to be read. */
+  readonly limitReceived: (bytes: number) => void;
+}
+
+/**
+ * Sends one request and takes its answer under the bounds that hold for any version of HTTP.
+ *
+ * @param send sends the request and feeds the sink
+ * @param receivedBytes bytes that came in over the connection so far: a body of one-byte chunks, or frames and records that carry
+ *   nothing, never come to the bounds of head and body
+ * @param onHead is called once the head is there
+ */
+export function receive(
+  send: (sink: AnswerSink) => Sending,
+  receivedBytes: () => number,
+  { bodyCapOf, maxBodyBytes, limitReceived }: ReceiveBounds,
+  signal: AbortSignal,
+  onHead: (soFar: HeadSeen) => void,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    const maxReceivedBytes = Math.max(MIN_RECEIVED_BYTES, RECEIVED_PER_BODY_BYTE * maxBodyBytes);
+    const started = performance.now();
+    const since = (): number => performance.now() - started;
+    let firstByteMs: number | null = null;
+    let head: Head | null = null;
+    let reader: BodyReader | undefined;
+    let interim = 0;
+    let bodyLeft = 0;
+    let settled = false;
+    let sending: Sending = { stop: () => undefined, partialHead: () => null, allowBody: () => undefined };
+    let peerError: PeerError | null = null;
+    const deviations = new Set<DeviationCode>();
+    const watch = setInterval(() => lookAtReceived(), LOOK_AT_RECEIVED_EVERY_MS);
+
+    const answer = (ends: Pick<Answer, 'body' | 'failure' | 'downloadMs' | 'totalMs'>): Answer => {
+      const partialHead = head === null ? sending.partialHead() : null;
+      return { firstByteMs, head, partialHead, deviations: [...deviations], peerError, ...ends };
+    };
+    const close = (): boolean => {
+      if (settled) return false;
+      settled = true;
+      signal.removeEventListener('abort', giveUp);
+      clearInterval(watch);
+      sending.stop();
+      return true;
+    };
+    const fail = (fault: (phase: FailurePhase) => Failure): void => {
+      const totalMs = since();
+      if (!close()) return;
+      const failure = fault(firstByteMs === null ? 'request' : 'response');
+      resolve(answer({ body: reader?.breakOff() ?? null, failure, downloadMs: null, totalMs }));
+    };
+    const finish = (complete: boolean): void => {
+      const totalMs = since();
+      if (reader === undefined) return fail(connectionClosed);
+      if (!close()) return;
+      const downloadMs = totalMs - (firstByteMs ?? totalMs);
+      void reader.finish(complete).then(({ body, decodable, hasTrailingBytes }) => {
+        if (hasTrailingBytes) deviations.add('bytes_after_gzip');
+        const failure = decodable ? null : fault('http_decode_failed', UNDECODABLE)('response');
+        resolve(answer({ body, failure, downloadMs, totalMs }));
+      });
+    };
+    const giveUp = (): void => fail((phase) => timedOut(phase, 'The answer did not come to its end in time.'));
+
+    const lookAtReceived = (): void => {
+      if (receivedBytes() <= maxReceivedBytes) return;
+      const mebibytes = maxReceivedBytes / 1024 ** 2;
+      if (reader === undefined)
+        fail(fault('http_malformed', `The target sent ${mebibytes} MiB and no head of an answer.`));
+      else finish(false);
+    };
+
+    const sink: AnswerSink = {
+      received: lookAtReceived,
+      firstByte: () => {
+        firstByteMs ??= since();
+      },
+      interim: () => {
+        interim += 1;
+        if (interim > MAX_INTERIM)
+          fail(fault('http_too_many_interim', `More than ${MAX_INTERIM} interim answers came.`));
+      },
+      head: (received) => {
+        if (settled) return;
+        sink.firstByte();
+        const headMs = since();
+        head = received;
+        for (const [name, code] of SINGLE_HEADERS) {
+          if (new Set(headersOf(received, name)).size > 1) deviations.add(code);
+        }
+        bodyLeft = bodyCapOf(received);
+        reader = readBody(headerOf(received, 'content-encoding'), bodyLeft);
+        limitReceived(bodyLeft);
+        sending.allowBody(bodyLeft);
+        onHead({ head, headMs, firstByteMs: firstByteMs ?? headMs });
+      },
+      bytes: (bytes) => {
+        if (settled || reader === undefined) return;
+        if (!reader.push(bytes)) return finish(false);
+        bodyLeft -= bytes.length;
+        limitReceived(bodyLeft);
+      },
+      end: () => finish(true),
+      cut: () => finish(false),
+      fail,
+      deviation: (code) => void deviations.add(code),
+      peerError: (error) => {
+        if (!settled) peerError = error;
+      },
+    };
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp);
+    sending = send(sink);
+    if (settled) sending.stop();
+  });
+}
+
+/** Headers that browsers take once: with two that differ they could be split off another answer. */
+const SINGLE_HEADERS = [
+  ['location', 'location_differs'],
+  ['content-disposition', 'content_disposition_differs'],
+] as const;
+
+const UNDECODABLE = 'The body cannot be decoded as its Content-Encoding says.';
+
+/** A fault of the answer, wherever it shows. */
+export function fault(code: FailureCode, message: string): (phase: FailurePhase) => Failure {
+  return (phase) => ({ code, phase, source: 'target', message });
+}

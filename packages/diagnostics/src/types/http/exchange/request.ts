@@ -1,0 +1,100 @@
+import type { Failure, FailureCode } from '@vantage/contract';
+
+import { MAX_REDIRECT_BODY_BYTES } from '../contract.ts';
+import { headerOf, type Head } from './response-head.ts';
+
+export type Method = 'GET' | 'HEAD' | 'OPTIONS';
+
+/** One request of a check: the first, or one that a redirect led to. */
+export interface Request {
+  readonly url: URL;
+  readonly method: Method;
+  /** All but Host, as pairs of name and value. */
+  readonly headers: readonly (readonly [string, string])[];
+  /** Bytes of the body of its answer that are read. */
+  readonly maxBodyBytes: number;
+  /** True if a redirect is followed: then the body of one is of no use. */
+  readonly followsRedirects: boolean;
+}
+
+/**
+ * The headers of a request: the probe's own name, the answer to be sent as it is, and what the caller asked for.
+ *
+ * @param asked the caller's, already found valid
+ */
+export function requestHeaders(
+  userAgent: string,
+  asked: Readonly<Record<string, string>>,
+): readonly (readonly [string, string])[] {
+  const given = new Set(Object.keys(asked).map((name) => name.toLowerCase()));
+  const own = [
+    ['User-Agent', userAgent],
+    ['Accept', '*/*'],
+    ['Accept-Encoding', 'identity'],
+  ] as const;
+  return [...own.filter(([name]) => !given.has(name.toLowerCase())), ...Object.entries(asked)];
+}
+
+/** True for the answers that name another place for what was asked (RFC 9110 section 15.4). */
+export function isRedirect(head: Head): boolean {
+  return [301, 302, 303, 307, 308].includes(head.statusCode) && headerOf(head, 'location') !== undefined;
+}
+
+/** Bytes of the body of this answer that are read. */
+export function bodyCapOf({ maxBodyBytes, followsRedirects }: Request, head: Head): number {
+  return followsRedirects && isRedirect(head) ? Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES) : maxBodyBytes;
+}
+
+/** The request that a redirect asks for, or why it is not made. The target is not admitted yet. */
+export function redirected(
+  request: Request,
+  head: Head,
+): { readonly request: Request; readonly failure: null } | { readonly failure: Failure } {
+  const url = parse(headerOf(head, 'location') ?? '', request.url);
+  if (url === null) return { failure: no('redirect_refused', 'The redirect leads to something that is no URL.') };
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return { failure: no('redirect_refused', 'The redirect leads to something that is no http(s) URL.') };
+  }
+  if (url.username !== '' || url.password !== '') {
+    return { failure: no('redirect_refused', 'The redirect leads to a URL with credentials.') };
+  }
+  if (url.href.length > MAX_URL) return { failure: no('redirect_refused', 'The redirect leads to too long a URL.') };
+
+  // RFC 9110 section 15.4.4: only 303 changes a method that is not POST.
+  const method = head.statusCode === 303 && request.method === 'OPTIONS' ? 'GET' : request.method;
+  // What the caller wrote for one origin is not for another.
+  const headers =
+    url.origin === request.url.origin
+      ? request.headers
+      : request.headers.filter(([name]) => !['authorization', 'cookie'].includes(name.toLowerCase()));
+  return { request: { ...request, url, method, headers }, failure: null };
+}
+
+/** What tells a request from one that was made before: with another cookie the answer may be another. */
+export function keyOf({ url, method, headers }: Request): string {
+  const cookies = headers.filter(([name]) => name.toLowerCase() === 'cookie').map(([, value]) => value);
+  return `${method} ${url.origin}${url.pathname}${url.search} ${cookies.join('; ')}`;
+}
+
+/** A request with the cookies that answers on the way have set, behind those of the caller. */
+export function withCookies(request: Request, cookies: string | null): Request {
+  if (cookies === null) return request;
+  const isCookie = ([name]: readonly [string, string]): boolean => name.toLowerCase() === 'cookie';
+  const own = request.headers.filter(isCookie).map(([, value]) => value);
+  const others = request.headers.filter((header) => !isCookie(header));
+  return { ...request, headers: [...others, ['Cookie', [...own, cookies].join('; ')]] };
+}
+
+export function no(code: FailureCode, message: string): Failure {
+  return { code, phase: 'response', source: 'target', message };
+}
+
+const MAX_URL = 2048;
+
+/** A Location is read as browsers do: it has one character per byte, and bytes above ASCII are escaped as they are. */
+function parse(location: string, base: URL): URL | null {
+  const ascii = location.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  const url = URL.parse(ascii, base.href);
+  if (url !== null) url.hash = '';
+  return url;
+}

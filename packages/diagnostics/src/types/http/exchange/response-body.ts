@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
+
+import { MAX_BODY_BYTES } from '../contract.ts';
+import { isGzipAndMore } from './gzip.ts';
+
+/** What is kept of a body: its size and its hash, never its bytes. */
+export interface Body {
+  readonly bodyBytes: number;
+  readonly bodySha256: string;
+  readonly truncated: boolean;
+}
+
+export interface BodyReader {
+  /** Takes the next bytes; `false` once it wants no more. */
+  readonly push: (bytes: Uint8Array) => boolean;
+  /**
+   * Ends the body.
+   *
+   * @param complete false where more was to come
+   */
+  readonly finish: (complete: boolean) => Promise<Decoded>;
+  /** The body so far, without waiting for the decoder. */
+  readonly breakOff: () => Body;
+}
+
+interface Decoded {
+  readonly body: Body;
+  readonly decodable: boolean;
+  /** Bytes follow the end of the gzip data: browsers pass over them. */
+  readonly hasTrailingBytes: boolean;
+}
+
+/**
+ * Counts and hashes a body up to its cap, and tries whether it decodes as its Content-Encoding says.
+ *
+ * @param maxBytes of the body as sent
+ */
+export function readBody(contentEncoding: string | undefined, maxBytes: number): BodyReader {
+  const hash = createHash('sha256');
+  let bodyBytes = 0;
+  let full = false;
+  let decoder: Decoder | undefined;
+  // For a second look at what a strict decoder refuses; bounded as the body is.
+  const gzipped: Uint8Array[] | undefined = isGzip(contentEncoding) ? [] : undefined;
+
+  const push = (bytes: Uint8Array): boolean => {
+    const kept = bytes.subarray(0, maxBytes - bodyBytes);
+    full = kept.length < bytes.length;
+    if (kept.length === 0) return !full;
+    decoder ??= startDecoder(contentEncoding, kept[0]!);
+    bodyBytes += kept.length;
+    hash.update(kept);
+    decoder?.write(kept);
+    gzipped?.push(kept);
+    return !full;
+  };
+  const describe = (truncated: boolean): Body => ({ bodyBytes, bodySha256: hash.digest('hex'), truncated });
+
+  return {
+    push,
+    finish: async (complete) => {
+      if (!complete || full) {
+        decoder?.stop();
+        return { body: describe(true), decodable: true, hasTrailingBytes: false };
+      }
+      const decoded = (await decoder?.end()) ?? 'whole';
+      const hasTrailingBytes = decoded === 'broken' && gzipped !== undefined && isGzipAndMore(Buffer.concat(gzipped));
+      const decodable = decoded !== 'broken' || hasTrailingBytes;
+      return { body: describe(decoded === 'too large'), decodable, hasTrailingBytes };
+    },
+    breakOff: () => {
+      decoder?.stop();
+      return describe(true);
+    },
+  };
+}
+
+interface Decoder {
+  readonly write: (bytes: Uint8Array) => void;
+  readonly end: () => Promise<'whole' | 'too large' | 'broken'>;
+  readonly stop: () => void;
+}
+
+/** A decoder that only counts what comes out, and stops at the cap: 158 bytes of Brotli can unpack to 100 MB. */
+function startDecoder(contentEncoding: string | undefined, firstByte: number): Decoder | undefined {
+  const stream = decoderOf(codingOf(contentEncoding), firstByte);
+  if (stream === undefined) return undefined;
+
+  const ended = Promise.withResolvers<'whole' | 'too large' | 'broken'>();
+  let decodedBytes = 0;
+  stream.on('data', (bytes: Buffer) => {
+    decodedBytes += bytes.length;
+    if (decodedBytes <= MAX_BODY_BYTES) return;
+    ended.resolve('too large');
+    stream.destroy();
+  });
+  stream.on('end', () => ended.resolve('whole'));
+  stream.on('error', () => ended.resolve('broken'));
+  return {
+    write: (bytes) => {
+      if (!stream.destroyed) stream.write(bytes);
+    },
+    end: () => {
+      if (!stream.destroyed) stream.end();
+      return ended.promise;
+    },
+    stop: () => {
+      ended.resolve('too large');
+      stream.destroy();
+    },
+  };
+}
+
+function codingOf(contentEncoding: string | undefined): string | undefined {
+  return contentEncoding?.trim().toLowerCase();
+}
+
+function isGzip(contentEncoding: string | undefined): boolean {
+  return ['gzip', 'x-gzip'].includes(codingOf(contentEncoding) ?? '');
+}
+
+/** RFC 9110 section 8.4.1, RFC 7932, RFC 8878. Bodies with other or several codings are not tried. */
+function decoderOf(coding: string | undefined, firstByte: number): Transform | undefined {
+  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
+  if (coding === 'br') return createBrotliDecompress();
+  // RFC 9659: no more than 8 MiB of window for this coding; zstd itself goes to 128.
+  if (coding === 'zstd') return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
+  // Servers disagree on whether `deflate` has the zlib wrapper; its first byte tells (RFC 1950 section 2.2).
+  if (coding === 'deflate') return (firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw();
+  return undefined;
+}

@@ -1,0 +1,66 @@
+import { boundText, jsonBytes } from '../../../shared/bounded-text.ts';
+import { MAX_KEPT_HEADER_BYTES, MAX_KEPT_HEADERS } from '../contract.ts';
+
+/** The head of an answer as HTTP/1.1 and HTTP/2 give it. */
+export interface Head {
+  readonly statusCode: number;
+  /** `null` for HTTP/2, which has no status line. */
+  readonly statusText: string | null;
+  readonly httpVersion: string;
+  /** Names and values one after another, in the order they came in, as Node reads them: one character per byte. */
+  readonly rawHeaders: readonly string[];
+}
+
+/** The value of a header, of its first line where there are several. Names are compared without case. */
+export function headerOf(head: Head, name: string): string | undefined {
+  return headersOf(head, name)[0];
+}
+
+/** The values of all lines of a header. */
+export function headersOf({ rawHeaders }: Head, name: string): readonly string[] {
+  return rawHeaders.filter((_text, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name);
+}
+
+/** The fields of a result that come from the head, escaped and bounded. */
+export function headFields(head: Head): {
+  statusCode: number;
+  statusText: string | null;
+  httpVersion: string;
+  location: string | null;
+  headers: string[][];
+  headerCount: number;
+} {
+  const location = headerOf(head, 'location');
+  return {
+    statusCode: head.statusCode,
+    statusText: head.statusText === null ? null : boundText(fieldText(head.statusText), 256),
+    httpVersion: head.httpVersion,
+    location: location === undefined ? null : boundText(fieldText(location), 2048),
+    headers: keptHeaders(head.rawHeaders),
+    headerCount: head.rawHeaders.length / 2,
+  };
+}
+
+function keptHeaders(rawHeaders: readonly string[]): string[][] {
+  const kept: string[][] = [];
+  let left = MAX_KEPT_HEADER_BYTES;
+  for (let at = 0; at + 1 < rawHeaders.length && kept.length < MAX_KEPT_HEADERS; at += 2) {
+    const name = boundText(fieldText(rawHeaders[at]!), 256);
+    left -= jsonBytes(name);
+    // A cut value ends in an ellipsis, which has to fit too.
+    if (left < 4) break;
+    const value = boundText(fieldText(rawHeaders[at + 1]!), left);
+    left -= jsonBytes(value);
+    kept.push([name, value]);
+  }
+  return kept;
+}
+
+/** RFC 9110 section 5.5 leaves bytes above ASCII undefined: what is valid UTF-8 is taken as such, else as ISO 8859-1. */
+function fieldText(latin1: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return latin1;
+  }
+}

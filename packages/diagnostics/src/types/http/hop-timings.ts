@@ -1,0 +1,81 @@
+import { roundMs, type Failure } from '@vantage/contract';
+
+import { altSvcOf } from './exchange/alt-svc.ts';
+import { boundText } from '../../shared/bounded-text.ts';
+import { headFields, type Head } from './exchange/response-head.ts';
+import type { PartialFields } from '../../diagnostic.ts';
+import type { Http, HttpFields } from './types.ts';
+import type { HeadSeen } from './exchange/read-response.ts';
+
+/** One request and its answer, with everything that was measured before it failed, if it did. */
+export interface Step {
+  readonly fields: HttpFields;
+  readonly resolvedIp: string | null;
+  /** To the end of the head. */
+  readonly rt: number | null;
+  readonly head: Head | null;
+  readonly failure: Failure | null;
+}
+
+export type StepProgress = PartialFields<Http>;
+
+export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte' | 'download';
+
+/** What is measured of a step while it is taken. */
+export interface StepRecord {
+  readonly resolved: (address: string) => void;
+  readonly headSeen: (seen: HeadSeen) => void;
+  /** A phase came to its end. */
+  readonly done: (phase: Phase, ms: number) => void;
+  /** A phase was broken off: its time counts into the total alone. */
+  readonly broken: (ms: number) => void;
+  /** What was measured since the name was resolved belongs to an attempt that is given up. */
+  readonly retry: () => void;
+  readonly add: (fields: HttpFields) => void;
+  readonly end: (failure: Failure | null) => Step;
+}
+
+/** @param onProgress is called with what is known so far, whenever there is more */
+export function recordStep(url: URL, onProgress: (fields: StepProgress) => void): StepRecord {
+  let completed: Partial<Record<Phase | 'retries', number>> = {};
+  let totalMs = 0;
+  let fields: HttpFields = { url: boundText(url.href, 2048) };
+  let resolvedIp: string | null = null;
+  let rt: number | null = null;
+  let head: Head | null = null;
+
+  // Rounded phases are added up, so that a reader's sum is the total. What lies between them is ours and not counted.
+  const done = (phase: Phase, ms: number): void => {
+    completed[phase] = roundMs(ms);
+    totalMs += roundMs(ms);
+    if (phase !== 'firstByte') onProgress({ ...current(), resolvedIp, rt });
+  };
+  const add = (more: HttpFields): void => {
+    fields = { ...fields, ...more };
+    onProgress({ ...current(), resolvedIp, rt });
+  };
+  const current = (): HttpFields => ({ ...fields, timings: { ...completed, total: roundMs(totalMs) } });
+
+  return {
+    resolved: (address) => {
+      resolvedIp = address;
+    },
+    headSeen: (seen) => {
+      head = seen.head;
+      done('firstByte', seen.firstByteMs);
+      rt = roundMs(totalMs + roundMs(seen.headMs - seen.firstByteMs));
+      add({ ...headFields(seen.head), altSvc: altSvcOf(seen.head) });
+    },
+    done,
+    broken: (ms) => {
+      totalMs += roundMs(ms);
+    },
+    retry: () => {
+      const { dns = 0 } = completed;
+      completed = { dns, retries: roundMs(totalMs - dns) };
+      rt = null;
+    },
+    add,
+    end: (failure) => ({ fields: current(), resolvedIp, rt, head, failure }),
+  };
+}

@@ -1,0 +1,5 @@
+import { defineDiagnostic } from '../../diagnostic.ts';
+import { http } from './contract.ts';
+import { runHttp } from './run.ts';
+
+export const diagnostic = defineDiagnostic(http, runHttp);

@@ -1,0 +1,242 @@
+import type { Socket } from 'node:net';
+import { setImmediate as nextImmediate } from 'node:timers/promises';
+
+import { roundMs, type Failure, type Family, type Target } from '@vantage/contract';
+
+import { HTTP_1_1_REQUIRED, timedOut } from '../../shared/classify-error.ts';
+import { boundText } from '../../shared/bounded-text.ts';
+import { connectFirst, type FirstConnected } from '../../sockets/connect-first.ts';
+import type { DiagnosticContext } from '../../diagnostic.ts';
+import { MAX_ADDRESSES, MAX_DEVIATIONS } from './contract.ts';
+import { describeDeviation } from './deviations.ts';
+import { headFields, type Head } from './exchange/response-head.ts';
+import { sendHttp1 } from './exchange/http1.ts';
+import { sendHttp2 } from './exchange/http2.ts';
+import type { PeerError } from './exchange/http2/reader.ts';
+import type { Http, HttpFields } from './types.ts';
+import { limitReceived } from './exchange/receive-limit.ts';
+import { receive, type AnswerSink, type Sending } from './exchange/read-response.ts';
+import { recordStep, type Step, type StepProgress, type StepRecord } from './hop-timings.ts';
+import { bodyCapOf, type Request } from './exchange/request.ts';
+import { tlsHandshake } from '../../tls/handshake/handshake.ts';
+import { createTrustStore } from '../../tls/certificate/trust-store.ts';
+
+export interface StepOptions {
+  readonly insecureSSL: boolean;
+  readonly httpVersion: 'auto' | '1.1' | '2';
+  readonly family: Family | undefined;
+  /** Shows what is known so far. */
+  readonly onProgress: (fields: StepProgress) => void;
+}
+
+type Failed = { readonly failure: Failure };
+type Version = StepOptions['httpVersion'];
+/** A connection that a request may be sent over. */
+interface Channel {
+  readonly socket: Socket;
+  readonly http2: boolean;
+  /** For the end of the connection: false where it may have cut off what was sent. */
+  readonly endedInOrder: () => boolean;
+  /** Bytes that came in by TCP, those of TLS included. */
+  readonly receivedBytes: () => number;
+  readonly limitReceived: (bytes: number) => void;
+  /** Adds to a failure what the handshake tells about it. */
+  readonly explain: (failure: Failure) => Failure;
+  readonly failure: null;
+}
+
+/**
+ * Admits the target of a request, connects to its pinned address, makes it secure, sends the request, takes the answer.
+ * A server that turns HTTP/2 away for this request is asked by HTTP/1.1 where the caller left the choice (RFC 9113 section 7);
+ * one that says that it did not take the request up is asked once more, over a new connection (sections 6.8 and 8.7): every
+ * method of a check is safe.
+ */
+export async function takeStep(
+  request: Request,
+  options: StepOptions,
+  context: DiagnosticContext<Http>,
+): Promise<Step> {
+  const record = recordStep(request.url, options.onProgress);
+  const admitted = await admit(request.url, options.family, context, record);
+  if (admitted.failure !== null) return record.end(admitted.failure);
+
+  let version = options.httpVersion;
+  let { target } = admitted;
+  const tried = new Set<Again>(options.httpVersion === 'auto' ? [] : ['by HTTP/1.1']);
+  for (;;) {
+    const { failure, again, address } = await attemptBy(version, target, request, options.insecureSSL, context, record);
+    if (again === null || tried.has(again)) return record.end(failure);
+    tried.add(again);
+    record.retry();
+    if (again === 'by HTTP/1.1') version = '1.1';
+    target = { ...admitted.target, candidates: [address] };
+  }
+}
+
+/** In which way a server wants to be asked again. */
+type Again = 'by HTTP/1.1' | 'as before';
+
+interface Exchanged {
+  readonly failure: Failure | null;
+  readonly again: Again | null;
+}
+
+type Attempt = Exchanged & { readonly address: string };
+
+async function attemptBy(
+  version: Version,
+  target: Target,
+  request: Request,
+  insecureSSL: boolean,
+  context: DiagnosticContext<Http>,
+  record: StepRecord,
+): Promise<Attempt> {
+  const { connected, address } = await connectRecorded(target, request.url, context, record);
+  if (connected.failure !== null) return { failure: connected.failure, again: null, address };
+  const channel = await open(connected.socket, target, request.url, { version, insecureSSL }, context, record);
+  if (channel.failure !== null) return { failure: channel.failure, again: null, address };
+  const { failure, again } = await exchange(channel, request, context.signal, record);
+  return { failure: failure === null ? null : channel.explain(failure), again, address };
+}
+
+async function connectRecorded(
+  target: Target,
+  url: URL,
+  context: DiagnosticContext<Http>,
+  record: StepRecord,
+): Promise<FirstConnected> {
+  const first = await connectFirst(target, portOf(url), context);
+  const { connected, address, dead } = first;
+  record.resolved(address);
+  for (const { ms } of dead) record.broken(ms);
+  if (dead.length > (connected.failure === null ? 0 : 1)) {
+    record.add({
+      deadAddresses: dead.map(({ address, failure, ms }) => ({ address, error: failure.code, time: roundMs(ms) })),
+    });
+  }
+  if (connected.failure !== null) return first;
+  if (dead.length > 0) record.retry();
+  record.done('connect', connected.ms);
+  return first;
+}
+
+async function admit(
+  url: URL,
+  family: Family | undefined,
+  { admit, signal }: DiagnosticContext<Http>,
+  record: StepRecord,
+): Promise<{ readonly target: Target; readonly failure: null } | Failed> {
+  const started = performance.now();
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  try {
+    const admission = await admit({ host, port: portOf(url), purpose: 'http', family }, signal);
+    if (!admission.admitted) {
+      record.broken(admission.resolveMs);
+      return { failure: admission.failure };
+    }
+    record.resolved(admission.target.address);
+    record.add({ addresses: admission.target.addresses.slice(0, MAX_ADDRESSES) });
+    record.done('dns', admission.target.resolveMs);
+    return { target: admission.target, failure: null };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    record.broken(performance.now() - started);
+    return { failure: timedOut('resolve', 'The name was not resolved in time.') };
+  }
+}
+
+async function open(
+  socket: Socket,
+  target: Target,
+  url: URL,
+  { version, insecureSSL }: { readonly version: Version; readonly insecureSSL: boolean },
+  {
+    signal,
+    receiveWindow,
+    certificateAuthorities = [],
+    trust = createTrustStore(certificateAuthorities),
+  }: DiagnosticContext<Http>,
+  record: StepRecord,
+): Promise<Channel | Failed> {
+  const received = {
+    receivedBytes: () => socket.bytesRead,
+    limitReceived: limitReceived(socket, receiveWindow),
+  };
+  if (url.protocol === 'http:') {
+    const explain = (failure: Failure): Failure => failure;
+    return { socket, http2: version === '2', endedInOrder: () => true, ...received, explain, failure: null };
+  }
+
+  const securing = performance.now();
+  const alpn = { auto: ['h2', 'http/1.1'], '1.1': ['http/1.1'], '2': ['h2'] }[version];
+  const secured = await tlsHandshake(socket, { host: target.host, alpn, trust }, signal);
+  if (secured.socket === null) {
+    socket.destroy();
+    if (secured.fields !== null) record.add({ ...secured.fields });
+    record.broken(performance.now() - securing);
+    return secured;
+  }
+  record.done('tls', secured.ms);
+  record.add(secured.fields);
+
+  const http2 = secured.fields.tls.alpn === 'h2';
+  const failure = (insecureSSL ? null : secured.distrust) ?? (version === '2' && !http2 ? noHttp2() : null);
+  if (failure === null) {
+    const { socket: secure, endedTls: endedInOrder, explain, brokenBy } = secured;
+    await turnOfLoop();
+    const broken = brokenBy();
+    if (broken !== null) return { failure: explain(broken) };
+    return { socket: secure, http2, endedInOrder, ...received, explain, failure };
+  }
+  secured.socket.destroy();
+  return { failure };
+}
+
+/**
+ * Reads what has come in while the certificates were looked at. A server that refuses the client has said why by then, and
+ * ended the connection: the error of the next write would be all that is left of it.
+ */
+async function turnOfLoop(): Promise<void> {
+  await nextImmediate();
+  await nextImmediate();
+}
+
+async function exchange(
+  { socket, http2, endedInOrder, receivedBytes, limitReceived }: Channel,
+  request: Request,
+  signal: AbortSignal,
+  record: StepRecord,
+): Promise<Exchanged> {
+  const send = (sink: AnswerSink): Sending =>
+    http2 ? sendHttp2(socket, request, sink) : sendHttp1(socket, request, sink, endedInOrder);
+  const { maxBodyBytes } = request;
+  const bounds = { bodyCapOf: (head: Head) => bodyCapOf(request, head), maxBodyBytes, limitReceived };
+  const answer = await receive(send, receivedBytes, bounds, signal, record.headSeen);
+  const { firstByteMs, downloadMs, totalMs, head, partialHead, deviations, peerError, body, failure } = answer;
+  if (partialHead !== null) record.add(headFields(partialHead));
+  if (deviations.length > 0) record.add({ deviations: deviations.slice(0, MAX_DEVIATIONS).map(describeDeviation) });
+  if (peerError !== null) record.add({ http2Error: describeError(peerError) });
+  if (head === null && firstByteMs !== null) record.done('firstByte', firstByteMs);
+  if (downloadMs === null) record.broken(totalMs - (firstByteMs ?? 0));
+  else record.done('download', downloadMs);
+  if (body !== null) record.add({ ...body });
+  return { failure, again: head === null ? againAfter(peerError, firstByteMs === null) : null };
+}
+
+function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
+  if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';
+  return isUnanswered && peerError?.isUnprocessed === true ? 'as before' : null;
+}
+
+function describeError({ frame, code, name, debug }: PeerError): NonNullable<HttpFields['http2Error']> {
+  return { frame, code, name, debug: debug === null ? null : boundText(debug, 256) };
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}
+
+function noHttp2(): Failure {
+  return { code: 'protocol_unreachable', phase: 'tls', source: 'target', message: 'The server does not offer HTTP/2.' };
+}

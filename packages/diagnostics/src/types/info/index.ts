@@ -1,0 +1,5 @@
+import { defineDiagnostic } from '../../diagnostic.ts';
+import { info } from './contract.ts';
+import { runInfo } from './run.ts';
+
+export const diagnostic = defineDiagnostic(info, runInfo);

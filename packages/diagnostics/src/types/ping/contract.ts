@@ -1,0 +1,109 @@
+import { addressSchema, defineCheckType, durationSchema, familySchema, nullable } from '@vantage/contract';
+import { Type } from 'typebox';
+
+import { icmpErrorSchema } from '../../shared/icmp-contract.ts';
+
+/** A reply that takes longer is late: its packet counts as lost. */
+export const REPLY_TIMEOUT_MS = 4_000;
+
+/** Duplicates beyond so many are counted and not listed. */
+export const MAX_DUPLICATE_ROWS = 16;
+
+/** Of Ethernet, IPv6 and ICMP. */
+const HEADER_BYTES = 62;
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const packetRow = Type.Object(
+  {
+    seq: Type.Integer({ minimum: 1, description: 'Number of the packet within the check, from 1.' }),
+    rtt: nullable(durationSchema),
+    ttl: nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 255,
+        description: 'TTL or hop limit at arrival of the reply, or else of the ICMP error; null where not known.',
+      }),
+    ),
+    from: nullable({ ...addressSchema, description: 'Who sent the reply, or else the ICMP error.' }),
+    duplicate: Type.Boolean({ description: 'True for a second reply to a packet that was answered already.' }),
+    icmp: Type.Optional(icmpErrorSchema('The first ICMP error that came about the packet; absent if none did.')),
+  },
+  { additionalProperties: false },
+);
+
+export const ping = defineCheckType({
+  type: 'ping',
+  title: 'Ping',
+  summary: 'ICMP echo requests: whether the target answers, how fast, and how evenly.',
+  hostKind: 'host',
+  purpose: 'icmp',
+  fields: {},
+  options: {
+    count: Type.Integer({ minimum: 1, maximum: 16, default: 4, description: 'Packets to send.' }),
+    interval: Type.Integer({
+      minimum: 200,
+      maximum: 1000,
+      default: 500,
+      description: 'Time between two packets, milliseconds.',
+    }),
+    size: Type.Integer({
+      minimum: 0,
+      maximum: 1472,
+      default: 56,
+      description: 'Bytes of payload after the eight of the ICMP header. Packets are never fragmented.',
+    }),
+    family: Type.Optional(familySchema),
+    ttl: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 255, description: 'TTL or hop limit of the packets; 64 if absent.' }),
+    ),
+  },
+  result: {
+    rttMin: nullable(durationSchema),
+    rttAvg: nullable(durationSchema),
+    rttMax: nullable(durationSchema),
+    rttStdDev: nullable(
+      Type.Number({ minimum: 0, description: 'Standard deviation of the round-trip times, milliseconds.' }),
+    ),
+    jitter: nullable(
+      Type.Number({
+        minimum: 0,
+        description: 'Mean of the absolute differences of neighbouring replies, milliseconds; null below two replies.',
+      }),
+    ),
+    size: Type.Integer({ minimum: 0, maximum: 1472, description: 'Bytes of payload of each packet.' }),
+    ttl: Type.Integer({
+      minimum: 1,
+      maximum: 255,
+      description: 'TTL or hop limit of the packets; absent if not asked for.',
+    }),
+    pingCount: count('Packets sent.'),
+    pingCompleted: count('Packets that were answered in time.'),
+    loss: nullable(
+      Type.Number({ minimum: 0, maximum: 1, description: 'Share of the packets sent that got no reply.' }),
+    ),
+    packets: Type.Array(packetRow, {
+      maxItems: 16 + MAX_DUPLICATE_ROWS,
+      description: 'One row per packet, with a null rtt where it was lost, and one more per duplicate.',
+    }),
+    clock: nullable(
+      Type.Enum(['kernel', 'process'], {
+        description:
+          'What timed the arrivals: `kernel`, when it got each packet, or for at least one of them `process`, when the probe read it; null when nothing arrived.',
+      }),
+    ),
+    anomalies: Type.Object(
+      {
+        duplicates: count('Replies to packets that were answered already.'),
+        late: count('Replies that came after the time for which one is awaited.'),
+        reordered: count('Replies that came after the reply to a later packet.'),
+        corrupted: count('Replies whose checksum or payload was not what was sent.'),
+      },
+      { additionalProperties: false, description: 'Replies that were not as they should be.' },
+    ),
+  },
+  requiredOnSuccess: ['rttMin', 'rttAvg', 'rttMax', 'pingCount', 'pingCompleted', 'loss', 'packets'],
+  needsRawSockets: true,
+  traffic: ({ options: { count, size } }) => ({ packets: count, bytes: 2 * count * (size + HEADER_BYTES) }),
+  budgetMs: ({ options }) => (options.count - 1) * options.interval + 5_000,
+});

@@ -1,0 +1,67 @@
+import { roundMs, type ParamsOf, type Target } from '@vantage/contract';
+
+import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
+import { shownAddress, worstClock } from '../../sockets/lend.ts';
+import { MAX_DUPLICATE_ROWS, type ping } from './contract.ts';
+import { isInTime, type Exchange, type SentPacket } from './sent-packets.ts';
+import { rttStatistics } from './statistics.ts';
+
+type Ping = typeof ping;
+export type Fields = Omit<Outcome<Ping>, 'result' | 'error'>;
+type Row = NonNullable<Fields['packets']>[number];
+
+/** @param target null if the name was not admitted */
+export function pingFields(
+  state: Exchange,
+  target: Target | null,
+  { size, ttl }: ParamsOf<Ping>['options'],
+  context: DiagnosticContext<Ping>,
+): Fields {
+  const sent = state.packets.filter(({ sentMs }) => sentMs !== null);
+  const rows = target === null ? [] : sent.flatMap((packet) => packetRows(packet, target, context));
+  const answers = rows.filter((row) => !row.duplicate);
+  const duplicates = rows.filter((row) => row.duplicate);
+  const rtts = answers.flatMap(({ rtt }) => (rtt === null ? [] : [rtt]));
+  const statistics = rttStatistics(rtts);
+  const late = state.packets.flatMap((packet) => packet.replies.filter((reply) => !isInTime(packet, reply)));
+  const clocks = state.packets.flatMap((packet) => packet.replies.map(({ clock }) => clock));
+  const listed = new Set([...answers, ...duplicates.slice(0, MAX_DUPLICATE_ROWS)]);
+  return {
+    rt: statistics.rttAvg,
+    resolvedIp: target?.address ?? null,
+    ...statistics,
+    size,
+    ...(ttl === undefined ? {} : { ttl }),
+    pingCount: answers.length,
+    pingCompleted: rtts.length,
+    loss: answers.length === 0 ? null : roundMs(1 - rtts.length / answers.length),
+    packets: rows.filter((row) => listed.has(row)),
+    clock: worstClock(clocks),
+    anomalies: {
+      duplicates: duplicates.length,
+      late: late.length,
+      reordered: state.reordered,
+      corrupted: state.corrupted,
+    },
+  };
+}
+
+function packetRows(packet: SentPacket, target: Target, context: DiagnosticContext<Ping>): Row[] {
+  const { seq, sentMs, icmp } = packet;
+  const notice = icmp === null ? {} : { icmp: icmpNotice(icmp, target, context, 'icmp').notice };
+  const [answer, ...duplicates] = packet.replies.filter((reply) => isInTime(packet, reply));
+  if (sentMs === null || answer === undefined) {
+    const ttl = icmp?.hopLimit ?? null;
+    return [{ seq, rtt: null, ttl, from: notice.icmp?.from ?? null, duplicate: false, ...notice }];
+  }
+  return [answer, ...duplicates].map((reply, index) => ({
+    seq,
+    // The clock has steps: a reply never comes before its request.
+    rtt: roundMs(Math.max(0, reply.receivedMs - sentMs)),
+    ttl: reply.hopLimit,
+    from: shownAddress(reply.from, target, context),
+    duplicate: index > 0,
+    ...(index === 0 ? notice : {}),
+  }));
+}

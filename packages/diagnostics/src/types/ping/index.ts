@@ -1,0 +1,5 @@
+import { defineDiagnostic } from '../../diagnostic.ts';
+import { ping } from './contract.ts';
+import { runPing } from './run.ts';
+
+export const diagnostic = defineDiagnostic(ping, runPing);

@@ -1,0 +1,101 @@
+import { randomInt } from 'node:crypto';
+
+import type { Failure, ParamsOf, Target } from '@vantage/contract';
+
+import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
+import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
+import { openPackets } from '../../sockets/lend.ts';
+import type { ping } from './contract.ts';
+import { exchange } from './exchange.ts';
+import { pingFields, type Fields } from './fields.ts';
+import { isTelling, pingPayload } from './payload.ts';
+import type { Exchange } from './sent-packets.ts';
+
+type Ping = typeof ping;
+
+const DEFAULT_TTL = 64;
+/** Left of the deadline for the result to get home. */
+const RESERVE_MS = 300;
+
+/**
+ * Echo requests to the pinned address. One reply makes a success, whatever else came; without any, ICMP errors make a
+ * failure. A packet that the kernel does not send, or a packet process that dies, ends the check with what was measured.
+ */
+export async function runPing(params: ParamsOf<Ping>, context: DiagnosticContext<Ping>): Promise<Outcome<Ping>> {
+  const { host, options } = params;
+  const admission = await admit(host, options.family, context);
+  if ('failure' in admission) return notStarted(admission.failure, null, options, context);
+  const { target } = admission;
+
+  const { packets } = context;
+  const opened = await openPackets(packets, { family: target.family, protocol: 'icmp' }, context.signal);
+  if ('failure' in opened) return notStarted(opened.failure, target, options, context);
+  const payload = pingPayload(options.size, context.attribution.payloadTag);
+  const plan = {
+    target,
+    count: options.count,
+    intervalMs: options.interval,
+    ttl: options.ttl ?? DEFAULT_TTL,
+    payload,
+    firstSequence: isTelling(payload) ? 1 : randomInt(0x1_0000),
+    budgetMs: context.remainingMs() - RESERVE_MS,
+    caughtUp: async () => ('unavailable' in packets ? undefined : packets.sourceFor(target.address)),
+  };
+  // Sending and a quick answer come in a bunch: one state for both.
+  let due: NodeJS.Immediate | undefined;
+  const onChange = (state: Exchange): void => {
+    due ??= setImmediate(() => {
+      due = undefined;
+      context.emitPartial(pingFields(state, target, options, context));
+    });
+  };
+  try {
+    const state = await exchange(opened.socket, plan, context.signal, onChange);
+    return outcome(state, target, pingFields(state, target, options, context), context);
+  } finally {
+    clearImmediate(due);
+    opened.socket.close();
+  }
+}
+
+async function admit(
+  host: string,
+  family: 4 | 6 | undefined,
+  { admit, signal }: DiagnosticContext<Ping>,
+): Promise<{ readonly target: Target } | { readonly failure: Failure }> {
+  try {
+    const admission = await admit({ host, purpose: 'icmp', family }, signal);
+    return admission.admitted ? { target: admission.target } : { failure: admission.failure };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { failure: timedOut('resolve', 'The name was not resolved in time.') };
+  }
+}
+
+function notStarted(
+  failure: Failure,
+  target: Target | null,
+  options: ParamsOf<Ping>['options'],
+  context: DiagnosticContext<Ping>,
+): Outcome<Ping> {
+  const nothing: Exchange = { packets: [], reordered: 0, corrupted: 0, failure };
+  return { result: outcomeOf(failure), error: failure, ...pingFields(nothing, target, options, context) };
+}
+
+function outcome(state: Exchange, target: Target, fields: Fields, context: DiagnosticContext<Ping>): Outcome<Ping> {
+  if (state.failure === null && fields.rttAvg !== null) return { result: 'success', error: null, ...fields };
+  const error =
+    state.failure ?? commonestError(state, target, context) ?? timedOut('response', 'No packet was answered in time.');
+  return { result: outcomeOf(error), error, ...fields };
+}
+
+/** What most of the ICMP errors say; of those that are equally many, the one about the earliest packet. */
+function commonestError({ packets }: Exchange, target: Target, context: DiagnosticContext<Ping>): Failure | null {
+  const failures = packets.flatMap(({ icmp }) =>
+    icmp === null ? [] : [icmpNotice(icmp, target, context, 'icmp').failure],
+  );
+  const counts = Map.groupBy(failures, ({ message }) => message);
+  const [commonest = null] = [...counts.values()].toSorted((a, b) => b.length - a.length).flat();
+  return commonest;
+}

@@ -1,0 +1,82 @@
+import type { Failure, Target } from '@vantage/contract';
+
+import type { ReceivedIcmp } from '../../sockets/icmp/icmp-notice.ts';
+import type { Clock } from '../../sockets/packet-socket.ts';
+import { readU16 } from '../../sockets/wire/bytes.ts';
+import { echoRequest, type IcmpError } from '../../sockets/wire/icmp.ts';
+import { REPLY_TIMEOUT_MS } from './contract.ts';
+import { quotesPayload } from './payload.ts';
+
+export interface ExchangePlan {
+  readonly target: Target;
+  readonly count: number;
+  readonly intervalMs: number;
+  readonly ttl: number;
+  readonly payload: Uint8Array;
+  /** Sequence number of the first packet on the wire. */
+  readonly firstSequence: number;
+  /** Time for everything, milliseconds. */
+  readonly budgetMs: number;
+  /** Resolves when the packet process has handed on what it had to read. */
+  readonly caughtUp: () => Promise<unknown>;
+}
+
+export interface Reply {
+  readonly receivedMs: number;
+  readonly clock: Clock;
+  readonly hopLimit: number | null;
+  readonly from: string;
+}
+
+/** One packet of the check and what came back for it. Other times than the first are those of the packet process. */
+export interface SentPacket {
+  /** Number within the check, from 1. */
+  readonly seq: number;
+  /** When its answer began to be awaited, by the awake clock: when it was sent, or else asked for. */
+  awaitedMs: number;
+  /** Null until the packet process says that it was sent. */
+  sentMs: number | null;
+  /** The first is the answer, the rest are duplicates. */
+  readonly replies: Reply[];
+  /** The first ICMP error about the packet, with the TTL that it came with, and when it was read by the awake clock. */
+  icmp: (ReceivedIcmp & { readonly hopLimit: number | null; readonly readMs: number }) | null;
+}
+
+export interface Exchange {
+  readonly packets: SentPacket[];
+  reordered: number;
+  corrupted: number;
+  /** The fault of the probe that ended the exchange before its time; null if it ran to its end. */
+  failure: Failure | null;
+}
+
+/** True for a reply that came in the time for which one is awaited. */
+export function isInTime(packet: SentPacket, reply: Reply): boolean {
+  return packet.sentMs !== null && reply.receivedMs - packet.sentMs <= REPLY_TIMEOUT_MS;
+}
+
+/** Sequence number of a packet as it is sent. */
+export function onWire({ firstSequence }: ExchangePlan, seq: number): number {
+  return (firstSequence + seq - 1) & 0xffff;
+}
+
+/** The packet that was sent with a sequence number. */
+export function sentAs(
+  { packets }: Exchange,
+  { firstSequence }: ExchangePlan,
+  sequence: number,
+): SentPacket | undefined {
+  return packets[(sequence - firstSequence) & 0xffff];
+}
+
+/** The packet that an ICMP error is about, if it is one of ours beyond doubt. */
+export function quotedPacket(state: Exchange, plan: ExchangePlan, error: IcmpError): SentPacket | undefined {
+  const { payload, destination } = error.quoted;
+  if (payload.length < 8 || destination !== plan.target.address) return undefined;
+  const sequence = readU16(payload, 6);
+  const sent = sentAs(state, plan, sequence);
+  if (sent === undefined || !quotesPayload(plan.payload, payload.subarray(8))) return undefined;
+  const request = echoRequest(plan.target.family, readU16(payload, 4), sequence, plan.payload);
+  // Only the kernel knows the checksum of an ICMPv6 request.
+  return plan.target.family === 6 || readU16(request, 2) === readU16(payload, 2) ? sent : undefined;
+}

@@ -1,0 +1,5 @@
+import { defineDiagnostic } from '../../diagnostic.ts';
+import { tcp } from './contract.ts';
+import { runTcp } from './run.ts';
+
+export const diagnostic = defineDiagnostic(tcp, runTcp);

@@ -1,0 +1,180 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { resultSchema, type Failure } from '@vantage/contract';
+import { Value } from 'typebox/value';
+
+import { closedPort } from '../../../test/closed-port.ts';
+import { testContext } from '../../../test/context.ts';
+import { ipv6Missing, itNeeding } from '../../../test/needs.ts';
+import { silentPort } from '../../../test/silent-port.ts';
+import { tcp } from './contract.ts';
+import { runTcp } from './run.ts';
+
+const itWithIpv6 = itNeeding(ipv6Missing(), process.env['CI']);
+
+const servers: Server[] = [];
+
+jest.setTimeout(60_000);
+afterEach(closeServers);
+
+describe('a tcp check', () => {
+  it('finds an open port open, with the time of each handshake', async () => {
+    const { port } = await listen();
+
+    const outcome = await runTcp(params(port), testContext());
+
+    expect(outcome).toMatchObject({ result: 'success', state: 'open', port, resolvedIp: '127.0.0.1', error: null });
+    expect(outcome.attempts).toHaveLength(3);
+    expect(outcome.attempts?.every(({ rt, error }) => rt !== null && rt > 0 && error === null)).toBe(true);
+    expect(outcome.rt).toBe(outcome.attempts?.[0]?.rt);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('makes as many handshakes as it was asked for, writes nothing, and leaves no connection', async () => {
+    const received: number[] = [];
+    const bothClosed = Promise.withResolvers<void>();
+    const { port } = await listen((socket) => {
+      socket.resume().on('close', () => {
+        if (received.push(socket.bytesRead) === 2) bothClosed.resolve();
+      });
+    });
+
+    await runTcp(params(port, { attempts: 2 }), testContext());
+    await bothClosed.promise;
+
+    expect(received).toEqual([0, 0]);
+  });
+
+  it('finds a port without a listener closed', async () => {
+    const { port, close } = await closedPort();
+
+    const outcome = await runTcp(params(port), testContext());
+    await close();
+
+    expect(outcome).toMatchObject({ result: 'failure', state: 'closed', rt: null, resolvedIp: '127.0.0.1' });
+    expect(outcome.error).toMatchObject({ code: 'connection_refused', phase: 'connect', source: 'target' });
+    expect(outcome.attempts?.map(({ error }) => error?.code)).toEqual(Array(3).fill('connection_refused'));
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('finds a silent port filtered', async () => {
+    const { port, close } = await silentPort();
+
+    const outcome = await runTcp(params(port, { attempts: 1 }), testContext());
+    await close();
+
+    expect(outcome).toMatchObject({ result: 'timeout', state: 'filtered', error: { code: 'timed_out' } });
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('ends with what it has at the deadline', async () => {
+    const { port, close } = await silentPort();
+    const deadline = new AbortController();
+    // Shown before the first handshake: what follows is under way by the next turn.
+    const emitPartial = (): void => void setImmediate(() => deadline.abort());
+
+    const outcome = await runTcp(params(port), testContext({ signal: deadline.signal, emitPartial }));
+    await close();
+
+    expect(outcome).toMatchObject({ result: 'timeout', state: 'filtered', rt: null, resolvedIp: '127.0.0.1' });
+    expect(outcome.error).toMatchObject({ code: 'timed_out', phase: 'connect', source: 'network' });
+    expect(outcome.attempts).toHaveLength(1);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('does nothing more when it was aborted before it began', async () => {
+    const { port } = await listen();
+
+    const outcome = await runTcp(params(port), testContext({ signal: AbortSignal.abort() }));
+
+    expect(outcome).toMatchObject({ result: 'timeout', resolvedIp: null });
+    expect(outcome.error).toMatchObject({ code: 'timed_out', phase: 'resolve' });
+  });
+
+  itWithIpv6('connects over IPv6 where that is asked for', async () => {
+    const { port } = await listen(undefined, '::1');
+    const context = testContext<typeof tcp>();
+
+    const outcome = await runTcp({ ...params(port, { family: 6 }), host: 'localhost' }, context);
+
+    expect(outcome).toMatchObject({ result: 'success', resolvedIp: '::1' });
+    expect(context.admissions).toEqual([{ host: 'localhost', port, purpose: 'tcp', family: 6 }]);
+  });
+
+  it('shows each attempt as it is made', async () => {
+    const { port } = await listen();
+    const context = testContext<typeof tcp>();
+
+    await runTcp(params(port), context);
+
+    expect(context.partials.map(({ attempts }) => attempts?.length)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('sends nothing to a target that the policy refuses', async () => {
+    let connections = 0;
+    const { port } = await listen(() => (connections += 1));
+
+    const outcome = await runTcp(
+      { ...params(port), host: 'forbidden.test' },
+      testContext({ refused: ['forbidden.test'] }),
+    );
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'target_refused_by_policy' }, resolvedIp: null });
+    expect(connections).toBe(0);
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it('is an error of the probe where it has no way for the SYN', async () => {
+    // No kernel connects TCP to a broadcast address: it says that there is no route, whatever the routes are.
+    const address = '255.255.255.255';
+    const target = { host: address, address, family: 4 as const, addresses: [address], resolveMs: 0 };
+    const admit = async () => ({ admitted: true, target }) as const;
+
+    const outcome = await runTcp({ ...params(80), host: address }, testContext({ admit }));
+
+    expect(outcome).toMatchObject({ result: 'error', error: { code: 'network_unreachable', source: 'probe' } });
+    expect(outcome.state).toBeUndefined();
+    expect(problemsOf(outcome)).toEqual([]);
+  });
+
+  it.each<[string, Failure, string]>([
+    ['a name that is not there', failure('dns_nxdomain', 'resolver'), 'failure'],
+    ['a resolver that is silent', failure('timed_out', 'resolver'), 'timeout'],
+    ['a probe without the family', failure('family_unavailable', 'probe'), 'error'],
+  ])('passes on why the target was not admitted: %s', async (_reason, error, result) => {
+    const admit = async () => ({ admitted: false, failure: error, addresses: [], resolveMs: 1 }) as const;
+
+    const outcome = await runTcp(params(80), testContext({ admit }));
+
+    expect(outcome).toMatchObject({ result, error });
+  });
+});
+
+function params(port: number, options: { readonly attempts?: number; readonly family?: 4 | 6 } = {}) {
+  return { host: '127.0.0.1', port, options: { attempts: 3, ...options } };
+}
+
+function failure(code: Failure['code'], source: Failure['source']): Failure {
+  return { code, phase: 'resolve', source, message: 'As the test says.' };
+}
+
+function problemsOf(outcome: object): unknown[] {
+  const now = new Date().toISOString();
+  return [...Value.Errors(resultSchema(tcp), { ...outcome, startedAt: now, finishedAt: now })];
+}
+
+async function listen(onConnection?: (socket: Socket) => void, host = '127.0.0.1') {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    onConnection?.(socket);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const { port } = server.address() as AddressInfo;
+  return { port };
+}
+
+async function closeServers(): Promise<void> {
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+}

@@ -1,0 +1,93 @@
+import { roundMs, type Failure, type ParamsOf, type Target } from '@vantage/contract';
+
+import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
+import { connectPinned } from '../../sockets/connect.ts';
+import type { IcmpNotice } from '../../shared/icmp-contract.ts';
+import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import { ATTEMPT_TIMEOUT_MS, type tcp } from './contract.ts';
+
+type Tcp = typeof tcp;
+type Row = { readonly rt: number; readonly error: null } | { readonly rt: null; readonly error: Failure };
+/** A row of the result, and the ICMP error that its failure comes from. */
+interface Attempt {
+  readonly row: Row;
+  readonly icmp: IcmpNotice | null;
+  /** True if an ICMP error may have come that the probe could not read. */
+  readonly icmpUnread: boolean;
+}
+
+/** Handshakes with the pinned address, one after another; the connection is reset at once, nothing is written. */
+export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<Tcp>): Promise<Outcome<Tcp>> {
+  const { host, port, options } = params;
+  const admission = await admit(host, port, options.family, context);
+  if ('failure' in admission) return notStarted(admission.failure, port);
+
+  const attempts: Attempt[] = [];
+  const show = (): void => {
+    context.emitPartial({ resolvedIp: admission.target.address, port, attempts: rowsOf(attempts) });
+  };
+  show();
+  while (attempts.length < options.attempts && !context.signal.aborted) {
+    attempts.push(await handshake(admission.target, port, context));
+    show();
+  }
+  return outcome(admission.target, port, attempts);
+}
+
+async function admit(
+  host: string,
+  port: number,
+  family: 4 | 6 | undefined,
+  { admit, signal }: DiagnosticContext<Tcp>,
+): Promise<{ readonly target: Target } | { readonly failure: Failure }> {
+  try {
+    const admission = await admit({ host, port, purpose: 'tcp', family }, signal);
+    return admission.admitted ? { target: admission.target } : { failure: admission.failure };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { failure: timedOut('resolve', 'The name was not resolved in time.') };
+  }
+}
+
+function notStarted(failure: Failure, port: number): Outcome<Tcp> {
+  return { result: outcomeOf(failure), rt: null, resolvedIp: null, error: failure, port };
+}
+
+function rowsOf(attempts: readonly Attempt[]): Row[] {
+  return attempts.map(({ row }) => row);
+}
+
+function outcome(target: Target, port: number, attempts: readonly Attempt[]): Outcome<Tcp> {
+  const rows = rowsOf(attempts);
+  const common = { resolvedIp: target.address, port, attempts: rows };
+  const open = rows.find((row) => row.error === null);
+  const refused = attempts.find(({ icmp }) => icmp !== null);
+  if (open !== undefined) {
+    return { result: 'success', rt: open.rt, error: null, state: 'open', icmp: refused?.icmp ?? null, ...common };
+  }
+
+  // What answered is told before silence.
+  const telling = attempts.find(({ row }) => row.error?.code !== 'timed_out') ?? attempts[0];
+  const error = telling?.row.error ?? timedOut('connect');
+  const result = outcomeOf(error);
+  const fields = {
+    icmp: telling?.icmp ?? null,
+    ...(attempts.some(({ icmpUnread }) => icmpUnread) ? { icmpUnread: true } : {}),
+    ...common,
+  };
+  // A fault of the probe says nothing of the port.
+  if (result === 'error') return { result, rt: null, error, ...fields };
+  // Where ICMP errors are not read RST and port unreachable look the same: RST is by far the more frequent.
+  return { result, rt: null, error, state: error.code === 'connection_refused' ? 'closed' : 'filtered', ...fields };
+}
+
+async function handshake(target: Target, port: number, context: DiagnosticContext<Tcp>): Promise<Attempt> {
+  const options = { timeoutMs: ATTEMPT_TIMEOUT_MS, icmp: context };
+  const connected = await connectPinned(target, port, context.signal, options);
+  if (connected.socket === null) {
+    const { failure, icmp = null, icmpUnread = false } = connected;
+    return { row: { rt: null, error: failure }, icmp, icmpUnread };
+  }
+  connected.socket.resetAndDestroy();
+  return { row: { rt: roundMs(connected.ms), error: null }, icmp: null, icmpUnread: false };
+}

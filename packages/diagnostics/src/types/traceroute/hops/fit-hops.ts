@@ -1,0 +1,39 @@
+import { MAX_RESULT_BYTES } from '@vantage/contract';
+
+import type { Hop } from '../result-fields.ts';
+import { NAMELESS } from './hop-names.ts';
+
+/** Room for the other fields, and for the networks that the coordinator adds. */
+const HOPS_BYTES = MAX_RESULT_BYTES * 0.75;
+
+/** Labels of a hop that stay where room is short, and the hops that keep theirs where that is not enough. */
+const FEW_LABELS = 4;
+const LABELLED_HOPS = 8;
+
+/**
+ * Takes labels, then the names of responders, then responders, then the names of hops until the hops fit a result. Only
+ * many flows need it, and routers that mean it.
+ */
+export function fitHops(hops: readonly Hop[]): Hop[] {
+  const most = Math.max(0, ...hops.map(({ responders }) => responders.length));
+  const steps: ((hop: Hop) => Hop)[] = [
+    (hop) => ({ ...hop, mpls: hop.mpls.slice(0, FEW_LABELS) }),
+    (hop) => (hop.hop > LABELLED_HOPS ? { ...hop, mpls: [] } : hop),
+    (hop) => ({ ...hop, responders: hop.responders.map((responder) => ({ ...responder, ...NAMELESS })) }),
+    ...Array.from({ length: most }, (_, index) => (hop: Hop) => ({
+      ...hop,
+      responders: hop.responders.slice(0, most - 1 - index),
+    })),
+    (hop) => ({ ...hop, ...NAMELESS }),
+  ];
+  let fitted = [...hops];
+  for (const step of steps) {
+    if (fits(fitted)) return fitted;
+    fitted = fitted.map(step);
+  }
+  return fitted;
+}
+
+function fits(hops: readonly Hop[]): boolean {
+  return Buffer.byteLength(JSON.stringify(hops)) <= HOPS_BYTES;
+}

@@ -1,0 +1,70 @@
+import { isIPv6, SocketAddress } from 'node:net';
+
+import { escapeText, type NameLookup } from '@vantage/contract';
+
+import { awakeTimer } from '../../../sockets/awake-clock.ts';
+
+/** The name of a hop as a result shows it. */
+export interface HopName {
+  readonly hostname: string | null;
+  /** Whether the name leads back to the address; null if that was not asked, could not be answered, or is not known yet. */
+  readonly hostnameVerified: boolean | null;
+}
+
+export interface HopNames {
+  /** Starts the look-up of an address, unless it was started before. */
+  readonly ask: (address: string) => void;
+  /** The name as far as it is known by now. */
+  readonly known: (address: string) => HopName;
+  /** Resolves once every look-up is answered, or after the time. */
+  readonly settled: (timeoutMs: number) => Promise<void>;
+}
+
+export const NAMELESS: HopName = { hostname: null, hostnameVerified: null };
+
+/** Names are shown for so many addresses; more would not fit a result. */
+const MAX_NAMES = 96;
+
+/**
+ * Looks the PTR names of hops up, side by side, and each name's own addresses: a PTR record is a claim of its owner. A
+ * look-up that fails is a hop without a name.
+ */
+export function hopNames({ reverse, forward }: NameLookup, signal: AbortSignal): HopNames {
+  const names = new Map<string, HopName>();
+  const pending = new Set<Promise<void>>();
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+
+  const look = async (address: string): Promise<void> => {
+    const [name] = await reverse(address, either);
+    if (name === undefined) return;
+    const hostname = escapeText(name, 253);
+    names.set(address, { hostname, hostnameVerified: null });
+    const addresses = await forward(name, isIPv6(address) ? 6 : 4, either);
+    // Neither a failed look-up nor an aborted one proves anything.
+    if (addresses === null || either.aborted) return;
+    names.set(address, { hostname, hostnameVerified: addresses.some((one) => canonical(one) === canonical(address)) });
+  };
+  const ask = (address: string): void => {
+    if (names.has(address) || names.size >= MAX_NAMES) return;
+    names.set(address, NAMELESS);
+    const asked = look(address).then(
+      () => void pending.delete(asked),
+      () => void pending.delete(asked),
+    );
+    pending.add(asked);
+  };
+  const settled = async (timeoutMs: number): Promise<void> => {
+    const timeout = Promise.withResolvers<void>();
+    const stopTimer = awakeTimer(timeout.resolve, timeoutMs);
+    await Promise.race([Promise.all(pending), timeout.promise]);
+    stopTimer();
+    over.abort();
+  };
+  return { ask, settled, known: (address) => names.get(address) ?? NAMELESS };
+}
+
+/** IPv6 has many texts for one address. */
+function canonical(text: string): string {
+  return SocketAddress.parse(text.includes(':') ? `[${text}]` : text)?.address ?? text.toLowerCase();
+}

@@ -1,0 +1,140 @@
+import { roundMs, type Family } from '@vantage/contract';
+
+import { icmpMark } from '../../../sockets/icmp/icmp-failure.ts';
+import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop } from '../result-fields.ts';
+import type { FlowView } from '../probing/flow-view.ts';
+import { NAMELESS, type HopName } from './hop-names.ts';
+import type { Trace } from '../probing/pursue.ts';
+import { stopReasonOf } from './stop-reason.ts';
+import { isFull, rttOf, type TraceAnswer, type TracePacket } from '../probing/trace.ts';
+
+export interface HopDress {
+  readonly family: Family;
+  readonly maxHops: number;
+  /** The address as it may be shown; null where it may not. */
+  readonly shown: (address: string) => string | null;
+  readonly isPrivate: (address: string) => boolean;
+  /** The PTR name, as far as it is known by now. */
+  readonly name: (address: string) => HopName;
+}
+
+/** What a result shows of the packets: the hops, and of each flow which responder answered which packet. */
+export interface ShownPath {
+  readonly hops: Hop[];
+  readonly flows: FlowPath[];
+}
+
+/** The hops of a trace as a result shows them: silent ones keep their place, none is renumbered. */
+export function shownPath(trace: Trace, dress: HopDress): ShownPath {
+  const kept = keptPackets(trace);
+  const firstUnsent = kept.findIndex((packets) => packets.length === 0);
+  const sent = firstUnsent === -1 ? kept : kept.slice(0, firstUnsent);
+  // One that is still awaited keeps its place before others, but is not known to be on the path after all of them.
+  const settled = sent.map((packets) => packets.filter(({ answer, isGivenUp }) => answer !== null || isGivenUp));
+  const shown = settled.slice(0, settled.findLastIndex((packets) => packets.length > 0) + 1);
+  const ranked = shown.map(respondersOf);
+  return {
+    hops: shown.map((packets, index) => hopOf(index + 1, packets, ranked[index]!, dress)),
+    flows: trace.views.map((view, flow) => ({
+      reached: view.reached,
+      stopReason: stopReasonOf(flow, trace, dress.maxHops),
+      hops: shown.map((packets, index) =>
+        packets.filter((packet) => packet.flow === flow).map(({ answer }) => rankOf(answer, ranked[index]!)),
+      ),
+    })),
+  };
+}
+
+/** For each TTL from 1 on the packets that its hop shows, in the order sent. */
+function keptPackets({ packets, views }: Trace): TracePacket[][] {
+  return Array.from({ length: lastHop(views) }, (_, index) => {
+    const ttl = index + 1;
+    return packets.filter((packet) => {
+      const { end, horizon, atEnd } = views[packet.flow]!;
+      // What went further by its TTL and came to the same end stands in for what was not sent there, answered or not.
+      return ttl === end ? atEnd.includes(packet) : packet.ttl === ttl && ttl <= horizon;
+    });
+  });
+}
+
+/** No hop is shown beyond the target because another flow heard nothing from it. */
+function lastHop(views: readonly FlowView[]): number {
+  const targets = views.flatMap(({ end, reached }) => (reached && end !== null ? [end] : []));
+  if (targets.length === 0) return Math.max(0, ...views.map(({ horizon }) => horizon));
+  return Math.max(...targets, ...views.map(({ end, lastAnswered }) => (end === null ? lastAnswered : end)));
+}
+
+/** What came in answer to the packets with the full TTL; null where none were sent. */
+export function fullTtlOf({ packets }: Trace, dress: HopDress): FullTtl | null {
+  const sent = packets.filter(isFull);
+  if (sent.length === 0) return null;
+  const rtts = sent.map((packet) => (packet.answer?.kind === 'target' ? roundedRtt(packet) : null));
+  return { rtts, icmp: icmpOf(answersTo(sent), dress) };
+}
+
+type Ranked = readonly (readonly [address: string, packets: readonly TracePacket[]])[];
+
+/** Whoever answered most comes first. */
+function respondersOf(packets: readonly TracePacket[]): Ranked {
+  const answered = packets.filter(({ answer }) => answer !== null);
+  const byAddress = Map.groupBy(answered, ({ answer }) => answer!.from);
+  return [...byAddress].toSorted(([, a], [, b]) => b.length - a.length);
+}
+
+function rankOf(answer: TracePacket['answer'], ranked: Ranked): number | null {
+  return answer === null ? null : ranked.findIndex(([address]) => address === answer.from);
+}
+
+function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dress: HopDress): Hop {
+  const listed = ranked.slice(0, MAX_RESPONDERS);
+  const responders = listed.map(([address, answers]) => ({ ...who(address, dress), rtts: rttsOf(answers) }));
+  const first = ranked[0]?.[0];
+  const answers = answersTo(packets);
+  return {
+    hop,
+    ...(first === undefined ? nobody : who(first, dress)),
+    latency: median(packets.flatMap((packet) => rttOf(packet) ?? [])),
+    rtts: rttsOf(packets),
+    responders,
+    mpls: answers.find(({ error }) => error !== null && error.mpls.length > 0)?.error?.mpls.slice() ?? [],
+    icmp: icmpOf(answers, dress),
+  };
+}
+
+/** The first error among them that is more than a TTL that ran out, or a closed port of the target. */
+function icmpOf(answers: readonly TraceAnswer[], { family, shown }: HopDress): Hop['icmp'] {
+  for (const { kind, error, from } of answers) {
+    const mark = kind === 'expired' || error === null ? null : icmpMark(family, error, kind === 'target');
+    if (error !== null && mark !== null) return { type: error.type, code: error.code, mark, from: shown(from) };
+  }
+  return null;
+}
+
+const nobody = { ip: null, private: false, ...NAMELESS, asn: null, asName: null };
+
+function who(address: string, dress: HopDress): typeof nobody | Pick<Hop, keyof typeof nobody> {
+  const ip = dress.shown(address);
+  const name = ip === null ? NAMELESS : dress.name(address);
+  return { ip, private: dress.isPrivate(address), ...name, asn: null, asName: null };
+}
+
+function answersTo(packets: readonly TracePacket[]): TraceAnswer[] {
+  return packets.flatMap(({ answer }) => (answer === null ? [] : [answer]));
+}
+
+function rttsOf(packets: readonly TracePacket[]): (number | null)[] {
+  return packets.map(roundedRtt);
+}
+
+function roundedRtt(packet: TracePacket): number | null {
+  const rtt = rttOf(packet);
+  return rtt === null ? null : roundMs(rtt);
+}
+
+/** The middle value; of an even number the mean of the two in the middle. Null of none. */
+export function median(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  if (sorted.length === 0) return null;
+  const middle = sorted.length / 2;
+  return roundMs((sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2);
+}

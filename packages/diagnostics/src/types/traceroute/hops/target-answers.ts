@@ -1,0 +1,13 @@
+import { median } from './hops.ts';
+import type { Trace } from '../probing/pursue.ts';
+import { rttOf } from '../probing/trace.ts';
+
+export function isReached({ views }: Trace): boolean {
+  return views.some(({ reached }) => reached);
+}
+
+/** Median of the round-trip times to the target, milliseconds. */
+export function rtOf({ packets }: Trace): number | null {
+  const atTarget = packets.filter(({ answer }) => answer?.kind === 'target');
+  return median(atTarget.flatMap((packet) => rttOf(packet) ?? []));
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it, jest } from '@jest/globals';
+
+import { numbers } from '../../../test/numbers.ts';
+import { arrived, expired, router, traceOver } from '../../../test/trace-network.ts';
+import type { FakeSent } from '../../../test/fake-packets.ts';
+
+jest.setTimeout(300_000);
+
+const TRACES = 100;
+const DISTANCE = 4;
+/** Of echo requests that look for the path MTU. */
+const MTU_TTL = 64;
+
+/** Whether the target answers a packet that reached it. */
+type Answers = (sent: FakeSent) => boolean;
+
+/** What traces over a path of 1500 bytes claim that is not so. */
+async function wrongClaims(answersOf: (seed: number) => Answers, rttMs: number): Promise<object[]> {
+  const wrong: object[] = [];
+  for (let seed = 1; seed <= TRACES; seed += 1) {
+    const answers = answersOf(seed);
+    const { outcome } = await traceOver(
+      (sent) => {
+        if (sent.ttl < DISTANCE) return [expired(sent, router(sent.ttl), rttMs)];
+        return answers(sent) ? [arrived(sent, rttMs)] : [];
+      },
+      {},
+      { inTime: true },
+    );
+    const { pathMtu, mtuBlackHole } = outcome;
+    if ((pathMtu ?? 1_500) !== 1_500 || (mtuBlackHole ?? null) !== null) wrong.push({ seed, pathMtu, mtuBlackHole });
+  }
+  return wrong;
+}
+
+/** A token bucket for echo replies, whatever their size. */
+function limiter(burst: number, perSecond: number): Answers {
+  let tokens = burst;
+  let lastMs: number | undefined;
+  return () => {
+    const now = performance.now();
+    tokens = Math.min(burst, tokens + ((now - (lastMs ?? now)) * perSecond) / 1_000);
+    lastMs = now;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
+
+describe('the path MTU of a path that carries 1500 bytes', () => {
+  it.each([10, 30, 50, 70])('is never another where %i %% of all packets are lost', async (percent) => {
+    const claims = await wrongClaims((seed) => {
+      const next = numbers(seed * 7_919 + percent);
+      return () => next(100) >= percent;
+    }, 20);
+
+    expect(claims).toEqual([]);
+  });
+
+  it.each([30, 70])(
+    'is never another where a target that answers the trace lets %i %% of all echoes go',
+    async (percent) => {
+      const claims = await wrongClaims((seed) => {
+        const next = numbers(seed * 104_729 + percent);
+        return ({ ttl }) => ttl !== MTU_TTL || next(100) >= percent;
+      }, 20);
+
+      expect(claims).toEqual([]);
+    },
+  );
+
+  it.each([20, 100, 300, 700])('is never another where echo replies are limited, %i ms away', async (rttMs) => {
+    const claims = await wrongClaims((seed) => {
+      const isAllowed = limiter(1 + (seed % 20), 0.25 + (seed % 25) / 5);
+      return (sent) => (seed % 2 === 0 && sent.ttl !== MTU_TTL) || isAllowed(sent);
+    }, rttMs);
+
+    expect(claims).toEqual([]);
+  });
+
+  it.each([2, 3])('is never another where one of %i echoes is answered', async (every) => {
+    const claims = await wrongClaims((seed) => {
+      let count = seed;
+      return ({ ttl }) => ttl !== MTU_TTL || (count += 1) % every === 0;
+    }, 20);
+
+    expect(claims).toEqual([]);
+  });
+});

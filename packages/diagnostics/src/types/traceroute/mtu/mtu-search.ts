@@ -1,0 +1,78 @@
+import type { ParamsOf, Target } from '@vantage/contract';
+
+import type { DiagnosticContext } from '../../../diagnostic.ts';
+import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
+import { MAX_MTU_PACKETS, MAX_PACKETS, type traceroute } from '../contract.ts';
+import { findPathMtu, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
+import { FULL_QUERIES, type Trace } from '../probing/pursue.ts';
+import { isReached, rtOf } from '../hops/target-answers.ts';
+
+export interface MtuSearch {
+  /** Beside the trace from its start, where its packets leave room for more, so that it takes no time of its own. */
+  readonly start: () => void;
+  /** What the trace has seen by now says how long an answer may take. */
+  readonly note: (trace: Trace) => void;
+  /** Unknown where the target was not reached, unless routers said it. */
+  readonly result: (trace: Trace) => Promise<PathMtu>;
+  /** What the target answered by now; null where nothing was asked. */
+  readonly echo: () => EchoCount | null;
+  readonly stop: () => void;
+}
+
+/** The path MTU of a trace. Its socket is opened at once, beside those of the trace. */
+export function mtuSearch(
+  { protocol, maxHops, queries, flows }: ParamsOf<typeof traceroute>['options'],
+  target: Target,
+  packets: PacketSockets,
+  { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
+): MtuSearch {
+  const over = new AbortController();
+  const lent = { signal: AbortSignal.any([signal, over.signal]), remainingMs };
+  const planned = (maxHops * queries + FULL_QUERIES) * flows;
+  let found: Promise<PathMtu> | undefined;
+  let rttMs: number | null = null;
+  const echo: EchoCount = { sent: 0, received: 0 };
+  const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
+  const hasRoom = planned + MAX_MTU_PACKETS <= MAX_PACKETS;
+  const opening = hasRoom ? open() : undefined;
+  // Whoever uses it hears of it.
+  opening?.catch(() => undefined);
+  const search = (maxPackets: number): void => {
+    found ??= findPathMtu(
+      opening ?? open(),
+      target,
+      { rttMs: () => rttMs, maxPackets, echo, isAsking: protocol !== 'icmp' },
+      lent,
+    );
+  };
+  return {
+    start: () => {
+      if (hasRoom) search(MAX_MTU_PACKETS);
+    },
+    note: (trace) => {
+      rttMs = rtOf(trace);
+    },
+    result: async (trace) => {
+      const named = trace.packets.flatMap(({ answer }) =>
+        answer?.error?.kind === 'too-big' ? [answer.error.mtu] : [],
+      );
+      const smallest = named.filter((mtu) => mtu >= 68).toSorted((a, b) => a - b)[0];
+      if (smallest !== undefined) return { mtu: smallest, blackHole: null };
+      if (!isReached(trace) || trace.failure !== null) return UNKNOWN_MTU;
+      search(MAX_PACKETS - trace.packets.length);
+      const { mtu, blackHole } = (await found) ?? UNKNOWN_MTU;
+      // Where packets of any size are lost, large ones that are lost prove nothing.
+      return blackHole !== null && isLossy(trace) ? UNKNOWN_MTU : { mtu, blackHole };
+    },
+    echo: () => (echo.sent === 0 ? null : { ...echo }),
+    stop: () => {
+      over.abort();
+      if (found === undefined) opening?.then((socket) => socket.close()).catch(() => undefined);
+    },
+  };
+}
+
+/** Whether the target left packets unanswered that count at its hop. */
+function isLossy({ views }: Trace): boolean {
+  return views.some(({ atEnd }) => atEnd.some(({ answer }) => answer === null));
+}

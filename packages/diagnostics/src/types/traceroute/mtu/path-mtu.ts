@@ -1,0 +1,151 @@
+import type { Target } from '@vantage/contract';
+
+import type { DiagnosticContext } from '../../../diagnostic.ts';
+import type { PacketSocket } from '../../../sockets/packet-socket.ts';
+import { sharedSocket, tryBytes, type Answer, type SharedSocket } from './try-bytes.ts';
+
+const FIRST_BYTES = 1_500;
+/** No link carries less (RFC 791, RFC 8200 section 5). */
+const SMALLEST = { 4: 68, 6: 1_280 } as const;
+const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
+/** Where a router does not say what it carries (RFC 1191 section 7.1, the plateaus that are in use). */
+const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
+/** For a packet of a size of which nothing came back. */
+const TRIES = 2;
+/**
+ * Pairs of packets, one of each size, before it is claimed that one size arrives and the next vanishes: chance does that
+ * once in 65,000 times at most. Both packets of a pair leave together, in an order without a period, so that a limit on
+ * the number of answers strikes one size as it strikes the other.
+ */
+const PROVING_PAIRS = ['large', 'small', 'small', 'large', 'small', 'large', 'large', 'small'] as const;
+const WAIT_RTTS = 3;
+const [MIN_WAIT_MS, MAX_WAIT_MS] = [250, 4_000];
+const RESERVE_MS = 500;
+
+export interface PathMtu {
+  /** Largest packet that reached the target or that a router said it carries; null where not learnt. */
+  readonly mtu: number | null;
+  /** Smallest packet that vanished without a word, although the target answers smaller ones; null where none does. */
+  readonly blackHole: number | null;
+}
+
+export const UNKNOWN_MTU: PathMtu = { mtu: null, blackHole: null };
+
+export interface PathMtuLimits {
+  /** What an answer of the target takes, as far as it is known by now. */
+  readonly rttMs: () => number | null;
+  /** What the check may send beside the trace. */
+  readonly maxPackets: number;
+  /** Counts what is sent and what the target answers. */
+  readonly echo: EchoCount;
+  /** Asks first with a packet that any link carries: whether the target answers echo requests at all. */
+  readonly isAsking: boolean;
+}
+
+export interface EchoCount {
+  sent: number;
+  received: number;
+}
+
+/** Sends a packet of so many bytes, more than once where nothing comes back; undefined where no more can be sent. */
+type Try = (bytes: number, tries: number) => Promise<Answer | undefined>;
+
+interface Pair {
+  readonly small: Answer | undefined;
+  readonly large: Answer | undefined;
+}
+
+/**
+ * Finds the MTU of a path by echo requests that no router may fragment, as large as Ethernet carries and then as large
+ * as each router that refuses says (RFC 1191, RFC 8201). What the probe's own link does not carry costs no packet, so
+ * that its MTU is found byte by byte. What a router said stands even if the target answers no echo requests. If it
+ * answers small ones alone, the size from which on they vanish is found by halves.
+ *
+ * @param opening an ICMP socket of the target's family, closed in the end
+ */
+export async function findPathMtu(
+  opening: Promise<PacketSocket>,
+  target: Target,
+  { rttMs, maxPackets, echo, isAsking }: PathMtuLimits,
+  { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
+): Promise<PathMtu> {
+  const waitMs = (): number => Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, (rttMs() ?? Infinity) * WAIT_RTTS));
+  let socket: SharedSocket | undefined;
+  let sequence = 0;
+  const attempt: Try = async (bytes, tries) => {
+    let answer: Answer | undefined;
+    for (let left = tries; left > 0 && (answer === undefined || answer.kind === 'silent'); left -= 1) {
+      const isOver = sequence >= maxPackets || signal.aborted || remainingMs() < waitMs() + RESERVE_MS;
+      if (isOver) return undefined;
+      sequence += 1;
+      answer = await tryBytes(socket!, target, sequence, bytes, waitMs, signal);
+      if (answer.kind === 'unsent') sequence -= 1;
+      else echo.sent += 1;
+      if (answer.kind === 'arrived') echo.received += 1;
+    }
+    return answer;
+  };
+  try {
+    socket = sharedSocket(await opening);
+    signal.addEventListener('abort', () => socket?.close(), { once: true });
+    if (isAsking) await attempt(ASKING_BYTES[target.family], 1);
+    return await search(attempt, SMALLEST[target.family]);
+  } catch {
+    // The kernel refused what it should not, or the packet process died: nothing was learnt.
+    return UNKNOWN_MTU;
+  } finally {
+    socket?.close();
+  }
+}
+
+async function search(attempt: Try, smallest: number): Promise<PathMtu> {
+  let bytes = FIRST_BYTES;
+  let said: number | null = null;
+  for (;;) {
+    const answer = await attempt(bytes, TRIES);
+    if (answer === undefined) return { mtu: said, blackHole: null };
+    if (answer.kind === 'arrived') return { mtu: bytes, blackHole: null };
+    if (answer.kind === 'silent')
+      return (await findBlackHole(attempt, smallest, bytes)) ?? { mtu: said, blackHole: null };
+    if (answer.kind === 'unsent') bytes -= 1;
+    else {
+      const isSaid = answer.mtu > 0 && answer.mtu < bytes;
+      const next: number | undefined = isSaid ? answer.mtu : PLATEAUS.find((plateau) => plateau < bytes);
+      if (next === undefined || next < smallest) return { mtu: said, blackHole: null };
+      bytes = next;
+      if (isSaid) said = next;
+    }
+    if (bytes < smallest) return { mtu: said, blackHole: null };
+  }
+}
+
+/**
+ * The largest size that arrives and the smallest that vanishes. Undefined where nothing is proved: the target answers no
+ * echo requests of any size, or packets are lost whatever their size, by chance or on one of several ways.
+ */
+async function findBlackHole(attempt: Try, smallest: number, vanishing: number): Promise<PathMtu | undefined> {
+  let [arrived, vanished] = [smallest, vanishing];
+  if ((await attempt(arrived, TRIES))?.kind !== 'arrived') return undefined;
+  while (vanished - arrived > 1) {
+    const middle = Math.floor((arrived + vanished) / 2);
+    const answer = await attempt(middle, TRIES);
+    if (answer === undefined) return undefined;
+    if (answer.kind === 'arrived') arrived = middle;
+    else vanished = middle;
+  }
+  for (const first of PROVING_PAIRS) {
+    const { small, large } = await sendPair(attempt, arrived, vanished, first);
+    if (small?.kind !== 'arrived') return undefined;
+    if (large?.kind === 'silent') continue;
+    // What was lost before was lost by chance, and so may the largest have been.
+    const isWhole = large?.kind === 'arrived' && (await attempt(vanishing, TRIES))?.kind === 'arrived';
+    return isWhole ? { mtu: vanishing, blackHole: null } : undefined;
+  }
+  return { mtu: arrived, blackHole: vanished };
+}
+
+async function sendPair(attempt: Try, arrived: number, vanished: number, first: keyof Pair): Promise<Pair> {
+  const sizes = first === 'small' ? [arrived, vanished] : [vanished, arrived];
+  const [one, other] = await Promise.all(sizes.map((bytes) => attempt(bytes, 1)));
+  return first === 'small' ? { small: one, large: other } : { small: other, large: one };
+}

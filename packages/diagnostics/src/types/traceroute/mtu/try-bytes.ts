@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Target } from '@vantage/contract';
+
+import { errnoOf } from '../../../sockets/errno.ts';
+import { awakeClock } from '../../../sockets/awake-clock.ts';
+import type { PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
+import { addressBytes, addressText } from '../../../shared/address-bytes.ts';
+import { readU16 } from '../../../sockets/wire/bytes.ts';
+import { echoRequest, parseIcmp } from '../../../sockets/wire/icmp.ts';
+
+const ECHO_HEADER_BYTES = { 4: 28, 6: 48 } as const;
+/** The round-trip time becomes known while an answer is awaited. */
+const LOOK_EVERY_MS = 25;
+const TTL = 64;
+/** Header of an echo request, and of its payload what proves whose it is. */
+const [ECHO_BYTES, COOKIE_BYTES] = [8, 8];
+
+export type Answer =
+  | { readonly kind: 'arrived' }
+  | { readonly kind: 'silent' }
+  /** The kernel refused it: nothing was sent. */
+  | { readonly kind: 'unsent' }
+  | { readonly kind: 'too-big'; readonly mtu: number };
+
+/** Lets several packets of one socket be awaited at the same time. */
+export interface SharedSocket extends Pick<PacketSocket, 'identifier' | 'send' | 'close'> {
+  readonly listeners: Set<Listener>;
+}
+
+interface Listener {
+  readonly packet: (received: ReceivedPacket) => void;
+  readonly lost: (error: Error) => void;
+}
+
+export function sharedSocket(socket: PacketSocket): SharedSocket {
+  const listeners = new Set<Listener>();
+  socket.onPacket((received) => [...listeners].forEach(({ packet }) => packet(received)));
+  socket.onLost((error) => [...listeners].forEach(({ lost }) => lost(error)));
+  return { identifier: socket.identifier, send: socket.send, close: socket.close, listeners };
+}
+
+/** Sends an echo request of so many bytes, header of IP included, that no router may fragment. */
+export function tryBytes(
+  socket: SharedSocket,
+  { family, address }: Target,
+  sequence: number,
+  bytes: number,
+  waitMs: () => number,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const payload = randomBytes(bytes - ECHO_HEADER_BYTES[family]);
+  const request = echoRequest(family, socket.identifier, sequence, payload);
+  const destination = addressText(addressBytes(address));
+  return new Promise((resolve, reject) => {
+    const clock = awakeClock();
+    let awaitedMs = clock.now();
+    const giveUp = (): void => settle({ kind: 'silent' });
+    const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && giveUp(), LOOK_EVERY_MS);
+    const settle = (answer: Answer): void => {
+      end();
+      resolve(answer);
+    };
+    const fail = (error: unknown): void => {
+      end();
+      reject(error);
+    };
+    const end = (): void => {
+      clearInterval(timer);
+      clock.stop();
+      socket.listeners.delete(listener);
+      signal.removeEventListener('abort', giveUp);
+    };
+    signal.addEventListener('abort', giveUp);
+    const onPacket = (received: ReceivedPacket): void => {
+      const message = received.protocol === 'icmp' ? parseIcmp(family, received.data) : undefined;
+      if (message === undefined || !message.intact) return;
+      if (message.kind === 'echo-reply') {
+        if (Buffer.compare(message.payload, payload) === 0) settle({ kind: 'arrived' });
+        return;
+      }
+      const { quoted } = message;
+      if (message.kind === 'too-big' && quoted.destination === destination && isQuotationOf(request, quoted.payload)) {
+        settle({ kind: 'too-big', mtu: message.mtu });
+      }
+    };
+    const listener = { packet: onPacket, lost: fail };
+    socket.listeners.add(listener);
+    socket.send(request, address, TTL).then(
+      () => void (awaitedMs = clock.now()),
+      (error: unknown) => (errnoOf(error) === 'EMSGSIZE' ? settle({ kind: 'unsent' }) : fail(error)),
+    );
+  });
+}
+
+/** Whether what a router quotes is of the packet: header, and of the random payload as much as there is. */
+function isQuotationOf(request: Uint8Array, quoted: Uint8Array): boolean {
+  if (quoted.length < ECHO_BYTES) return false;
+  // The sender of ICMPv6 leaves the checksum to the kernel.
+  const isKnown = readU16(request, 2) === 0 || readU16(request, 2) === readU16(quoted, 2);
+  const start = quoted.subarray(4, ECHO_BYTES + COOKIE_BYTES);
+  const isPadded = quoted.subarray(ECHO_BYTES, ECHO_BYTES + COOKIE_BYTES).every((byte) => byte === 0);
+  const compared = isPadded ? start.subarray(0, ECHO_BYTES - 4) : start;
+  return isKnown && compared.every((byte, at) => byte === request[4 + at]);
+}

@@ -1,0 +1,75 @@
+import { randomInt } from 'node:crypto';
+
+import type { Failure, ParamsOf, Target } from '@vantage/contract';
+
+import { openPackets } from '../../../sockets/lend.ts';
+import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
+import { unsentFailure } from '../../../sockets/unsent.ts';
+import { portOf, type traceroute } from '../contract.ts';
+import { traceFlow } from './flow.ts';
+import type { PursuitFlow } from './pursue.ts';
+
+type Opening = Awaited<ReturnType<typeof openPackets>>;
+
+/** Opens a socket for each flow; a packet process that hangs is not waited for beyond the signal. */
+export async function openFlows(
+  { options }: ParamsOf<typeof traceroute>,
+  { address, family }: Target,
+  packets: PacketSockets,
+  tag: string,
+  signal: AbortSignal,
+): Promise<{ readonly flows: readonly PursuitFlow[] } | { readonly failure: Failure }> {
+  const { protocol } = options;
+  const sockets: PacketSocket[] = [];
+  const giveUp = (failure: Failure): { readonly failure: Failure } => {
+    for (const socket of sockets) socket.close();
+    return { failure };
+  };
+  const source = packets.sourceFor(address);
+  // Asked for beside the opening, and missed only after it.
+  source.catch(() => undefined);
+  while (sockets.length < options.flows) {
+    const opening = openPackets(packets, { family, protocol });
+    const opened = await unlessAborted(opening, signal);
+    if (opened === null) {
+      void closeLate(opening);
+      return giveUp(hanging());
+    }
+    if ('failure' in opened) return giveUp(opened.failure);
+    sockets.push(opened.socket);
+  }
+  try {
+    const known = await unlessAborted(source, signal);
+    if (known === null) return giveUp(hanging());
+    const common = { protocol, family, source: known, destination: address, port: portOf(options), tag };
+    const flows = sockets.map((socket) => ({
+      socket,
+      flow: traceFlow({ ...common, identifier: socket.identifier }),
+      label: family === 6 ? { label: randomInt(1, 0x10_0000), source: known } : undefined,
+    }));
+    return { flows };
+  } catch (error) {
+    return giveUp(unsentFailure(error));
+  }
+}
+
+async function closeLate(opening: Promise<Opening>): Promise<void> {
+  const opened = await opening;
+  if ('socket' in opened) opened.socket.close();
+}
+
+/** What the promise brings, or null where the signal is aborted before. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => resolve(null);
+    const settled = promise.then(resolve, reject);
+    void settled.finally(() => signal.removeEventListener('abort', onAbort));
+    if (signal.aborted) return onAbort();
+    return signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function hanging(): Failure {
+  const message = 'The packet process did not answer before the end of the check.';
+  return { code: 'probe_interrupted', phase: 'exec', source: 'probe', message };
+}

@@ -1,0 +1,72 @@
+import type { Target } from '@vantage/contract';
+
+import { readFirstTimer } from '../../../shared/read-first-timer.ts';
+import type { PacketSockets } from '../../../sockets/packet-socket.ts';
+import { traceFlow } from './flow.ts';
+import type { Trace } from './pursue.ts';
+
+export const ECHO_REQUESTS = 3;
+const WAIT_MS = 1_000;
+
+/** Who refuses the port in another name than the target's, and at which hop. */
+export interface Refuser {
+  readonly address: string;
+  readonly hop: number;
+}
+
+/** The one that refused the port of datagrams in another name than the target's; undefined if the target itself answered any. */
+export function foreignRefuser({ packets, views }: Trace, destination: string): Refuser | undefined {
+  const answers = packets.flatMap(({ flow, answer }) => (answer?.kind === 'target' ? [{ flow, answer }] : []));
+  const [first] = answers;
+  const hop = first === undefined ? null : views[first.flow]!.end;
+  if (first === undefined || hop === null || answers.some(({ answer }) => answer.from === destination))
+    return undefined;
+  return { address: first.answer.from, hop };
+}
+
+/**
+ * Whether the refuser is a packet filter on the way. A host that has several addresses answers echo requests, or leaves them
+ * unanswered; a router says of those that end at its hop that they ran out of hops there, or refuses them too.
+ */
+export async function isFilter(
+  { address, hop }: Refuser,
+  { family, address: destination }: Target,
+  packets: PacketSockets,
+  tag: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const socket = await packets.open({ family, protocol: 'icmp' });
+  let stop = (): void => undefined;
+  try {
+    return await new Promise((resolve) => {
+      const end = (): void => resolve(false);
+      const stopTimer = readFirstTimer(end, WAIT_MS);
+      signal.addEventListener('abort', end);
+      stop = () => {
+        stopTimer();
+        signal.removeEventListener('abort', end);
+      };
+      const own = {
+        protocol: 'icmp',
+        family,
+        identifier: socket.identifier,
+        source: '',
+        destination,
+        port: 0,
+      } as const;
+      const flow = traceFlow({ ...own, tag });
+      socket.onLost(end);
+      socket.onPacket((received) => {
+        const match = flow.match(received);
+        if (match !== undefined) resolve(match.error !== null && received.from === address);
+      });
+      for (let index = 0; index < ECHO_REQUESTS; index += 1) {
+        socket.send(flow.packet(index), destination, hop).catch(end);
+      }
+      if (signal.aborted) end();
+    });
+  } finally {
+    stop();
+    socket.close();
+  }
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../../../sockets/packet-socket.ts';
+import type { IcmpError } from '../../../sockets/wire/icmp.ts';
+import { FULL_TTL } from '../result-fields.ts';
+
+/**
+ * One packet of the trace. Its answer is awaited since `awaitedMs`, by the awake clock of the agent; `sentMs` and
+ * `receivedMs` are by the packet process's clock.
+ */
+export interface TracePacket {
+  readonly flow: number;
+  /** Number within its flow. */
+  readonly index: number;
+  readonly ttl: number;
+  awaitedMs: number;
+  sentMs: number | null;
+  answer: TraceAnswer | null;
+  /** True once no answer is awaited any more; one may still come. */
+  isGivenUp: boolean;
+}
+
+export interface TraceAnswer {
+  readonly from: string;
+  readonly receivedMs: number;
+  readonly clock: Clock;
+  /** expired: a router on the way; target: the end; refused: an ICMP error that ends the path. */
+  readonly kind: 'expired' | 'target' | 'refused';
+  readonly error: IcmpError | null;
+}
+
+/** True for a packet that asks the target itself, whatever the length of the path. */
+export function isFull({ ttl }: TracePacket): boolean {
+  return ttl === FULL_TTL;
+}
+
+/** Round-trip time in milliseconds; null while or because there is none. */
+export function rttOf({ sentMs, answer }: TracePacket): number | null {
+  return sentMs === null || answer === null ? null : Math.max(0, answer.receivedMs - sentMs);
+}
+
+/**
+ * The hop at which the target answered a packet; null where the answer does not say. An ICMP error quotes the packet
+ * with the TTL that was left on arrival, which counts the hops even if the packets that were to end there were lost.
+ *
+ * @param lastExpired highest TTL that ran out at a router of the flow: the target is beyond it
+ */
+export function distanceOf({ ttl, answer }: TracePacket, lastExpired: number, maxHops: number): number | null {
+  if (answer?.kind !== 'target') return null;
+  const byQuotation = answer.error === null ? 0 : ttl - answer.error.quoted.hopLimit + 1;
+  if (byQuotation > lastExpired && byQuotation <= Math.min(ttl, maxHops)) return byQuotation;
+  return ttl === FULL_TTL ? null : ttl;
+}

@@ -1,0 +1,169 @@
+import type { Failure, ParamsOf, Target } from '@vantage/contract';
+
+import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
+import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import { capabilityMissing, shownAddress, worstClock } from '../../sockets/lend.ts';
+import type { Clock, PacketSockets } from '../../sockets/packet-socket.ts';
+import { addressBytes, addressText } from '../../shared/address-bytes.ts';
+import { MAX_PACKETS, portOf, refusedPort, type traceroute } from './contract.ts';
+import { demoteFilters } from './probing/answer-kind.ts';
+import { fitHops } from './hops/fit-hops.ts';
+import { viewFlows } from './probing/flow-view.ts';
+import { hopNames, type HopNames } from './hops/hop-names.ts';
+import { fullTtlOf, shownPath, type HopDress } from './hops/hops.ts';
+import { mtuSearch } from './mtu/mtu-search.ts';
+import { openFlows } from './probing/open-flows.ts';
+import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
+import { pursue, type PursuitPlan, type Trace } from './probing/pursue.ts';
+import { furthest } from './hops/stop-reason.ts';
+import { isReached } from './hops/target-answers.ts';
+import { verdict } from './verdict.ts';
+
+type Traceroute = typeof traceroute;
+type Context = DiagnosticContext<Traceroute>;
+type TracerouteParams = ParamsOf<Traceroute>;
+
+/** Time for the last names, and left of the deadline for the result to get home. */
+const NAMES_MS = 1_500;
+const RESERVE_MS = 500;
+
+/** Packets of one flow, or of several, with growing TTLs to the pinned address. */
+export async function runTraceroute(params: TracerouteParams, context: Context): Promise<Outcome<Traceroute>> {
+  const { protocol } = params.options;
+  // The coordinator refuses this; the probe is the one that counts.
+  const refused = refusedPort(params.options);
+  if (refused !== undefined) return notStarted(refusedByPolicy(refused), null, protocol);
+  const admission = await admit(params, context);
+  if ('failure' in admission) return notStarted(admission.failure, null, protocol);
+  const { target } = admission;
+
+  const { packets } = context;
+  if ('unavailable' in packets) return notStarted(capabilityMissing(packets.unavailable), target, protocol);
+  const mtu = mtuSearch(params.options, target, packets, context);
+  const opened = await openFlows(params, target, packets, context.attribution.payloadTag, context.signal);
+  if ('failure' in opened) {
+    mtu.stop();
+    return notStarted(opened.failure, target, protocol);
+  }
+  const names = hopNames(context.names, context.signal);
+  const dress: HopDress = {
+    family: target.family,
+    maxHops: params.options.maxHops,
+    shown: (address) => shownAddress(address, target, context),
+    isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),
+    name: names.known,
+  };
+  try {
+    const showPartial = (trace: Trace): void => {
+      askNames(trace, names, dress);
+      const { hops } = shownPath(trace, dress);
+      context.emitPartial({
+        resolvedIp: target.address,
+        hops: fitHops(hops),
+        protocol,
+        reached: isReached(trace),
+        clock: clockOf(trace),
+      });
+    };
+    // Answers come in bunches: one state for a bunch, after all of it was read.
+    let due: NodeJS.Immediate | undefined;
+    const onChange = (trace: Trace): void => {
+      mtu.note(trace);
+      due ??= setImmediate(() => {
+        due = undefined;
+        showPartial(trace);
+      });
+    };
+    const plan = {
+      flows: opened.flows,
+      destination: addressText(addressBytes(target.address)),
+      protocol,
+      maxHops: params.options.maxHops,
+      queries: params.options.queries,
+      maxPackets: MAX_PACKETS,
+      budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS,
+    };
+    const pursuit = pursue(plan, context.signal, onChange);
+    mtu.start();
+    const trace = await pursuit;
+    clearImmediate(due);
+    // Where the kernel lets nothing out, there is no path that could have ended anywhere.
+    if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
+    const room = MAX_PACKETS - trace.packets.length - (mtu.echo()?.sent ?? 0);
+    if (room >= ECHO_REQUESTS) await demoteFilter(trace, plan, target, packets, context);
+    showPartial(trace);
+    const [{ mtu: pathMtu, blackHole: mtuBlackHole }] = await Promise.all([
+      mtu.result(trace),
+      names.settled(Math.min(NAMES_MS, context.remainingMs() - RESERVE_MS)),
+    ]);
+    const { hops, flows } = shownPath(trace, dress);
+    return {
+      resolvedIp: target.address,
+      protocol,
+      hops: fitHops(hops),
+      flows,
+      stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
+      fullTtl: fullTtlOf(trace, dress),
+      pathMtu,
+      mtuBlackHole,
+      echo: mtu.echo(),
+      clock: clockOf(trace),
+      ...verdict(trace, protocol, target, dress.shown),
+    };
+  } finally {
+    mtu.stop();
+    for (const { socket } of opened.flows) socket.close();
+  }
+}
+
+async function admit(
+  { host, options }: TracerouteParams,
+  { admit, signal }: Context,
+): Promise<{ readonly target: Target } | { readonly failure: Failure }> {
+  const { protocol, family } = options;
+  const request = { host, family, purpose: protocol, ...(protocol === 'icmp' ? {} : { port: portOf(options) }) };
+  try {
+    const admission = await admit(request, signal);
+    return admission.admitted ? { target: admission.target } : { failure: admission.failure };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { failure: timedOut('resolve', 'The name was not resolved in time.') };
+  }
+}
+
+/** A packet filter that refuses the port is known by what it does with echo requests. */
+async function demoteFilter(
+  trace: Trace,
+  plan: PursuitPlan,
+  target: Target,
+  packets: PacketSockets,
+  { attribution, signal, remainingMs }: Context,
+): Promise<void> {
+  const refuser = foreignRefuser(trace, plan.destination);
+  if (refuser === undefined || remainingMs() < NAMES_MS + RESERVE_MS) return;
+  const asked = isFilter(refuser, target, packets, attribution.payloadTag, signal);
+  if (!(await asked.catch(() => false))) return;
+  demoteFilters(refuser.address, plan.destination, trace.packets);
+  trace.views = viewFlows(trace.packets, plan.flows.length, plan, new Set());
+}
+
+function refusedByPolicy(message: string): Failure {
+  return { code: 'target_refused_by_policy', phase: 'request', source: 'probe', message };
+}
+
+function notStarted(error: Failure, target: Target | null, protocol: 'icmp' | 'udp' | 'tcp'): Outcome<Traceroute> {
+  const nothing = { rt: null, hops: [], flows: [], reached: false, stopReason: null, fullTtl: null };
+  const unknown = { pathMtu: null, mtuBlackHole: null, echo: null, loop: null, clock: null };
+  return { result: outcomeOf(error), error, resolvedIp: target?.address ?? null, protocol, ...nothing, ...unknown };
+}
+
+function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {
+  for (const { answer } of packets) {
+    // The name of an address that is not shown would give it away.
+    if (answer !== null && dress.shown(answer.from) !== null) names.ask(answer.from);
+  }
+}
+
+function clockOf({ packets }: Trace): Clock | null {
+  return worstClock(packets.flatMap(({ answer }) => answer?.clock ?? []));
+}

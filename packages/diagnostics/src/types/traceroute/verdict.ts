@@ -1,0 +1,79 @@
+import type { Failure, Target } from '@vantage/contract';
+
+import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
+import type { Outcome } from '../../diagnostic.ts';
+import { icmpFailure } from '../../sockets/icmp/icmp-failure.ts';
+import type { traceroute } from './contract.ts';
+import type { Loop } from './probing/loop.ts';
+import type { Trace } from './probing/pursue.ts';
+import { isReached, rtOf } from './hops/target-answers.ts';
+import { FULL_TTL } from './result-fields.ts';
+import { isFull, type TraceAnswer } from './probing/trace.ts';
+
+type Verdict = Pick<Outcome<typeof traceroute>, 'result' | 'rt' | 'error' | 'reached' | 'loop'>;
+
+/** @param shown the address as it may be shown; null where it may not */
+export function verdict(
+  trace: Trace,
+  protocol: 'icmp' | 'udp' | 'tcp',
+  target: Target,
+  shown: (address: string) => string | null,
+): Verdict {
+  const found = trace.views.find(({ loop }) => loop !== null)?.loop ?? null;
+  const loop = found === null ? null : { start: found.start, length: found.length };
+  const reached = isReached(trace);
+  const error = failureOf(trace, protocol, target, shown);
+  if (error === null) return { result: 'success', rt: rtOf(trace), error, reached, loop };
+  return { result: outcomeOf(error), rt: null, error, reached, loop };
+}
+
+function failureOf(
+  trace: Trace,
+  protocol: 'icmp' | 'udp' | 'tcp',
+  target: Target,
+  shown: (address: string) => string | null,
+): Failure | null {
+  if (trace.failure !== null) return trace.failure;
+  const refusal = refusalOf(trace, protocol);
+  if (refusal?.error)
+    return icmpFailure(
+      target.family,
+      { error: refusal.error, from: refusal.from },
+      shown(refusal.from),
+      target.address,
+    );
+  if (isReached(trace)) return null;
+  const loop = trace.views.find((view) => view.loop !== null)?.loop;
+  return timedOut('response', loop ? circling(loop) : silence(trace));
+}
+
+/**
+ * The ICMP error that ends the path. An error of the target itself is its answer to a datagram or a SYN, which nothing
+ * there was waiting for; an echo request is there to be answered.
+ */
+function refusalOf({ packets, views }: Trace, protocol: 'icmp' | 'udp' | 'tcp'): TraceAnswer | null {
+  const answered = packets.flatMap(({ flow, ttl, answer }) => (answer === null ? [] : [{ flow, ttl, answer }]));
+  const byTarget = answered.filter(({ answer }) => answer.kind === 'target');
+  if (byTarget.length > 0) {
+    const isRefused = protocol === 'icmp' && byTarget.every(({ answer }) => answer.error !== null);
+    return isRefused ? byTarget[0]!.answer : null;
+  }
+  const standing = answered.find(({ flow, ttl, answer }) => {
+    const { end } = views[flow]!;
+    return answer.kind === 'refused' && (end === null ? ttl === FULL_TTL : ttl >= end);
+  });
+  return standing?.answer ?? null;
+}
+
+function circling({ start, length }: Loop): string {
+  return length === 1
+    ? `One router answers for every hop from ${start} on.`
+    : `The packets go round in a circle of ${length} hops from hop ${start}.`;
+}
+
+function silence({ packets, isCut }: Trace): string {
+  const answered = packets.filter((packet) => packet.answer !== null && !isFull(packet)).map(({ ttl }) => ttl);
+  if (answered.length === 0) return `${isCut ? 'Until time ran out no' : 'No'} hop answered, nor did the target.`;
+  const time = isCut ? 'Time ran out: the' : 'The';
+  return `${time} target was not reached; the last hop that answered is ${Math.max(...answered)}.`;
+}

@@ -1,0 +1,91 @@
+import { defineCheckType, durationSchema, failureSchema, familySchema, nullable } from '@vantage/contract';
+import { Type } from 'typebox';
+
+import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts';
+import { takesPayload } from './reflectors.ts';
+
+/** Time to wait for an answer to one datagram before the next is sent. */
+export const ATTEMPT_WAIT_MS = 2_000;
+
+/** The first so many bytes of an answer are shown. */
+export const MAX_RESPONSE_BYTES = 256;
+
+const MAX_PAYLOAD_BYTES = 512;
+/** Of Ethernet, IPv6 and UDP, and the largest answer. */
+const [HEADER_BYTES, MAX_DATAGRAM_BYTES] = [62, 65_535];
+
+export const udp = defineCheckType({
+  type: 'udp',
+  title: 'UDP',
+  summary:
+    'UDP port connectivity: a question of the protocol that is usual on the port, or an empty datagram, and what comes back.',
+  hostKind: 'host',
+  purpose: 'udp',
+  fields: {
+    port: Type.Integer({ minimum: 1, maximum: 65535, description: 'Port to send to.' }),
+  },
+  options: {
+    payload: Type.Optional(
+      Type.String({
+        maxLength: MAX_PAYLOAD_BYTES * 2,
+        pattern: '^([0-9A-Fa-f]{2})*$',
+        description:
+          `What to send instead, hexadecimal, at most ${MAX_PAYLOAD_BYTES} bytes. Not on ports of protocols that can be ` +
+          'made to amplify (7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11211).',
+        examples: ['68656c6c6f'],
+      }),
+    ),
+    attempts: Type.Integer({
+      minimum: 1,
+      maximum: 3,
+      default: 3,
+      description: 'Datagrams to send, two seconds apart, until something comes back.',
+    }),
+    family: Type.Optional(familySchema),
+  },
+  result: {
+    state: Type.Enum(['open', 'closed', 'open|filtered', 'unreachable'], {
+      description:
+        'open: something answered from the port; closed: ICMP port unreachable of the target itself, or of a sender that ' +
+        'the probe cannot read; unreachable: another ICMP error, or port unreachable in the name of another address; ' +
+        'open|filtered: silence, which a service that does not know the question keeps too.',
+    }),
+    port: Type.Integer({ minimum: 1, maximum: 65535 }),
+    payload: Type.String({
+      maxLength: 2 * 1_500,
+      description: 'What was sent, hexadecimal; empty for an empty datagram.',
+    }),
+    responseBytes: Type.Integer({ minimum: 0, maximum: 65535, description: 'Size of the answer, bytes.' }),
+    response: Type.String({
+      maxLength: 344,
+      description: `The first ${MAX_RESPONSE_BYTES} bytes of the answer, base64.`,
+    }),
+    icmp: nullable(
+      icmpErrorSchema(
+        'The ICMP error that came in answer, null if none came or its type is not known. The sender is null if the probe ' +
+          'has no raw sockets to learn it.',
+      ),
+    ),
+    icmpUnread: icmpUnreadSchema,
+    attempts: Type.Array(
+      Type.Object({ rt: nullable(durationSchema), error: nullable(failureSchema) }, { additionalProperties: false }),
+      { maxItems: 3, description: 'One row per datagram: time to its answer, or why there is none.' },
+    ),
+  },
+  requiredOnSuccess: ['state', 'port', 'payload', 'responseBytes', 'response', 'icmp', 'attempts'],
+  needsRawSockets: false,
+  traffic: ({ options: { attempts } }) => ({
+    packets: attempts,
+    bytes: attempts * (MAX_PAYLOAD_BYTES + HEADER_BYTES) + MAX_DATAGRAM_BYTES,
+  }),
+  budgetMs: ({ options }) => options.attempts * ATTEMPT_WAIT_MS + 3_000,
+  inputErrors: ({ port, options }) =>
+    options.payload === undefined || takesPayload(port)
+      ? []
+      : [
+          {
+            path: '/options/payload',
+            message: `No payload can be sent to port ${port}: its protocol can be made to amplify. Leave it out.`,
+          },
+        ],
+});

@@ -1,0 +1,133 @@
+import { createSocket, type Socket } from 'node:dgram';
+
+import type { Failure, Target } from '@vantage/contract';
+
+import { classifyError } from '../../shared/classify-error.ts';
+import { awakeTimer } from '../../sockets/awake-clock.ts';
+import type { IcmpNotice } from '../../shared/icmp-contract.ts';
+import { unsentFailure } from '../../sockets/unsent.ts';
+import { watchIcmp, type HeardIcmp, type IcmpContext, type IcmpWatch } from '../../sockets/icmp/icmp-watch.ts';
+
+/** What came back for one datagram. */
+export type Heard =
+  | { readonly kind: 'answer'; readonly bytes: Uint8Array; readonly rtMs: number }
+  /** `notice` is what is known of the ICMP error that the failure comes from. */
+  | { readonly kind: 'failure'; readonly failure: Failure; readonly notice: IcmpNotice | null };
+
+export interface Attempt {
+  /** What came back so far. */
+  readonly heard: () => Heard | null;
+  /** Resolves once something came back. */
+  readonly settled: Promise<void>;
+  /** Monotonic, milliseconds; 0 if it could not be sent. */
+  readonly sentAtMs: number;
+  /** False if the probe could not read ICMP errors about it, though it left. */
+  readonly readsIcmp: boolean;
+  readonly close: () => void;
+}
+
+/** The kernel's word of an ICMP error may come before that of the raw socket, which names its sender. */
+const NOTICE_GRACE_MS = 150;
+/** A network that doubles a packet may let one copy through and refuse the other: the answer is waited for a little. */
+const AFTER_ERROR_MS = 200;
+
+/**
+ * Sends one datagram from a socket of its own, which tells its answer from that to another. The socket is connected: the
+ * kernel drops what comes from elsewhere and hands on ICMP errors; where the probe has raw sockets, those say which it was
+ * and whose.
+ */
+export async function sendDatagram(
+  target: Target,
+  port: number,
+  payload: Uint8Array,
+  context: IcmpContext,
+): Promise<Attempt> {
+  const socket = createSocket(target.family === 6 ? 'udp6' : 'udp4');
+  const settled = Promise.withResolvers<void>();
+  let heard: Heard | null = null;
+  let sentAtMs = 0;
+  let stopGrace: (() => void) | undefined;
+  let watch: IcmpWatch | null = null;
+  const hear = (one: Heard): void => {
+    stopGrace?.();
+    heard ??= one;
+    settled.resolve();
+  };
+  /** A new socket owes no error to anything sent before: what refuses to send is of the probe. */
+  const onUnsent = (thrown: unknown): void => hear({ kind: 'failure', failure: unsentFailure(thrown), notice: null });
+  const onError = (thrown: unknown): void => {
+    const { failure, notice } = fromKernel(classifyError(thrown, 'request'), target);
+    const one: Heard = { kind: 'failure', failure, notice };
+    // Once a datagram is out, what is not the probe's own fault may stem from an ICMP error.
+    const mayBeNamed = sentAtMs > 0 && failure.source !== 'probe' && watch !== null;
+    if (!mayBeNamed) return hear(one);
+    stopGrace ??= awakeTimer(() => hear(one), NOTICE_GRACE_MS);
+  };
+  const onNotice = ({ failure, notice }: HeardIcmp): void => {
+    const one: Heard = { kind: 'failure', failure, notice };
+    if (isOfClosedPort(failure)) return hear(one);
+    stopGrace?.();
+    stopGrace = awakeTimer(() => hear(one), AFTER_ERROR_MS);
+  };
+  const close = (): void => {
+    stopGrace?.();
+    watch?.stop();
+    socket.removeAllListeners().on('error', () => undefined);
+    socket.close();
+  };
+  const attempt = (): Attempt => ({
+    heard: () => heard,
+    settled: settled.promise,
+    // Of a datagram that never left no error can come.
+    ...{ sentAtMs, readsIcmp: watch !== null || sentAtMs === 0, close },
+  });
+
+  socket.on('error', onError);
+  socket.on('message', (bytes) => hear({ kind: 'answer', bytes, rtMs: performance.now() - sentAtMs }));
+  try {
+    const localPort = await connected(socket, target, port);
+    watch = await watchIcmp({ context, target, protocol: 'udp', port, localPort }, onNotice);
+  } catch (error) {
+    onUnsent(error);
+    return attempt();
+  }
+  sentAtMs = performance.now();
+  socket.send(payload, (error) => {
+    if (error !== null) onUnsent(error);
+  });
+  return attempt();
+}
+
+/** The target's own word about its port; that of anyone else is about one packet on one way. */
+export function isOfClosedPort({ code, source }: Failure): boolean {
+  return code === 'port_unreachable' && source === 'target';
+}
+
+/** @returns the port that the kernel chose */
+function connected(socket: Socket, target: Target, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    socket.connect(port, target.address, (error?: Error) => {
+      if (error === undefined || error === null) resolve(socket.address().port);
+      else reject(error);
+    });
+  });
+}
+
+/** Only ECONNREFUSED stands for exactly one ICMP error; its sender is not known. */
+function fromKernel(
+  failure: Failure,
+  target: Target,
+): { readonly failure: Failure; readonly notice: IcmpNotice | null } {
+  if (failure.code !== 'connection_refused') return { failure, notice: null };
+  return portUnreachable(target);
+}
+
+/** What ECONNREFUSED of a connected socket says: one ICMP error, of an unknown sender. */
+function portUnreachable({ family }: Target): { readonly failure: Failure; readonly notice: IcmpNotice } {
+  const [type, code] = family === 4 ? [3, 3] : [1, 4];
+  const message = `Nothing listens on the port, or a filter says so (ICMP type ${type} code ${code}, of an unknown sender).`;
+  return {
+    failure: { code: 'port_unreachable', phase: 'response', source: 'target', message },
+    notice: { type, code, from: null },
+  };
+}

@@ -1,0 +1,5 @@
+import { defineDiagnostic } from '../../diagnostic.ts';
+import { udp } from './contract.ts';
+import { runUdp } from './run.ts';
+
+export const diagnostic = defineDiagnostic(udp, runUdp);

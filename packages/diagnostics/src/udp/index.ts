@@ -1,5 +1,0 @@
-import { defineDiagnostic } from '../diagnostic.ts';
-import { udp } from './contract.ts';
-import { runUdp } from './run.ts';
-
-export const diagnostic = defineDiagnostic(udp, runUdp);

@@ -1,0 +1,63 @@
+import { readFile, stat } from 'node:fs/promises';
+
+import type { GeoLog } from '../geo-log.ts';
+import { readMmdb, type Mmdb } from './mmdb.ts';
+
+/** A file of the operator's that may be replaced at any time. */
+export interface MmdbFile {
+  readonly path: string;
+  /** The last good reading of it; `null` while there has been none. */
+  readonly current: () => Mmdb | null;
+  /** Why the file as it is now cannot be used. */
+  readonly fault: () => string | null;
+  /**
+   * Reads the file again if it has changed since it was last tried. A bad or missing one leaves the last good reading.
+   *
+   * @returns whether `current()` is another one now; never rejects
+   */
+  readonly refresh: () => Promise<boolean>;
+}
+
+export function openMmdbFile(path: string, log: GeoLog): MmdbFile {
+  let current: Mmdb | null = null;
+  let fault: string | null = null;
+  let tried = '';
+
+  function fail(error: unknown): false {
+    const reason = Error.isError(error) ? error.message : String(error);
+    // Once for each fault, not once for each poll.
+    if (reason !== fault) log.warn({ path, reason, kept: current?.buildDate ?? null }, 'geo data file cannot be used');
+    fault = reason;
+    return false;
+  }
+
+  async function refresh(): Promise<boolean> {
+    let buffer;
+    try {
+      // The identity is taken before the contents: a file that changes while it is read is read again next time.
+      const identity = await identityOf(path);
+      if (identity === tried) return false;
+      buffer = await readFile(path);
+      tried = identity;
+    } catch (error) {
+      tried = '';
+      return fail(error);
+    }
+    try {
+      current = await readMmdb(buffer);
+    } catch (error) {
+      return fail(error);
+    }
+    fault = null;
+    log.info({ path, databaseType: current.databaseType, buildDate: current.buildDate }, 'geo data file read');
+    return true;
+  }
+
+  return { path, current: () => current, fault: () => fault, refresh };
+}
+
+/** Changes with every way to replace a file: written in place, renamed over, or restored with an old time. */
+async function identityOf(path: string): Promise<string> {
+  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from '@jest/globals';
+import { Reader, type Response } from 'mmdb-lib';
+
+import { parseAddress } from '../address.ts';
+import { createMmdbWriter, type MmdbOptions } from './mmdb-writer.ts';
+import { readMmdb } from './mmdb.ts';
+
+const options: MmdbOptions = {
+  databaseType: 'Test-City',
+  description: 'made by a test',
+  ipVersion: 6,
+  buildEpoch: 1_780_000_000,
+};
+
+function makeFile(overrides: Partial<MmdbOptions> = {}): Buffer {
+  const writer = createMmdbWriter({ ...options, ...overrides });
+  const [wide, narrow] = [writer.addRecord({ city: 'Wide', country_code: 'DE' }), writer.addRecord({ city: 'Narrow' })];
+  writer.addNetwork(Uint8Array.of(81, 0, 0, 0), 8, wide);
+  writer.addNetwork(Uint8Array.of(81, 2, 69, 0), 24, narrow);
+  if (overrides.ipVersion !== 4) writer.addNetwork(Uint8Array.from(parseAddress('2a00:1450::')!.bytes), 32, wide);
+  return writer.toBuffer();
+}
+
+describe('a file that the writer makes', () => {
+  it.each([24, 28, 32] as const)('is read alike with records of %d bits, here and by mmdb-lib', async (recordBits) => {
+    const file = makeFile({ recordBits });
+    const mmdb = await readMmdb(file);
+    const secondOpinion = new Reader<Response>(file);
+
+    for (const text of [
+      '81.2.69.1',
+      '81.2.68.255',
+      '81.255.255.255',
+      '2a00:1450:4001::1',
+      '82.0.0.1',
+      '2a00:1451::1',
+    ]) {
+      const [record, prefixLength] = secondOpinion.getWithPrefixLength(text) as [{ city: string } | null, number];
+      const found = mmdb.find(parseAddress(text)!);
+      expect(found && [found.facts.city, found.prefixLength]).toEqual(record && [record.city, prefixLength]);
+    }
+    expect(mmdb.find(parseAddress('81.2.69.1')!)).toMatchObject({ facts: { city: 'Narrow' }, prefixLength: 24 });
+    expect(mmdb.find(parseAddress('81.2.68.1')!)).toMatchObject({ facts: { city: 'Wide' }, prefixLength: 24 });
+    expect(mmdb.find(parseAddress('2a00:1450:1::')!)).toMatchObject({ facts: { city: 'Wide' }, prefixLength: 32 });
+    expect(mmdb.find(parseAddress('82.0.0.1')!)).toBeNull();
+  });
+
+  it('carries every type of value', () => {
+    const writer = createMmdbWriter(options);
+    const long = 'ä'.repeat(40_000);
+    const record = {
+      text: 'x',
+      'a long key': long,
+      small: 0,
+      large: 4_294_967_295,
+      real: -1.5,
+      yes: true,
+      no: false,
+      list: [1, 'two', { three: 3 }],
+    };
+    writer.addNetwork(Uint8Array.of(81, 0, 0, 0), 8, writer.addRecord(record));
+
+    expect(new Reader<Response>(writer.toBuffer()).get('81.0.0.1')).toEqual(record);
+  });
+
+  it('is dated and described', async () => {
+    expect(await readMmdb(makeFile())).toMatchObject({
+      databaseType: 'Test-City',
+      buildDate: '2026-05-28',
+      description: 'made by a test',
+    });
+  });
+
+  it('has no answer for IPv6 when it is one of IPv4', async () => {
+    const mmdb = await readMmdb(makeFile({ ipVersion: 4 }));
+
+    expect(mmdb.find(parseAddress('81.2.69.1')!)).toMatchObject({ facts: { city: 'Narrow' } });
+    // The first 32 bits of this one are those of 81.2.69.1.
+    expect(mmdb.find(parseAddress('5102:4501::')!)).toBeNull();
+  });
+});
+
+describe('a file that is damaged', () => {
+  const good = makeFile();
+  const changed = (change: (file: Buffer) => void) => {
+    const file = Buffer.from(good);
+    change(file);
+    return file;
+  };
+
+  it.each([
+    ['empty', Buffer.alloc(0)],
+    ['something else', Buffer.from('<!doctype html><title>401 Unauthorized</title>')],
+    ['cut off', good.subarray(0, good.length - 200)],
+    ['cut off within the metadata', good.subarray(0, good.length - 30)],
+    ['without its beginning', good.subarray(600)],
+    ['with a node that points outside', changed((file) => file.fill(0xfe, 6 * 20, 6 * 20 + 6))],
+    [
+      'with a node that points into the separator',
+      changed((file) => file.writeUIntBE(nodeCountOf(good) + 3, 6 * 20, 3)),
+    ],
+    [
+      'with text where records were',
+      changed((file) => file.fill(0x41, nodeCountOf(good) * 6 + 16, file.indexOf('MaxMind.com') - 3)),
+    ],
+    [
+      'with a separator that is none',
+      changed((file) => file.fill(1, nodeCountOf(good) * 6, nodeCountOf(good) * 6 + 16)),
+    ],
+  ])('is refused: %s', async (_, file) => {
+    await expect(readMmdb(file)).rejects.toThrow();
+  });
+
+  it('is refused for one node of thousands, wherever it is', async () => {
+    const writer = createMmdbWriter(options);
+    const record = writer.addRecord({ city: 'Wide' });
+    for (let i = 0; i < 20_000; i += 1) writer.addNetwork(Uint8Array.of(81, i >> 8, i & 0xff, 0), 24, record);
+    const large = writer.toBuffer();
+    const nodes = nodeCountOf(large);
+    expect(nodes).toBeGreaterThan(20_000);
+
+    for (const node of [0, 1000, 4321, 12_345, nodes - 1]) {
+      for (const value of [nodes + 3, 0xff_fff0]) {
+        const file = Buffer.from(large);
+        file.writeUIntBE(value, node * 6, 3);
+        await expect(readMmdb(file)).rejects.toThrow(`node ${node} points outside the file`);
+      }
+    }
+  });
+
+  it('never makes a look-up throw, whichever byte has changed', async () => {
+    const addresses = ['81.2.69.1', '81.3.0.1', '2a00:1450::1', '9.9.9.9'].map((text) => parseAddress(text)!);
+    let readable = 0;
+    for (let position = 0; position < good.length; position += 1) {
+      const file = changed((copy) => (copy[position] = copy[position]! ^ 0xff));
+      const mmdb = await readMmdb(file).catch(() => null);
+      if (mmdb === null) continue;
+      readable += 1;
+      for (const address of addresses) mmdb.find(address);
+    }
+    expect(readable).toBeGreaterThan(0);
+  });
+});
+
+function nodeCountOf(file: Buffer): number {
+  return new Reader<Response>(file).metadata.nodeCount;
+}

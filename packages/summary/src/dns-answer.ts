@@ -1,0 +1,141 @@
+import {
+  classifyAnswer,
+  isFilterError,
+  isHeldBack,
+  sameName,
+  type AnswerKind,
+  type ClassifiedAnswer,
+} from '@vantage/diagnostics/contract';
+
+import type { ResultOf } from './report.ts';
+import { shown, unique } from './words.ts';
+
+type Dns = ResultOf<'dns'>;
+
+/** What an answer says, of a result that says it and of one by an agent that does not; undefined without an answer. */
+export function readAnswer(result: Dns): ClassifiedAnswer | undefined {
+  const { answerKind: kind, canonicalName = null, referral = null } = result;
+  const extendedErrors = extendedErrorsOf(result).map(({ code }) => code);
+  // An agent of an earlier release knows no filters.
+  if (kind !== undefined) {
+    const isFiltered = isHeldBack(kind, result.rcode ?? '', extendedErrors);
+    return { kind: isFiltered ? 'filtered' : kind, canonicalName, referral };
+  }
+  const { rcode, queryName = '', recordType = '', flags = [], answers = [], authority = [] } = result;
+  if (rcode === undefined) return undefined;
+  const recursionDesired = flags.includes('rd');
+  return classifyAnswer({ queryName, recordType, recursionDesired, rcode, flags, answers, authority, extendedErrors });
+}
+
+function extendedErrorsOf({ edns }: Dns): NonNullable<NonNullable<Dns['edns']>['extendedErrors']> {
+  return edns?.extendedErrors ?? [];
+}
+
+/** What the resolver says of a filter, such as `EDE 17 Filtered`; undefined where it says nothing of one. */
+export function filterOf(result: Dns): string | undefined {
+  const error = extendedErrorsOf(result).find(({ code }) => isFilterError(code));
+  const kind = kindOf(result);
+  const isTold = kind === 'filtered' || kind === 'answer';
+  return error === undefined || !isTold ? undefined : `EDE ${error.code} ${shown(error.name, 64)}`;
+}
+
+export function kindOf(result: Dns): AnswerKind | undefined {
+  return readAnswer(result)?.kind;
+}
+
+/** The kinds of answers that say nothing about the name. */
+const proofless: ReadonlySet<AnswerKind> = new Set(['filtered', 'referral', 'lame', 'truncated']);
+
+/** The same, of a resolver; where all servers of a zone send such answers, the zone is at fault. */
+const mute: ReadonlySet<AnswerKind> = new Set([...proofless, 'foreign', 'malformed']);
+
+/** The rcodes that are about the name; the others are about the question, or about who asks. */
+const tellingRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
+
+/**
+ * True where nothing was learned about the name: no server answered the question. A resolver that fails says nothing of
+ * the name; in a trace it is the zone whose servers fail, unless their addresses could not be found.
+ */
+export function isUnanswered(result: Dns): boolean {
+  const { error, trace, rcode } = result;
+  const kind = kindOf(result);
+  const isFailed = error !== null && error !== undefined;
+  if (kind === undefined) return isFailed && (trace === undefined || error.phase === 'resolve');
+  if (isDelegated(result)) return false;
+  if (trace === undefined) return mute.has(kind) || (kind === 'error' && !tellingRcodes.has(rcode ?? ''));
+  if (!proofless.has(kind)) return false;
+  return kind === 'filtered' || !isFailed || error.code === 'dns_no_answer';
+}
+
+/** True for a referral to the name itself: asked for its name servers, the zone above has named them. */
+export function isDelegated(result: Dns): boolean {
+  const answer = readAnswer(result);
+  const { recordType, queryName } = result;
+  if (answer?.kind !== 'referral' || recordType !== 'NS' || queryName === undefined) return false;
+  return answer.referral !== null && sameName(answer.referral, queryName);
+}
+
+/** Types whose data is a name, in which case is of no account (RFC 4343). */
+const nameTypes: ReadonlySet<string> = new Set(['CNAME', 'DNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV']);
+
+/** The set of the answers: without order, TTLs and signatures; what leads to them by an alias is left out. */
+export function dataOf(result: Dns): readonly string[] {
+  const { answers = [], recordType, queryName } = result;
+  const owner = readAnswer(result)?.canonicalName ?? queryName;
+  const records = answers.filter(({ type }) => type !== 'RRSIG' || recordType === 'RRSIG');
+  const asked = records.filter(
+    ({ name, type }) => type === recordType && (owner === undefined || sameName(name, owner)),
+  );
+  const lines = (asked.length > 0 ? asked : records).map(({ type, data }) => {
+    const text = nameTypes.has(type) ? data.toLowerCase() : data;
+    return type === recordType ? text : `${type} ${text}`;
+  });
+  return unique(lines);
+}
+
+/** Why a result does not say that the name resolves; undefined where its failure code says enough. */
+export function dnsReason(result: Dns): string | undefined {
+  const answer = readAnswer(result);
+  const { error } = result;
+  if (answer === undefined) return error?.phase === 'resolve' ? unfound(result) : undefined;
+  const alias = answer.canonicalName === null ? undefined : shown(answer.canonicalName, 120);
+  switch (answer.kind) {
+    case 'referral':
+      return `referred to ${shown(answer.referral ?? '.', 120)}, did not answer`;
+    case 'lame':
+      return result.rcode === 'NXDOMAIN'
+        ? 'the server said NXDOMAIN with nothing that proves it'
+        : 'the server sent neither records nor a proof that there are none';
+    case 'filtered':
+      return `the resolver filtered the answer (${filterOf(result) ?? 'RFC 8914'})`;
+    case 'truncated':
+      return error?.code === 'dns_no_answer'
+        ? 'the answer was cut off (TC)'
+        : 'the answer over UDP of the resolver was cut off (TC), and TCP failed';
+    case 'foreign':
+      return 'the answer held only records that were not asked for';
+    case 'loop':
+      return 'its aliases lead in a circle';
+    case 'nxdomain':
+      if (alias !== undefined) return `it is an alias of ${alias}, which does not exist`;
+      // Filters and captive networks answer so of names that exist.
+      return result.authority?.some(({ type }) => type === 'SOA') === false
+        ? 'an answer without the SOA that proves it says that the name does not exist'
+        : undefined;
+    case 'answer':
+    case 'alias':
+    case 'nodata':
+    case 'error':
+    case 'malformed':
+    default:
+      return undefined;
+  }
+}
+
+/** Of a dns check alone: a check of another type has no record type, and resolves its own target. */
+function unfound({ recordType, trace, error }: Dns): string | undefined {
+  if (recordType === undefined || error?.source === 'probe') return undefined;
+  return trace === undefined
+    ? 'the address of the resolver could not be found'
+    : 'no address of a name server of the zone could be found';
+}

@@ -1,0 +1,99 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+
+import { formatAddress, parseIpv4, parseIpv6Address } from '../addresses/address.ts';
+import { malformed, type Malformed, type MalformedCode } from './malformed.ts';
+
+/** `host`: something to send packets to. `name`: something to ask a DNS server about, `.` and `com` included. */
+export type HostKind = 'host' | 'name';
+
+export interface CanonicalHost {
+  readonly kind: 'name' | 'ipv4' | 'ipv6';
+  /** Lower-case ASCII without a trailing dot (but for `.` itself), dotted quad, or RFC 5952 text without brackets. */
+  readonly text: string;
+}
+
+export type Canonicalization = { readonly ok: true; readonly canonical: CanonicalHost } | Malformed;
+
+const MAX_NAME_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
+/** No text of this length maps to a name of 253 characters; the mapping is not asked. */
+const MAX_RAW_LENGTH = 2048;
+
+/** Control, format, surrogate, private-use and unassigned characters, separators, and what fonts draw as nothing. */
+const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const NOT_ASCII = /\P{ASCII}/u;
+const NAME_CHARACTERS = /^[a-z0-9._-]+$/;
+/** What some parser reads as an IPv4 number: decimal and octal digits, or a 0x-number, `0x` alone included. */
+const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
+
+/**
+ * Brings a host to its one text, or says in which way its form is odd. Everything after this sees the canonical text
+ * alone, so no two parsers can read it differently.
+ *
+ * @param dotless names without a dot that are accepted for kind `host`, by the choice of an operator
+ */
+export function canonicalizeHost(text: string, kind: HostKind, dotless: readonly string[] = []): Canonicalization {
+  if (text === '') return malformed('empty');
+  if (text.length > MAX_RAW_LENGTH) return malformed('too_long');
+  if (INVISIBLE.test(text)) return malformed('forbidden_character');
+  if (/[[\]:]/.test(text)) return canonicalizeIpv6(text);
+
+  const ascii = toAscii(text);
+  if ('ok' in ascii) return ascii;
+  const ipv4 = parseIpv4(ascii.text);
+  if (ipv4 !== undefined && !ascii.mapped) return accept('ipv4', formatAddress(ipv4));
+  if (endsInNumber(ascii.text)) return malformed('non_canonical_ip');
+  if (ascii.text === '.' && kind === 'name') return accept('name', '.');
+
+  const name = ascii.text.replace(/\.$/, '');
+  const fault = nameFault(name, kind);
+  if (fault !== undefined) return malformed(fault);
+  if (kind === 'host' && !name.includes('.') && !dotless.includes(name)) return malformed('dotless');
+  return accept('name', name);
+}
+
+function canonicalizeIpv6(text: string): Canonicalization {
+  const inner = /^\[([^[\]]*)\]$/.exec(text)?.[1] ?? text;
+  if (/[[\]]/.test(inner) || (inner !== text && !inner.includes(':'))) return malformed('brackets');
+  if (inner.includes('%')) return malformed('zone_id');
+  const ipv6 = parseIpv6Address(inner);
+  return ipv6 === undefined ? malformed('invalid_ipv6') : accept('ipv6', formatAddress(ipv6));
+}
+
+/**
+ * IDNA to-ASCII (UTS 46) for what is not ASCII. The mapping also decodes percent signs and reads numbers as addresses,
+ * so ASCII never passes through it, and what comes out is looked at again.
+ */
+function toAscii(text: string): { readonly text: string; readonly mapped: boolean } | Malformed {
+  const mapped = NOT_ASCII.test(text);
+  const visible = (mapped ? text.replaceAll(/\P{ASCII}/gu, '') : text).toLowerCase();
+  if (visible !== '' && !NAME_CHARACTERS.test(visible)) return malformed('forbidden_character');
+  const ascii = mapped ? domainToASCII(text) : visible;
+  return NAME_CHARACTERS.test(ascii) ? { text: ascii, mapped } : malformed('invalid_idna');
+}
+
+/** The last label, before one trailing dot, is a number: WHATWG URL, "ends in a number checker". */
+function endsInNumber(text: string): boolean {
+  return NUMBER.test(text.replace(/\.$/, '').split('.').at(-1)!);
+}
+
+function nameFault(name: string, kind: HostKind): MalformedCode | undefined {
+  if (name.length > MAX_NAME_LENGTH) return 'too_long';
+  const labels = name.split('.');
+  if (labels.includes('')) return 'empty_label';
+  if (labels.some((label) => label.length > MAX_LABEL_LENGTH)) return 'label_too_long';
+  if (labels.some((label) => label.startsWith('-'))) return 'leading_hyphen';
+  // A DNS server may be asked about any label; a host of `xn--` and nothing that decodes has no other text to be shown as.
+  if (kind === 'host' && labels.some(isBrokenALabel)) return 'invalid_idna';
+  return undefined;
+}
+
+function isBrokenALabel(label: string): boolean {
+  if (!label.startsWith('xn--')) return false;
+  const unicode = domainToUnicode(label);
+  return unicode === label || domainToASCII(unicode) !== label;
+}
+
+function accept(kind: CanonicalHost['kind'], text: string): Canonicalization {
+  return { ok: true, canonical: { kind, text } };
+}

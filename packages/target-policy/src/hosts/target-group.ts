@@ -1,0 +1,26 @@
+import { getDomain } from 'tldts';
+
+import { parseAddress } from '../addresses/address.ts';
+import { canonicalizeHost } from './canonical-host.ts';
+import { formatPrefix, prefixOf } from '../addresses/prefix.ts';
+
+/** What one owner usually has: whoever answers at one address of it answers at all of them. */
+const NETWORK_BITS = { 4: 24, 6: 64 } as const;
+
+/**
+ * What a host is counted by where the measuring of a target is limited: the registrable domain of a name, as the Public
+ * Suffix List has it with its private part; a name that has none as itself, canonical; a literal address by its network,
+ * /24 or /64.
+ *
+ * @param host as a caller may write it
+ */
+export function targetGroup(host: string): string {
+  const read = canonicalizeHost(host, 'name');
+  const text = read.ok ? read.canonical.text : host.toLowerCase();
+  const address = read.ok && read.canonical.kind !== 'name' ? parseAddress(text) : undefined;
+  if (address !== undefined) return formatPrefix(prefixOf(address, NETWORK_BITS[address.family]));
+  return (
+    getDomain(text, { allowPrivateDomains: true, extractHostname: false, validateHostname: false, detectIp: false }) ??
+    text
+  );
+}

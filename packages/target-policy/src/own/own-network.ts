@@ -1,0 +1,118 @@
+import type { TargetPurpose } from '@vantage/contract';
+
+import { formatAddress, parseAddress, type Address } from '../addresses/address.ts';
+import { canonicalizeHost } from '../hosts/canonical-host.ts';
+import { embeddedIpv4 } from '../addresses/embedded.ts';
+import { createPrefixTable, lastAddress, parsePrefix, type PrefixTable } from '../addresses/prefix.ts';
+import { refusal, type Refusal } from '../rules/refusal.ts';
+
+/** What an agent must not measure because it is the agent itself or its surroundings. Addresses or CIDRs. */
+export interface OwnAddresses {
+  readonly addresses: readonly string[];
+  /** The prefix of each interface. */
+  readonly onLink: readonly string[];
+  readonly gateways: readonly string[];
+  /** Exempt for purpose `dns`. */
+  readonly resolvers: readonly string[];
+  /** More of the service: the public address of the probe, other agents, the coordinator, NAT64 prefixes. */
+  readonly others?: readonly string[];
+}
+
+/** Where the agent's Redis listens: an address literal, or the name it is configured by. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The agent's own lists at one moment. */
+export interface OwnNetwork {
+  readonly surroundings: PrefixTable<true>;
+  readonly resolvers: PrefixTable<true>;
+  /** The broadcast addresses of the links. */
+  readonly broadcasts: PrefixTable<true>;
+  /** Addresses that end on this machine. */
+  readonly local: PrefixTable<true>;
+  readonly redis: readonly { readonly name: string; readonly address: Address | undefined; readonly port: number }[];
+}
+
+/** Prefixes that Linux delivers to the machine itself, the unspecified addresses included. */
+const LOOPBACK = ['127.0.0.0/8', '0.0.0.0', '::1', '::'];
+
+/** @throws TypeError when an entry cannot be read: a list with a hole is no list */
+export function compileOwnNetwork(own: OwnAddresses, redis: readonly Endpoint[]): OwnNetwork {
+  const endpoints = redis.map(({ host, port }) => ({ ...readEndpointHost(host), port }));
+  const redisAddresses = endpoints.flatMap(({ address }) => (address === undefined ? [] : [formatAddress(address)]));
+  return {
+    surroundings: tableOf([...own.addresses, ...own.onLink, ...own.gateways, ...(own.others ?? []), ...redisAddresses]),
+    resolvers: tableOf(own.resolvers),
+    broadcasts: tableOf(own.onLink.flatMap(broadcastOf)),
+    local: tableOf([...LOOPBACK, ...own.addresses]),
+    redis: endpoints,
+  };
+}
+
+/** Why an address of the agent's own surroundings is refused, or undefined. It does not say which of them it is. */
+export function judgeOwn(address: Address, purpose: TargetPurpose, own: OwnNetwork): Refusal | undefined {
+  const isResolver = purpose !== 'dns' && own.resolvers.find(address) !== undefined;
+  return isResolver || own.surroundings.find(address) !== undefined ? ownRefusal() : undefined;
+}
+
+/** Why a broadcast address of the agent's links is refused, whatever an operator allows: a check asks one host. */
+export function judgeBroadcast(address: Address, own: OwnNetwork): Refusal | undefined {
+  if (own.broadcasts.find(address) === undefined) return undefined;
+  return refusal('address_special', `${formatAddress(address)} is the broadcast address of a network of this probe.`);
+}
+
+/**
+ * Why the agent's own Redis is refused, whatever an operator allows. A Redis on this machine is refused at every address
+ * of the machine, because it may listen on all of them.
+ */
+export function judgeRedis(address: Address, port: number | undefined, own: OwnNetwork): Refusal | undefined {
+  const candidates = [address, ...embeddedIpv4(address)];
+  const isLocal = candidates.some((candidate) => own.local.find(candidate) !== undefined);
+  const hit = own.redis.some((endpoint) => {
+    if (endpoint.port !== port || endpoint.address === undefined) return false;
+    const known = [endpoint.address, ...embeddedIpv4(endpoint.address)];
+    return (
+      (isLocal && known.some((each) => own.local.find(each) !== undefined)) ||
+      known.some((each) => candidates.some(({ family, value }) => each.family === family && each.value === value))
+    );
+  });
+  return hit ? ownRefusal() : undefined;
+}
+
+/** The same for the name that Redis is configured by. */
+export function judgeRedisName(name: string, port: number | undefined, own: OwnNetwork): Refusal | undefined {
+  return own.redis.some((endpoint) => endpoint.name === name && endpoint.port === port) ? ownRefusal() : undefined;
+}
+
+/** A link of two addresses or one has none (RFC 3021). */
+function broadcastOf(cidr: string): readonly string[] {
+  const prefix = parsePrefix(cidr);
+  if (prefix === undefined || prefix.family === 6 || prefix.length > 30) return [];
+  return [formatAddress(lastAddress(prefix))];
+}
+
+function ownRefusal(): Refusal {
+  return refusal('address_own', 'The target belongs to this probe or to its own network.');
+}
+
+function readEndpointHost(host: string): { readonly name: string; readonly address: Address | undefined } {
+  const read = canonicalizeHost(host, 'name');
+  if (!read.ok) throw new TypeError(`not a host: ${JSON.stringify(host)}`);
+  const { kind, text } = read.canonical;
+  if (kind !== 'name') return { name: text, address: parseAddress(text) };
+  // RFC 6761 section 6.3: the name is loopback, whatever a resolver says.
+  const isLocalhost = text === 'localhost' || text.endsWith('.localhost');
+  return { name: text, address: isLocalhost ? parseAddress('127.0.0.1') : undefined };
+}
+
+function tableOf(entries: readonly string[]): PrefixTable<true> {
+  return createPrefixTable(
+    entries.map((entry) => {
+      const prefix = parsePrefix(entry);
+      if (prefix === undefined) throw new TypeError(`not an address or CIDR: ${JSON.stringify(entry)}`);
+      return [prefix, true] as const;
+    }),
+  );
+}

@@ -1,0 +1,252 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { createNameResolver, type NameResolver } from './resolver.ts';
+import {
+  encodeName,
+  patientResolver,
+  RA,
+  refusingPort,
+  startDnsServer,
+  type Answer,
+  type DnsServer,
+  type RawRecord,
+  type Zone,
+} from '../../test/dns-server.ts';
+
+const never = new AbortController().signal;
+const servers: DnsServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+async function serve(zone: Zone): Promise<DnsServer> {
+  const server = await startDnsServer(zone);
+  servers.push(server);
+  return server;
+}
+
+describe('the resolver', () => {
+  it('reads no hosts file and adds no search list', async () => {
+    const server = await serve(() => undefined);
+    const resolver = patientResolver(server);
+
+    const answer = await resolver.addresses('localhost', 4, never);
+
+    expect(answer).toMatchObject({
+      ok: false,
+      failure: { code: 'dns_nxdomain', message: expect.stringMatching(/^localhost /) },
+    });
+    expect(server.questions).toEqual(['A localhost']);
+  });
+
+  it('gives addresses in canonical text and in the order of the answer', async () => {
+    const server = await serve(() => ({ records: ['2606:4700:0:0:0:0:0:2', '::1.2.3.4', '2606:4700::1'] }));
+    const resolver = patientResolver(server);
+
+    expect(await resolver.addresses('site.example.com', 6, never)).toEqual({
+      ok: true,
+      addresses: ['2606:4700::2', '::102:304', '2606:4700::1'],
+    });
+  });
+
+  it('takes the second server where the first is silent', async () => {
+    const silent = await serve(() => ({ silent: true }));
+    const server = await serve(() => ({ records: ['8.8.8.8'] }));
+    const resolver = createNameResolver({ servers: [silent.address, server.address], timeoutMs: 100, tries: 9 });
+
+    expect(await resolver.addresses('site.example.com', 4, never)).toMatchObject({ ok: true });
+    expect(silent.questions.length).toBeGreaterThan(0);
+  });
+
+  it('says that an answer was no DNS message', async () => {
+    const server = await serve(() => ({ garbage: true }));
+    const resolver = patientResolver(server);
+
+    expect(await resolver.addresses('site.example.com', 4, never)).toMatchObject({
+      ok: false,
+      failure: { code: 'dns_bad_response', phase: 'resolve', source: 'resolver' },
+    });
+  });
+
+  it('refuses a server that is no address when it is made', () => {
+    expect(() => createNameResolver({ servers: ['resolver.example.com'] })).toThrow('resolver.example.com');
+  });
+
+  it('gives up one question and leaves another alone', async () => {
+    const controller = new AbortController();
+    const server = await serve((name) => {
+      if (name === 'given.example.com') controller.abort(new Error('given up'));
+      return { records: ['8.8.8.8'], delayMs: 50 };
+    });
+    const resolver = patientResolver(server);
+
+    const kept = resolver.addresses('kept.example.com', 4, never);
+    const given = resolver.addresses('given.example.com', 4, controller.signal);
+
+    await expect(given).rejects.toThrow('given up');
+    expect(await kept).toMatchObject({ ok: true });
+  });
+});
+
+const site = 'site.example.com';
+const bytes = (text: string): Buffer => Buffer.from(text, 'hex');
+const a = (data: Buffer, owner = site): RawRecord => ({ owner, type: 1, data });
+const cname = (owner: string, target: string): RawRecord => ({ owner, type: 5, data: encodeName(target) });
+
+describe('an answer', () => {
+  it.each<[string, 4 | 6, RawRecord[]]>([
+    ['an A record of 8 octets', 4, [a(bytes('0101010108080808'))]],
+    ['an A record of 3 octets', 4, [a(bytes('010101'))]],
+    ['an A record of none', 4, [a(bytes(''))]],
+    ['an A record of 8 octets behind a good one', 4, [a(bytes('08080808')), a(bytes('0101010108080808'))]],
+    ['an AAAA record of 4 octets', 6, [{ owner: site, type: 28, data: bytes('08080808') }]],
+    ['an AAAA record of 20 octets', 6, [{ owner: site, type: 28, data: Buffer.alloc(20, 0x26) }]],
+    [
+      'an alias with octets behind the name',
+      4,
+      [{ owner: site, type: 5, data: Buffer.concat([encodeName('a'), bytes('00')]) }],
+    ],
+  ])('with %s is malformed, and no address of it is taken', async (_what, family, raw) => {
+    const server = await serve(() => ({ raw }));
+
+    expect(await patientResolver(server).addresses(site, family, never)).toMatchObject({
+      ok: false,
+      failure: { code: 'dns_bad_response', phase: 'resolve', source: 'resolver' },
+    });
+  });
+
+  it.each<[string, Answer, string]>([
+    ['the address of another name', { raw: [a(bytes('08080808'), 'evil.example.net')] }, 'dns_bad_response'],
+    ['aliases in a circle', { raw: [cname(site, 'b.example.com'), cname('b.example.com', site)] }, 'dns_no_answer'],
+    ['nothing, by a server that does not resolve', { without: RA }, 'dns_no_answer'],
+    ['NXDOMAIN by a server that does not resolve', { rcode: 3, without: RA }, 'dns_no_answer'],
+    ['NODATA', {}, 'dns_no_address'],
+    ['NODATA with the SOA, without RA', { soa: 'example.com', without: RA }, 'dns_no_address'],
+    ['an alias without an address, by a resolver', { raw: [cname(site, 'b.example.com')] }, 'dns_no_address'],
+    ['NXDOMAIN', { rcode: 3 }, 'dns_nxdomain'],
+    ['NXDOMAIN of a filter', { rcode: 3, option: { code: 15, data: bytes('000f') } }, 'dns_no_answer'],
+    ['SERVFAIL', { rcode: 2 }, 'dns_servfail'],
+    ['REFUSED', { rcode: 5 }, 'dns_refused'],
+    ['NOTIMP', { rcode: 4 }, 'dns_not_implemented'],
+    ['an rcode without a name', { rcode: 14 }, 'dns_error'],
+  ])('of %s is told as that', async (_what, answer, code) => {
+    const server = await serve(() => answer);
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
+      ok: false,
+      failure: { code, source: code === 'dns_nxdomain' || code === 'dns_no_address' ? 'target' : 'resolver' },
+    });
+  });
+
+  it('says of an alias that it leads to a name that does not exist', async () => {
+    const server = await serve(() => ({ rcode: 3, raw: [cname(site, 'gone.example.net')] }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
+      failure: { message: 'site.example.com is an alias of gone.example.net, which does not exist (NXDOMAIN).' },
+    });
+  });
+
+  it('leads by way of its aliases, and only there', async () => {
+    const server = await serve(() => ({
+      raw: [
+        cname(site.toUpperCase(), 'b.example.com'),
+        a(bytes('08080808'), 'b.example.com'),
+        a(bytes('09090909'), 'c.example.com'),
+      ],
+    }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+  });
+
+  it('is asked for over TCP when it is cut off', async () => {
+    const server = await serve(() => ({ records: ['8.8.8.8'], truncated: true }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+    expect(server.questions).toEqual([`A ${site}`, `A ${site} tcp`]);
+  });
+
+  it('is asked for without EDNS where the server knows none', async () => {
+    const server = await serve((_name, _type, asked) => (asked === 1 ? { rcode: 1 } : { records: ['8.8.8.8'] }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+  });
+
+  const plainOpt = { code: 3, data: bytes('') };
+  it.each<[string, Answer]>([
+    ['drops', { silent: true }],
+    ['answers FORMERR, with an OPT record of its own, to', { rcode: 1, option: plainOpt }],
+    ['answers SERVFAIL to', { rcode: 2 }],
+    ['answers NOTIMP, with an OPT record of its own, to', { rcode: 4, option: plainOpt }],
+    ['answers REFUSED to', { rcode: 5 }],
+    ['sends a malformed message in answer to', { garbage: true }],
+    ['sends a malformed OPT record in answer to', { option: { code: 15, data: bytes('00') } }],
+    ['answers without records or proof', { without: RA }],
+  ])('is asked for without EDNS where the only server %s queries with it', async (_what, toEdns) => {
+    const server = await serve((_name, _type, _asked, hasEdns) => (hasEdns ? toEdns : { records: ['8.8.8.8'] }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+  });
+
+  it('that fails with EDNS and without is told by the one with EDNS', async () => {
+    const server = await serve((_name, _type, _asked, hasEdns) => ({ rcode: hasEdns ? 2 : 5 }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
+      failure: { code: 'dns_servfail' },
+    });
+  });
+
+  it('that is cut off, and not to be had over TCP, is told as cut off', async () => {
+    const server = await serve(() => ({ truncated: true, closesTcp: true }));
+
+    expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
+      failure: { code: 'dns_no_answer', message: expect.stringContaining('cut off (TC)') },
+    });
+  });
+
+  it.each<[string, Answer]>([
+    ['fails', { rcode: 2 }],
+    ['refuses', { rcode: 5 }],
+    ['sends no DNS message', { garbage: true }],
+  ])('is asked of the next server where one %s', async (_what, answer) => {
+    const failing = await serve(() => answer);
+    const server = await serve(() => ({ records: ['8.8.8.8'] }));
+    const resolver = createNameResolver({ servers: [failing.address, server.address], timeoutMs: 60_000, tries: 1 });
+
+    expect(await resolver.addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+  });
+
+  it('is not asked of the next server where the first says that the name does not exist', async () => {
+    const first = await serve(() => undefined);
+    const server = await serve(() => ({ records: ['8.8.8.8'] }));
+    const resolver = createNameResolver({ servers: [first.address, server.address], timeoutMs: 60_000, tries: 1 });
+
+    expect(await resolver.addresses(site, 4, never)).toMatchObject({ failure: { code: 'dns_nxdomain' } });
+    expect(server.questions).toEqual([]);
+  });
+
+  it('counts that comes late, while another server is asked', async () => {
+    const asked = Promise.withResolvers<void>();
+    const late = await serve(() => ({ records: ['8.8.8.8'], delayMs: 400 }));
+    const silent = await serve(() => (asked.resolve(), { silent: true }));
+    const resolver = createNameResolver({ servers: [late.address, silent.address], timeoutMs: 200, tries: 9 });
+
+    const answer = await resolver.addresses(site, 4, never);
+
+    await asked.promise;
+    expect(answer).toEqual({ ok: true, addresses: ['8.8.8.8'] });
+    expect(late.questions).toHaveLength(1);
+  });
+
+  it('that never comes, from a port that refuses or one that is silent, is no answer', async () => {
+    const refusing = await refusingPort();
+    servers.push(refusing);
+    const silent = await serve(() => ({ silent: true }));
+    const ask = ({ address }: DnsServer): ReturnType<NameResolver['addresses']> =>
+      createNameResolver({ servers: [address], timeoutMs: 100, tries: 2 }).addresses(site, 4, never);
+
+    expect(await ask(refusing)).toMatchObject({ failure: { code: 'dns_resolver_unreachable' } });
+    expect(await ask(silent)).toMatchObject({ failure: { code: 'timed_out' } });
+    expect(silent.questions).toHaveLength(2);
+  });
+});

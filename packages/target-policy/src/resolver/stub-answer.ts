@@ -1,0 +1,167 @@
+import type { Failure } from '@vantage/contract';
+import {
+  classifyAnswer,
+  MessageFormatError,
+  rcodeName,
+  readMessage,
+  sameName,
+  type AnswerKind,
+  type Message,
+  type Presentation,
+  type Query,
+  type Reader,
+} from '@vantage/contract/dns-message';
+
+import { formatAddress } from '../addresses/address.ts';
+
+/** The records that say to which addresses a name leads, or to which name an address. */
+export const questionTypes = {
+  A: { code: 1, name: 'A' },
+  PTR: { code: 12, name: 'PTR' },
+  AAAA: { code: 28, name: 'AAAA' },
+} as const;
+
+export type StubAnswer =
+  | { readonly ok: true; readonly data: readonly string[] }
+  /** `final`: about the name. Without it another resolver may know more. */
+  | { readonly ok: false; readonly final: boolean; readonly failure: Failure };
+
+/**
+ * What an answer of a resolver says. Only records of the name that was asked for and of its aliases count, and each must
+ * have the very length of its type: an address that a record does not say is measured by nobody.
+ */
+export function readAnswer(bytes: Uint8Array, query: Omit<Query, 'id'>): StubAnswer {
+  const message = readOrNothing(bytes);
+  if (message === undefined || message.formatError !== null) {
+    return failed(query.name, 'dns_bad_response', 'was not resolved: the answer was no valid DNS message.');
+  }
+  const { flags, authority, edns, questions } = message;
+  const queryName = questions[0]?.name ?? query.name;
+  const answers = message.answers;
+  const { kind, canonicalName } = classifyAnswer({
+    ...{ queryName, recordType: query.recordType.name, recursionDesired: true, rcode: rcodeName(message.rcode) },
+    ...{ flags, answers, authority, extendedErrors: edns?.extendedErrors.map(({ code }) => code) },
+  });
+  if (kind !== 'answer') return withoutRecords(kind, message, query.name, canonicalName);
+  const owner = canonicalName ?? queryName;
+  const own = answers.filter(({ type, name }) => type === query.recordType.name && sameName(name, owner));
+  return { ok: true, data: own.map(({ data }) => data) };
+}
+
+function readOrNothing(bytes: Uint8Array): Message | undefined {
+  try {
+    return readMessage(bytes, presentation);
+  } catch (error) {
+    if (!(error instanceof MessageFormatError)) throw error;
+    return undefined;
+  }
+}
+
+type Written = (data: Reader) => string;
+
+const writtenName: Written = (data) => data.name();
+const address =
+  (family: 4 | 6): Written =>
+  (data) =>
+    formatAddress({ family, value: BigInt(`0x${Buffer.from(data.take(family === 4 ? 4 : 16)).toString('hex')}`) });
+
+const formats: ReadonlyMap<number, { readonly name: string; readonly write: Written }> = new Map([
+  [1, { name: 'A', write: address(4) }],
+  [2, { name: 'NS', write: writtenName }],
+  [5, { name: 'CNAME', write: writtenName }],
+  [6, { name: 'SOA', write: (data) => `${data.rest().length}` }],
+  [12, { name: 'PTR', write: writtenName }],
+  [28, { name: 'AAAA', write: address(6) }],
+  [39, { name: 'DNAME', write: writtenName }],
+]);
+
+const presentation: Presentation = {
+  typeName: (code) => formats.get(code)?.name ?? `TYPE${code}`,
+  data: (code, _class, data) => {
+    const text = formats.get(code)?.write(data) ?? `${data.rest().length}`;
+    if (data.remaining() > 0) throw new MessageFormatError('a record has more data than its type says');
+    return text;
+  },
+  unknown: () => '',
+};
+
+function withoutRecords(
+  kind: Exclude<AnswerKind, 'answer'>,
+  message: Message,
+  name: string,
+  alias: string | null,
+): StubAnswer {
+  const { rcode, flags } = message;
+  switch (kind) {
+    case 'nxdomain': {
+      const predicate = alias === null ? 'does not exist' : `is an alias of ${withoutDot(alias)}, which does not exist`;
+      return ofTarget(name, 'dns_nxdomain', `${predicate} (NXDOMAIN).`);
+    }
+    case 'nodata':
+      return ofTarget(name, 'dns_no_address', 'has no address of the family asked for.');
+    case 'filtered':
+      return failed(
+        name,
+        'dns_no_answer',
+        'was not resolved: the resolver says that it filters the answer (RFC 8914).',
+        true,
+      );
+    case 'error':
+      return failed(
+        name,
+        ...(byRcode[rcode] ?? (['dns_error', `could not be resolved (${rcodeName(rcode)}).`] as const)),
+      );
+    case 'foreign':
+    case 'malformed':
+      return failed(
+        name,
+        'dns_bad_response',
+        'was not resolved: the answer holds records of other names or types alone.',
+      );
+    case 'loop':
+      return failed(name, 'dns_no_answer', 'was not resolved: its aliases lead in a circle.');
+    case 'truncated':
+      return failed(
+        name,
+        'dns_no_answer',
+        'was not resolved: the answer is cut off (TC), and there is no whole one over TCP.',
+      );
+    case 'alias':
+      // A resolver follows aliases to their end; forwarders leave out the SOA that would prove it.
+      if (flags.includes('ra')) return withoutRecords('nodata', message, name, alias);
+      return noProof(name);
+    case 'lame':
+    case 'referral':
+    default:
+      return noProof(name);
+  }
+}
+
+function noProof(name: string): StubAnswer {
+  const predicate = 'was not resolved: the resolver answered with neither records nor a proof that there are none.';
+  return failed(name, 'dns_no_answer', predicate);
+}
+
+const byRcode: Readonly<Record<number, readonly [Failure['code'], string]>> = {
+  1: ['dns_format_error', 'was not resolved: the resolver could not read the question (FORMERR).'],
+  2: ['dns_servfail', 'could not be resolved (SERVFAIL).'],
+  4: ['dns_not_implemented', 'was not resolved: the resolver does not support the question (NOTIMP).'],
+  5: ['dns_refused', 'was not resolved: the resolver refused (REFUSED).'],
+};
+
+function ofTarget(name: string, code: Failure['code'], predicate: string): StubAnswer {
+  return { ok: false, final: true, failure: { ...failure(name, code, predicate), source: 'target' } };
+}
+
+function failed(name: string, code: Failure['code'], predicate: string, final = false): StubAnswer {
+  return { ok: false, final, failure: failure(name, code, predicate) };
+}
+
+/** A failure of the resolver. `predicate` follows the name. */
+export function failure(name: string, code: Failure['code'], predicate: string): Failure {
+  return { code, phase: 'resolve', source: 'resolver', message: `${withoutDot(name)} ${predicate}` };
+}
+
+function withoutDot(name: string): string {
+  return name.length > 1 && name.endsWith('.') ? name.slice(0, -1) : name;
+}

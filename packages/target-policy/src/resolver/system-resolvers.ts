@@ -1,0 +1,44 @@
+import { Resolver } from 'node:dns';
+import { readFileSync } from 'node:fs';
+
+import { formatAddress, parseAddress } from '../addresses/address.ts';
+
+/** The resolvers of the system, each as `address`, `address:port` or `[address]:port`; a link-local address has its zone. */
+export function systemResolvers(): readonly string[] {
+  const servers = new Resolver().getServers();
+  return servers.some((server) => linkLocal.test(server)) ? withZones(servers, readResolvConf()) : servers;
+}
+
+const linkLocal = /^\[?fe[89ab][0-9a-f]:/i;
+
+/**
+ * Node leaves out the zone of an address (RFC 4007 section 11), without which a link-local one cannot be reached.
+ *
+ * @param resolvConf the text of resolv.conf(5), which names the servers in the same order
+ */
+export function withZones(servers: readonly string[], resolvConf: string): readonly string[] {
+  const zones = [...resolvConf.matchAll(/^\s*nameserver\s+\[?([0-9a-f:.]+)%([^\s\]]+)/gim)].map(
+    ([, address, zone]) => ({ address: canonical(address!), zone: zone! }),
+  );
+  return servers.map((server) => {
+    if (!linkLocal.test(server)) return server;
+    const address = /^\[?([0-9a-f:.]+)/i.exec(server)![1]!;
+    const at = zones.findIndex((known) => known.address === canonical(address));
+    if (at === -1) return server;
+    const [{ zone }] = zones.splice(at, 1) as [(typeof zones)[number]];
+    return server.replace(address, `${address}%${zone}`);
+  });
+}
+
+function canonical(text: string): string | undefined {
+  const address = parseAddress(text);
+  return address === undefined ? undefined : formatAddress(address);
+}
+
+function readResolvConf(): string {
+  try {
+    return readFileSync('/etc/resolv.conf', 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,65 @@
+import { parse } from 'tldts';
+
+import { judgePrefix, type TargetPolicy } from './policy.ts';
+import { refusal, type Refusal } from './refusal.ts';
+import { reversedPrefix } from '../hosts/reversed-name.ts';
+import { specialData } from '../addresses/special-data.ts';
+
+/** `connect`: packets go to what the name resolves to. `question`: a DNS server is asked about the name. */
+export type NameUse = 'connect' | 'question';
+
+const specialNames = new Map(specialData.hosts.map((row) => [row.name, row]));
+/** Under arpa a DNS server may be asked about anything but the names of RFC 6761 kind, which have rows of their own. */
+const questionable: ReadonlySet<string> = new Set(['arpa', 'in-addr.arpa', 'ip6.arpa']);
+
+/** Why the policy refuses a canonical name, or undefined. Nothing is resolved. */
+export function judgeName(name: string, use: NameUse, policy: TargetPolicy): Refusal | undefined {
+  const domains = selfAndParents(name);
+  if (domains.some((domain) => policy.denyNames.has(domain))) {
+    return refusal('name_denied', `The operator of this service does not let ${name} be measured.`);
+  }
+  if (domains.some((domain) => policy.allowNames.has(domain))) return undefined;
+  if (name === '.') return use === 'question' ? undefined : refusal('name_special', 'The root has no address.');
+  if (use === 'question') return judgeReversed(name, policy) ?? judgeSpecial(name, domains, use) ?? judgeSuffix(name);
+  return judgeSpecial(name, domains, use) ?? judgeSuffix(name);
+}
+
+/** A name under in-addr.arpa or ip6.arpa tells about the address that it reverses, and is judged as that. */
+function judgeReversed(name: string, policy: TargetPolicy): Refusal | undefined {
+  const prefix = reversedPrefix(name);
+  if (prefix === undefined || prefix.length === 0) return undefined;
+  const standing = judgePrefix(prefix, policy);
+  return typeof standing === 'string'
+    ? undefined
+    : refusal('name_reversed_address', `The name reverses a refused address: ${standing.message}`);
+}
+
+function judgeSpecial(name: string, domains: readonly string[], use: NameUse): Refusal | undefined {
+  const row = domains
+    .map((domain) => specialNames.get(domain))
+    .find((found) => found !== undefined && (found.match === 'suffix' || found.name === name));
+  if (row === undefined || !row.refuse) return undefined;
+  if (use === 'question' && questionable.has(row.name)) return undefined;
+  return refusal(
+    'name_special',
+    `${name} is ${row.name === name ? '' : `under ${row.name}, `}a special-use name (${row.source}).`,
+  );
+}
+
+/** tldts is asked for suffixes alone: it validates nothing. */
+function judgeSuffix(name: string): Refusal | undefined {
+  const { isIcann, publicSuffix } = parse(name, {
+    allowPrivateDomains: false,
+    extractHostname: false,
+    validateHostname: false,
+    detectIp: false,
+  });
+  if (isIcann === true) return undefined;
+  return refusal('name_unknown_suffix', `${publicSuffix ?? name} is not a public suffix of the Internet's DNS.`);
+}
+
+/** `a.b.c`, `b.c`, `c`: the longest first. */
+function selfAndParents(name: string): readonly string[] {
+  const labels = name.split('.');
+  return labels.map((_, index) => labels.slice(index).join('.'));
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { isOwnQuestionPort, isReflectorPort, judgePort, ownQuestionPorts, reflectorPorts } from './judge-port.ts';
+
+describe('the port of a target', () => {
+  it.each([
+    ['the web', 'http', 80],
+    ['the web over TLS', 'http', 443],
+    ['the usual other port of the web', 'http', 8080],
+    ['a high port', 'http', 65_535],
+    ['SSH', 'tcp', 22],
+    ['mail submission', 'tcp', 587],
+    ['a database', 'tcp', 6379],
+    ['DNS', 'udp', 53],
+    ['a reflector, with our own question', 'udp', 19],
+    ['memcached, with our own question', 'udp', 11_211],
+    ['a resolver', 'dns', 53],
+    ['a resolver over TLS', 'dns', 853],
+    ['a resolver over HTTPS', 'dns', 443],
+    ['a resolver where none is named', 'dns', undefined],
+    ['nothing to ping', 'icmp', undefined],
+    ['a traceroute’s port', 'icmp', 25],
+    ['nothing to look up', 'info', undefined],
+  ] as const)('may be %s', (_reason, purpose, port) => {
+    expect(judgePort(purpose, port)).toBeUndefined();
+  });
+
+  it.each([
+    ['port 0', 'http', 0],
+    ['port 0', 'tcp', 0],
+    ['port 0', 'udp', 0],
+    ['port 0', 'dns', 0],
+    ['port 0', 'icmp', 0],
+    ['a port above 65535', 'tcp', 65_536],
+    ['a negative port', 'tcp', -1],
+    ['half a port', 'tcp', 80.5],
+    ['no number', 'tcp', Number.NaN],
+    ['no port at all', 'tcp', undefined],
+    ['no port at all', 'udp', undefined],
+    ['no port at all', 'http', undefined],
+    ['SMTP', 'tcp', 25],
+    ['SMTP', 'http', 25],
+    ['SSH (WHATWG bad port)', 'http', 22],
+    ['SIP (WHATWG bad port)', 'http', 5060],
+    ['IRC (WHATWG bad port)', 'http', 6667],
+    ['the last WHATWG bad port', 'http', 10_080],
+    ['MySQL', 'http', 3306],
+    ['PostgreSQL', 'http', 5432],
+    ['Redis', 'http', 6379],
+    ['memcached', 'http', 11_211],
+    ['MongoDB', 'http', 27_017],
+    ['a resolver on a port of its own', 'dns', 5353],
+  ] as const)('may not be %s for %s', (_reason, purpose, port) => {
+    expect(judgePort(purpose, port)).toMatchObject({ code: 'port_refused' });
+  });
+});
+
+describe('ports on which a datagram is our own question', () => {
+  it('are the reflectors and DNS, NTP and SNMP', () => {
+    expect(reflectorPorts).toEqual([7, 13, 17, 19, 111, 137, 389, 520, 1900, 3702, 5353, 11_211]);
+    expect(ownQuestionPorts).toEqual([7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11_211]);
+  });
+
+  it.each([
+    ['chargen reflects', 19, true, true],
+    ['DNS is asked our question', 53, false, true],
+    ['SNMP is asked our question', 161, false, true],
+    ['a game may get a caller’s payload', 27_015, false, false],
+  ])('%s', (_reason, port, reflects, ownQuestion) => {
+    expect(isReflectorPort(port)).toBe(reflects);
+    expect(isOwnQuestionPort(port)).toBe(ownQuestion);
+  });
+});

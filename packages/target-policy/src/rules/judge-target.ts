@@ -1,0 +1,80 @@
+import type { Family, TargetPurpose } from '@vantage/contract';
+
+import { parseAddress } from '../addresses/address.ts';
+import { canonicalizeHost, type CanonicalHost } from '../hosts/canonical-host.ts';
+import { canonicalizeUrl } from '../hosts/canonical-url.ts';
+import { malformed, type Malformed, type MalformedCode } from '../hosts/malformed.ts';
+import { judgeName } from './judge-name.ts';
+import { judgeAddress, type TargetPolicy } from './policy.ts';
+import { judgePort } from './judge-port.ts';
+import type { Refusal, RefusalCode } from './refusal.ts';
+
+export interface TargetRequest {
+  /** `hostKind` and `purpose` of the check type. */
+  readonly hostKind: 'host' | 'url' | 'name';
+  readonly purpose: TargetPurpose;
+  /** As the caller wrote it. */
+  readonly host: string;
+  /** The port packets go to; of a URL it is read from the text. */
+  readonly port?: number | undefined;
+  readonly family?: Family | undefined;
+}
+
+export type TargetJudgement =
+  | {
+      readonly verdict: 'accepted';
+      /** The canonical text: a host, a URL or a name, as `hostKind` says. Only this travels on. */
+      readonly host: string;
+      readonly canonical: CanonicalHost;
+      readonly port: number | undefined;
+    }
+  /** The form is odd: 400. */
+  | { readonly verdict: 'malformed'; readonly code: MalformedCode; readonly message: string }
+  /** The form is in order and the policy refuses: 403. */
+  | { readonly verdict: 'refused'; readonly code: RefusalCode; readonly message: string };
+
+/**
+ * Judges what can be judged of a target without resolving a name: its form, a literal, the rules for names, the port.
+ * Whoever sends packets admits it again (`createAdmission`).
+ */
+export function judgeTarget(request: TargetRequest, policy: TargetPolicy): TargetJudgement {
+  const read = readHost(request, policy);
+  if (!read.ok) return { verdict: 'malformed', code: read.code, message: read.message };
+  const { host, canonical, port } = read;
+  if (request.family !== undefined && canonical.kind !== 'name' && canonical.kind !== `ipv${request.family}`) {
+    const { code, message } = malformed('family_mismatch');
+    return { verdict: 'malformed', code, message };
+  }
+  const refused = judgeHost(canonical, request, policy) ?? judgeUsedPort(request, port);
+  return refused === undefined ? { verdict: 'accepted', host, canonical, port } : { verdict: 'refused', ...refused };
+}
+
+interface ReadHost {
+  readonly ok: true;
+  readonly host: string;
+  readonly canonical: CanonicalHost;
+  readonly port: number | undefined;
+}
+
+function readHost({ hostKind, host, port }: TargetRequest, policy: TargetPolicy): ReadHost | Malformed {
+  if (hostKind === 'url') {
+    const url = canonicalizeUrl(host, policy.dotless);
+    return url.ok ? { ok: true, host: url.url, canonical: url.host, port: url.port } : url;
+  }
+  const read = canonicalizeHost(host, hostKind, policy.dotless);
+  return read.ok ? { ok: true, host: read.canonical.text, canonical: read.canonical, port } : read;
+}
+
+function judgeHost(canonical: CanonicalHost, request: TargetRequest, policy: TargetPolicy): Refusal | undefined {
+  const address = canonical.kind === 'name' ? undefined : parseAddress(canonical.text);
+  if (address === undefined) {
+    return judgeName(canonical.text, request.hostKind === 'name' ? 'question' : 'connect', policy);
+  }
+  const standing = judgeAddress(address, policy);
+  return typeof standing === 'string' ? undefined : standing;
+}
+
+/** A name to ask about has no port of its own: the resolver has, and is a target of its own. */
+function judgeUsedPort({ hostKind, purpose }: TargetRequest, port: number | undefined): Refusal | undefined {
+  return hostKind === 'name' ? undefined : judgePort(purpose, port);
+}
