@@ -6,7 +6,7 @@ import type { Report, ResultOf } from './report.ts';
 import { familyOf } from './scopes.ts';
 import { naming, shown, tally, unique } from './words.ts';
 
-/** The addresses that a probe was given, as far as the result tells. */
+/** Addresses of the target that the probe resolved, if the result contains them. */
 function addressesOf(report: Report): readonly string[] | undefined {
   const { addresses = [] } = report.result as ResultOf<'info'>;
   if (addresses.length > 0) return unique(addresses);
@@ -23,7 +23,7 @@ export function findAddresses(reports: readonly Report[]): readonly Found[] {
 }
 
 function differing(reports: readonly Report[]): readonly Found[] {
-  // Two families are another finding: each has its own addresses.
+  // Compared per family: probes that use different families are a separate finding.
   const families = ['IPv4', 'IPv6'].map((family) => reports.filter((report) => familyOf(report) === family));
   return families.flatMap((own) => {
     const groups = groupAddresses(own);
@@ -35,8 +35,7 @@ function differing(reports: readonly Report[]): readonly Found[] {
 }
 
 /**
- * Whether each country sees one of the groups alone, as with a network of servers that answers by place. Where no country
- * has two probes, that says nothing.
+ * Whether each country sees only one of the groups, as with location-dependent DNS. Requires a country with two probes.
  */
 function byPlace(reports: readonly Report[], groups: readonly SummaryGroup[]): string {
   const seenBy = new Map<string, Set<number>>();

@@ -12,11 +12,11 @@ import { shown, unique } from './words.ts';
 
 type Dns = ResultOf<'dns'>;
 
-/** What an answer says, of a result that says it and of one by an agent that does not; undefined without an answer. */
+/** Answer kind of a result, classified here for agents that do not report it; undefined without an answer. */
 export function readAnswer(result: Dns): ClassifiedAnswer | undefined {
   const { answerKind: kind, canonicalName = null, referral = null } = result;
   const extendedErrors = extendedErrorsOf(result).map(({ code }) => code);
-  // An agent of an earlier release knows no filters.
+  // Agents of earlier releases do not detect filters.
   if (kind !== undefined) {
     const isFiltered = isHeldBack(kind, result.rcode ?? '', extendedErrors);
     return { kind: isFiltered ? 'filtered' : kind, canonicalName, referral };
@@ -31,7 +31,7 @@ function extendedErrorsOf({ edns }: Dns): NonNullable<NonNullable<Dns['edns']>['
   return edns?.extendedErrors ?? [];
 }
 
-/** What the resolver says of a filter, such as `EDE 17 Filtered`; undefined where it says nothing of one. */
+/** Description of a resolver's filter, such as `EDE 17 Filtered`; undefined without one. */
 export function filterOf(result: Dns): string | undefined {
   const error = extendedErrorsOf(result).find(({ code }) => isFilterError(code));
   const kind = kindOf(result);
@@ -43,18 +43,18 @@ export function kindOf(result: Dns): AnswerKind | undefined {
   return readAnswer(result)?.kind;
 }
 
-/** The kinds of answers that say nothing about the name. */
+/** Answer kinds that prove nothing about the name. */
 const proofless: ReadonlySet<AnswerKind> = new Set(['filtered', 'referral', 'lame', 'truncated']);
 
-/** The same, of a resolver; where all servers of a zone send such answers, the zone is at fault. */
+/** As above, for a resolver. If all servers of a zone send such answers, the zone is at fault. */
 const mute: ReadonlySet<AnswerKind> = new Set([...proofless, 'foreign', 'malformed']);
 
-/** The rcodes that are about the name; the others are about the question, or about who asks. */
+/** Rcodes about the name; the others are about the query or the client. */
 const tellingRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
 
 /**
- * True where nothing was learned about the name: no server answered the question. A resolver that fails says nothing of
- * the name; in a trace it is the zone whose servers fail, unless their addresses could not be found.
+ * True if the result proves nothing about the name: no server answered the question. A failing resolver is no evidence;
+ * in a trace the zone's servers fail, unless their addresses were not found.
  */
 export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;
@@ -67,7 +67,7 @@ export function isUnanswered(result: Dns): boolean {
   return kind === 'filtered' || !isFailed || error.code === 'dns_no_answer';
 }
 
-/** True for a referral to the name itself: asked for its name servers, the zone above has named them. */
+/** True for a referral to the queried name: its parent zone listed its name servers. */
 export function isDelegated(result: Dns): boolean {
   const answer = readAnswer(result);
   const { recordType, queryName } = result;
@@ -75,10 +75,10 @@ export function isDelegated(result: Dns): boolean {
   return answer.referral !== null && sameName(answer.referral, queryName);
 }
 
-/** Types whose data is a name, in which case is of no account (RFC 4343). */
+/** Types whose data is a name, compared without case (RFC 4343). */
 const nameTypes: ReadonlySet<string> = new Set(['CNAME', 'DNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV']);
 
-/** The set of the answers: without order, TTLs and signatures; what leads to them by an alias is left out. */
+/** Record data as a sorted set, without TTLs, signatures and alias records. */
 export function dataOf(result: Dns): readonly string[] {
   const { answers = [], recordType, queryName } = result;
   const owner = readAnswer(result)?.canonicalName ?? queryName;
@@ -93,7 +93,7 @@ export function dataOf(result: Dns): readonly string[] {
   return unique(lines);
 }
 
-/** Why a result does not say that the name resolves; undefined where its failure code says enough. */
+/** Reason why the name does not resolve; undefined if the failure code is sufficient. */
 export function dnsReason(result: Dns): string | undefined {
   const answer = readAnswer(result);
   const { error } = result;
@@ -118,7 +118,7 @@ export function dnsReason(result: Dns): string | undefined {
       return 'its aliases lead in a circle';
     case 'nxdomain':
       if (alias !== undefined) return `it is an alias of ${alias}, which does not exist`;
-      // Filters and captive networks answer so of names that exist.
+      // Filters and captive portals answer NXDOMAIN without an SOA for existing names.
       return result.authority?.some(({ type }) => type === 'SOA') === false
         ? 'an answer without the SOA that proves it says that the name does not exist'
         : undefined;
@@ -132,7 +132,7 @@ export function dnsReason(result: Dns): string | undefined {
   }
 }
 
-/** Of a dns check alone: a check of another type has no record type, and resolves its own target. */
+/** DNS checks only: checks of other types have no record type and resolve their own target. */
 function unfound({ recordType, trace, error }: Dns): string | undefined {
   if (recordType === undefined || error?.source === 'probe') return undefined;
   return trace === undefined

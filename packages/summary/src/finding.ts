@@ -3,7 +3,7 @@ import type { Finding, FindingCode, FindingSeverity } from '@vantage/contract';
 import { thresholds } from './thresholds.ts';
 import type { Report } from './report.ts';
 
-/** A finding, and how a headline puts it behind a “but”. */
+/** A finding, and its clause for the headline after “but”. */
 export interface Found extends Finding {
   readonly brief?: string | undefined;
 }
@@ -18,7 +18,7 @@ export function found(
   return { code, severity, text, probes: reports.map(({ probe }) => probe), brief };
 }
 
-/** What one probe sees may be its own trouble; what many see is the target's. */
+/** Severity by the share of affected probes: a single probe's observation may be local to it. */
 export function severityByShare(seen: number, of: number): FindingSeverity {
   return seen >= 2 && seen >= of * thresholds.manyProbes ? 'warning' : 'info';
 }

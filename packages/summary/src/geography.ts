@@ -5,7 +5,7 @@ export interface Point {
   readonly longitude: number;
 }
 
-/** Kilometres that light goes in a millisecond in glass, two thirds of what it does in vacuum. */
+/** Speed of light in fibre in km/ms, two thirds of that in vacuum. */
 const FIBRE_KM_PER_MS = 199.862;
 
 const EARTH_RADIUS_KM = 6_371;
@@ -25,7 +25,7 @@ export function distanceKm(a: Point, b: Point): number {
   return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** The shortest round trip between two places, as far as places are exact. */
+/** Minimum round-trip time between two places, given the accuracy of places. */
 export function leastRttMs(a: Point, b: Point): number {
   return (2 * Math.max(0, distanceKm(a, b) - thresholds.placeErrorKm)) / FIBRE_KM_PER_MS;
 }

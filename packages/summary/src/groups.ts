@@ -7,10 +7,10 @@ const MAX_VALUES = 50;
 const MAX_LENGTH = 256;
 
 /**
- * Who saw the same.
+ * Groups probes by equal observations.
  *
- * @param valuesOf what a probe saw, sorted and whole: it is compared as it is, and shown escaped and bounded; undefined
- *   where it did not come so far
+ * @param valuesOf observations of a probe, sorted and complete: compared verbatim, shown escaped and bounded; undefined
+ * if the probe has none
  */
 export function groupsOf<R extends Report>(
   subject: SummaryGroup['subject'],

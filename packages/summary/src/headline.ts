@@ -11,7 +11,7 @@ import type { Sides } from './sides.ts';
 import { isDelegated, kindOf, readAnswer } from './dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique } from './words.ts';
 
-/** As ping(8) sends them; every path carries these. */
+/** Default of ping(8); every path carries packets of this size. */
 const ORDINARY_PAYLOAD_BYTES = 56;
 
 interface Told {
@@ -19,11 +19,11 @@ interface Told {
   readonly reports: readonly Report[];
   readonly sides: Sides;
   readonly verdict: Verdict;
-  /** The gravest first. */
+  /** In descending severity. */
   readonly found: readonly Found[];
 }
 
-/** The answer in one sentence. */
+/** The verdict in one sentence. */
 export function headlineOf(told: Told): string {
   const { pending, silent } = told.sides.counts;
   const rest = [
@@ -38,7 +38,7 @@ function silenceOf({ type }: Check): string {
   return `${type === 'dns' ? 'got no answer to the question' : 'heard nothing back'}, which proves neither`;
 }
 
-/** What sets the probes that count apart from the others. */
+/** Describes the counted probes, as opposed to the others. */
 function deedOf({ counts: { pending, silent } }: Sides): string {
   if (pending > 0) return 'has measured';
   return silent > 0 ? 'got an answer' : 'could measure';
@@ -58,7 +58,7 @@ function answerOf(told: Told): string {
   return `${answers}, and fails from ${scope}: ${reasonsOf(down)}`;
 }
 
-/** The probes that say what `positive` says: of a name that resolves for some, not those that got no records. */
+/** Probes that confirm `positive`: for a name that resolves for some, those that got records. */
 function sayers({ type }: Check, up: readonly Report[]): readonly Report[] {
   if (type !== 'dns') return up;
   const answered = ofType<'dns'>(up).filter(({ result }) => kindOf(result) === 'answer');
@@ -82,7 +82,7 @@ function unknownOf({ check, reports, sides }: Told): string {
   return `No probe could measure ${host}: ${reasonsOf(notMeasured)}`;
 }
 
-/** The gravest finding that spoils the answer. */
+/** Clause for the most severe finding that limits the verdict. */
 function butOf(found: readonly Found[]): string {
   const why = found.filter(({ code, severity }) => severity !== 'info' && findingRules[code].degrades);
   return why.find(({ brief }) => brief !== undefined)?.brief ?? 'not as it should';
@@ -115,7 +115,7 @@ function positive(check: Check, reports: readonly Report[], up: readonly Report[
 
 function negative(check: Check, reports: readonly Report[], down: readonly Report[]): string {
   const host = hostOf(check);
-  // Nothing is known of the host itself.
+  // Nothing is known about the host itself.
   const isNameless = down.every(({ result }) => result.error?.phase === 'resolve');
   if (isNameless && check.type !== 'dns') return `The name of ${host} does not resolve`;
   switch (check.type) {
@@ -137,7 +137,7 @@ function negative(check: Check, reports: readonly Report[], down: readonly Repor
   }
 }
 
-/** What a reader likes to know of a target that is as it should be. */
+/** Supplementary fact about a target without faults. */
 function remark({ check, sides, found }: Told): string {
   const timed = timedOf(check.type, sides.up).map(({ rttMs }) => rttMs);
   const warning = found.find(({ severity, brief }) => severity === 'warning' && brief === undefined);
@@ -154,13 +154,13 @@ function portOf(reports: readonly Report[]): string {
   return port === undefined ? '' : String(port);
 }
 
-/** Ordinary sizes go without saying; a path may lose larger packets alone. */
+/** Packet size, if unusual: a path may drop only larger packets. */
 function sizeOf(down: readonly Report[]): string {
   const size = Math.max(0, ...ofType<'ping'>(down).map(({ result }) => result.size ?? 0));
   return size > ORDINARY_PAYLOAD_BYTES ? ` of ${size} bytes of payload` : '';
 }
 
-/** The status, where all have the same, and a good one. */
+/** The HTTP status, if equal for all probes and successful. */
 function statusOf(up: readonly Report[]): string {
   const codes = new Set(ofType<'http'>(up).map(({ result }) => result.statusCode));
   const [code = 400] = codes;
@@ -188,7 +188,7 @@ function resolved(host: string, type: string, up: readonly Report<ResultOf<'dns'
   return `${host} is an alias ${end} ${aliases.length === 1 ? 'has' : 'have'} no records of type ${type}, as seen`;
 }
 
-/** The address, its network and its place. */
+/** Address, network and location. */
 function whatOf(host: string, up: readonly Report[]): string {
   const results = ofType<'info'>(up).map(({ result }) => result);
   const addresses = unique(results.flatMap(({ ip }) => ip ?? []));

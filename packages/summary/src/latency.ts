@@ -8,7 +8,7 @@ import { listed, ms } from './words.ts';
 
 export interface Timed {
   readonly report: Report;
-  /** The shortest round trip that the probe measured. */
+  /** Minimum round-trip time that the probe measured. */
   readonly rttMs: number;
 }
 
@@ -24,7 +24,7 @@ export function timedOf(type: string, reports: readonly Report[]): readonly Time
   });
 }
 
-/** A round trip and nothing more: what includes the work of a server or of a resolver is none. */
+/** A pure network round-trip time: times that include work of a server or resolver are excluded. */
 function shortestRtt(type: string, { result }: Report): number | undefined {
   switch (type) {
     case 'ping':
@@ -50,9 +50,8 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
 }
 
 /**
- * What distance explains is no excess: 2.5 times the least round trip to the target's place. An address whose place is
- * nearer than physics allows to some probe has no known place: then the target is taken to be where the fastest probe is,
- * and it is not certain.
+ * Excess is measured against 2.5 times the minimum round-trip time to the target's location. If physics contradicts
+ * that location for any probe, the target is assumed at the fastest probe, and the finding is not certain.
  */
 function outliers(timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly Found[] {
   const { minProbes, times, plusMs } = thresholds.outlier;
@@ -89,7 +88,7 @@ function outliers(timed: readonly Timed[], placeOf: LookUpPlace | undefined): re
 
 interface Explained {
   readonly rttMs: number;
-  /** True where it follows from the place of the target, and not from that of the fastest probe. */
+  /** True if derived from the target's location, false if from that of the fastest probe. */
   readonly isCertain: boolean;
 }
 
@@ -127,11 +126,14 @@ function addressOf({ result }: Report): string | undefined {
 interface Pair {
   readonly a: Timed;
   readonly b: Timed;
-  /** How many milliseconds are missing. */
+  /** Shortfall of the round-trip time, in milliseconds. */
   readonly lackMs: number;
 }
 
-/** Both round trips together go from one probe by the target to the other one and back: no shorter than straight on. */
+/**
+ * The sum of both round-trip times covers a path between the two probes by way of the target, so it is at least their
+ * direct round trip.
+ */
 function contradictions(timed: readonly Timed[]): readonly Found[] {
   const byAddress = groupBy(timed.map(reportOf), addressOf);
   return byAddress

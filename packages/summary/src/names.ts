@@ -3,7 +3,7 @@ import { reasonsOf } from './reasons.ts';
 import type { Report } from './report.ts';
 import { naming } from './words.ts';
 
-/** The failing probes that did not even learn an address; a DNS check is about nothing else and has its own findings. */
+/** Failing probes that did not resolve the target. DNS checks have their own findings. */
 export function findNames(down: readonly Report[], counted: number): readonly Found[] {
   const unresolved = down.filter(({ result }) => result.error?.phase === 'resolve');
   if (unresolved.length === 0) return [];

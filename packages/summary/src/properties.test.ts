@@ -19,7 +19,7 @@ import { summarize } from './summarize.ts';
 
 const CHECKS = 80;
 
-// For a machine that has much else to do.
+// Allows for a busy machine.
 jest.setTimeout(60_000);
 
 const ajv = new Ajv2020({ strict: false });
@@ -41,7 +41,7 @@ function samplesOf(type: CheckTypeName): readonly Sample[] {
     const random = seeded(seed + 1);
     const ids = shuffled(random, probeIds).slice(0, Math.floor(random() * (probeIds.length + 1)));
     const results = Object.fromEntries(ids.map((id) => [id, generate(random() < 0.8 ? final : pending, random)]));
-    // Not of what is tested: of what it is tested with.
+    // Validates the test's own input.
     for (const result of Object.values(results)) {
       const { result: word } = result as { readonly result: string };
       if (word !== 'pending' && !isFinal(result)) throw new Error(ajv.errorsText(isFinal.errors));
@@ -63,7 +63,7 @@ function toJson(schema: unknown): object {
   return JSON.parse(JSON.stringify(schema)) as object;
 }
 
-/** The same with the keys of every object in another order. */
+/** Shuffles the keys of every object. */
 function reordered(value: unknown, random: Random): unknown {
   if (Array.isArray(value)) return value.map((item) => reordered(item, random));
   if (typeof value !== 'object' || value === null) return value;
@@ -138,7 +138,7 @@ describe('the graph of any paths', () => {
         expect([...reached].toSorted()).toEqual(onPath.toSorted());
         const ownEnds = ends.filter(({ probes }) => probes.includes(probe));
         expect(ownEnds.length).toBeGreaterThanOrEqual(1);
-        // Flows that end elsewhere than the others have an end of their own.
+        // Each flow that ends elsewhere has its own path end.
         const { flows = [] } = check.results[probe] as { flows?: unknown[] };
         if (flows.length < 2) expect(ownEnds).toHaveLength(1);
       }

@@ -5,7 +5,7 @@ import { dnsReason, isUnanswered, readAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { groupBy } from './report.ts';
 
-/** Why a probe has no answer, for the middle of a sentence. */
+/** Failure reasons as phrases for the middle of a sentence. */
 const phrases: Readonly<Record<FailureCode, string>> = {
   dns_nxdomain: 'the name does not exist',
   dns_no_address: 'the name has no address',
@@ -63,7 +63,7 @@ const phrases: Readonly<Record<FailureCode, string>> = {
   internal_error: 'the probe failed by a fault of its own',
 };
 
-/** The same where an HTTP answer had begun. */
+/** Phrases for failures after the start of an HTTP response. */
 const brokenOff: Readonly<Partial<Record<FailureCode, string>>> = {
   connection_reset: 'the connection was reset before the end of the answer',
   connection_closed: 'the connection was closed before the end of the answer',
@@ -74,18 +74,18 @@ export function phraseOf(code: FailureCode): string {
   return phrases[code];
 }
 
-/** Why one probe has no answer; what is known is said: the HTTP status, the rcode. */
+/** Reason of one probe's failure, with details such as the HTTP status or rcode. */
 export function reasonOf(report: Report): string {
   const result = report.result as ResultOf<'dns'>;
   const reason = resolverReason(result) ?? reasonOfAny(report);
-  // A trace asks no resolver.
+  // A trace does not use the resolver.
   if (result.trace !== undefined) return reason.replace(/\bthe resolver\b/, 'a name server of the zone');
   const { recordType, resolver } = result;
   const isResolvers = recordType !== undefined && typeof resolver === 'string' && isUnanswered(result);
   return isResolvers ? reason.replace(/\bthe resolver\b/, () => `the resolver ${shown(resolver)}`) : reason;
 }
 
-/** Why a resolver sent nothing that can be read: what is common to all checks is said of the resolver, not of the name. */
+/** Reason why a resolver sent no readable response; general phrases are made specific to the resolver. */
 function resolverReason(result: ResultOf<'dns'>): string | undefined {
   const { recordType, trace, error } = result;
   const isDns = recordType !== undefined && trace === undefined;
@@ -108,10 +108,10 @@ function reasonOfAny(report: Report): string {
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
   const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');
   if (isAnswerBegun && brokenOff[code] !== undefined) return brokenOff[code];
-  // After another attempt `http2Error` may be of the one before.
+  // After another attempt, `http2Error` may belong to the previous one.
   const isHttp2End = code === 'http2_ended' || (code === 'protocol_unreachable' && error?.phase === 'request');
   if (isHttp2End && http2Error !== undefined) return http2Reason(http2Error, isAnswerBegun);
-  // The handshake came to its end for the client.
+  // The handshake was complete on the client side.
   const isAfterHandshake = error?.phase === 'request' || error?.phase === 'response';
   if (code === 'tls_handshake_failed' && isAfterHandshake) return 'TLS failed after the handshake';
   if (code === 'http_status' && statusCode !== undefined) return `status ${statusCode}`;
@@ -125,7 +125,7 @@ function reasonOfAny(report: Report): string {
   return `${phrases[code]}${asked(report.result)}`;
 }
 
-/** That not every address of a name was tried; what is not asked may answer. */
+/** Notes that not all addresses were tried; the others may respond. */
 function asked({ error, addresses, deadAddresses }: ResultOf<'http'>): string {
   if (error?.phase !== 'connect' || deadAddresses === undefined || addresses === undefined) return '';
   if (addresses.length <= deadAddresses.length) return '';
@@ -137,7 +137,7 @@ function http2Reason({ frame, name }: NonNullable<ResultOf<'http'>['http2Error']
   return isAnswerBegun ? `${ended} before the end of the answer` : ended;
 }
 
-/** The reasons of several probes, the most frequent first, each with its number where there is more than one. */
+/** Reasons of several probes, most frequent first, with counts if they differ. */
 export function reasonsOf(reports: readonly Report[]): string {
   const groups = groupBy(reports, reasonOf);
   if (groups.length === 1) return groups[0]![0];

@@ -2,31 +2,31 @@ import { outcomes, type Check, type CommonResult, type OutcomeWord, type Probe }
 import type { CheckTypeName, checkTypes } from '@vantage/diagnostics/contract';
 import type { ResultFieldsOf } from '@vantage/contract';
 
-/** What the operator says of a probe, as far as a summary needs it. */
+/** The part of a probe's record that a summary needs. */
 export type ProbeFacts = Pick<
   Probe,
   'countryCode' | 'asNumber' | 'isp' | 'city' | 'latitude' | 'longitude' | 'datacenter'
 > & {
-  /** Name of the continent in lower case. */
+  /** Continent name in lower case. */
   readonly continent?: string | undefined;
 };
 
-/** The outcome is kept beside them: a pending result has none. */
+/** Without the outcome, which is a separate field: a pending result has none. */
 type Common = Partial<Omit<CommonResult, 'result'>>;
 
-/** A result of one type, pending or final: any of its fields may be absent. */
+/** A result of one type, pending or final; any field may be absent. */
 export type ResultOf<T extends CheckTypeName> = Common & ResultFieldsOf<(typeof checkTypes)[T]>;
 
-/** One probe's share of a check. */
+/** One probe's result with its record. */
 export interface Report<Result = Common> {
   readonly probe: string;
-  /** Undefined where the probe was removed meanwhile. */
+  /** Undefined if the probe was removed after the check. */
   readonly facts: ProbeFacts | undefined;
   readonly outcome: OutcomeWord | 'pending';
   readonly result: Result;
 }
 
-/** The shares of all probes, in the order of their ids. */
+/** Results of all probes, in order of their ids. */
 export function reportsOf(check: Check, probes: ReadonlyMap<string, ProbeFacts>): readonly Report[] {
   return Object.keys(check.results)
     .toSorted(byText)
@@ -37,12 +37,12 @@ export function reportsOf(check: Check, probes: ReadonlyMap<string, ProbeFacts>)
     });
 }
 
-/** The same reports with the fields of their type. */
+/** Narrows reports to the fields of a type. */
 export function ofType<T extends CheckTypeName>(reports: readonly Report[]): readonly Report<ResultOf<T>>[] {
   return reports as readonly Report<ResultOf<T>>[];
 }
 
-/** The order of code units: the same on every machine. */
+/** Compares by code units, independent of the locale. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -51,7 +51,7 @@ export function probesOf(reports: readonly Pick<Report, 'probe'>[]): readonly st
   return reports.map(({ probe }) => probe);
 }
 
-/** Reports by what `keyOf` says of each; those without a key are left out. The largest group first, then by key. */
+/** Groups reports by key, largest group first, then by key; reports without a key are left out. */
 export function groupBy<R extends Report>(
   reports: readonly R[],
   keyOf: (report: R) => string | undefined,

@@ -3,11 +3,11 @@ import type { FindingCode, FindingSeverity } from '@vantage/contract';
 import { thresholds } from './thresholds.ts';
 
 export interface FindingRule {
-  /** The severities it can have, the gravest first. */
+  /** Possible severities, in descending order. */
   readonly severities: readonly FindingSeverity[];
-  /** True where it makes a target that all probes reach `degraded`, unless it is `info`. */
+  /** True if the finding makes a target that all probes reach `degraded`, unless its severity is `info`. */
   readonly degrades: boolean;
-  /** When it is found, and when it has which severity. */
+  /** Condition of the finding and of its severities. */
   readonly rule: string;
 }
 
@@ -20,7 +20,7 @@ function degrading(severities: readonly FindingSeverity[], text: string): Findin
   return { severities, degrades: true, rule: text };
 }
 
-/** How each finding is decided; `docs/reference/findings.md` is made from this. */
+/** Rules of all findings; source of `docs/reference/findings.md`. */
 export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   down_everywhere: rule(
     ['critical'],

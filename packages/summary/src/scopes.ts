@@ -4,7 +4,7 @@ import { groupBy, probesOf, type ProbeFacts, type Report } from './report.ts';
 import type { Sides } from './sides.ts';
 import { commonPlace, continentName, countryName, fromAll, listed, networkName, shown } from './words.ts';
 
-/** Who is affected: nothing where every probe that counts has an answer. */
+/** Determines which probes are affected; nothing if every counted probe has an answer. */
 export function findScopes({ up, down, counted }: Sides): readonly Found[] {
   if (down.length === 0) return [];
   if (up.length === 0) return [downEverywhere(counted)];
@@ -48,7 +48,10 @@ export function findScopes({ up, down, counted }: Sides): readonly Found[] {
 
 type ScopeCode = 'down_country' | 'down_network' | 'down_address' | 'down_family' | 'down_continent';
 
-/** All that fail have one key, and all that have it fail, while others are there that have another one. */
+/**
+ * Requires that all failing probes share one key, that every probe with this key fails, and that others have another
+ * key.
+ */
 function scope(
   code: ScopeCode,
   down: readonly Report[],
@@ -97,7 +100,7 @@ function placeText(facts: ProbeFacts): string {
   return `${shown(city, 60)}, ${countryName(facts.countryCode)}, ${networkName(facts)}`;
 }
 
-/** Whether its place or its network can be the cause. */
+/** Whether the probe's location or network can be the cause. */
 function neighbours(facts: ProbeFacts | undefined, up: readonly Report[]): string {
   if (facts === undefined) return '';
   const inNetwork = up.some((other) => other.facts?.asNumber === facts.asNumber);

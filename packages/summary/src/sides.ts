@@ -5,26 +5,26 @@ import { thresholds } from './thresholds.ts';
 import { isUnanswered, kindOf } from './dns-answer.ts';
 
 /**
- * What a probe says of the target. `impaired`: it answers, and not as it should. `silent`: nothing came back, which
- * proves nothing. `notMeasured`: the probe could not run the check.
+ * A probe's evidence about the target. `impaired`: it answers, with faults. `silent`: no response, which proves
+ * nothing. `notMeasured`: the probe could not run the check.
  */
 export type Side = 'up' | 'impaired' | 'down' | 'silent' | 'notMeasured' | 'pending';
 
 export interface Sides {
   readonly of: ReadonlyMap<string, Side>;
   readonly counts: Summary['counts'];
-  /** Probes that had an answer: up and impaired. */
+  /** Probes with an answer: up and impaired. */
   readonly up: readonly Report[];
   readonly down: readonly Report[];
   readonly silent: readonly Report[];
   readonly notMeasured: readonly Report[];
-  /** Up and down: the probes that the verdict is made of. */
+  /** Up and down: the probes that determine the verdict. */
   readonly counted: readonly Report[];
 }
 
 export function sidesOf(type: string, reports: readonly Report[]): Sides {
   const first = reports.map((report) => sideOf(type, report, reports));
-  // Where the port is known to be open, silence is what a filter or a loss on the way makes of it.
+  // If another probe found the port open, silence means a filter or packet loss.
   const isOpen = type === 'udp' && first.includes('up');
   const of = new Map(
     reports.map(({ probe }, index) => [probe, first[index] === 'silent' && isOpen ? 'down' : first[index]!]),
@@ -65,8 +65,8 @@ function sideOf(type: string, report: Report, all: readonly Report[]): Side {
 }
 
 /**
- * A trace that time ended proves nothing, unless the target was asked often enough before; nor does silence of a target that
- * leaves most packets of other probes unanswered too.
+ * A trace cut by its time limit proves nothing, unless the target was probed often enough before; nor does silence of a
+ * target that drops most packets of other probes.
  */
 function unreachedSide(result: ResultOf<'traceroute'>, all: readonly Report[]): Side {
   if (answersEchoAlone(result)) return 'impaired';
@@ -77,7 +77,7 @@ function unreachedSide(result: ResultOf<'traceroute'>, all: readonly Report[]): 
   return answersSome(all.filter((other) => other.result.resolvedIp === result.resolvedIp)) ? 'silent' : 'down';
 }
 
-/** Whether the target answered the traces that reached it, and left half of their packets at its hop unanswered or more. */
+/** True if the target answered in the traces that reached it, with a loss of half or more at its hop. */
 function answersSome(reports: readonly Report[]): boolean {
   const rows = reports.flatMap(({ result }) => {
     const { reached, hops = [], resolvedIp, fullTtl } = result as ResultOf<'traceroute'>;
@@ -88,47 +88,47 @@ function answersSome(reports: readonly Report[]): boolean {
   return rows.length > lost && lost >= thresholds.lostPackets && lost >= rows.length / 2;
 }
 
-/** True where the target answered the echo requests beside the trace, and none of its packets. */
+/** True if the target answered the echo requests that accompany a trace, but none of the trace's packets. */
 export function answersEchoAlone({ reached, echo }: ResultOf<'traceroute'>): boolean {
   return reached !== true && (echo?.received ?? 0) > 0;
 }
 
-/** The TTL that packets get without a wish: what it does not reach is not reached by any ordinary packet. */
+/** Default TTL of Linux and macOS: ordinary packets do not reach a target beyond it. */
 const ORDINARY_TTL = 64;
 
-/** A reply that came too late to count is one: the target is there. */
+/** A late reply proves that the target is up. */
 function unansweredSide(result: ResultOf<'ping'>): Side {
   if ((result.anomalies?.late ?? 0) > 0) return 'impaired';
   return isUnfit(result) ? 'notMeasured' : 'down';
 }
 
-/** True if the TTL or the size that the request gave the packets ended them on the way: the target was not asked. */
+/** True if the requested TTL or size prevented the packets from reaching the target. */
 function isUnfit({ error, ttl, packets = [] }: ResultOf<'ping'>): boolean {
   if (error?.code === 'packet_too_big') return true;
   if (error?.code !== 'time_exceeded' || ttl === undefined || ttl >= ORDINARY_TTL) return false;
   return !packets.some((row) => row.icmp !== undefined && row.ttl !== null && isInCircle(ttl, row.ttl));
 }
 
-/** Initial TTLs of ICMP errors. */
+/** Common initial TTLs of ICMP errors. */
 const INITIAL_TTLS = [64, 128, 255] as const;
 
 /**
- * Whether a packet with so large a TTL ran out of hops at a router that is near, by the TTL with which the router's error
- * came: then it went round in a circle, and a larger TTL would not have helped. The way back may be shorter than the way there.
+ * Detects a routing loop: a packet with a large TTL expired at a router that is near, judged by the TTL of its ICMP
+ * error; a larger TTL would not have helped. The return path may be shorter than the forward path.
  */
 function isInCircle(ttl: number, errorTtl: number): boolean {
   const hops = INITIAL_TTLS.find((initial) => initial >= errorTtl)! - errorTtl + 1;
   return ttl - hops > Math.max(8, ttl / 2);
 }
 
-/** An answer that proves nothing is as silence; one that no resolver would take is none, whatever its rcode. */
+/** An inconclusive answer counts as silence; one that every resolver discards counts as none, whatever its rcode. */
 function dnsSide(outcome: 'success' | 'failure' | 'timeout', result: ResultOf<'dns'>): Side {
   if (isUnanswered(result)) return 'silent';
   const kind = kindOf(result);
   return outcome === 'success' && kind !== 'foreign' && kind !== 'loop' ? 'up' : 'down';
 }
 
-/** What is said about redirects and the browser is not that the target has no answer. */
+/** Failures of redirects and of the browser, which do not mean that the target is unresponsive. */
 const answeredAnyway: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_limit', 'screenshot_failed']);
 
 function httpSide(outcome: 'success' | 'failure' | 'timeout', { error, statusCode, tls }: ResultOf<'http'>): Side {

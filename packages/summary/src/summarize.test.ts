@@ -8,7 +8,7 @@ const good = ping([20, 21, 22, 20]);
 
 const toCom = [{ name: 'com.', type: 'NS', ttl: 60, data: 'a.gtld-servers.net.' }];
 
-/** Asked of a server that does not resolve: as an agent of today tells it, and as one did that named no kinds. */
+/** Answer of a non-recursive server, as a current agent reports it and as an older one without answer kinds. */
 const oldReferral = dns([], { flags: ['qr', 'rd'], authority: toCom });
 const referred = bad(
   'dns_no_answer',
@@ -27,7 +27,7 @@ const noResolver = bad(
   { source: 'resolver', phase: 'resolve' },
 );
 
-/** Failures of the resolver, with its address where the agent shows it. */
+/** Resolver failures, with the resolver's address if the agent reports it. */
 const asked = { recordType: 'A', queryName: 'example.com.', resolvedIp: null, resolver: '192.0.2.1' };
 const unreachable = bad('dns_resolver_unreachable', asked, { source: 'resolver', phase: 'request' });
 const unheard = bad('timed_out', asked, { result: 'timeout', source: 'network', phase: 'response' });

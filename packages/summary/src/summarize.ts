@@ -30,20 +30,20 @@ import { findPing } from './types/ping.ts';
 import { findTcp, findUdp, groupStates } from './types/ports.ts';
 import { findScreenshot, findUnmeasured } from './unmeasured.ts';
 
-/** What is known besides the results. */
+/** Input besides the results. */
 export interface SummaryFacts {
-  /** What became of the screenshot of the check. */
+  /** State of the check's screenshot. */
   readonly screenshot?: Screenshot | undefined;
-  /** Places of the addresses that were measured. Without it no distance explains a latency. */
+  /** Geo data of the measured addresses. Without it latency is not compared with distance. */
   readonly placeOf?: LookUpPlace | undefined;
 }
 
 /**
- * What the results of a check mean together. The same results give the same summary, in whatever order they come; no
- * clock is asked, and nothing is thrown for results that are valid by the schemas of their type.
+ * Summarises the results of a check. Deterministic: independent of the order of results and of the current time. Does
+ * not throw for results that are valid by their schemas.
  *
  * @param check completed or not
- * @param probes by id; one that was removed meanwhile may be missing
+ * @param probes by id; removed probes may be missing
  */
 export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>, facts: SummaryFacts = {}): Summary {
   const { testId, type, host, status } = check;
@@ -78,7 +78,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
 }
 
 function findingsOfType(type: string, reports: readonly Report[], { counted, notMeasured }: Sides): readonly Found[] {
-  // What a probe that did not finish had measured until then is no worse for that.
+  // Partial measurements of an unfinished probe remain valid.
   const told = reports.filter((report) => !notMeasured.includes(report));
   switch (type) {
     case 'ping':
@@ -141,7 +141,7 @@ function byGravity(a: Found, b: Found): number {
   );
 }
 
-/** Alphabetical probes: a finding may have put those together that it found one after another. */
+/** Sorts the probes by id: a finding may have collected them in another order. */
 function finished({ code, severity, text, probes }: Found): Finding {
   return { code, severity, text: escapeText(text, 1_024), probes: [...new Set(probes)].toSorted(byText) };
 }

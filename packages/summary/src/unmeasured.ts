@@ -18,7 +18,7 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   probe_timeout: 'probes_unanswered',
 };
 
-/** The probes that do not count, by why. */
+/** Probes excluded from the verdict, grouped by reason. */
 export function findUnmeasured(reports: readonly Report[], counted: number): readonly Found[] {
   return groupBy(reports, (report) => ofCode[codeOf(report)] ?? 'probes_faulty').map(([code, own]) => {
     const severity = counted === 0 ? 'warning' : 'info';
@@ -30,7 +30,7 @@ export function findUnmeasured(reports: readonly Report[], counted: number): rea
 function whyOf(code: string, reports: readonly Report[]): string {
   if (code === 'probes_offline') return `Offline: ${naming(reports)}`;
   if (code !== 'target_refused') return `Not measured: ${tally(reports, reasonOf)}`;
-  // Which of its rules refuses the target is in the message alone.
+  // Only the message names the policy rule.
   const messages = unique(reports.map(({ result }) => shown(result.error?.message ?? '', 160).replace(/\.$/, '')));
   const rules = listed(
     messages.filter((message) => message !== ''),

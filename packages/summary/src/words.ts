@@ -4,12 +4,12 @@ import { byText, groupBy, type ProbeFacts, type Report } from './report.ts';
 
 const NAMED_PROBES = 4;
 
-/** A string from outside, safe to show in a sentence. */
+/** Escapes untrusted text for a sentence. */
 export function shown(text: string, maxCodePoints = 80): string {
   return escapeText(text, maxCodePoints);
 }
 
-/** `a`, `a and b`, `a, b and c`; of many the first ones and how many more there are. */
+/** `a`, `a and b`, `a, b and c`; a long list is cut and ends with a count. */
 export function listed(items: readonly string[], most = NAMED_PROBES): string {
   const named = items.length > most ? [...items.slice(0, most - 1), `${items.length - most + 1} more`] : items;
   return named.length < 2 ? (named[0] ?? '') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
@@ -28,7 +28,7 @@ export function countOf(n: number, one: string, many = `${one}s`): string {
 /**
  * `from 2 of 3 probes`, `from all 3 probes`, `from both probes`, `from the one probe that could measure`.
  *
- * @param did what sets the probes that count apart from others
+ * @param did what distinguishes the counted probes
  */
 export function fromAll(n: number, of: number, did = 'could measure'): string {
   if (n < of) return `from ${n} of ${of} probes`;
@@ -36,7 +36,7 @@ export function fromAll(n: number, of: number, did = 'could measure'): string {
   return n === 2 ? 'from both probes' : `from all ${n} probes`;
 }
 
-/** The same behind a “not”. */
+/** As `fromAll`, after “not”. */
 export function fromAny(n: number, did?: string): string {
   return n === 1 ? fromAll(1, 1, did) : `from any of ${n} probes`;
 }
@@ -46,7 +46,7 @@ export function asText(asn: string | null | undefined, asName: string | null | u
   return asName === null || asName === undefined || asName === '' ? asn : `${asn} (${shown(asName, 60)})`;
 }
 
-/** A duration for a sentence: no more digits than a reader wants. */
+/** Formats a duration with few digits. */
 export function ms(milliseconds: number): string {
   if (milliseconds >= 10_000) return `${Math.round(milliseconds / 100) / 10} s`;
   if (milliseconds >= 10) return `${Math.round(milliseconds)} ms`;
@@ -71,7 +71,7 @@ export function networkName({ asNumber, isp }: ProbeFacts): string {
   return `${asNumber} (${shown(isp, 60)})`;
 }
 
-/** What a set of probes has in common, for the end of a sentence: `all in Germany`. */
+/** Common property of the probes for the end of a sentence: `all in Germany`. */
 export function commonPlace(reports: readonly Report[]): string | undefined {
   const countries = new Set(reports.map(({ facts }) => facts?.countryCode));
   const [country] = countries;
@@ -79,7 +79,7 @@ export function commonPlace(reports: readonly Report[]): string | undefined {
   return `all in ${countryName(country)}`;
 }
 
-/** How many probes saw each of several things: `200 (7 probes), 503 (fra-1)`. */
+/** Counts probes by label: `200 (7 probes), 503 (fra-1)`. */
 export function tally<R extends Report>(reports: readonly R[], labelOf: (report: R) => string | undefined): string {
   const groups = groupBy(reports, labelOf);
   return listed(

@@ -6,7 +6,7 @@ import { summarize, type SummaryFacts } from '../src/summarize.ts';
 
 export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 
-/** Where probes are, by the first part of their id. */
+/** Locations of probes, by the first part of their id. */
 const cities: Readonly<Record<string, ProbeFacts>> = {
   fra: place('Frankfurt', 'DE', 'europe', 'AS64500', 50.11, 8.68),
   ber: place('Berlin', 'DE', 'europe', 'AS64501', 52.52, 13.4),
@@ -42,7 +42,7 @@ export type Result<T extends CheckTypeName> = ResultOf<T> & { readonly result: C
 
 const times = { startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:01.000Z' };
 
-/** A check of the given results by probe; `fra-1` is in Frankfurt and so on, an id of no city has no facts. */
+/** Summarises a check with the given results by probe id; ids without a known city have no record. */
 export function summaryOf<T extends CheckTypeName>(
   type: T,
   results: Readonly<Record<string, Result<T>>>,
@@ -69,7 +69,7 @@ export function factsOf(probes: readonly string[]): ReadonlyMap<string, ProbeFac
   );
 }
 
-/** The same result for several probes. */
+/** Repeats one result for several probes. */
 export function each<R>(probes: string, result: R): Readonly<Record<string, R>> {
   return Object.fromEntries(probes.split(' ').map((probe) => [probe, result]));
 }
@@ -80,7 +80,7 @@ export function ok<F extends object>(fields: F): F & CommonResult {
   return { result: 'success', rt: 20, resolvedIp: '203.0.113.1', error: null, ...times, ...fields };
 }
 
-/** A result other than success. */
+/** A result that is no success. */
 export function bad<F extends object>(
   code: FailureCode,
   fields: F,
@@ -110,7 +110,7 @@ function line({ code, severity, probes }: Finding): string {
   return `${code} ${severity}: ${probes.join(' ')}`;
 }
 
-/** The text of the finding of a code; fails the test where there is not exactly one. */
+/** Text of the finding with this code; fails unless there is exactly one. */
 export function textOf(summary: Summary, code: Finding['code']): string {
   const texts = summary.findings.filter((one) => one.code === code).map(({ text }) => text);
   if (texts.length !== 1) throw new Error(`${texts.length} findings of ${code}: ${lines(summary).join('; ')}`);

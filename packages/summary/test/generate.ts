@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, reproducible by seed (mulberry32). */
 export type Random = () => number;
 
 export function seeded(seed: number): Random {
@@ -40,7 +40,7 @@ interface Schema {
   readonly format?: string;
 }
 
-/** Few, so that what is compared is often the same. */
+/** Few values, so that comparisons often find equal ones. */
 const texts = [
   ...[
     '',
@@ -73,7 +73,7 @@ const ofPattern: Readonly<Record<string, readonly string[]>> = {
   '^[0-9a-f]{64}$': ['0'.repeat(64)],
 };
 
-/** A value that is valid by a JSON Schema, as far as the schemas of results go. */
+/** Generates a valid value; supports the part of JSON Schema that result schemas use. */
 export function generate(schema: Schema, random: Random): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return pick(random, schema.enum);
@@ -96,7 +96,7 @@ export function generate(schema: Schema, random: Random): unknown {
   }
 }
 
-/** With all that a success requires, whatever the result is. */
+/** Includes all fields that a success requires, for any outcome. */
 function objectOf({ properties = {}, required = [], then }: Schema, random: Random): object {
   const needed = new Set([...required, ...(then?.required ?? [])]);
   const chosen = Object.entries(properties).filter(([name]) => needed.has(name) || random() < 0.8);

@@ -5,7 +5,7 @@ import { bad, ok } from './cases.ts';
 
 type Final<T extends 'ping' | 'http' | 'tcp' | 'udp' | 'dns' | 'traceroute' | 'info'> = ResultOf<T> & CommonResult;
 
-/** A ping with these round-trip times; null for a lost packet. */
+/** A ping result with these round-trip times; null for a lost packet. */
 export function ping(rtts: readonly (number | null)[], fields: ResultOf<'ping'> = {}): Final<'ping'> {
   const known = rtts.filter((rtt) => rtt !== null);
   const counts = { pingCount: rtts.length, pingCompleted: known.length, loss: 1 - known.length / rtts.length };
@@ -40,7 +40,7 @@ export function tls(fingerprint256: string, fields: Partial<Tls> = {}, issuer = 
   };
 }
 
-/** A certificate that was refused; its fields are there. */
+/** A refused certificate, with its fields. */
 export function refused(
   code: 'tls_expired' | 'tls_hostname_mismatch' | 'tls_self_signed' | 'tls_revoked' | 'tls_not_yet_valid',
 ): Final<'http'> {
@@ -71,7 +71,7 @@ export function udp(
   return bad(state === 'closed' ? 'port_unreachable' : 'host_unreachable', all);
 }
 
-/** An answer with these records, such as `A 192.0.2.1`; an rcode alone is the answer without records. */
+/** An answer with these records, such as `A 192.0.2.1`, or an rcode without records. */
 export function dns(records: readonly string[] | string, fields: ResultOf<'dns'> = {}): Final<'dns'> {
   const recordType = fields.recordType ?? 'A';
   const list = typeof records === 'string' ? [] : records;
@@ -91,8 +91,8 @@ export function dns(records: readonly string[] | string, fields: ResultOf<'dns'>
 type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
 
 /**
- * A path, one string per hop: addresses divided by `/`, then the round-trip times, `*` for none; `private` for an
- * address that is not shown; `!X` for the error that ends it. `10.1.0.1 5 6 *` · `* * *` · `192.0.2.1/192.0.2.2 5 6 7`
+ * A trace, one string per hop: addresses separated by `/`, then round-trip times, `*` for none; `private` for a
+ * withheld address; `!X` for the error that ends it. `10.1.0.1 5 6 *` · `* * *` · `192.0.2.1/192.0.2.2 5 6 7`
  */
 export function trace(
   path: readonly string[],
@@ -127,7 +127,7 @@ function hopOf(text: string, hop: number): Hop {
   };
 }
 
-/** The network of `198.51.100.x` is AS64510, that of `192.0.2.x` AS64511, that of `203.0.113.x` AS64512. */
+/** Networks: `198.51.100.x` AS64510, `192.0.2.x` AS64511, `203.0.113.x` AS64512. */
 function routerOf(ip: string | null) {
   const network = ip === null ? undefined : networks.find(([prefix]) => ip.startsWith(prefix));
   const [, asn = null, asName = null] = network ?? [];

@@ -2,31 +2,33 @@ import { thresholds } from '../thresholds.ts';
 import { chanceOfMore, type Sample } from './chance.ts';
 import { isSilent, type Step, type Trace } from './trace.ts';
 
-/** A path whose target lost packets, its hops up to the target’s with the packets that count. */
+/** A path to a target with loss: its hops up to the target, with the counted packets. */
 export interface Path {
   readonly trace: Trace;
   readonly steps: readonly Step[];
 }
 
-/** Loss begins after one hop, or after the probe itself, and shows at each hop that answers from `begin` to the target. */
+/**
+ * Loss that begins after one hop, or after the probe, and appears at each responding hop from `begin` to the target.
+ */
 export interface Loss {
   readonly trace: Trace;
-  /** The last hop before it that proves to lose nothing; null where none does. */
+  /** Last hop before it that is proved lossless; null if none is. */
   readonly after: Step | null;
   readonly begin: Step;
   readonly end: Step;
 }
 
 /**
- * Where the loss of each path begins, as far as its packets prove it. Of few packets a hop may have answered all by chance:
- * one counts as clean if chance does not explain the difference, with the packets of all these paths that met the router.
+ * Locates where the loss of each path begins. With few packets a hop may have answered all by chance: a hop counts as
+ * lossless if chance does not explain the difference, with the packets of all paths through the router.
  */
 export function beginsOf(paths: readonly Path[]): readonly Loss[] {
   const losses = paths.map((path) => beginOf(path, paths));
   return losses.map((loss) => narrowed(loss, losses));
 }
 
-/** Whether there is no other place than the link into the hop where the loss begins. */
+/** True if the link into the hop is the only possible location. */
 export function isExact({ after, begin }: Loss): boolean {
   return begin.hop === 1 || after?.hop === begin.hop - 1;
 }
@@ -47,7 +49,7 @@ function beginOf({ trace, steps }: Path, paths: readonly Path[]): Loss {
   return { trace, after: after ?? null, begin, end };
 }
 
-/** A hop that is silent on one of several parallel ways does not prove that way clean. */
+/** A hop that is silent on one of several parallel paths does not prove that path lossless. */
 function isOnEveryWay({ hop }: Step, { ways }: Trace): boolean {
   const own = ways.flatMap(({ isReached, steps }) => (isReached ? steps.filter((step) => step.hop === hop) : []));
   return own.every((step) => !isSilent(step));
@@ -63,7 +65,7 @@ function isClean(sample: Sample, lossy: readonly Step[], paths: readonly Path[])
   return sample.lost === 0 && chanceOfMore(beyond, sample) <= thresholds.beginByChance;
 }
 
-/** What all paths met at the router together. */
+/** Packets of all paths at the router, combined. */
 function pooled(step: Step, paths: readonly Path[]): Sample {
   const [router] = step.routers;
   if (router === undefined) return step;
@@ -75,7 +77,7 @@ function sumOf(samples: readonly Sample[], what: keyof Sample): number {
   return samples.reduce((sum, one) => sum + one[what], 0);
 }
 
-/** Where another path shares a link on which its loss may begin, and shows loss from there on, it begins no later. */
+/** Narrows by other paths: if one shares a candidate link and shows loss from there on, the loss begins no later. */
 function narrowed(loss: Loss, losses: readonly Loss[]): Loss {
   const { trace, after, begin } = loss;
   const steps = trace.steps.filter(({ hop }) => hop > (after?.hop ?? 0) && hop < begin.hop);

@@ -1,12 +1,12 @@
-/** Packets of which some were lost. */
+/** Sent and lost packets. */
 export interface Sample {
   readonly sent: number;
   readonly lost: number;
 }
 
 /**
- * How likely it is by chance alone that one of two samples has lost so much more than the other: Fisher’s exact test, one
- * side. Near 1 where it has lost no greater share.
+ * Probability that chance alone causes at least this excess of loss: one-sided Fisher’s exact test. Near 1 if the loss
+ * rate is not greater.
  */
 export function chanceOfMore(more: Sample, less: Sample): number {
   const [sent, lost] = [more.sent + less.sent, more.lost + less.lost];
@@ -18,7 +18,7 @@ export function chanceOfMore(more: Sample, less: Sample): number {
   return sum;
 }
 
-/** The logarithm of the number of ways to choose so many of so many. */
+/** Logarithm of the binomial coefficient. */
 function choices(of: number, count: number): number {
   let sum = 0;
   for (let i = 1; i <= count; i += 1) sum += Math.log((of - count + i) / i);

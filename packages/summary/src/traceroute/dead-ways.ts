@@ -7,9 +7,9 @@ import { countOf, listed, unique } from '../words.ts';
 import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from './trace.ts';
 
 /**
- * The flows that end on the way while others of the same trace reach the target. One that was last seen at a router by
- * which others do reach it does not count, nor one whose packets beyond it are too few to prove that chance did not lose
- * them. Over UDP the target’s own hop is left out: many a target answers only some datagrams.
+ * Flows that end early while others of the trace reach the target. Excludes a flow last seen at a router that leads
+ * others to the target, and one with too few packets to exclude chance. Over UDP the target’s own hop is ignored, since
+ * many targets rate-limit responses.
  */
 export function deadWays(trace: Trace): readonly Way[] {
   const { ways, isReached, isFinal } = trace;
@@ -28,7 +28,10 @@ export function deadWays(trace: Trace): readonly Way[] {
   });
 }
 
-/** Whether chance does not explain that the flow lost all packets beyond the hop, while others lost so much there. */
+/**
+ * True if chance does not explain that the flow lost all packets beyond the hop, given the loss of the other flows
+ * there.
+ */
 function isProved(trace: Trace, { steps: own }: Way, hop: number): boolean {
   const { ways, steps, report } = trace;
   const last = targetIndex(trace);
@@ -49,7 +52,7 @@ function sampleOf(steps: readonly Step[]): Sample {
   });
 }
 
-/** A part of several parallel paths that is broken. */
+/** Finding: one of several parallel paths is broken. */
 export function findDeadWays(traces: readonly Trace[]): readonly Found[] {
   const broken = traces.flatMap((trace) => deadWays(trace).map((way) => ({ trace, last: lastOf(way)! })));
   const byPlace = Map.groupBy(broken, ({ last }) => last.routers[0]!.ip);

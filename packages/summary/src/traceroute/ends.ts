@@ -9,7 +9,7 @@ import { findDeadWays } from './dead-ways.ts';
 import { findRefusals, refusalOf } from './refusals.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceReport } from './trace.ts';
 
-/** @param unproved the reports whose silence proves nothing */
+/** @param unproved reports whose silence is no evidence */
 export function findEnds(
   traces: readonly Trace[],
   unproved: readonly Report[],
@@ -33,14 +33,14 @@ export function findEnds(
   ];
 }
 
-/** The routers of the circle, in the order in which they are passed. */
+/** Routers of the loop, in the order of passage. */
 export function circleOf({ steps, report }: Trace): readonly Step[] {
   const { loop } = report.result;
   if (loop === null || loop === undefined) return [];
   return steps.filter(({ hop }) => hop >= loop.start && hop < loop.start + loop.length);
 }
 
-/** The last hop that answered. */
+/** Last responding hop. */
 export function lastAnswer({ steps }: Trace): Step | undefined {
   return steps.findLast((step) => !isSilent(step));
 }
@@ -54,7 +54,7 @@ export function reasonOf(trace: Trace): PathEnd['reason'] {
   if (refusalOf(trace) !== undefined) return 'refused';
   if (stopReason === 'deadline') return 'cut';
   if (answersEchoAlone(report.result)) return 'cut';
-  // With the last TTL that was allowed answered, nothing beyond it was asked but the target.
+  // If the last permitted TTL was answered, only the target was probed beyond it.
   const isLimited = stopReason === 'hop_limit' && !isSilent(trace.steps.at(-1)!);
   return isLimited ? 'cut' : 'silent';
 }
@@ -77,13 +77,13 @@ function placeOrPosition({ hop, routers: [router] }: Step): string {
   return router?.ip ?? `hop ${hop}`;
 }
 
-/** The routers by which the target is reached. */
+/** Routers on paths that reach the target. */
 function routersPassed(traces: readonly Trace[]): ReadonlySet<string> {
   const alive = traces.flatMap(({ ways }) => ways.filter(({ isReached }) => isReached));
   return new Set(alive.flatMap(({ steps }) => steps.flatMap(({ routers }) => routers.map(({ ip }) => ip))));
 }
 
-/** The last router that a path has in common with those that reach the target, where it goes on by another one than they. */
+/** Last router shared with paths that reach the target, if this path continues by another router. */
 function forkOf({ steps }: Trace, passed: ReadonlySet<string>): Step | undefined {
   const isPassed = ({ routers }: Step): boolean => routers.length > 0 && routers.every(({ ip }) => passed.has(ip));
   const last = steps.findLast((step) => step.routers.length > 0);
@@ -121,7 +121,7 @@ function stops(
   });
 }
 
-/** The target leaves most packets of others unanswered too: that one hears nothing may be chance. */
+/** The target also drops most packets of other probes, so silence may be chance. */
 function unheard(traces: readonly Trace[]): readonly Found[] {
   if (traces.length === 0) return [];
   const lengths = listed(unique(traces.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
@@ -129,7 +129,7 @@ function unheard(traces: readonly Trace[]): readonly Found[] {
   return [found('path_cut', 'info', reports(traces), text)];
 }
 
-/** Traces that ended before their path did: that says nothing of the last router they saw. */
+/** Traces that ended before their path: no evidence about the last router seen. */
 function cuts(traces: readonly Trace[]): readonly Found[] {
   const cut = traces.filter((trace) => reasonOf(trace) === 'cut');
   const byEcho = cut.filter(({ report }) => answersEchoAlone(report.result));
@@ -137,7 +137,7 @@ function cuts(traces: readonly Trace[]): readonly Found[] {
   return [...echoAlone(byEcho), ...cutShort(others)];
 }
 
-/** Whether a filter drops the packets or the target leaves them unanswered, nobody can tell from outside. */
+/** A filter on the path and a silent target are indistinguishable from outside. */
 function echoAlone(traces: readonly Trace[]): readonly Found[] {
   return grouped(traces, ({ report }) => report.result.protocol ?? '').map((own) => {
     const { protocol } = own[0]!.report.result;

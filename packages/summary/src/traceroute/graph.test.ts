@@ -8,7 +8,7 @@ function pathsOf(results: Readonly<Record<string, Result<'traceroute'>>>): Paths
   return summaryOf('traceroute', results).paths!;
 }
 
-/** `a > b: probes` of every edge, addresses without their prefix. */
+/** `a > b: probes` of every edge, addresses without prefix. */
 function edgesOf({ edges }: Paths): readonly string[] {
   return edges.map(({ from, to, probes }) => `${short(from)} > ${short(to)}: ${probes.join(' ')}`);
 }
@@ -122,7 +122,7 @@ describe('the graph of paths', () => {
     expect(paths.edges.map(({ inferred }) => inferred ?? false)).toEqual([false, false, true, true, true, true, true]);
   });
 
-  /** Flows that take these branches, three packets each: the index of the responder at each hop, `-` for none. */
+  /** Flows along these branches, three packets each: index of the responder at each hop, `-` for none. */
   function flowsOf(...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> {
     return branches.map((branch) => {
       const hops = branch

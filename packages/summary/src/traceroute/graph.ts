@@ -6,7 +6,7 @@ import { circleOf, reasonOf } from './ends.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
 import { shown } from '../words.ts';
 
-/** A hop of one path with the nodes that stand for it, the one on the way to the next hop first. */
+/** A hop of one path with its nodes; the first one leads to the next hop. */
 interface Place {
   readonly step: Step;
   readonly ids: readonly string[];
@@ -21,8 +21,8 @@ interface Draft {
 }
 
 /**
- * Merges paths. A router is one node wherever it is seen. A hop without an address is the same node in two paths if it
- * has the same neighbours with an address and the same position between them.
+ * Merges paths. A router is one node in all paths. A hop without an address is shared by two paths if it has the same
+ * neighbouring addresses and the same position between them.
  */
 export function mergePaths(traces: readonly Trace[]): Paths {
   const nodes = new Map<string, Draft>();
@@ -50,7 +50,7 @@ export function mergePaths(traces: readonly Trace[]): Paths {
       }
     }
     for (const end of [endOf(trace, start), ...dead.map((way) => deadEndOf(way, start))]) {
-      // A probe may report what does not fit together: hops that none of its flows has.
+      // Reports are untrusted and may be inconsistent: hops that no flow has.
       const node = nodes.has(end.node) ? end.node : start;
       const key = `${end.reason} ${node}`;
       const others = ends.get(key)?.probes.filter((other) => other !== probe) ?? [];
@@ -65,7 +65,7 @@ export function mergePaths(traces: readonly Trace[]): Paths {
   };
 }
 
-/** The hops of a flow up to its last answer, and for one that ends there one more for all the silence beyond it. */
+/** Hops of a flow up to its last answer, plus one for the silence beyond, if it ends there. */
 function placesOf(steps: readonly Step[], start: string, hasTail: boolean): readonly Place[] {
   const known = answeredOf(steps);
   const places = known.map((step, index) => ({ step, ids: idsOf(known, index, start) }));
@@ -98,8 +98,8 @@ function routerId(ip: string): string {
 type Edges = Map<string, Map<string, { readonly probes: Set<string>; isInferred: boolean }>>;
 
 /**
- * Between two hops of one flow. Where its packets met several routers at a hop, which of them led on is not known: the
- * one that answered most is linked with all of the other hop, and no more is claimed than that. No node leads to itself.
+ * Links two hops of one flow. If several routers answered at a hop, which one leads on is unknown: the most frequent
+ * one is linked to all of the other hop. No node links to itself.
  */
 function addEdges(edges: Edges, from: readonly string[], to: readonly string[], probe: string): void {
   const isInferred = from.length > 1;
@@ -126,7 +126,7 @@ function nodeOf(id: string, step: Step, router: Router | undefined, targets: Rea
   return { id, kind, ip: shown(ip, 45), hostname: text(hostname), asn, asName: text(asName) };
 }
 
-/** The first path that knows a name of a router gives it: paths come in the order of the probes. */
+/** Names are taken from the first path that has one; paths are in order of probes. */
 function addNode(nodes: Map<string, Draft>, node: Draft['node'], probe: string, hop: number, rtt: number | null): void {
   const seen = nodes.get(node.id);
   if (seen === undefined) {
@@ -158,7 +158,7 @@ function edgesFrom(from: string, out: ReturnType<Edges['get']>): readonly PathEd
     }));
 }
 
-/** The node at which the path of a probe ends. */
+/** Node at which a probe's path ends. */
 function endOf(trace: Trace, start: string): Omit<PathEnd, 'probes'> {
   const reason = reasonOf(trace);
   if (reason === 'reached' && trace.target !== null && targetIndex(trace) !== undefined) {

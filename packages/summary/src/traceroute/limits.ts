@@ -1,14 +1,17 @@
 import { targetIndex, type Step, type Trace } from './trace.ts';
 
-/** As rare by chance the order of answers must be to take it for a limit; of ICMP errors, which most hosts limit, less rare. */
+/**
+ * Significance levels for an order of answers that indicates a rate limit; higher for ICMP errors, which most hosts
+ * limit.
+ */
 const CHANCE = { ofAny: 0.05, ofErrors: 0.2 } as const;
 
-/** For each packet, in the order sent, whether it was answered. */
+/** Per packet, in sending order, whether it was answered. */
 type Row = readonly boolean[];
 
 /**
- * Whether the target, or the target and the routers before it, may merely limit what they answer: answers come first and
- * fewer after them, as a token bucket has it, while chance loses packets in any order.
+ * Whether loss may be a rate limit of the target, or of the target and preceding routers: a token bucket answers early
+ * packets and then fewer, whereas random loss has no order.
  */
 export function mayBeLimited(trace: Trace, steps: readonly Step[]): boolean {
   const chance = trace.report.result.protocol === 'udp' ? CHANCE.ofErrors : CHANCE.ofAny;
@@ -20,7 +23,7 @@ export function mayBeLimited(trace: Trace, steps: readonly Step[]): boolean {
   );
 }
 
-/** The packets of all flows: a limit may be that of all of them. */
+/** Packets of all flows, since they may share one limit. */
 function rowOf({ report }: Trace, { hop }: Step): Row {
   return (report.result.hops?.find((one) => one.hop === hop)?.rtts ?? []).map((rtt) => rtt !== null);
 }
@@ -32,8 +35,8 @@ function rowsOfFlows({ report }: Trace, { hop }: Step): readonly Row[] {
 }
 
 /**
- * How likely it is that chance alone puts answers so far before losses: the Mann–Whitney test over all rows, one side, by
- * its normal approximation. 1 where nothing has an order.
+ * Probability that chance alone places answers this far before losses: one-sided Mann–Whitney test over all rows,
+ * normal approximation. 1 if no row has an order.
  */
 function chanceOfOrder(rows: readonly Row[]): number {
   let [early, mean, variance] = [0, 0, 0];
@@ -47,7 +50,7 @@ function chanceOfOrder(rows: readonly Row[]): number {
   return variance === 0 ? 1 : normal((early + 0.5 - mean) / Math.sqrt(variance));
 }
 
-/** Pairs of a lost packet and one that was answered after it. */
+/** Number of pairs of a lost packet and a later answered one. */
 function lossesBeforeAnswers(row: Row): number {
   let [lost, pairs] = [0, 0];
   for (const isAnswered of row) {
@@ -57,7 +60,7 @@ function lossesBeforeAnswers(row: Row): number {
   return pairs;
 }
 
-/** The normal distribution, to three digits (the logistic curve of Bowling and others). */
+/** Logistic approximation of the normal distribution (Bowling et al.), accurate to three digits. */
 function normal(z: number): number {
   return 1 / (1 + Math.exp(-0.070_56 * z ** 3 - 1.597_6 * z));
 }

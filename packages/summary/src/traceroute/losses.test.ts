@@ -16,7 +16,7 @@ describe('loss on a path', () => {
     ],
     ['nowhere that few packets could prove', [access, '192.0.2.1 5 * *', target], []],
     [
-      // With real loss from hop 2 on, one of the hops beyond answers all by chance.
+      // Loss is real from hop 2 on; one hop beyond answers all packets by chance.
       'from a hop to the target, whatever one hop in between says by chance',
       [access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', '192.0.2.3 * 7 7', '203.0.113.1 9 * 9'],
       ['path_loss info: fra-1'],
@@ -335,7 +335,7 @@ describe('a probe that hears nothing from a target', () => {
 });
 
 describe('an ICMP error', () => {
-  /** The error of a router before the hop that was asked. */
+  /** ICMP error of a router before the probed hop. */
   function refused(path: readonly string[], from: string | null, target?: string): ReturnType<typeof trace> {
     const made = trace(path, { stopReason: 'unreachable', ...(target === undefined ? {} : { target }) });
     return { ...made, hops: made.hops!.map((hop) => ({ ...hop, icmp: hop.icmp && { ...hop.icmp, from } })) };

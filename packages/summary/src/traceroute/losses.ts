@@ -8,8 +8,8 @@ import { countOf, listed, naming, percent, unique } from '../words.ts';
 import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceReport } from './trace.ts';
 
 /**
- * Loss that is real shows at each hop from where it begins to the target; a router that answers some packets only,
- * as many do to spare themselves, loses nothing of what it passes on.
+ * Real loss appears at each hop from its origin to the target; a router that answers only some packets, as many do by
+ * rate limit, forwards without loss.
  */
 export function findLosses(traces: readonly Trace[]): readonly Found[] {
   const reached = traces.filter((trace) => trace.isFinal && targetIndex(trace) !== undefined);
@@ -17,12 +17,12 @@ export function findLosses(traces: readonly Trace[]): readonly Found[] {
   return [
     ...carriedOn(losses.filter(({ begin, end }) => begin.hop !== end.hop)),
     ...atTarget(losses.filter(({ begin, end }) => begin.hop === end.hop)),
-    // Where some path loses packets, a hop that shows more of it by chance is no rarity.
+    // On lossy paths a hop with more loss by chance is common, hence the stricter level.
     ...rateLimited(reached, losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance),
   ];
 }
 
-/** The hops up to the target’s, with those that limit their answers taken for silent; undefined without loss there. */
+/** Hops up to the target, with rate-limited ones treated as silent; undefined without loss at the target. */
 function lossyPath(trace: Trace): Path | undefined {
   const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
   const end = steps.at(-1)!;
@@ -31,18 +31,18 @@ function lossyPath(trace: Trace): Path | undefined {
   return { trace, steps: steps.map((step, index) => (isLimitedRouter(steps, index) ? mute(step) : step)) };
 }
 
-/** The hops that answer, from the first of those that lost packets without a clean one behind them. */
+/** Responding hops of the last run of loss up to the target, which no lossless hop interrupts. */
 function carriedTo(end: Step, steps: readonly Step[]): readonly Step[] {
   const answering = steps.filter((step) => !isSilent(step) && step !== end);
   return [...answering.slice(answering.findLastIndex(({ lost }) => lost === 0) + 1), end];
 }
 
-/** Says nothing of what it passes on. */
+/** Removes a hop's packets: they are no evidence about forwarding. */
 function mute(step: Step): Step {
   return { ...step, sent: 0, lost: 0 };
 }
 
-/** The hops with the packets of those flows alone that reach the target: what others lose is another path. */
+/** Hops with the packets of flows that reach the target; other flows take other paths. */
 function countedSteps(trace: Trace): readonly Step[] {
   const { steps, ways } = trace;
   const last = targetIndex(trace);
@@ -50,7 +50,7 @@ function countedSteps(trace: Trace): readonly Step[] {
   if (reaching.length === 0) return steps;
   return steps.map((step, index) => {
     const all = reaching.flatMap((way) => way.steps[index] ?? []);
-    // A router that never answers loses nothing of what the others of its hop pass on.
+    // A silent router does not imply loss for the other routers of its hop.
     const answering = all.filter((one) => !isSilent(one));
     const own = index === last || answering.length === 0 ? all : answering;
     const sum = (count: (one: Step) => number): number => own.reduce((total, one) => total + count(one), 0);
@@ -69,14 +69,14 @@ function carriedOn(losses: readonly Loss[]): readonly Found[] {
   });
 }
 
-/** Where it begins, as far as that is proved. */
+/** Describes where the loss begins, as far as proved. */
 function placeText(loss: Loss): string {
   const { after, begin, trace } = loss;
   if (isExact(loss) && begin.routers.length < 2) return `at ${stepText(begin)}`;
   return `between ${after === null ? trace.report.probe : routerText(after)} and ${routerText(begin)}`;
 }
 
-/** Of several routers at a hop nobody knows which one loses packets. */
+/** With several routers at a hop, the one that loses packets is unknown. */
 function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
@@ -102,7 +102,7 @@ function rateLimited(traces: readonly Trace[], chance: number): readonly Found[]
   return [found('rate_limited_hop', 'info', reports, text)];
 }
 
-/** A few packets prove nothing: with real loss some hop beyond may have answered all of them by chance. */
+/** Few packets are no evidence: with real loss a later hop may have answered all by chance. */
 function isLimitedRouter(steps: readonly Step[], index: number, chance: number = thresholds.lossByChance): boolean {
   const step = steps[index]!;
   const beyond = steps.slice(index + 1).filter((one) => !isSilent(one));

@@ -3,7 +3,7 @@ import { groupBy } from '../report.ts';
 import { listed, naming, shown, unique } from '../words.ts';
 import { isSilent, placeKey, stepText, type Icmp, type Step, type Trace } from './trace.ts';
 
-/** What `traceroute` prints behind a hop. */
+/** Annotations of `traceroute` for ICMP errors. */
 const marks: ReadonlyMap<string, string> = new Map([
   ['!H', 'the host is unreachable'],
   ['!N', 'the network is unreachable'],
@@ -11,7 +11,7 @@ const marks: ReadonlyMap<string, string> = new Map([
   ['!X', 'a filter forbids the traffic'],
   ['!F', 'the packets are too big'],
   ['!S', 'the source route failed'],
-  // A router that says so is a packet filter: type 3, code 3, and over IPv6 type 1, code 4.
+  // Sent by a router, this means a packet filter: type 3 code 3, over IPv6 type 1 code 4.
   ['!<3>', 'the port is unreachable'],
   ['!<4>', 'the port is unreachable'],
   ['!V', 'the host is forbidden by precedence'],
@@ -21,25 +21,23 @@ const marks: ReadonlyMap<string, string> = new Map([
 interface Refusal {
   readonly trace: Trace;
   readonly mark: string;
-  /** The step at which the sender stands; undefined where it was seen at none. */
+  /** Step of the error's sender; undefined if it appears at none. */
   readonly step: Step | undefined;
-  /** Where the sender is, for a sentence. */
+  /** Location of the sender, for a sentence. */
   readonly where: string;
   readonly isOfTarget: boolean;
 }
 
-/** The ICMP error that ends the path: of the last hop that answered, or in answer to the full TTL. */
+/** The ICMP error that ends the path: at the last responding hop, or for full-TTL packets. */
 export function refusalOf(trace: Trace): Refusal | undefined {
   const last = trace.steps.findLast((step) => !isSilent(step));
   if (last?.icmp) return sentBy(trace, last.icmp, last);
   return trace.fullTtl?.icmp ? sentBy(trace, trace.fullTtl.icmp, undefined) : undefined;
 }
 
-/**
- * @param answered the hop that was asked; not where the sender stands if a router before it refused
- */
+/** @param answered the probed hop; a router before it may have sent the error */
 function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | undefined): Refusal {
-  // Results of older probes do not name the sender.
+  // Older agents do not report the sender.
   const ip = from === undefined ? answered?.routers[0]?.ip : from;
   const steps = answered === undefined ? trace.steps : [...trace.steps.filter((step) => step !== answered), answered];
   const stands = steps.find(({ routers }) => routers[0]?.ip === ip) ?? (ip === null ? undefined : seenAt(steps, ip));
@@ -49,7 +47,7 @@ function sentBy(trace: Trace, { from, mark }: Icmp, answered: Step | undefined):
   return { trace, mark, step, where, isOfTarget };
 }
 
-/** A step with that router first, wherever among others it was seen. */
+/** Step that contains the router, with the router first. */
 function seenAt(steps: readonly Step[], ip: string | undefined): Step | undefined {
   const step = steps.find(({ routers }) => routers.some((router) => router.ip === ip));
   if (step === undefined) return undefined;
@@ -68,7 +66,7 @@ function isEndedByRefusal({ isReached, report, stopReason }: Trace): boolean {
   return isReached ? report.outcome === 'failure' : !hasLoop && stopReason !== 'deadline';
 }
 
-/** Errors in answer to some packets of a path that goes on, or of a target that was reached all the same. */
+/** ICMP errors for some packets of a path that continues, or of a target that was reached. */
 function passingRefusals(trace: Trace): readonly Refusal[] {
   const last = trace.steps.findLast((step) => !isSilent(step));
   return trace.steps.flatMap((step) => {

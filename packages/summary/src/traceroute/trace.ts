@@ -4,7 +4,7 @@ import { asText, shown } from '../words.ts';
 export type TraceReport = Report<ResultOf<'traceroute'>>;
 type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
 
-/** A router that answered for a hop and whose address is known. */
+/** A responding router with a known address. */
 export interface Router {
   readonly ip: string;
   readonly hostname: string | null;
@@ -13,17 +13,17 @@ export interface Router {
   readonly rttMin: number | null;
 }
 
-/** One position of a path. */
+/** One hop of a path. */
 export interface Step {
   readonly hop: number;
-  /** The one that answered most comes first. Empty where nobody answered, or whoever did is not shown. */
+  /** The most frequent responder first. Empty if none answered, or if its address is withheld. */
   readonly routers: readonly Router[];
-  /** Somebody answered, and its address is not shown. */
+  /** True if a responder's address is withheld. */
   readonly isPrivate: boolean;
   readonly sent: number;
   readonly lost: number;
   readonly rttMin: number | null;
-  /** The ICMP error that came in answer here, other than that a TTL ran out. */
+  /** The hop's ICMP error, other than time exceeded. */
   readonly icmp: Icmp | null;
 }
 
@@ -32,9 +32,9 @@ export type Icmp = NonNullable<Hop['icmp']>;
 /** The path of one flow. */
 export interface Way {
   readonly steps: readonly Step[];
-  /** Whether the target answered any packet of it. */
+  /** True if the target answered any of its packets. */
   readonly isReached: boolean;
-  /** Whether it is known that its packets go no further than the last answer. */
+  /** True if its packets are known not to pass the last answer. */
   readonly isEnded: boolean;
 }
 
@@ -44,14 +44,14 @@ export interface Trace {
   readonly target: string | null;
   readonly isReached: boolean;
   readonly isFinal: boolean;
-  /** Undefined in results of older probes. */
+  /** Undefined in results of older agents. */
   readonly stopReason: string | null | undefined;
   readonly fullTtl: ResultOf<'traceroute'>['fullTtl'];
-  /** One of each flow; of a result that does not tell flows apart a single one with all routers. */
+  /** One per flow; a single one with all routers if the result does not separate flows. */
   readonly ways: readonly Way[];
 }
 
-/** The paths of all probes that have hops. */
+/** Paths of all probes that report hops. */
 export function tracesOf(reports: readonly TraceReport[]): readonly Trace[] {
   return reports.flatMap((report) => {
     const { hops = [], flows = [], reached, resolvedIp, stopReason, fullTtl } = report.result;
@@ -87,7 +87,7 @@ function wayOf({ reached, stopReason, hops: answers }: FlowPath, hops: readonly 
   return { steps, isReached: reached, isEnded: !reached && ended.has(stopReason) };
 }
 
-/** Without a router that refused a packet on its way to this hop: it stands at another one. */
+/** Removes a router that rejected a packet before this hop: it belongs to another hop. */
 function onTheWay(step: Step, index: number, steps: readonly Step[]): Step {
   const from = step.icmp?.from;
   const standsBefore = steps.slice(0, index).some(({ routers }) => routers.some(({ ip }) => ip === from));
@@ -95,7 +95,7 @@ function onTheWay(step: Step, index: number, steps: readonly Step[]): Step {
   return { ...step, routers: step.routers.filter(({ ip }) => ip !== from) };
 }
 
-/** What the packets of one flow met at a hop, the responder that answered most of them first. */
+/** Responders to one flow's packets at a hop, most frequent first. */
 function seenBy(answers: readonly (number | null)[], hop: Hop): Pick<Step, 'routers' | 'isPrivate' | 'sent' | 'lost'> {
   const counts = new Map<number, number>();
   for (const index of answers) if (index !== null) counts.set(index, (counts.get(index) ?? 0) + 1);
@@ -104,7 +104,7 @@ function seenBy(answers: readonly (number | null)[], hop: Hop): Pick<Step, 'rout
     .toSorted(([, a], [, b]) => b - a)
     .flatMap(([index]) => known.find(({ ip }) => ip === hop.responders[index]?.ip) ?? []);
   const lost = answers.filter((index) => index === null).length;
-  // A responder for which the result had no room is not known either.
+  // A responder omitted from the result by the size limit is unknown as well.
   return { routers, isPrivate: routers.length === 0 && counts.size > 0, sent: answers.length, lost };
 }
 
@@ -129,7 +129,7 @@ export function isSilent({ routers, isPrivate }: Step): boolean {
   return routers.length === 0 && !isPrivate;
 }
 
-/** The index of the target's own hop; undefined where it answered none of the packets that count hops. */
+/** Index of the target's own hop; undefined if it answered none of the TTL-limited packets. */
 export function targetIndex({ steps, target, isReached, stopReason }: Trace): number | undefined {
   if (!isReached) return undefined;
   const index = steps.findLastIndex(({ routers }) => routers.some(({ ip }) => ip === target));
@@ -140,7 +140,7 @@ export function targetIndex({ steps, target, isReached, stopReason }: Trace): nu
   return last === -1 ? undefined : last;
 }
 
-/** Where it is, for a sentence: hop, address, network. */
+/** Describes the hop for a sentence: position, address, network. */
 export function stepText({ hop, routers, isPrivate }: Step): string {
   const [router] = routers;
   if (router === undefined) return `hop ${hop}${isPrivate ? ' (a private address)' : ''}`;
@@ -148,7 +148,7 @@ export function stepText({ hop, routers, isPrivate }: Step): string {
   return `hop ${hop}, ${shown(router.ip)}${network === undefined ? '' : ` in ${network}`}`;
 }
 
-/** What puts the same place of different paths together: the network, else the router, else the position. */
+/** Key that identifies one location on several paths: network, else router, else position. */
 export function placeKey({ hop, routers }: Step): string {
   const [router] = routers;
   return router?.asn ?? router?.ip ?? `hop ${hop}`;

@@ -9,7 +9,7 @@ import { countOf, listed, naming, shown, tally, unique } from '../words.ts';
 
 type HttpReport = Report<ResultOf<'http'>>;
 
-/** What is wrong with a certificate, by the code of the failure; every other `tls_` code is of the handshake or of trust. */
+/** Finding per failure code; all other `tls_` codes concern the handshake or trust. */
 const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   tls_expired: 'certificate_expired',
   tls_not_yet_valid: 'certificate_not_yet_valid',
@@ -34,7 +34,8 @@ export function groupCertificates(reports: readonly HttpReport[]): readonly Summ
 export function findCertificates(reports: readonly HttpReport[]): readonly Found[] {
   const faulty = reports.filter((report) => faultOf(report) !== undefined);
   const accepted = reports.filter(({ result }) => result.tls?.authorized === true);
-  // Who was refused after a handshake that came to its end, as in TLS 1.3 for want of a certificate of the client, is of neither.
+  // A client rejected after a completed handshake, as in TLS 1.3 for lack of a client certificate, belongs to neither
+  // group.
   const refused = faulty.filter((report) => !accepted.includes(report));
   const served = accepted.filter((report) => !faulty.includes(report));
   return [...faults(faulty), ...partly(refused, served), ...expiry(reports), ...differing(reports)];
@@ -44,7 +45,7 @@ function leafOf({ result }: HttpReport): NonNullable<ResultOf<'http'>['tls']>['c
   return result.tls?.chain[0];
 }
 
-/** Why the connection or the certificate was refused, whether or not the request was sent all the same. */
+/** Failure code of the connection or the certificate, even if the request was sent nevertheless. */
 function faultOf({ result }: HttpReport): FailureCode | undefined {
   const codes = [result.tls?.authorizationError, result.error?.code];
   return codes.find(isFault) ?? undefined;
@@ -56,11 +57,11 @@ function isFault(code: string | null | undefined): code is FailureCode {
 
 interface Fault {
   readonly code: FailureCode;
-  /** What the probe says of it; absent for a result of an older agent. */
+  /** Explanation by the probe; absent in results of older agents. */
   readonly reason?: string | undefined;
 }
 
-/** Everything that was found wrong: a certificate may have several faults, and the result fails for the first. */
+/** All faults: a certificate may have several, and the result reports only the first as its error. */
 function faultsOf(report: HttpReport): readonly Fault[] {
   const first = faultOf(report);
   if (first === undefined) return [];
@@ -81,7 +82,7 @@ function faults(faulty: readonly HttpReport[]): readonly Found[] {
   });
 }
 
-/** An alert after a handshake that came to its end leaves no connection that a request could be answered over. */
+/** An alert after a completed handshake leaves no connection for the response. */
 function tlsFailed(own: readonly HttpReport[]): string {
   const inHandshake = own.filter(({ result }) => result.error?.phase === 'tls');
   if (inHandshake.length === own.length) return 'No TLS connection could be made';
@@ -94,7 +95,7 @@ function phraseOfFault({ code, reason }: Fault): string {
   return sentence.startsWith('The ') ? `the ${sentence.slice(4)}` : sentence;
 }
 
-/** What the certificates say of themselves. */
+/** Fields of the certificates themselves. */
 function details(reports: readonly HttpReport[]): string {
   const told = groupBy(reports, ({ result }) => {
     const { sslSubject, sslIssuer, sslValidUntil } = result;
@@ -140,12 +141,12 @@ function expiry(reports: readonly HttpReport[]): readonly Found[] {
   ];
 }
 
-/** By the exact times: of six days a third are two, and whole days are too coarse for that. */
+/** Compares exact times: a third of six days is two, too coarse for whole days. */
 function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: ResultOf<'http'>): boolean {
   if (typeof sslValidFrom !== 'string' || typeof sslValidUntil !== 'string') return true;
   const [from, until, now] = [sslValidFrom, sslValidUntil, finishedAt ?? ''].map((time) => Date.parse(time));
   const lifeDays = (until! - from!) / DAY_MS;
-  // Without all three times nothing speaks against the days that the probe counted.
+  // Without all three times the day count decides.
   if (!(lifeDays < thresholds.certificateDaysLeft * thresholds.certificateShareLeft)) return true;
   return !(until! - now! > (until! - from!) / thresholds.certificateShareLeft);
 }

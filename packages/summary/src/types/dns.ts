@@ -10,13 +10,13 @@ import { dataOf, dnsReason, filterOf, isUnanswered, kindOf, readAnswer } from '.
 
 type DnsReport = Report<ResultOf<'dns'>>;
 
-/** Types whose answers go by place as a matter of course. */
+/** Types whose answers commonly depend on the client's location. */
 const placedTypes: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'HTTPS', 'SVCB']);
 
-/** Types that each name server may make for each answer: signatures, and what it signs on the fly. */
+/** Types that a name server may generate per answer: signatures, and records signed on the fly. */
 const madeTypes: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3']);
 
-/** The answers that can be set side by side. */
+/** Comparable kinds of answers. */
 type Side = 'answers' | 'empty' | 'nxdomain' | 'other';
 
 const sides: Readonly<Partial<Record<AnswerKind, Side>>> = {
@@ -27,7 +27,7 @@ const sides: Readonly<Partial<Record<AnswerKind, Side>>> = {
   error: 'other',
 };
 
-/** What came back, whether it counts as a failure or not; undefined where nothing came that says anything. */
+/** Kind of the answer, even in a failed result; undefined without conclusive content. */
 function sideOf({ result }: DnsReport): Side | undefined {
   const kind = kindOf(result);
   return kind === undefined ? undefined : sides[kind];
@@ -75,7 +75,7 @@ function rcodes(reports: readonly DnsReport[]): readonly Found[] {
   return all;
 }
 
-/** By what the resolvers say: an answer of a filter's making is no fact about the name. */
+/** Grouped by the resolvers' explanation; a filtered answer is no evidence about the name. */
 function filtered(reports: readonly DnsReport[]): readonly Found[] {
   return groupBy(reports, ({ result }) => filterOf(result)).map(([error, alike]) => {
     const isMade = alike.some(({ result }) => kindOf(result) === 'answer');
@@ -87,7 +87,7 @@ function filtered(reports: readonly DnsReport[]): readonly Found[] {
   });
 }
 
-/** By why: a resolver that many probes share fails them for one reason. */
+/** Grouped by reason: a shared resolver fails all its probes for the same one. */
 function unanswered(reports: readonly DnsReport[]): readonly Found[] {
   const own = reports.filter(({ result }) => isUnanswered(result) && kindOf(result) !== 'filtered');
   const severity = reports.every(({ result }) => isUnanswered(result)) ? 'warning' : 'info';
@@ -98,7 +98,7 @@ function unanswered(reports: readonly DnsReport[]): readonly Found[] {
 }
 
 function answers(reports: readonly DnsReport[]): readonly Found[] {
-  // Of an answer that was cut the rest is not known.
+  // A truncated answer is incomplete.
   const whole = reports.filter((report) => sideOf(report) === 'answers' && report.result.truncated !== true);
   const groups = groupBy(whole, (report) => JSON.stringify(answersOf(report)));
   if (groups.length < 2) return [];

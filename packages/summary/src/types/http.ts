@@ -66,7 +66,7 @@ function statuses(reports: readonly HttpReport[]): readonly Found[] {
   return all;
 }
 
-/** Where an answer points to, absolute; undefined for an answer that redirects nowhere. */
+/** Absolute redirect target of a response; undefined if it does not redirect. */
 function redirectOf({ result }: HttpReport): readonly string[] | undefined {
   const target = redirectUrl(result);
   return target === undefined ? undefined : [target.href];
@@ -101,7 +101,7 @@ function redirects(reports: readonly HttpReport[]): readonly Found[] {
   return all;
 }
 
-/** A leading `www.` makes no other host. */
+/** A leading `www.` does not change the host. */
 function leadsElsewhere(result: ResultOf<'http'>): boolean {
   const [to, from] = [redirectUrl(result), URL.parse(result.url ?? '')];
   const plain = (url: URL): string => url.hostname.replace(/^www\./, '');
@@ -153,7 +153,7 @@ function deviationsOf({ result }: HttpReport): Deviations {
   return [...(result.deviations ?? []), ...(result.redirects ?? []).flatMap((redirect) => redirect.deviations ?? [])];
 }
 
-/** `bare_lf` → `bare LF`: the codes are made to be read. */
+/** `bare_lf` becomes `bare LF`. */
 function ruleName(code: string): string {
   return code.replaceAll('_', ' ').replace(/\b(lf|cr)\b/g, (word) => word.toUpperCase());
 }

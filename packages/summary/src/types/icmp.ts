@@ -6,7 +6,7 @@ import { naming, shown } from '../words.ts';
 
 type IcmpReport = Report<ResultOf<'ping'> | ResultOf<'tcp'> | ResultOf<'udp'>>;
 
-/** Which ICMP errors came, and who sent them: one finding for each message and sender. */
+/** One finding per ICMP error and sender. */
 export function findIcmp(reports: readonly IcmpReport[]): readonly Found[] {
   const received = reports.flatMap((report) => icmpOf(report.result).map((icmp) => ({ ...report, icmp })));
   const groups = groupBy(received, ({ icmp, result }) => {

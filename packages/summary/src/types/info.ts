@@ -25,7 +25,7 @@ function unverified(reports: readonly InfoReport[]): readonly Found[] {
 function differing(reports: readonly InfoReport[]): readonly Found[] {
   const named = reports.filter(({ result }) => typeof result.hostname === 'string' && result.ip !== undefined);
   return groupBy(named, ({ result }) => result.ip).flatMap(([ip, own]) => {
-    // Case is of no account in a name (RFC 4343).
+    // Names are compared without case (RFC 4343).
     const nameOf = ({ result }: InfoReport): string => result.hostname!.toLowerCase();
     if (new Set(own.map(nameOf)).size < 2) return [];
     const seen = tally(own, (report) => shown(nameOf(report)));

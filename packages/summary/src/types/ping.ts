@@ -46,7 +46,7 @@ function jitter(answered: readonly PingReport[]): readonly Found[] {
     const { jitter, rttAvg } = result;
     if (typeof jitter !== 'number' || !isHigh(jitter, rttAvg ?? 0)) return false;
     const rtts = (result.packets ?? []).flatMap(({ rtt, duplicate }) => (rtt === null || duplicate ? [] : [rtt]));
-    // One slow packet, such as the first while an address is looked up on a link, is no jitter.
+    // A single slow packet, such as the first during ARP or neighbour discovery, is no jitter.
     const others = withoutFarthest(rtts);
     return rtts.length === 0 || isHigh(meanStep(others), mean(others));
   });
@@ -69,14 +69,14 @@ function allLate(late: readonly PingReport[]): readonly Found[] {
   return [found('replies_odd', 'warning', late, text, 'its replies come too late')];
 }
 
-/** Without the value that is farthest from the median. */
+/** Removes the value farthest from the median. */
 function withoutFarthest(values: readonly number[]): readonly number[] {
   const middle = median(values);
   const distances = values.map((value) => Math.abs(value - middle));
   return values.toSpliced(distances.indexOf(Math.max(...distances)), 1);
 }
 
-/** The mean of the absolute differences of neighbours. */
+/** Mean absolute difference of successive values. */
 function meanStep(values: readonly number[]): number {
   return mean(values.slice(1).map((value, index) => Math.abs(value - values[index]!)));
 }

@@ -80,7 +80,7 @@ function silence(reports: readonly UdpReport[]): readonly Found[] {
   return [found('udp_no_answer', 'info', silent, text)];
 }
 
-/** A refusal that a probe cannot read looks like silence. */
+/** A probe that cannot receive ICMP errors sees a rejection as silence. */
 function blindness(silent: readonly UdpReport[]): string {
   const blind = silent.filter(({ result }) => result.icmpUnread === true);
   return blind.length === 0

@@ -6,7 +6,7 @@ import { listed, naming, shown, tally } from '../words.ts';
 type HttpReport = Report<ResultOf<'http'>>;
 type Tls = NonNullable<ResultOf<'http'>['tls']>;
 
-/** What is wrong with a connection that was made all the same, because the probe is less strict than browsers are. */
+/** Faults of a successful connection that browsers would reject. */
 export function findTls(reports: readonly HttpReport[]): readonly Found[] {
   const of = (reason: (tls: Tls) => string | undefined): readonly HttpReport[] =>
     reports.filter(({ result }) => result.tls !== undefined && reason(result.tls) !== undefined);
@@ -48,7 +48,7 @@ const OUTDATED: ReadonlyMap<string, string> = new Map([
   ['TLSv1.1', 'TLS 1.1'],
 ]);
 
-/** A probe offers every version: the one that the server chose is the best it has. */
+/** Probes offer every version, so the negotiated one is the server's highest. */
 function outdatedVersion({ protocol }: Tls): string | undefined {
   return OUTDATED.get(protocol);
 }
@@ -65,7 +65,7 @@ function chromiumFault({ chromiumFaults = [] }: Tls): string | undefined {
   return reasons.length === 0 ? undefined : listed(reasons);
 }
 
-/** RFC 7633, and what a browser that reads staples holds against one. */
+/** OCSP stapling faults (RFC 7633) that browsers reject. */
 function stapleFault({ ocsp, mustStaple }: Tls): string | undefined {
   if (ocsp === null || ocsp === undefined) {
     return mustStaple === true ? 'it demands a stapled OCSP response, and the server sends none' : undefined;

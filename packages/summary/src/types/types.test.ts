@@ -5,7 +5,7 @@ import { bad, each, lines, summaryOf, textOf } from '../../test/cases.ts';
 import { dns, http, info, ping, refused, tcp, tls, udp } from '../../test/results.ts';
 import type { ResultOf } from '../report.ts';
 
-/** The findings that are not of who is affected, which have tests of their own. */
+/** Findings except those of scope, which have their own tests. */
 function own(summary: Summary): readonly string[] {
   return lines(summary).filter((line) => !line.startsWith('down_'));
 }

@@ -1,9 +1,9 @@
 import type { FindingCode, Summary } from '@vantage/contract';
 
-/** In which situation, and what the summary says of it. */
+/** A situation and its summary. */
 export type Case = readonly [situation: string, summary: Summary];
 
-/** Of one finding: where it must be, and the nearest situations in which it would be false. */
+/** Per finding: situations that require it, and the nearest ones that must not produce it. */
 export interface CodeCases {
   readonly present: readonly Case[];
   readonly absent: readonly Case[];

@@ -5,5 +5,5 @@ import { pathCases } from './paths.ts';
 import { scopeCases } from './scopes.ts';
 import { webCases } from './web.ts';
 
-/** Of every finding: situations in which it must be, and the nearest ones in which it would be false. */
+/** Per finding: situations that require it, and the nearest ones that must not produce it. */
 export const findingCases: FindingCases = { ...scopeCases, ...nameCases, ...answerCases, ...webCases, ...pathCases };

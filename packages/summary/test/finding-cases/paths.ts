@@ -8,7 +8,7 @@ const transit = '192.0.2.1 5 5 5';
 const target = '203.0.113.1 9 9 9';
 const on = (path: readonly string[], fields: Parameters<typeof trace>[1] = {}) =>
   summaryOf('traceroute', { 'fra-1': trace(path, fields) });
-/** Three packets of each flow: the index of the responder at each hop, `-` for none. */
+/** Three packets per flow: index of the responder at each hop, `-` for none. */
 const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute'>['flows']> =>
   branches.map((branch) => ({
     reached: !branch.endsWith('-'),

@@ -1,6 +1,6 @@
 import type { LookUpPlace } from '@vantage/contract';
 
-/** A place of which only the coordinates are known. */
+/** A location of which only the coordinates are known. */
 export function placeAt(latitude: number, longitude: number): ReturnType<LookUpPlace> {
   return {
     ...{ asn: null, asName: null, isp: null, org: null, prefix: null, city: null, region: null, country: null },

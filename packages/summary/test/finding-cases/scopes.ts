@@ -8,7 +8,7 @@ const failed = (address: string) => ({ ...lost, resolvedIp: address });
 const late = { result: 'timeout', source: 'probe', phase: 'dispatch' } as const;
 const unfit = bad('packet_too_big', {}, { source: 'network' });
 
-/** Who is affected, and who could not measure. */
+/** Scope of failures, and probes that could not measure. */
 export const scopeCases: FindingCases = {
   down_everywhere: {
     present: [

@@ -9,7 +9,7 @@ const timed = (timings: Readonly<Record<string, number>>) =>
 const FINISHED_AT = '2026-05-01T00:00:01.000Z';
 const moved = (location: string, url = 'https://example.com/a') => http(301, { location, url });
 const expiring = (daysLeft: number) => http(200, { tls: tls('01', { daysLeft }) });
-/** A certificate that is valid for so many days in all, of which some are left. */
+/** A certificate with this validity period and remaining time, in days. */
 const ofLife = ({ days, left }: { readonly days: number; readonly left: number }) => {
   const at = (fromNow: number): string => new Date(Date.parse(FINISHED_AT) + fromNow * 86_400_000).toISOString();
   const life = { sslValidFrom: at(left - days), sslValidUntil: at(left) };
@@ -30,7 +30,7 @@ const picture = (state: Screenshot['state']): Screenshot => ({
   reason: state === 'given_up' ? reason : null,
 });
 
-/** TLS 1.3 refuses a client when the handshake has ended for it. */
+/** In TLS 1.3 a server rejects the client after the handshake is complete on the client side. */
 const unadmitted = bad(
   'tls_handshake_failed',
   { tls: tls('01', { clientCertificateRequested: true }) },
