@@ -1,7 +1,7 @@
 import { requestSchema } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-/** A JSON Schema as far as the form reads it. */
+/** The part of JSON Schema that the form supports. */
 export interface FieldSchema {
   readonly type?: string;
   readonly enum?: readonly (string | number)[];
@@ -14,17 +14,17 @@ export interface FieldSchema {
   readonly examples?: readonly unknown[];
 }
 
-/** What the page knows of a check type: made from the schemas that the service validates with. */
+/** Form of a check type, derived from the schemas with which the service validates requests. */
 export interface CheckForm {
   readonly type: string;
   readonly title: string;
   readonly summary: string;
   readonly hostKind: 'host' | 'url' | 'name';
-  /** Fields beside the host, such as a port. */
+  /** Fields besides the host, such as a port. */
   readonly fields: Readonly<Record<string, FieldSchema>>;
   readonly required: readonly string[];
   readonly options: Readonly<Record<string, FieldSchema>>;
-  /** `probes`, `locations`, `limit`: the same for every type. */
+  /** `probes`, `locations`, `limit`: shared by all types. */
   readonly selection: Readonly<Record<string, FieldSchema>>;
 }
 
@@ -33,7 +33,7 @@ interface Properties {
   readonly required: readonly string[];
 }
 
-/** The forms in the order in which the page offers them. */
+/** Forms in display order. */
 export function checkForms(): readonly CheckForm[] {
   const order = ['ping', 'http', 'dns', 'tcp', 'udp', 'traceroute', 'info'];
   const place = (type: string): number => (order.includes(type) ? order.indexOf(type) : order.length);

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-/** Kinds of files that get smaller; fonts and pictures are compressed already. */
+/** Compressible file types; fonts and images are compressed already. */
 const COMPRESSIBLE = /\.(?:js|css|svg)$/;
 
-/** Writes `<file>.br` and `<file>.gz` beside each file that gets smaller by it, with all the time in the world. */
+/** Writes `<file>.br` and `<file>.gz` for each compressible file, at the highest level. */
 export function compressFiles(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const file = join(folder, name);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the page is made of, from the root of the checkout. */
+/** Inputs of the build, relative to the repository root. */
 const SOURCES = [
   'apps/web/build',
   'apps/web/src',
@@ -15,7 +15,7 @@ const SOURCES = [
   'pnpm-lock.yaml',
 ];
 
-/** Changes when a build would give something else. Tests of the sources are no part of it. */
+/** Hash of the build's inputs, test files excluded. */
 export function fingerprint(repository: string): string {
   const hash = createHash('sha256').update(`node ${process.versions.node}\n`);
   for (const source of SOURCES) {

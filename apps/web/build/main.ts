@@ -26,7 +26,7 @@ async function buildPage(): Promise<void> {
     root,
     configFile: false,
     logLevel: 'error',
-    // Relative: the service puts the path of its base address in front.
+    // Relative URLs: the service prepends the path of its base URL.
     base: './',
     publicDir: 'public',
     plugins: [virtualModules({ 'virtual:check-forms': checkForms, 'virtual:world-map': drawWorld })],

@@ -1,9 +1,9 @@
 import type { Plugin } from 'vite';
 
 /**
- * Modules whose text is computed when the page is built.
+ * Modules whose content is computed during the build.
  *
- * @param values what each module exports as `value`, by the name of the module
+ * @param values export `value` of each module, by module name
  */
 export function virtualModules(values: Readonly<Record<string, () => unknown>>): Plugin {
   return {
@@ -11,7 +11,7 @@ export function virtualModules(values: Readonly<Record<string, () => unknown>>):
     resolveId: (id) => (Object.hasOwn(values, id) ? `\0${id}` : undefined),
     load(id) {
       const make = id.startsWith('\0') ? values[id.slice(1)] : undefined;
-      // As one string: engines parse JSON faster than an object literal of its size.
+      // As a JSON string: engines parse it faster than an equal object literal.
       return make === undefined
         ? undefined
         : `export const value = JSON.parse(${JSON.stringify(JSON.stringify(make()))});`;

@@ -5,13 +5,13 @@ import { geoEqualEarth, geoPath, geoStream, type GeoPermissibleObjects } from 'd
 import { merge, mesh } from 'topojson-client';
 import type { GeometryCollection, MultiPolygon, Polygon, Topology } from 'topojson-specification';
 
-/** The map as the page draws it: paths in whole units of a box of `width` by `height`, and how a place gets there. */
+/** The map: SVG paths in integer units of a `width` × `height` box, and the projection's parameters. */
 export interface WorldMap {
   readonly width: number;
   readonly height: number;
-  /** Outlines of the land, as the `d` of an SVG path. */
+  /** Outlines of land as the `d` attribute of an SVG path. */
   readonly land: string;
-  /** Borders between countries. */
+  /** Borders between countries, likewise. */
   readonly borders: string;
   /** Equal Earth projection: x = translateX + scale × x(λ − centre, φ), y = translateY − scale × y(φ). */
   readonly centre: number;
@@ -23,12 +23,12 @@ export interface WorldMap {
 type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
 
 const WIDTH = 1200;
-/** The meridian in the middle: none of the land is cut in two by the edge but the end of Siberia. */
+/** Central meridian, chosen so that the map's edge cuts no land except the eastern end of Siberia. */
 const CENTRE = 11;
-/** ISO 3166-1 numeric of Antarctica: no probe is there, and without it the rest is larger. */
+/** ISO 3166-1 numeric code of Antarctica, which is omitted to enlarge the rest. */
 const ANTARCTICA = '010';
 
-/** Projects Natural Earth's countries (public domain, by way of world-atlas) once, so that no page has to. */
+/** Projects Natural Earth's countries (public domain, from world-atlas) at build time. */
 export function drawWorld(): WorldMap {
   const file = createRequire(import.meta.url).resolve('world-atlas/countries-110m.json');
   const world = JSON.parse(readFileSync(file, 'utf8')) as World;
@@ -59,7 +59,7 @@ export function drawWorld(): WorldMap {
   }
 }
 
-/** Writes relative moves in whole units: a third of the size of what d3 writes. Points that fall together are left out. */
+/** Writes relative moves in integer units, a third of d3's output size. Coinciding points are omitted. */
 function createPen() {
   let text = '';
   let at: readonly [number, number] = [0, 0];
@@ -67,7 +67,7 @@ function createPen() {
   let isRing = false;
   const move = (command: string, to: readonly [number, number]): void => {
     const [x, y] = [to[0] - at[0], to[1] - at[1]];
-    // Further pairs after a move are lines: neither their letter nor a space before a minus is needed.
+    // SVG path syntax: pairs after a move are lines, and a minus sign needs no separator.
     text += `${command}${command === '' && x >= 0 ? ' ' : ''}${x}${y >= 0 ? ' ' : ''}${y}`;
     at = to;
   };

@@ -5,14 +5,14 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import { isCheckId } from '@vantage/contract';
 
-/** The built page: its document and its files, in memory, each ready to be sent. */
+/** The built page: document and files in memory, ready to send. */
 export interface Page {
-  /** The paths of the files, such as `/assets/index-4f3a.js`. */
+  /** Paths of the files, such as `/assets/index-4f3a.js`. */
   readonly files: readonly string[];
   /**
-   * The document that shows every view of the page.
+   * The document of every view.
    *
-   * @param checkId for readers without scripts, who get a link to the results of this check
+   * @param checkId adds a link to the check's results for clients without scripts
    */
   readonly document: (request: PageRequest, checkId?: string) => PageAnswer;
   /** @param path one of `files` */
@@ -20,7 +20,7 @@ export interface Page {
 }
 
 export interface PageRequest {
-  /** The headers of these names, as sent. */
+  /** Request headers of these names. */
   readonly acceptEncoding: string | undefined;
   readonly ifNoneMatch: string | undefined;
 }
@@ -31,7 +31,7 @@ export interface PageAnswer {
   readonly body: Buffer;
 }
 
-/** One file in the encodings that it is kept in. */
+/** One file with its stored encodings. */
 interface Kept {
   readonly type: string;
   readonly tag: string;
@@ -42,8 +42,8 @@ interface Kept {
 }
 
 /**
- * Only the page's own files, no inline script or style, and no markup made from text: Trusted Types refuses `innerHTML`
- * and its kind altogether.
+ * Own files only, no inline script or style, and no markup from strings: Trusted Types block `innerHTML` and similar
+ * sinks.
  */
 const POLICY = [
   "default-src 'none'",
@@ -67,10 +67,10 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the page that the set-up has built.
+ * Reads the built page.
  *
- * @param publicUrl the base address of the service, without a slash at its end
- * @returns undefined where it has not been built
+ * @param publicUrl base URL of the service, without a trailing slash
+ * @returns undefined if the page has not been built
  */
 export function openPage(publicUrl: string, folder: string = builtFolder()): Page | undefined {
   if (!existsSync(`${folder}index.html`)) return undefined;
@@ -98,7 +98,7 @@ export function openPage(publicUrl: string, folder: string = builtFolder()): Pag
 
 const CHECK_LINK = '<!--check-->';
 
-/** From the sources and from what is compiled of them. */
+/** Resolves from the sources as well as from the compiled files. */
 function builtFolder(): string {
   const path = import.meta.url.endsWith('.ts') ? '../dist/page/' : '../page/';
   return fileURLToPath(new URL(path, import.meta.url));
@@ -110,7 +110,7 @@ function keepFile(folder: string, name: string, type: string): Kept {
     const file = `${folder}${name}.${extension}`;
     return existsSync(file) ? readFileSync(file) : undefined;
   };
-  // What is under assets/ has a hash of its content in its name.
+  // Files below assets/ have a content hash in their name.
   const cacheControl = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, max-age=300';
   return { type, tag: tagOf(identity), cacheControl, identity, br: read('br'), gzip: read('gz') };
 }
@@ -130,7 +130,7 @@ function keepDocument(text: string): Kept {
 
 function answer(kept: Kept, { acceptEncoding = '', ifNoneMatch = '' }: PageRequest): PageAnswer {
   const encoding = kept.br !== undefined && accepts(acceptEncoding, 'br') ? 'br' : gzipOr(kept, acceptEncoding);
-  // Each encoding is a representation with a tag of its own (RFC 9110 section 8.8.3.3).
+  // Each encoding is a separate representation with its own ETag (RFC 9110 section 8.8.3.3).
   const tag = encoding === 'identity' ? `"${kept.tag}"` : `"${kept.tag}-${encoding}"`;
   const headers = {
     'Cache-Control': kept.cacheControl,
@@ -155,7 +155,7 @@ function gzipOr(kept: Kept, acceptEncoding: string): 'gzip' | 'identity' {
   return kept.gzip !== undefined && accepts(acceptEncoding, 'gzip') ? 'gzip' : 'identity';
 }
 
-/** RFC 9110 section 12.5.3; a coding that is not named is not sent. */
+/** RFC 9110 section 12.5.3; a coding that is not listed is not used. */
 function accepts(acceptEncoding: string, coding: string): boolean {
   return acceptEncoding.split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());

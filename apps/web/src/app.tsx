@@ -12,7 +12,7 @@ import { chooseTheme, currentTheme, themes } from './theme.ts';
 const check = later(async () => (await import('./pages/Check.tsx')).CheckPage);
 const probes = later(async () => (await import('./pages/Probes.tsx')).ProbesPage);
 
-/** After the first page is drawn the others are fetched: a check that is started shows at once. */
+/** Prefetches the other views after the first render, so that a started check appears without delay. */
 function useOthers(): void {
   useEffect(() => {
     const timer = setTimeout(() => {
@@ -42,7 +42,7 @@ export function App({ service }: { readonly service: Service }): JSX.Element {
   );
 }
 
-/** “/” goes to the field from wherever one is, unless one is typing. */
+/** “/” focuses the host field, except during text input. */
 function useSlash(): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -60,7 +60,7 @@ function useSlash(): void {
   }, []);
 }
 
-/** A result that no view can draw takes the view, not the page. */
+/** A result that a view cannot render replaces the view, not the page. */
 function Guarded(): JSX.Element {
   const { route } = useRouter();
   const [fault, reset] = useErrorBoundary();
@@ -142,7 +142,7 @@ function ThemeButton(): JSX.Element {
   );
 }
 
-/** Credits that the licences of the data ask for. */
+/** Attributions required by the licences of the geo data. */
 function Bottom(): JSX.Element {
   const { path } = useService();
   return (

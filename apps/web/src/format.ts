@@ -1,6 +1,6 @@
-/** Numbers, times and names as the page writes them. */
+/** Formatting of numbers, times and names. */
 
-/** Milliseconds in three figures: `0.42 ms`, `12.3 ms`, `1.24 s`. */
+/** Milliseconds with three significant digits: `0.42 ms`, `12.3 ms`, `1.24 s`. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '–';
   if (ms >= 999.5) return `${(ms / 1000).toFixed(ms >= 9995 ? 1 : 2)} s`;
@@ -18,7 +18,7 @@ export function byteCount(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** A time of day in the reader's own zone. */
+/** Time of day in the user's time zone. */
 export function clockTime(iso: string | null | undefined): string {
   if (iso === null || iso === undefined) return '–';
   return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -50,7 +50,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 
 const ABBREVIATIONS: ReadonlySet<string> = new Set(['dnssec', 'http', 'nsid', 'ssl', 'ttl']);
 
-/** `followRedirects` → `Follow redirects`. */
+/** `followRedirects` becomes `Follow redirects`. */
 export function labelOf(name: string): string {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -63,10 +63,10 @@ export function labelOf(name: string): string {
 
 let regions: Intl.DisplayNames | undefined;
 
-/** ISO 3166-1 leaves these codes to users; browsers have names for some of them. Kosovo's is the exception. */
+/** User-assigned codes of ISO 3166-1, for some of which browsers have names. XK (Kosovo) is excluded. */
 const OWN_CODE = /^(?:AA|Q[M-Z]|X(?!K)[A-Z]|ZZ)$/;
 
-/** The name of a country; nothing for codes that are of no country. */
+/** Country name; null for codes that denote no country. */
 export function countryName(code: string | null | undefined): string | null {
   if (code === null || code === undefined || OWN_CODE.test(code)) return null;
   try {
@@ -77,7 +77,7 @@ export function countryName(code: string | null | undefined): string | null {
   }
 }
 
-/** City and country of a probe, as far as they are known; else its datacenter. */
+/** City and country of a probe as far as known, else its datacenter. */
 export function placeOf(probe: {
   readonly city: string | null;
   readonly countryCode: string;

@@ -1,4 +1,4 @@
-/** A check that was started or opened in this browser. It is kept nowhere else. */
+/** A check that was started or opened in this browser; stored only here. */
 export interface RecentCheck {
   readonly id: string;
   readonly type: string;
@@ -6,7 +6,7 @@ export interface RecentCheck {
   /** ISO 8601. */
   readonly at: string;
   readonly verdict?: string;
-  /** What was sent, where this browser sent it. */
+  /** Body of the request, if this browser sent it. */
   readonly request?: unknown;
 }
 
@@ -22,7 +22,7 @@ export function recentChecks(): readonly RecentCheck[] {
   }
 }
 
-/** Puts a check on top, or adds to what is known of it. */
+/** Moves a check to the top, or adds data to it. */
 export function remember(check: RecentCheck): void {
   const before = recentChecks();
   const known = before.find(({ id }) => id === check.id);
@@ -46,7 +46,7 @@ function write(checks: readonly RecentCheck[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(checks.slice(0, MOST)));
   } catch {
-    // Storage is full or forbidden: then nothing is kept.
+    // Storage is full or blocked: nothing is stored.
   }
 }
 

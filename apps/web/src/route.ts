@@ -1,11 +1,11 @@
-/** What the address bar says. */
+/** View selected by the URL. */
 export type Route =
   | { readonly view: 'home'; readonly type: string | null; readonly host: string | null }
   | { readonly view: 'check'; readonly id: string }
   | { readonly view: 'probes' }
   | { readonly view: 'nowhere' };
 
-/** @param basePath the path of the base address: empty, or `/net` */
+/** @param basePath path of the base URL: empty, or `/net` */
 export function routeOf(url: { readonly pathname: string; readonly search: string }, basePath: string): Route {
   const inside = url.pathname.startsWith(`${basePath}/`) ? url.pathname.slice(basePath.length) : url.pathname;
   if (inside === '/' || inside === '') {

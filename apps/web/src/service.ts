@@ -1,13 +1,13 @@
 import { createClient, type Client } from '@vantage/client';
 
-/** The service that this page is of. */
+/** The service that serves this page. */
 export interface Service {
-  /** The base address as the operator gave it: makes every link that leaves the page. */
+  /** Base URL configured by the operator, for links that are used outside of the page. */
   readonly publicUrl: string;
-  /** The path of the base address: empty, or `/net`. */
+  /** Path of the base URL: empty, or `/net`. */
   readonly basePath: string;
   readonly client: Client;
-  /** A path of the service as the browser asks for it. */
+  /** URL path of a path of the service. */
   readonly path: (path: string) => string;
 }
 
@@ -18,7 +18,7 @@ export function openService(): Service {
   return {
     publicUrl,
     basePath,
-    // The page asks where it came from, whatever the service calls itself.
+    // Requests go to the origin of the page, whatever the configured base URL is.
     client: createClient({ baseUrl: `${location.origin}${basePath}`, fetch: (...args) => fetch(...args) }),
     path: (path) => `${basePath}${path}`,
   };

@@ -1,13 +1,13 @@
-/** What a person typed or pasted, as far as it can be understood. */
+/** Parsed user input. */
 export interface TypedTarget {
   readonly host: string;
-  /** From `host:443`. */
+  /** Port of `host:443`. */
   readonly port?: string;
-  /** The scheme of a URL. */
+  /** True if the text has a URL scheme. */
   readonly isUrl: boolean;
 }
 
-/** Reads a URL, `host:port`, `[::1]:port` or a plain host. Says nothing of whether it is valid: that is the service's work. */
+/** Parses a URL, `host:port`, `[::1]:port` or a bare host. Does not validate; the service does. */
 export function readTarget(text: string): TypedTarget {
   const typed = text.trim();
   if (/^https?:\/\//i.test(typed)) return { host: typed, isUrl: true };
@@ -19,7 +19,7 @@ export function readTarget(text: string): TypedTarget {
 }
 
 /**
- * The host as a check type wants it: a URL for http, a bare host for the others, whatever of the two was typed.
+ * Converts the text to the form of the check type: a URL for http, a bare host otherwise.
  *
  * @param hostKind of the check type
  */
@@ -38,7 +38,7 @@ export function hostFor(hostKind: 'host' | 'url' | 'name', text: string): string
   }
 }
 
-/** The port that the text names: `:8443`, or the one of the scheme. */
+/** Port in the text: `:8443`, or the default of the URL's scheme. */
 export function portIn(text: string): string | undefined {
   const { host, port, isUrl } = readTarget(text);
   if (!isUrl) return port;

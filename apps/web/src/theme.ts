@@ -3,7 +3,7 @@ export type Theme = (typeof themes)[number];
 
 const KEY = 'vantage.theme';
 
-/** What `theme.js` found before the first paint. */
+/** The theme that `theme.js` set before the first paint. */
 export function currentTheme(): Theme {
   const { theme } = document.documentElement.dataset;
   return theme === 'light' || theme === 'dark' ? theme : 'system';
@@ -16,6 +16,6 @@ export function chooseTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, theme);
   } catch {
-    // Storage is forbidden: the choice holds as long as the page.
+    // Storage is blocked: the choice lasts as long as the page.
   }
 }

@@ -1,4 +1,4 @@
-/** What the build computes; `forms.ts` and `world-map.ts` know the types. */
+/** Modules computed by the build; `forms.ts` and `world-map.ts` add the types. */
 declare module 'virtual:*' {
   export const value: unknown;
 }

@@ -6,7 +6,7 @@ const outcomeWords: Readonly<Record<string, string>> = {
   pending: 'Measuring',
 };
 
-/** An outcome as the page says it. */
+/** Display name of an outcome. */
 export function wordOf(result: string): string {
   return outcomeWords[result] ?? result;
 }

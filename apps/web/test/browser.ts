@@ -5,38 +5,38 @@ import { launch, type Browser, type Page } from 'puppeteer-core';
 
 import { browserHere } from '../../../packages/diagnostics/test/browser-needs.ts';
 
-/** The browser of this machine. */
+/** Browser of this machine, if any. */
 export const here = browserHere(process.env['PATH']);
 
-/** Longest wait for something that must come, milliseconds. */
+/** Upper bound of waits, milliseconds. */
 export const PATIENCE_MS = 60_000;
 
 export async function openBrowser(): Promise<Browser> {
   return await launch({
     executablePath: here.executablePath,
     pipe: true,
-    // The tests may run as root, and the pages are our own.
+    // Tests may run as root, and load only their own pages.
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
     protocolTimeout: 3 * PATIENCE_MS,
     timeout: PATIENCE_MS,
   });
 }
 
-/** A tab, and everything in it that should not happen. */
+/** A tab with its recorded faults. */
 export interface Tab {
   readonly page: Page;
-  /** Errors of scripts, violations of the content security policy, requests that leave the service. */
+  /** Script errors, CSP violations, and requests to other origins. */
   readonly faults: string[];
   readonly close: () => Promise<void>;
 }
 
-/** Failed loads that a test wants: the browser writes them to the console. */
+/** Console message of a failed load, which some tests cause on purpose. */
 const FAILED_LOAD = /^Failed to load resource/;
 
 /**
- * A tab of a profile of its own: nothing is stored, and nothing is cached.
+ * Opens a tab with an empty profile and cache.
  *
- * @param url base address of the service: a request to any other origin is a fault
+ * @param url base URL of the service: requests to other origins are faults
  */
 export async function openTab(browser: Browser, url: string, width = 1280): Promise<Tab> {
   const context = await browser.createBrowserContext();
@@ -67,19 +67,19 @@ export async function untilTrue(page: Page, expression: string): Promise<void> {
   }
 }
 
-/** Waits until the text of the page has a part. */
+/** Waits until the page text contains a part. */
 export async function untilText(page: Page, part: string): Promise<void> {
   await untilTrue(page, `document.body.innerText.includes(${JSON.stringify(part)})`);
 }
 
-/** The text of the first element of a selector, as it is seen. */
+/** Visible text of the first matching element. */
 export async function textOf(page: Page, selector: string): Promise<string> {
   return String(await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).innerText`));
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What keeps people from using the page as it is now, by the rules of axe. */
+/** Accessibility violations by the rules of axe. */
 export async function axeViolations(page: Page): Promise<unknown> {
   const run = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary) })))`;

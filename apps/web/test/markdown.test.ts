@@ -10,7 +10,7 @@ import type { ShownCheck } from '../src/check/use-check.ts';
 
 jest.setTimeout(120_000);
 
-/** GitHub's own renderer, with the extensions that it has switched on there. */
+/** GitHub's renderer with the extensions that GitHub enables. */
 const itWithRenderer = itNeeding(await packagesMissing(['cmark-gfm']), process.env['CI']);
 
 async function render(markdown: string): Promise<string> {

@@ -35,7 +35,7 @@ describe('the page', () => {
   let tab: Tab;
 
   beforeAll(async () => {
-    // Without a browser the tests below are skipped, each with the reason.
+    // Without a browser the tests below are skipped with a reason.
     if (here.missing === null) browser = await openBrowser();
   });
   afterAll(async () => browser?.close());
@@ -77,7 +77,7 @@ describe('the page', () => {
         { name: 'prefers-reduced-motion', value: 'reduce' },
       ]);
       await tab.page.setViewport({ width: 1440, height: 900 });
-      // Everything that is folded away counts as well.
+      // Include collapsed content.
       await tab.page
         .evaluate(`for (const button of document.querySelectorAll('.opener, .options .quiet')) button.click();
         for (const details of document.querySelectorAll('details')) details.open = true;`);
@@ -256,7 +256,7 @@ describe('the page', () => {
     await sent('No probe that is online matches the request.');
     await sent('Too many checks from your address.');
     await untilText(tab.page, 'Try again in ');
-    // Not read out with every second.
+    // The announcement omits the countdown.
     expect(await textOf(tab.page, '[role=alert]')).toBe('Too many checks from your address.');
     await sent('The store cannot be reached.');
     await untilText(tab.page, 'You can try again now.');
@@ -364,7 +364,7 @@ describe('the page', () => {
         return false;
       },
     });
-    // What follows a drawing is late: the next frame takes its time, and the timer that stands in for it.
+    // Delays animation frames and their fallback timer, so that effects run late.
     await tab.page.evaluateOnNewDocument(`{
       const soon = window.setTimeout;
       window.requestAnimationFrame = (run) => soon(run, 1500);
@@ -467,7 +467,7 @@ describe('the page', () => {
     });
 
     expect(files).toHaveLength(5);
-    // The document itself is below 2 KiB as it is.
+    // The document is smaller than 2 KiB uncompressed.
     expect(sizes.reduce((sum, size) => sum + size, document.length)).toBeLessThan(80 * 1024);
   });
 });

@@ -11,7 +11,7 @@ import { itInBrowser } from './it-in-browser.ts';
 
 jest.setTimeout(6 * PATIENCE_MS);
 
-/** Raw sockets need root or CAP_NET_RAW; in CI they must be there. */
+/** Raw sockets need root or CAP_NET_RAW; in CI they are required. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
 describe('the page of the whole service', () => {
@@ -135,7 +135,7 @@ describe('the page of the whole service', () => {
   });
 });
 
-/** Probes offer screenshots once their browser has shown that it is safe. */
+/** Waits until probes offer screenshots, after the browser's self-test. */
 async function untilScreenshots(url: string): Promise<void> {
   const client = createClient({ baseUrl: url });
   for (const giveUpAt = performance.now() + 3 * PATIENCE_MS; performance.now() < giveUpAt; await sleep(200)) {

@@ -8,17 +8,17 @@ import { summarize } from '@vantage/summary';
 import { openPage } from '../serve/index.ts';
 import { world, worldChecks } from './world.ts';
 
-/** The page over a service that says what a test wants it to say, for what a real one says only by chance. */
+/** A fake service behind the page, for states that a real one reaches only by chance. */
 export interface Showcase {
   readonly url: string;
   readonly checks: Map<string, Check>;
-  /** Answers of `POST /check` in turn; without any, the check is `checks`' first. */
+  /** Responses of `POST /check` in turn; default: the first of `checks`. */
   readonly answers: ShowcaseAnswer[];
   /** Bodies of `POST /check`. */
   readonly posted: unknown[];
-  /** Shows a further state of a check to all who follow it. */
+  /** Sends a new state of a check to its followers. */
   readonly show: (check: Check) => void;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[];
   readonly close: () => void;
 }
@@ -31,13 +31,13 @@ export interface ShowcaseAnswer {
 
 export interface ShowcaseOptions {
   readonly probes?: Probes;
-  /** Path of the base address: empty, or `/net`. */
+  /** Path of the base URL: empty, or `/net`. */
   readonly basePath?: string;
   readonly port?: number;
   readonly checks?: readonly Check[];
   readonly me?: Partial<Me>;
   readonly picture?: Buffer;
-  /** Is asked before each answer: it may wait, or answer by itself and give true. */
+  /** Called before each response; may delay it, or send one and return true. */
   readonly before?: (path: string, response: ServerResponse) => Promise<boolean>;
 }
 
@@ -48,7 +48,7 @@ const me: Me = {
   ...{ isp: 'Example Access', asn: 'AS64496', as: 'AS64496', org: 'Example Access', provider: null },
 };
 
-/** A PNG of one pixel. */
+/** A 1 × 1 PNG. */
 const pixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
@@ -129,7 +129,7 @@ export function summaryOf(check: Check, probes: Probes): Summary {
   return summarize(check, new Map(Object.entries(probes)));
 }
 
-/** @param before the state that was told last: only what differs is told */
+/** @param before the state sent last: only changes are sent */
 function tell(response: ServerResponse, check: Check, before: Check | undefined): void {
   if (check.status === 'completed') {
     response.end(`id: 1000\nevent: completed\ndata: ${JSON.stringify(check)}\n\n`);

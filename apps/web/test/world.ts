@@ -10,7 +10,7 @@ import { tracerouteCheck } from './world/traceroute-check.ts';
 export { world } from './world/probes.ts';
 export { httpCheck, pingCheck, tracerouteCheck };
 
-/** A check of each type, from all probes of the world. */
+/** One check of each type, from all probes. */
 export const worldChecks: readonly Check[] = [
   ...[pingCheck, httpCheck, dnsCheck, tcpCheck, udpCheck, infoCheck, tracerouteCheck],
 ];

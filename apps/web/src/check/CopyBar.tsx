@@ -8,7 +8,7 @@ import { useService } from '../parts/router.tsx';
 import { asCurl, asMarkdown } from './copies.ts';
 import type { ShownCheck } from './use-check.ts';
 
-/** Puts the check on the clipboard, in the form that the next place wants. */
+/** Copies the check to the clipboard in several formats. */
 export function CopyBar(props: { readonly check: ShownCheck; readonly summary: Summary | undefined }): JSX.Element {
   const { check, summary } = props;
   const { publicUrl, path } = useService();
@@ -55,7 +55,7 @@ async function writeClipboard(text: string): Promise<boolean> {
   }
 }
 
-/** Over plain HTTP there is no clipboard API. */
+/** The clipboard API is unavailable over plain HTTP. */
 function writeByHand(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;

@@ -5,7 +5,7 @@ import { ToneMark } from '../parts/tone.tsx';
 import { useSecondsUntil } from '../parts/use-seconds-until.ts';
 import type { Trouble } from './use-check.ts';
 
-/** Why a check that still runs shows nothing new, and what is done about it. */
+/** Explains why a running check is not updated, and when the next attempt is. */
 export function TroubleNote({ trouble }: { readonly trouble: Trouble }): JSX.Element {
   const { text, retryAt } = trouble;
   return (

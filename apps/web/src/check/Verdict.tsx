@@ -15,18 +15,18 @@ const verdictTones: Readonly<Record<string, Tone>> = {
 
 const severityTones: Readonly<Record<string, Tone>> = { critical: 'bad', warning: 'warn', info: 'mute' };
 
-/** Findings that are shown at once; the rest unfolds. */
+/** Findings shown without expanding the list. */
 const FIRST_FINDINGS = 5;
 
 interface VerdictProps {
   readonly check: ShownCheck;
   readonly summary: Summary | undefined;
-  /** Chooses a probe on the page. */
+  /** Selects a probe on the page. */
   readonly onChoose: (probe: string) => void;
   readonly nameOf: (probe: string) => string;
 }
 
-/** The answer in words, and what it rests on. */
+/** The headline with its findings. */
 export function Verdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX.Element {
   const total = Object.keys(check.results).length;
   const answered = answeredOf(check);
@@ -58,7 +58,7 @@ export function answeredOf(check: ShownCheck): number {
   return Object.values(check.results).filter(({ result }) => result !== 'pending').length;
 }
 
-/** The headline of the summary; until it is there, what is being done. */
+/** Headline of the summary; a progress text before it is available. */
 export function headlineOf(check: ShownCheck, summary: Summary | undefined): string {
   const total = Object.keys(check.results).length;
   const isStale = check.status === 'completed' && summary?.status !== 'completed';
@@ -109,7 +109,7 @@ function Findings(props: {
   );
 }
 
-/** Probes of a list that are named; beyond them their number. */
+/** Number of probes listed by name. */
 const FEW = 4;
 
 export function ProbeChips(props: {

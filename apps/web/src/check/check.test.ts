@@ -69,7 +69,7 @@ describe('a check that is followed', () => {
   const [id, signal] = [check.testId, new AbortController().signal];
   const problem = { type: 'x', title: 'x', status: 429, detail: 'No.', instance: '/', requestId: 'r' };
 
-  /** A service whose events are those, and whose results come when the test says so. */
+  /** A service that sends these events, and whose results arrive when the test releases them. */
   function follow(events: readonly unknown[]): {
     readonly shown: readonly unknown[];
     readonly followed: Promise<void>;

@@ -2,11 +2,11 @@ import { duration, percent } from '../format.ts';
 import { wordOf } from '../words.ts';
 import type { Result } from './use-check.ts';
 
-/** What the table of probes shows of a result beside the probe itself. */
+/** A column of the probe table. */
 export interface Column {
   readonly key: string;
   readonly title: string;
-  /** Undefined sorts last. */
+  /** Undefined values sort last. */
   readonly sortBy: (result: Result) => number | string | undefined;
   readonly text: (result: Result) => string;
   readonly isNumber?: boolean;
@@ -82,17 +82,17 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
 
 const common: readonly Column[] = [outcome, rt('Time'), address];
 
-/** A type that this page does not know yet has the columns that every result has. */
+/** Unknown types get the columns that every result has. */
 export function columnsOf(type: string): readonly Column[] {
   return columns[type] ?? common;
 }
 
-/** The titles and texts of a row. */
+/** Titles and texts of a row's cells. */
 export function cellsOf(type: string, result: Result): readonly (readonly [string, string])[] {
   return columnsOf(type).map((column) => [column.title, column.text(result)]);
 }
 
-/** `connection_refused` → `Connection refused`. */
+/** `connection_refused` becomes `Connection refused`. */
 export function codeWords(code: string): string {
   const words = code
     .replaceAll('_', ' ')

@@ -4,9 +4,9 @@ import { cellsOf } from './columns.ts';
 import type { ShownCheck } from './use-check.ts';
 
 /**
- * Commands that do the same again, or that read what came of it.
+ * Commands that repeat the check or fetch its results.
  *
- * @param request the body of the request, where this browser has sent it
+ * @param request body of the request, if this browser sent it
  */
 export function asCurl(check: ShownCheck, publicUrl: string, request: unknown): string {
   const read = `curl -s ${quote(`${publicUrl}/check/${check.testId}/results`)}`;
@@ -15,7 +15,7 @@ export function asCurl(check: ShownCheck, publicUrl: string, request: unknown): 
   return `curl -s ${quote(`${publicUrl}/check`)} -H 'Content-Type: application/json' -d ${body}\n${read}`;
 }
 
-/** For an incident's channel or a ticket: the verdict, the findings, a row per probe. */
+/** Markdown for an incident channel or ticket: verdict, findings, one row per probe. */
 export function asMarkdown(check: ShownCheck, summary: Summary | undefined, publicUrl: string): string {
   const heads = ['Probe', ...cellsOf(check.type, { result: 'pending' }).map(([title]) => title)];
   const rows = Object.entries(check.results).map(([probe, result]) => [
@@ -36,27 +36,24 @@ export function asMarkdown(check: ShownCheck, summary: Summary | undefined, publ
   ].join('\n');
 }
 
-/** For a POSIX shell. */
+/** Quotes for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The URL that was checked is a link, written so that nothing in it is markup (CommonMark, "Autolinks"). */
+/** Links the checked URL, encoded so that it contains no markup (CommonMark, "Autolinks"). */
 function target(host: string): string {
   const isLink = /^https?:\/\/[^\s<>`]+$/.test(host) && !/&#?\w+;/.test(host);
   return isLink ? `<${host}>` : plain(host);
 }
 
-/** Characters that mark up text, entities included; a bullet, heading or rule is nothing within a line. */
+/** Markup characters, entities included; bullets, headings and rules have no meaning within a line. */
 const MARKS = /[\\`*_[\]<>|~&$]/g;
 
-/** Words that GitHub makes links or mentions of, though they have no markup: URLs, mail addresses, names, issues. */
+/** Words that GitHub links without markup: URLs, mail addresses, mentions, issues. */
 const LINKED = /:\/\/|^\W*www\.|@|#\d|^\W*GH-\d|\b(?:mailto|xmpp):/i;
 
-/**
- * Text that stays text in Markdown: what strangers wrote makes no links and no markup. An escape does not keep a renderer
- * from linking a bare URL, code does.
- */
+/** Escapes untrusted text: no links, no markup. Escapes do not prevent linking of bare URLs; code spans do. */
 function plain(text: string): string {
   return text
     .trim()
@@ -65,12 +62,12 @@ function plain(text: string): string {
     .join(' ');
 }
 
-/** In a table a bar ends the cell, in code too. */
+/** Within a table a vertical bar ends the cell, even in code. */
 function cell(text: string): string {
   return plain(text).replace(/(?<!\\)\|/g, String.raw`\|`);
 }
 
-/** A code span, in more backticks than it has in a row. */
+/** A code span, delimited by more backticks than any run in the word. */
 function code(word: string): string {
   const longest = Math.max(0, ...[...word.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

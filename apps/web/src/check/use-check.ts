@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { faultText, retryAfterMs } from '../faults.ts';
 
-/** One probe's result as the page reads it: the fields of the type are looked at by its view. */
+/** One probe's result; views interpret the fields of its type. */
 export type Result = Readonly<Record<string, unknown>> & {
   readonly result: string;
   readonly rt?: number | null;
@@ -28,21 +28,21 @@ export interface ShownCheck {
   readonly results: Readonly<Record<string, Result>>;
 }
 
-/** Why nothing newer can be shown of a check. */
+/** Reason why a check is not updated. */
 export interface Trouble {
   readonly text: string;
-  /** When it is tried again, as milliseconds of `performance.now()`; undefined where it is not. */
+  /** Time of the next attempt, in milliseconds of `performance.now()`; undefined if there is none. */
   readonly retryAt: number | undefined;
 }
 
 export type CheckState =
   | { readonly kind: 'loading'; readonly trouble?: Trouble | undefined }
-  /** There is no such check, or no more. */
+  /** The check does not exist or has expired. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'shown'; readonly check: ShownCheck; readonly trouble?: Trouble | undefined };
 
-/** A check as `followCheck` shows it. */
+/** State of a check, updated by `followCheck`. */
 export function useCheck(client: Client, id: string): CheckState {
   const [state, setState] = useState<CheckState>({ kind: 'loading' });
   useEffect(() => {
@@ -52,7 +52,7 @@ export function useCheck(client: Client, id: string): CheckState {
       if (ended.signal.aborted) return;
       if (error instanceof ProblemError && error.status === 404) return setState({ kind: 'gone' });
       const text = faultText(error);
-      // What has been measured stays on the page.
+      // Measured results stay visible.
       setState((before) =>
         before.kind === 'shown'
           ? { ...before, trouble: { text, retryAt: undefined } }
@@ -64,16 +64,18 @@ export function useCheck(client: Client, id: string): CheckState {
   return state;
 }
 
-/** A completed check has come as an event before that, and need not be read with its picture inside. */
+/**
+ * The event of a completed check arrives before this delay and makes the request unnecessary, with its inline
+ * screenshot.
+ */
 const READ_AFTER_MS = 80;
 const READ_AGAIN_MS = 2000;
-/** A connection that is back sooner is not worth a word. */
+/** Shorter interruptions are not shown. */
 const TROUBLE_FROM_MS = 1000;
 
 /**
- * Shows a check as it comes: what is there at once, then each change as the service tells it. Events say what changes, and
- * a completed check is one event; what the check is of, and which probes have said nothing yet, is in its results. So both
- * are asked for, unless the check is completed already.
+ * Follows a check: the current state, then each change. Events carry changes only; host, options and unanswered probes
+ * are in the results. Both are requested, except for a check that is already completed.
  */
 export async function followCheck(
   client: Client,
@@ -87,7 +89,7 @@ export async function followCheck(
   let trouble: Trouble | undefined;
   let isOver = false;
   const render = (): void => {
-    // What was read of a check may come after the event that it is completed, and knows less.
+    // The results may arrive after the `completed` event and are older than it.
     if (isOver || base === undefined) return;
     show({ kind: 'shown', check: { ...base, results: { ...base.results, ...changed } }, trouble });
   };
@@ -99,7 +101,7 @@ export async function followCheck(
   const readOnce = (): void => {
     reading ??= read().catch((error: unknown) => {
       if (isOver) return;
-      // Not with each event: a limit that is used up stays so for a while.
+      // Retry after a delay, not on every event: a rate limit lasts for a while.
       soon = setTimeout(
         () => {
           reading = undefined;
@@ -126,7 +128,7 @@ export async function followCheck(
       readOnce();
       render();
     }
-    // The service has nothing newer to say than was heard: what that came to is in the results.
+    // The service has no newer event; the results contain the final state.
     show({ kind: 'shown', check: (await client.results(id, { signal })) as unknown as ShownCheck });
   } finally {
     isOver = true;

@@ -4,13 +4,13 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { isFinalRefusal, retryAfterMs } from '../faults.ts';
 
-/** While answers come in, the summary is asked for at most this often: it counts on the limit of its own. */
+/** Minimum interval of requests while results arrive: summaries count against the client's rate limit. */
 const EVERY_MS = 4000;
 
 /**
- * What the results mean together: so far, and then finally.
+ * Fetches the summary, preliminary and then final.
  *
- * @param answered how many probes have answered; a change of it is a reason to ask again
+ * @param answered number of answered probes; a change triggers a request
  */
 export function useSummary(client: Client, id: string, answered: number, isCompleted: boolean): Summary | undefined {
   const [summary, setSummary] = useState<Summary>();
@@ -23,7 +23,7 @@ export function useSummary(client: Client, id: string, answered: number, isCompl
     const ask = (): void => {
       setAskedAt(performance.now());
       client.summary(id, { signal: ended.signal }).then(setSummary, (error: unknown) => {
-        // Too many requests, or the service is away for a moment: what the probes say is on the page all the same.
+        // Rate limit or temporary failure: the next change triggers a request, and results remain visible.
         if (ended.signal.aborted || !isCompleted || isFinalRefusal(error)) return;
         timer = setTimeout(ask, retryAfterMs(error, EVERY_MS));
       });

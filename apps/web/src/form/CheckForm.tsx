@@ -14,24 +14,24 @@ import { RetryNote } from './RetryNote.tsx';
 import { requestOf, valuesOf, type Values } from './values.ts';
 
 const placeholders = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
-/** The service answers far sooner; a connection that is dead may never say so. */
+/** Far longer than the service takes; detects a connection that died without a reset. */
 const PATIENCE_MS = 30_000;
 const nothing: Refusal = { fields: {}, general: undefined, retryAt: undefined };
 
 export interface CheckFormProps {
   readonly type?: string | undefined;
   readonly host?: string | undefined;
-  /** A request that was sent before, or what is known of it. */
+  /** An earlier request, or the known part of it. */
   readonly before?: Readonly<Record<string, unknown>> | undefined;
   readonly hasFocus?: boolean;
 }
 
-/** Beside the host there is little room. */
+/** Short labels for fields in the row of the host. */
 function shortLabel(name: string): string {
   return name === 'recordType' ? 'Record' : labelOf(name);
 }
 
-/** `Port is required.`, and `Record: There is no such record type.` */
+/** `Port is required.` or `Record: There is no such record type.` */
 function ofField(label: string, text: string): string {
   return /^(?:Is|Must) /.test(text) ? `${label} ${text.charAt(0).toLowerCase()}${text.slice(1)}` : `${label}: ${text}`;
 }
@@ -40,7 +40,7 @@ function firstSentence(text: string): string {
   return /^.*?\.(?=\s|$)/s.exec(text)?.[0] ?? text;
 }
 
-/** The one field, the type beside it, and what else a check may be told, folded away. Enter starts. */
+/** The host field, the check type, and collapsed options. Enter submits. */
 export function CheckForm(props: CheckFormProps): JSX.Element {
   const { go, service } = useRouter();
   const [type, setType] = useState(props.type ?? forms[0]!.type);
@@ -57,13 +57,13 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
       element.current?.querySelector<HTMLInputElement>('#host')?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
-    // What was refused is where the person goes on; it may have to be unfolded first.
+    // Focus the first invalid field; the options may have to be expanded first.
     requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
   }, [refusal]);
 
   const typed = (text: string): void => {
     setHost(text);
-    // A pasted URL is a wish for http, unless another type was chosen on purpose.
+    // A pasted URL selects http, unless the user has chosen a type.
     if (!hasChosen && readTarget(text).isUrl) setType('http');
   };
   const change = (name: string, value: string | boolean): void => setValues((all) => ({ ...all, [name]: value }));

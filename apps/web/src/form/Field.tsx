@@ -12,13 +12,13 @@ export interface FieldProps {
   readonly schema: FieldSchema;
   readonly value: string | boolean | undefined;
   readonly error: string | undefined;
-  /** Id of the element that says the error instead: beside the host there is no room for it, nor for a hint. */
+  /** Id of the element that shows the error; the row of the host has no room for errors and hints. */
   readonly saidIn?: string;
   readonly isRequired?: boolean;
   readonly onChange: (value: string | boolean) => void;
 }
 
-/** One field of a request, as its schema says: a box to tick, a list to choose from, a number, lines or text. */
+/** A request field as its schema requires: checkbox, select, number, lines or text. */
 export function Field(props: FieldProps): JSX.Element {
   const { name, schema, error, saidIn } = props;
   const isShort = saidIn !== undefined;
@@ -110,7 +110,7 @@ function Entry({ schema, value, onChange, common, isRequired }: FieldProps & { r
 }
 
 function placeholder({ default: standard, examples }: FieldSchema): string {
-  // An empty object says nothing of how to write one.
+  // An empty object is no useful placeholder.
   if (standard !== undefined && typeof standard !== 'object') return writeValue(standard);
   return writeValue(examples?.[0]);
 }

@@ -14,7 +14,7 @@ interface OptionsProps {
   readonly onChange: (name: string, value: string | boolean) => void;
 }
 
-/** Everything that has a default, folded away until someone wants it or the service refuses some of it. */
+/** Fields with defaults, collapsed until the user expands them or the service rejects one. */
 export function Options({ form, values, errors, hint, onChange }: OptionsProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const boxes = Object.entries(form.fields).filter(([, schema]) => schema.type === 'boolean');

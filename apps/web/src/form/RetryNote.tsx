@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { plural } from '../format.ts';
 import { useSecondsUntil } from '../parts/use-seconds-until.ts';
 
-/** Counts the seconds down to when a request may be sent again. Read out is only that it may: not every second. */
+/** Countdown to the next permitted request. Screen readers announce only its end, not every second. */
 export function RetryNote({ at }: { readonly at: number }): JSX.Element {
   const seconds = useSecondsUntil(at);
   return (

@@ -4,13 +4,13 @@ import type { CheckForm } from '../../build/check-forms.ts';
 import { faultText } from '../faults.ts';
 import { fieldAt } from './values.ts';
 
-/** Why the service did not take a check, as the form shows it. */
+/** A rejected request, prepared for the form. */
 export interface Refusal {
-  /** Sentences beside a field, by its name. */
+  /** Errors by field name. */
   readonly fields: Readonly<Record<string, string>>;
-  /** What concerns no one field. */
+  /** Error that belongs to no single field. */
   readonly general: string | undefined;
-  /** When to try again, as milliseconds of `performance.now()`. */
+  /** Time of the next permitted attempt, in milliseconds of `performance.now()`. */
   readonly retryAt: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export function refusalOf(error: unknown, form: CheckForm, now: number): Refusal
   if (typeof problem?.detail !== 'string') {
     return general(faultText(error), retryAt);
   }
-  // The policy judges the target; where it does not name another field, the host is what it means.
+  // A policy decision without a field refers to the host.
   const errors = problem.errors ?? [];
   if (errors.length === 0) {
     return status === 403 ? policyRefusal(problem.detail, form) : general(problem.detail, retryAt);
@@ -37,7 +37,7 @@ export function refusalOf(error: unknown, form: CheckForm, now: number): Refusal
   return { fields, general: rest.length === 0 ? undefined : rest.join(' '), retryAt };
 }
 
-/** The policy says which field it means where it is not the host. */
+/** A policy decision names the field if it is not the host. */
 function policyRefusal(detail: string, form: CheckForm): Refusal {
   const [, pointer, rest] = /^(\/[\w/]+): (.*)$/s.exec(detail) ?? [];
   const field = pointer === undefined ? undefined : fieldAt(form, pointer);

@@ -1,7 +1,7 @@
 import type { CheckForm, FieldSchema } from '../../build/check-forms.ts';
 import { hostFor, portIn } from '../target-text.ts';
 
-/** What stands in the form, as typed; a field that is not here stands at its default. */
+/** Form values as typed; missing fields have their default. */
 export type Values = Readonly<Record<string, string | boolean>>;
 
 export interface Request {
@@ -11,12 +11,12 @@ export interface Request {
   readonly [field: string]: unknown;
 }
 
-/** The names of the fields in `values`: those of the request, and `options.<name>`. */
+/** Keys of `Values`: names of request fields, and `options.<name>`. */
 export function optionName(name: string): string {
   return `options.${name}`;
 }
 
-/** The body of `POST /check`. What cannot be read as the schema's type is sent as typed, so that the service says why. */
+/** Builds the body of `POST /check`. Unparsable values are sent as typed, so that the service reports the error. */
 export function requestOf(form: CheckForm, host: string, values: Values): Request {
   const fields = entriesOf(form.fields, values, (name) => name);
   const selection = entriesOf(form.selection, values, (name) => name);
@@ -59,7 +59,7 @@ function listOf(text: string): readonly string[] {
     .filter((part) => part !== '');
 }
 
-/** `Name: value` in lines. */
+/** Parses lines of `Name: value`. */
 function headersOf(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     text
@@ -72,7 +72,7 @@ function headersOf(text: string): Readonly<Record<string, string>> {
   );
 }
 
-/** What the form shows for a request that was sent before: the reverse of `requestOf`, but for the host. */
+/** Form values of an earlier request: the inverse of `requestOf`, except for the host. */
 export function valuesOf(form: CheckForm, request: Readonly<Record<string, unknown>>): Values {
   const options = (request['options'] ?? {}) as Readonly<Record<string, unknown>>;
   return {
@@ -102,13 +102,13 @@ function textOf(value: unknown): string {
     .join('\n');
 }
 
-/** A plain value as one types it. */
+/** Formats a value as a user would type it. */
 export function writeValue(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** The field that a JSON pointer of a problem document is about; undefined for one that the form does not show. */
+/** Field for a JSON pointer of a problem document; undefined if the form does not show it. */
 export function fieldAt(form: CheckForm, pointer: string): string | undefined {
   const [name = '', inner = ''] = pointer.split('/').slice(1);
   if (name === 'host' || name in form.fields || name in form.selection) return name;

@@ -6,14 +6,14 @@ import { placeLabels, spread, type Pin, type Side } from './arrange.ts';
 import { project } from './project.ts';
 import { map } from './world-map.ts';
 
-/** A probe as the map shows it. */
+/** A probe on the map. */
 export interface MapProbe {
   readonly id: string;
   readonly name: string;
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly tone: Tone;
-  /** A few characters beside the pin. */
+  /** A few characters next to the pin. */
   readonly label?: string | undefined;
 }
 
@@ -23,12 +23,12 @@ export interface ProbeMapProps {
   readonly onChoose?: (id: string) => void;
 }
 
-/** Units of the map: pins are that far apart, and labels take so much room on a screen of usual width. */
+/** Map units: distance of pins, and label size at the usual screen width. */
 const PIN_DISTANCE = 20;
 const ROOM = { width: map.width, height: map.height, character: 11, line: 22, radius: 10 };
 const MOST_LABELS = 40;
 
-/** The world with the probes on it. For the eye alone: the table says the same, and more. */
+/** World map of the probes. Hidden from screen readers: the table has the same data. */
 export function ProbeMap({ probes, chosen, onChoose }: ProbeMapProps): JSX.Element {
   const placed = probes.filter(({ latitude, longitude }) => latitude !== null && longitude !== null);
   const where = placed.map(({ id, latitude, longitude }) => `${id} ${latitude} ${longitude}`).join('\n');
@@ -80,7 +80,7 @@ export function ProbeMap({ probes, chosen, onChoose }: ProbeMapProps): JSX.Eleme
 
 let land: JSX.Element | undefined;
 
-/** The same element each time: nothing of it is ever compared again. */
+/** A constant element, which the renderer does not compare again. */
 function Land(): JSX.Element {
   land ??= (
     <svg class="land" viewBox={`0 0 ${map.width} ${map.height}`} width={map.width} height={map.height}>

@@ -4,16 +4,16 @@ export interface Pin extends Point {
   readonly id: string;
 }
 
-/** On which side of a pin its label stands; undefined where there is no room for one. */
+/** Side of the pin for its label; undefined if no side has room. */
 export type Side = 'right' | 'left' | 'above' | 'below';
 
-/** Moves pins apart that would cover each other, in a spiral around the first of them, so that each can be seen. */
+/** Separates overlapping pins, in a spiral around the first of them. */
 export function spread(pins: readonly Pin[], distance: number): readonly Pin[] {
   const placed: Pin[] = [];
   for (const pin of pins) {
     let at = pin;
     for (let step = 1; step < 400 && placed.some((other) => apart(other, at) < distance); step += 1) {
-      // The golden angle: no two steps of the spiral point the same way.
+      // Golden angle: no two steps of the spiral share a direction.
       const radius = distance * 0.45 * Math.sqrt(step);
       at = { id: pin.id, x: pin.x + radius * Math.cos(step * 2.4), y: pin.y + radius * Math.sin(step * 2.4) };
     }
@@ -25,10 +25,10 @@ export function spread(pins: readonly Pin[], distance: number): readonly Pin[] {
 interface Room {
   readonly width: number;
   readonly height: number;
-  /** Width of a character of a label and height of its line, in units of the map. */
+  /** Character width and line height of labels, in map units. */
   readonly character: number;
   readonly line: number;
-  /** Radius of a pin. */
+  /** Pin radius. */
   readonly radius: number;
 }
 
@@ -40,9 +40,9 @@ interface Box {
 }
 
 /**
- * Finds a side for each label where it covers no pin and no other label.
+ * Places each label so that it covers no pin and no other label.
  *
- * @param labels texts by the id of the pin
+ * @param labels texts by pin id
  */
 export function placeLabels(
   pins: readonly Pin[],

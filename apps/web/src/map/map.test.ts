@@ -42,7 +42,7 @@ describe('the map', () => {
         points += 1;
         expect(at[0]! >= 0 && at[0]! <= map.width && at[1]! >= 0 && at[1]! <= map.height).toBe(true);
       }
-      // A closed ring ends where it began.
+      // A closed ring ends at its start.
       at = start;
     }
     expect(points).toBeGreaterThan(2000);

@@ -1,6 +1,6 @@
 import type { WorldMap } from '../../build/world-map.ts';
 
-/** A point of the map, in its own units. */
+/** A point in map units. */
 export interface Point {
   readonly x: number;
   readonly y: number;
@@ -13,7 +13,7 @@ const A4 = 0.003796;
 const M = Math.sqrt(3) / 2;
 const RADIANS = Math.PI / 180;
 
-/** Equal Earth (Šavrič, Patterson, Jenny 2018), as d3-geo drew the land with it when the page was built. */
+/** Equal Earth projection (Šavrič, Patterson, Jenny 2018), equal to that of d3-geo during the build. */
 export function project(
   map: Pick<WorldMap, 'centre' | 'scale' | 'translateX' | 'translateY'>,
   latitude: number,

@@ -19,7 +19,7 @@ import { recentChecks, remember } from '../recent.ts';
 import { TypeView } from '../views/TypeView.tsx';
 import { Failed, Gone, Loading } from './no-check.tsx';
 
-/** One check: what it means, then what was measured. It shows itself to whoever has the link. */
+/** One check: verdict first, then measurements. Anyone with the link can read it. */
 export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   const { client } = useService();
   const state = useCheck(client, id);
@@ -29,10 +29,10 @@ export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   return <Shown key={id} check={state.check} trouble={state.trouble} />;
 }
 
-/** A check that is completed is shown with all that belongs to it, unless that takes longer than this. */
+/** A completed check is shown once its summary and probes are loaded, at the latest after this time. */
 const TOGETHER_MS = 800;
 
-/** True from when all is there, or the time is up; then for good. */
+/** True once everything is loaded or the time has passed; does not revert. */
 function useTogether(isAllThere: boolean): boolean {
   const [isTime, setTime] = useState(false);
   const isShown = useRef(false);
@@ -122,7 +122,10 @@ function Shown(props: { readonly check: ShownCheck; readonly trouble: Trouble | 
   );
 }
 
-/** What was asked: this browser knows where it has sent it; otherwise the results name the port and the record type. */
+/**
+ * Parameters of the request: known in the browser that sent it; otherwise port and record type are taken from the
+ * results.
+ */
 function asked(check: ShownCheck): { readonly port: unknown; readonly before: Readonly<Record<string, unknown>> } {
   const sent = recentChecks().find(({ id }) => id === check.testId)?.request as Record<string, unknown> | undefined;
   const results = Object.values(check.results);
@@ -131,7 +134,7 @@ function asked(check: ShownCheck): { readonly port: unknown; readonly before: Re
   return { port: named('port'), before: { port: named('port'), recordType: named('recordType') } };
 }
 
-/** A lamp per probe: how far the check is, and how it looks, at a glance. */
+/** One indicator per probe: progress and outcome. */
 function Lamps(props: { readonly check: ShownCheck; readonly onChoose: (probe: string) => void }): JSX.Element {
   const entries = Object.entries(props.check.results).toSorted(([a], [b]) =>
     a.localeCompare(b, 'en', { numeric: true }),
@@ -152,7 +155,7 @@ function Lamps(props: { readonly check: ShownCheck; readonly onChoose: (probe: s
   );
 }
 
-/** The one number or word that stands beside a pin. */
+/** The value shown next to a pin. */
 function labelOf(type: string, result: Result): string | undefined {
   if (result.result === 'pending') return undefined;
   if (result.result !== 'success') {

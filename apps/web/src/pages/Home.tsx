@@ -13,7 +13,7 @@ import { useLoad } from '../parts/use-load.ts';
 import { useProbes } from '../parts/use-probes.tsx';
 import { forget, forgetAll, recentChecks } from '../recent.ts';
 
-/** Where one begins: the field, the probes that wait for it, and what was checked before. */
+/** Start page: form, probes, and recent checks. */
 export function HomePage(props: { readonly type: string | null; readonly host: string | null }): JSX.Element {
   const { client, path } = useService();
   const probes = useProbes();

@@ -12,7 +12,7 @@ import { useLoad } from '../parts/use-load.ts';
 
 const EVERY_MS = 15_000;
 
-/** Every probe that there is, and how it is. */
+/** All probes with their status. */
 export function ProbesPage(): JSX.Element {
   const { client } = useService();
   const { value: probes, error } = useLoad((signal) => client.probes({ signal }), EVERY_MS);

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** Time for which a text must stand before it is read out: what changes many times a second would never be heard. */
+/** Debounce time: a text that changes faster would never be announced. */
 const SETTLE_MS = 600;
 
-/** Says a text to screen readers, politely, when it has stopped changing. */
+/** Announces a text to screen readers (politely) once it stops changing. */
 export function Announce({ text }: { readonly text: string }): JSX.Element {
   const [said, say] = useState('');
   useEffect(() => {

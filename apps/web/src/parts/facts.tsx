@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 
 export type Fact = readonly [label: string, value: ComponentChildren];
 
-/** Labels and values; those without a value are left out. */
+/** Labels and values; facts without a value are omitted. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }): JSX.Element {
   return (
     <dl class="facts">

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** Outlines of 16 by 16, drawn with the colour of the text. */
+/** 16 × 16 outlines in the colour of the text. */
 const shapes = {
   arrow: 'M3 8h10M9 4l4 4-4 4',
   check: 'M3 8.5l3.5 3.5L13 4.5',

@@ -7,7 +7,7 @@ import type { Service } from '../service.ts';
 interface Router {
   readonly route: Route;
   readonly service: Service;
-  /** Goes to a path below the base address without loading the page anew. */
+  /** Navigates to a path below the base URL without a page load. */
   readonly go: (path: string) => void;
 }
 
@@ -32,7 +32,7 @@ export function RouterProvider(props: {
       history.pushState(null, '', service.path(path));
       setRoute(routeOf(location, service.basePath));
       scrollTo(0, 0);
-      // The link that was followed is gone: whoever goes on by keyboard or reads by ear begins where the new view does.
+      // The followed link no longer exists: move keyboard and screen-reader focus to the new view.
       document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
     },
     [service],
@@ -47,14 +47,14 @@ export function RouterProvider(props: {
 }
 
 interface LinkProps {
-  /** A path below the base address. */
+  /** A path below the base URL. */
   readonly to: string;
   readonly class?: string;
   readonly 'aria-current'?: 'page' | undefined;
   readonly children: ComponentChildren;
 }
 
-/** A link to another view. A click with a modifier, or with another button, is the browser's. */
+/** A link to another view. Clicks with a modifier or another button are left to the browser. */
 export function Link(props: LinkProps): JSX.Element {
   const { to, children, ...rest } = props;
   const { go, service } = useRouter();

@@ -1,6 +1,6 @@
 import type { Tone } from './tone.tsx';
 
-/** The tone of a probe's status. */
+/** Tone of a probe's status. */
 export function statusTone(status: string): Tone {
   if (status === 'healthy') return 'good';
   return status === 'degraded' ? 'warn' : 'mute';

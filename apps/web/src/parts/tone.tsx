@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 
-/** How good something is: a colour, and always a shape or a word beside it. */
+/** Rating of a value; always shown with a shape or word in addition to the colour. */
 export type Tone = 'good' | 'warn' | 'bad' | 'mute' | 'wait';
 
 const outcomeTones: Readonly<Record<string, Tone>> = {
@@ -23,7 +23,7 @@ const marks: Readonly<Record<Tone, string>> = {
   wait: 'M8 8h.01',
 };
 
-/** A disc with a shape in it: colour is never all there is. */
+/** A disc with a shape, since colour alone is not accessible. */
 export function ToneMark({ tone }: { readonly tone: Tone }): JSX.Element {
   return (
     <svg class={`tone ${tone}`} viewBox="0 0 16 16" aria-hidden="true">

@@ -4,17 +4,17 @@ import { isFinalRefusal, retryAfterMs } from '../faults.ts';
 
 export interface Loaded<T> {
   readonly value: T | undefined;
-  /** Of the last attempt. */
+  /** Error of the last attempt. */
   readonly error: unknown;
 }
 
 const RETRY_MS = 5000;
 
 /**
- * Loads something when the component appears, or is first seen, and again every so often while the page is seen. What fails
- * is tried again.
+ * Loads data when the component is mounted and the page is visible, then at an interval while it is visible. Failures
+ * are retried, unless a retry would get the same response.
  *
- * @param everyMs undefined: until it is there
+ * @param everyMs undefined: load once
  */
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, everyMs?: number): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ value: undefined, error: undefined });
@@ -23,7 +23,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, everyMs?: 
     const { signal } = ended;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const once = (): void => {
-      // A page that was opened behind another is looked at later.
+      // A page opened in a background tab loads when it becomes visible.
       if (document.hidden) return document.addEventListener('visibilitychange', once, { once: true, signal });
       load(signal).then(
         (value) => {

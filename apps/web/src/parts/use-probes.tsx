@@ -9,7 +9,7 @@ const ProbesContext = createContext<Probes | undefined>(undefined);
 
 const none: Probes = {};
 
-/** The list of probes is loaded once for all views: what says where a probe is does not change while one looks. */
+/** Loads the list of probes once for all views: locations do not change while a page is open. */
 export function ProbesProvider({ children }: { readonly children: ComponentChildren }): JSX.Element {
   const { client } = useService();
   const { value, error } = useLoad((signal) => client.probes({ signal }));
@@ -20,7 +20,7 @@ export function ProbesProvider({ children }: { readonly children: ComponentChild
   );
 }
 
-/** Undefined until it is there; without any where it cannot be had. */
+/** Undefined while loading; empty if the request failed. */
 export function useProbes(): Probes | undefined {
   return useContext(ProbesContext);
 }

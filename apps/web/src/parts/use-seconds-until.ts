@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * Whole seconds until a moment, counted down to 0.
+ * Whole seconds until a time, counted down to 0.
  *
  * @param at milliseconds of `performance.now()`
  */

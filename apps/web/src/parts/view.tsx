@@ -2,16 +2,16 @@ import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Later<Props> {
-  /** The view, or a page that says so where its code does not come. */
+  /** The view, or a notice if its code cannot be loaded. */
   readonly View: (props: Props) => JSX.Element;
-  /** Begins to load the code, so that it is there when it is wanted. */
+  /** Preloads the code. */
   readonly load: () => void;
 }
 
-/** A page that nobody answers for a moment is not lost. */
+/** Retry interval, for a service that is briefly unavailable. */
 const RETRY_MS = 1_000;
 
-/** A view whose code is not part of the first load. */
+/** A view whose code is loaded on demand. */
 export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): Later<Props> {
   let loaded: ComponentType<Props> | undefined;
   let loading: Promise<void> | undefined;
@@ -21,7 +21,7 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
         loaded = component;
       },
       () => {
-        // The next who wants it tries again.
+        // Permit another attempt.
         loading = undefined;
       },
     );
@@ -32,7 +32,7 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
       const [isLoaded, setLoaded] = useState(loaded !== undefined);
       const [hasFailed, fail] = useState(false);
       useEffect(() => {
-        // The code may have come since the empty page was drawn: what counts is what was drawn.
+        // The code may have loaded between render and effect; the rendered state decides.
         if (isLoaded) return undefined;
         let isWanted = true;
         let timer: ReturnType<typeof setTimeout> | undefined;
@@ -56,7 +56,7 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
   };
 }
 
-/** Code that does not come may be that of a release which has been replaced since the page was opened. */
+/** Loading may fail for good if a new release has replaced the files since the page was opened. */
 function Awaited({ hasFailed }: { readonly hasFailed: boolean }): JSX.Element {
   return (
     <main class="page" aria-busy="true">

@@ -7,7 +7,7 @@ import { ProbeDetails } from '../views/probe-details.tsx';
 import { codeWords } from '../check/columns.ts';
 import type { Result, ShownFailure } from '../check/use-check.ts';
 
-/** All that one probe has to say: why it failed, what its type measures, and the result as it came. */
+/** Full result of one probe: error, measurements, and raw JSON. */
 export function Details(props: { readonly type: string; readonly host: string; readonly result: Result }): JSX.Element {
   const { type, result } = props;
   const facts: readonly Fact[] = [

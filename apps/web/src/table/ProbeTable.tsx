@@ -18,7 +18,7 @@ interface ProbeTableProps {
   readonly onToggle: (probe: string) => void;
 }
 
-/** A row per probe: sorts by any column, and opens to all that the probe has to say. */
+/** One row per probe; sortable by any column, expandable to the full result. */
 export function ProbeTable({ check, probes, open, onToggle }: ProbeTableProps): JSX.Element {
   const [order, setOrder] = useState<Order | undefined>();
   const columns: readonly Column[] = [probeColumn(probes), ...columnsOf(check.type)];
@@ -56,7 +56,7 @@ export function ProbeTable({ check, probes, open, onToggle }: ProbeTableProps): 
   );
 }
 
-/** Sorts by the name of the probe, which the row shows in its own way. */
+/** Sorts by the probe's name; the row renders the cell itself. */
 function probeColumn(_probes: Probes): Column {
   return { key: 'probe', title: 'Probe', sortBy: () => undefined, text: () => '' };
 }

@@ -2,7 +2,7 @@ import type { Column } from '../check/columns.ts';
 import type { Result } from '../check/use-check.ts';
 
 export interface Order {
-  /** Key of a column; `probe` for the probe itself. */
+  /** Column key; `probe` for the probe itself. */
   readonly key: string;
   readonly isDown: boolean;
 }
@@ -11,7 +11,7 @@ type Row = readonly [id: string, result: Result];
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** Rows without a value in the column come last either way; rows that are equal in it stand by their names. */
+/** Rows without a value come last in both directions; ties are ordered by name. */
 export function sortRows(rows: readonly Row[], columns: readonly Column[], order: Order | undefined): readonly Row[] {
   const byName = rows.toSorted(([a], [b]) => collator.compare(a, b));
   if (order === undefined) return byName;

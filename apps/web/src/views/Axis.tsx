@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 
 import type { Scale } from './scale.ts';
 
-/** The numbers under a scale. */
+/** Labels of a scale. */
 export function Axis({ scale }: { readonly scale: Scale }): JSX.Element {
   return (
     <div class="axis" aria-hidden="true">

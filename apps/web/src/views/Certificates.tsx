@@ -12,7 +12,7 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 type Tls = NonNullable<FieldsOf<'http'>['tls']>;
 type Certificate = Tls['chain'][number];
 
-/** Fewer days than this want a look, or less than a third of a short life; the summary says the same. */
+/** Days left, or a third of a short life, below which expiry is highlighted; equal to the summary's threshold. */
 const SOON_DAYS = 14;
 
 function soonDays({ validFrom, validUntil }: Certificate): number {
@@ -20,7 +20,7 @@ function soonDays({ validFrom, validUntil }: Certificate): number {
   return Number.isNaN(lifeDays) ? SOON_DAYS : Math.min(SOON_DAYS, lifeDays / 3);
 }
 
-/** Each certificate that some probe was shown, with the chain that came with it. */
+/** Each distinct certificate with its chain, and the probes that received it. */
 export function Certificates({ check, nameOf, onChoose }: ViewProps): JSX.Element | null {
   const withTls = resultsOf<'http'>(check).filter(([, { tls }]) => tls !== undefined && tls.chain.length > 0);
   if (withTls.length === 0) return null;
@@ -82,7 +82,7 @@ function Validity({ tls }: { readonly tls: Tls }): JSX.Element {
   );
 }
 
-/** Everything that is wrong, the most basic first, and then what Chromium alone refuses. */
+/** All faults, the most basic first, then those that only Chromium rejects. */
 function Faults({ tls }: { readonly tls: Tls }): JSX.Element | null {
   const all = [...(tls.faults ?? []), ...(tls.chromiumFaults ?? [])];
   if (all.length === 0) return null;
@@ -106,7 +106,7 @@ function ocsp({ ocsp: staple, mustStaple }: Tls): string | null {
   return mustStaple === true ? 'demanded, none sent' : null;
 }
 
-/** The chain of a result is bounded. */
+/** The length of the chain in a result is bounded. */
 function Rest({ count }: { readonly count: number }): JSX.Element | null {
   return count <= 0 ? null : (
     <li>
@@ -115,7 +115,7 @@ function Rest({ count }: { readonly count: number }): JSX.Element | null {
   );
 }
 
-/** How much of its life a certificate has behind it. */
+/** Elapsed part of a certificate's validity period. */
 function LifeBar(props: {
   readonly from: string | null;
   readonly until: string | null;
@@ -166,7 +166,7 @@ function ChainLink(props: {
   );
 }
 
-/** CN of a distinguished name, else all of it. */
+/** CN of a distinguished name, else the whole name. */
 function commonName(name: string): string {
   return /(?:^|[\n,/+]\s*)CN\s?=\s?([^\n,/+]+)/.exec(name)?.[1] ?? name;
 }

@@ -8,7 +8,7 @@ import { answerKey, shownRecords, titleOf } from './dns-answer.ts';
 import { groupBy } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
-/** Who saw which answer: the probes that were told the same stand together. */
+/** Probes grouped by equal answers. */
 export function DnsView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'dns'>(check).filter(([, { result }]) => result !== 'pending');
   const groups = groupBy(answered, ([, result]) => answerKey(result));

@@ -12,7 +12,7 @@ export function StopNote(result: FieldsOf<'traceroute'>): JSX.Element | null {
   return text === null ? null : <p class="note">{text}</p>;
 }
 
-/** A path hop by hop, as traceroute prints it, with a bar for the time. */
+/** Hops of a path in the format of traceroute, with a bar for the round-trip time. */
 export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element | null {
   if (hops.length === 0) return null;
   const scale = scaleTo(hops.map(({ latency }) => latency ?? 0));
@@ -73,7 +73,7 @@ function routerOf({ ip, private: isPrivate }: Hop): string {
   return isPrivate ? 'private address' : 'no answer';
 }
 
-/** Who sent the ICMP error, if another router than the one of the hop did. */
+/** Sender of the ICMP error, if it is not the router of the hop. */
 function senderOf({ ip, icmp }: Hop): string {
   const from = icmp?.from;
   if (from === undefined || from === ip) return '';

@@ -10,7 +10,7 @@ import { phaseNames, phasesOf, phaseTitles, type Timings } from './phases.ts';
 import { scaleTo, type Scale } from './scale.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
-/** Where the time went, side by side; then who the server says it is; then what it looks like. */
+/** Timings side by side, then certificates, then the screenshot. */
 export function HttpView(props: ViewProps): JSX.Element {
   const rows = resultsOf<'http'>(props.check);
   const scale = scaleTo(
@@ -109,9 +109,9 @@ function Picture(props: {
   const [probe, result] = props.rows.find(([, { screenshotUrl }]) => typeof screenshotUrl === 'string') ?? [];
   if (probe === undefined) return null;
   const url = result!['screenshotUrl'] as string;
-  // Nothing else is a path of this service.
+  // Rejects anything but a path of this service.
   if (!/^\/[^/\\]/.test(url)) return null;
-  // A path of the service, with its prefix already where it has one.
+  // The path may already have the prefix of the base URL.
   const source = url.startsWith(`${basePath}/`) ? url : `${basePath}${url}`;
   return (
     <Section title="Screenshot" note={`Taken by ${probe}`} class="picture">

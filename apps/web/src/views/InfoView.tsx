@@ -9,7 +9,7 @@ import { Badge, toneOf } from '../parts/tone.tsx';
 import { groupBy } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
-/** A card for each address that the host led to, with the probes that were led there. */
+/** One card per resolved address, with its probes. */
 export function InfoView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'info'>(check).filter(([, { result }]) => result !== 'pending');
   const groups = groupBy(answered, ([, { ip, error }]) => ip ?? error?.code ?? '');

@@ -5,9 +5,9 @@ import { layOutPaths, type PathNode, type Paths, type PlacedNode } from './layou
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 import { about, Break, NodeShape, NodeText } from './path-nodes.tsx';
 
-/** Below this width of the window the names of routers that one probe alone sees are left out. */
+/** Window width below which names of routers seen by a single probe are hidden. */
 const NARROW = 760;
-/** As wide as the page gets. */
+/** Maximum width of the page. */
 const WIDEST = 1140;
 const TOP = 26;
 
@@ -17,7 +17,7 @@ interface PathGraphProps {
   readonly onChoose: (probe: string) => void;
 }
 
-/** Routers as dots in the colour of their network; as many probes as use a link make it thick. */
+/** Routers as dots coloured by network; line width shows the number of probes on a link. */
 export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Element {
   const shown = useMemo(() => withoutTails(paths), [paths]);
   const layout = useMemo(() => layOutPaths(shown), [shown]);
@@ -27,7 +27,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   const broken = paths.ends.filter(({ reason }) => reason === 'silent' || reason === 'refused' || reason === 'loop');
   const breaks = new Set(broken.map(({ node }) => node));
   const isNarrow = innerWidth < NARROW;
-  // The names of probes and of the target stand beside their nodes.
+  // Room for the names of probes and of the target.
   const side = isNarrow ? 82 : 140;
   const rowHeight = isNarrow ? 40 : 48;
   const steps = Math.max(1, layout.columns - 1);
@@ -105,7 +105,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   );
 }
 
-/** A path that ends in silence gets a mark where it breaks; the silence after it need not be drawn as well. */
+/** A path that ends without an answer gets a break mark instead of nodes for the silence beyond. */
 function withoutTails(paths: Paths): Paths {
   const goesOn = new Set(paths.edges.map(({ from }) => from));
   const tails = new Set(paths.nodes.filter(({ kind, id }) => kind === 'silent' && !goesOn.has(id)).map(({ id }) => id));

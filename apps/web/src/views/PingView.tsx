@@ -8,7 +8,7 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 type Packet = NonNullable<FieldsOf<'ping'>['packets']>[number];
 
-/** Each packet in the order it was sent, and the same as a distribution, all on one scale. */
+/** Packets in sending order and their distribution, on one scale. */
 export function PingView({ check, onChoose }: ViewProps): JSX.Element {
   const rows = resultsOf<'ping'>(check);
   const scale = scaleTo(rows.flatMap(([, { packets = [] }]) => packets.map(({ rtt }) => rtt ?? 0)));
@@ -54,11 +54,11 @@ function Legend(): JSX.Element {
   );
 }
 
-/** Bars by packet, each row to a scale of its own: how even the replies are, and which are missing. */
+/** One bar per packet, each row with its own scale: shows jitter and loss. */
 function Strip(props: { readonly packets: readonly Packet[]; readonly expected: number }): JSX.Element {
   const { packets, expected } = props;
   const first = packets.filter(({ duplicate }) => !duplicate);
-  // The standard number, until more are sent.
+  // The default count, until more packets are sent.
   const count = Math.max(expected, first.length, 4);
   const slowest = Math.max(...first.map(({ rtt }) => rtt ?? 0));
   return (

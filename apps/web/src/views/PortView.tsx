@@ -26,7 +26,7 @@ const stateWords: Readonly<Record<string, string>> = {
   'open|filtered': 'Open or filtered',
 };
 
-/** The state of the port as each probe found it, and every attempt that says so. */
+/** State of the port per probe, with each attempt. */
 export function PortView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
   const rows = resultsOf<'tcp' | 'udp'>(check) as readonly (readonly [string, PortResult])[];
   const answered = rows.filter(([, { result }]) => result !== 'pending');

@@ -8,7 +8,7 @@ import type { Paths } from './layout-paths.ts';
 import { PathGraph } from './PathGraph.tsx';
 import { resultsOf, type ViewProps } from './types.ts';
 
-/** The paths of all probes as one graph, and where they end. */
+/** Merged path graph of all probes, and path ends. */
 export function TracerouteView({ check, summary, nameOf, onChoose }: ViewProps): JSX.Element {
   const rows = resultsOf<'traceroute'>(check);
   const paths = summary?.paths;

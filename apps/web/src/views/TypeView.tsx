@@ -18,7 +18,7 @@ const views: Readonly<Record<string, (props: ViewProps) => JSX.Element>> = {
   info: InfoView,
 };
 
-/** What people want to see of a type. One that this page does not know has its table alone. */
+/** View of a check type; unknown types have the table only. */
 export function TypeView(props: ViewProps): JSX.Element | null {
   const View = views[props.check.type];
   return View === undefined ? null : <View {...props} />;

@@ -3,17 +3,17 @@ import type { FieldsOf } from './types.ts';
 
 type Dns = FieldsOf<'dns'>;
 
-/** TTLs run down and records rotate: neither makes an answer another one. */
+/** Ignores TTLs and record order, which differ between equal answers. */
 export function answerKey(result: Dns): string {
   const answers = (result.answers ?? []).map(({ name, type, data }) => `${name} ${type} ${data}`).toSorted();
   const { rcode = null, answerKind = null, referral = null } = result;
   return JSON.stringify([rcode, answerKind, referral, result.error?.code ?? null, answers]);
 }
 
-/** The rcode, and what the records below it do not show. */
+/** The rcode, and properties that the records do not show. */
 export function titleOf({ rcode, error, answers = [], answerKind, canonicalName, referral }: Dns): string {
   if (rcode === undefined) return error === null || error === undefined ? 'No answer' : codeWords(error.code);
-  // An older agent names no kind.
+  // Older agents report no answer kind.
   if (answerKind === undefined) return rcode === 'NOERROR' && answers.length === 0 ? 'NOERROR, no records' : rcode;
   if (answerKind === 'referral') return `${rcode}, referred to ${referral ?? '.'}`;
   if (answerKind === 'nxdomain' && typeof canonicalName === 'string') return `${rcode}, alias of ${canonicalName}`;
@@ -32,7 +32,7 @@ const kindWords: Readonly<Partial<Record<NonNullable<Dns['answerKind']>, string>
   malformed: 'malformed',
 };
 
-/** The records that tell most: those of a referral are in the authority section. */
+/** The most informative records: for a referral those of the authority section. */
 export function shownRecords({ answerKind, answers = [], authority = [] }: Dns): NonNullable<Dns['answers']> {
   return answerKind === 'referral' ? authority : answers;
 }

@@ -1,4 +1,4 @@
-/** Members that have a key in common, the largest group first, groups of one size in the order in which they came. */
+/** Groups members by key, largest group first; ties keep the order of input. */
 export function groupBy<T>(members: readonly T[], keyOf: (member: T) => string): readonly (readonly T[])[] {
   const groups = Map.groupBy(members, keyOf);
   return [...groups.values()].toSorted((a, b) => b.length - a.length);

@@ -5,9 +5,9 @@ export type PathNode = Paths['nodes'][number];
 
 export interface PlacedNode {
   readonly node: PathNode;
-  /** Column: hops from the probes; the target is in the last one. */
+  /** Column: hop number; the target is in the last column. */
   readonly column: number;
-  /** Row, from 0; not whole. */
+  /** Row, from 0; may be fractional. */
   readonly row: number;
 }
 
@@ -19,7 +19,7 @@ export interface PathLayout {
 
 const SWEEPS = 6;
 
-/** Probes on the left, the target on the right, each router at its hop, and rows such that few paths cross. */
+/** Layered layout: probes left, target right, routers by hop; rows minimise crossings heuristically. */
 export function layOutPaths(paths: Paths): PathLayout {
   const before = neighbours(paths, 'to', 'from');
   const after = neighbours(paths, 'from', 'to');
@@ -45,7 +45,7 @@ export function layOutPaths(paths: Paths): PathLayout {
   return { nodes: new Map(nodes), columns: columns.length, rows: most - least + 1 };
 }
 
-/** Puts each node of a column at the mean of its neighbours, in their order, at least one row apart from the next. */
+/** Places each node of a column at the mean of its neighbours, keeping order and a distance of at least one row. */
 function settle(
   column: PathNode[],
   rows: Map<string, number>,
@@ -63,7 +63,7 @@ function settle(
     last = Math.max(row, last + 1);
     return { node, row: last, wished: row };
   });
-  // Pushing apart went down only: the column as a whole goes back up to where it wished to be.
+  // Overlaps are resolved downwards only; shift the column back to its mean desired position.
   const drift = placed.reduce((sum, { row, wished: wanted }) => sum + row - wanted, 0) / Math.max(1, placed.length);
   for (const { node, row } of placed) rows.set(node.id, row - drift);
 }

@@ -1,16 +1,16 @@
 import type { Paths } from './layout-paths.ts';
 
-/** Colours there are for networks; beyond them one for all the others. */
+/** Number of distinct network colours; further networks share one. */
 export const NETWORK_COLOURS = 8;
 
 export interface Network {
   readonly asn: string;
   readonly name: string | null;
-  /** 0 to `NETWORK_COLOURS` − 1, or `NETWORK_COLOURS` for the others. */
+  /** 0 to `NETWORK_COLOURS` − 1, or `NETWORK_COLOURS` for further networks. */
   readonly colour: number;
 }
 
-/** The networks of the routers: those that most probes' paths go through first, for they get the colours. */
+/** Networks of the routers, most probes first: the first ones get distinct colours. */
 export function networksOf(paths: Paths): readonly Network[] {
   const routers = paths.nodes.filter(({ kind, asn }) => kind !== 'probe' && asn !== null);
   const members = [...Map.groupBy(routers, ({ asn }) => asn!)].map(([asn, nodes]) => ({

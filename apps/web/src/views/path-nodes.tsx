@@ -13,7 +13,7 @@ export function NodeText(props: {
   readonly node: PathNode;
   readonly host: string;
   readonly isNarrow: boolean;
-  /** How many there is room for between two columns. */
+  /** Number of characters that fit between two columns. */
   readonly letters: number;
 }): JSX.Element | null {
   const { node, host, isNarrow, letters } = props;
@@ -47,7 +47,7 @@ export function NodeText(props: {
   );
 }
 
-/** Where a path breaks: a stub that leads nowhere. */
+/** A stub that marks the end of an incomplete path. */
 export function Break(): JSX.Element {
   return (
     <g class="break">
@@ -57,7 +57,7 @@ export function Break(): JSX.Element {
   );
 }
 
-/** What a node says when one points at it. */
+/** Tooltip of a node. */
 export function about(node: PathNode): string {
   const { kind, ip, hostname, asn, asName, rttMin, hopMin, hopMax, probes } = node;
   const lines = [

@@ -26,7 +26,7 @@ export interface Phase {
   readonly length: number;
 }
 
-/** The phases one after another; what is left of the total was broken off, and belongs to no phase. */
+/** Successive phases; the remainder of the total was interrupted and belongs to none. */
 export function phasesOf(timings: Timings): readonly Phase[] {
   let start = 0;
   const phases: Phase[] = [];

@@ -10,7 +10,7 @@ import { phaseNames, phaseTitles } from './phases.ts';
 import { Attempts } from './PortView.tsx';
 import type { FieldsOf } from './types.ts';
 
-/** What the row of a probe opens to, by check type. */
+/** Expanded row of a probe, by check type. */
 export function ProbeDetails(props: { readonly type: string; readonly result: Result }): JSX.Element | null {
   const { type, result } = props;
   switch (type) {

@@ -1,12 +1,12 @@
-/** A scale from zero to a round number not below the largest value. */
+/** A scale from zero to a round number at or above the largest value. */
 export interface Scale {
   readonly max: number;
   readonly ticks: readonly number[];
-  /** A length in percent of the scale. */
+  /** Length as a percentage of the scale. */
   readonly percent: (value: number) => number;
 }
 
-/** @param most how many steps there are at most */
+/** @param most maximum number of steps */
 export function scaleTo(values: readonly number[], most = 4): Scale {
   const largest = Math.max(0, ...values) || 1;
   const rough = largest / most;

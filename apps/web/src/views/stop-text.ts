@@ -1,6 +1,6 @@
 import type { FieldsOf } from './types.ts';
 
-/** Why a trace shows no further hop, and what is known of the target all the same; null for one that came to the target. */
+/** Reason why a trace ended, with further facts about the target; null if the target was reached. */
 export function stopText({ stopReason, fullTtl, reached, protocol, echo }: FieldsOf<'traceroute'>): string | null {
   const why = stopWords.get(stopReason ?? 'completed');
   if (why === undefined) return null;

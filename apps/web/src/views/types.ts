@@ -4,7 +4,7 @@ import type { ResultFieldsOf } from '@vantage/contract';
 
 import type { Result, ShownCheck } from '../check/use-check.ts';
 
-/** What every view of a check type is given. */
+/** Properties of all views of check types. */
 export interface ViewProps {
   readonly check: ShownCheck;
   readonly summary: Summary | undefined;
@@ -12,10 +12,10 @@ export interface ViewProps {
   readonly onChoose: (probe: string) => void;
 }
 
-/** The fields of a result of one type, as far as they are there. */
+/** Fields of a result of one type; any may be absent. */
 export type FieldsOf<Name extends CheckTypeName> = Result & ResultFieldsOf<(typeof checkTypes)[Name]>;
 
-/** The results by probe, read as those of a type: the service has held them against its schema. */
+/** Casts the results to a type: the service has validated them. */
 export function resultsOf<Name extends CheckTypeName>(
   check: ShownCheck,
 ): readonly (readonly [string, FieldsOf<Name>])[] {

@@ -2,7 +2,7 @@ import type { Check } from '@vantage/contract';
 
 import { places } from './probes.ts';
 
-/** When all of them were started. */
+/** Start time of all checks. */
 export const started = '2026-11-20T21:00:00.000Z';
 
 type Results = Record<string, Record<string, unknown>>;
@@ -31,7 +31,7 @@ const ids = places.map(([id]) => id);
 export const eachProbe = (make: (id: string, index: number) => Record<string, unknown>): Results =>
   Object.fromEntries(ids.map((id, index) => [id, make(id, index)]));
 
-/** Noise that is the same each time. */
+/** Deterministic noise. */
 export function wobble(seed: number): number {
   return Math.abs(Math.sin(seed * 12.9898) * 43_758.5453) % 1;
 }
