@@ -5,7 +5,7 @@ import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagno
 import { checkFlagsOf, commonFlags } from './common-flags.ts';
 import { shells, type Shell } from './completion.ts';
 
-/** What the words on the command line ask for. */
+/** Parsed command line. */
 export type Command =
   | { readonly kind: 'check'; readonly request: CheckRequest; readonly settings: Settings }
   | { readonly kind: 'show'; readonly checkId: string; readonly settings: Settings }
@@ -17,11 +17,11 @@ export type Command =
   | { readonly kind: 'invalid'; readonly faults: readonly string[] };
 
 export interface Settings {
-  /** Address of the service; undefined where no flag says it. */
+  /** URL of the service; undefined without a flag. */
   readonly server: string | undefined;
-  /** True: what the service answered, and nothing else. */
+  /** True prints the raw response only. */
   readonly json: boolean;
-  /** Where the picture of an http check is to be written. */
+  /** File for the screenshot of an http check. */
   readonly savePicture: string | undefined;
 }
 
@@ -58,7 +58,7 @@ function parseQuestion(name: 'probes' | 'me' | 'show', words: readonly string[])
       ? { kind: name, settings }
       : { kind: 'invalid', faults: [`“${positionals[0]}” is one word too many.`] };
   }
-  // A link to it, to its results too, is as good as the id in it.
+  // Accepts a URL of the check or of its results in place of the id.
   const [word = ''] = positionals;
   const checkId = /(?:^|\/)([\w-]{22})(?:[/?#]|$)/.exec(word)?.[1] ?? /[^/]+$/.exec(word)?.[0];
   return checkId === undefined || positionals.length > 1
@@ -66,7 +66,7 @@ function parseQuestion(name: 'probes' | 'me' | 'show', words: readonly string[])
     : { kind: 'show', checkId, settings };
 }
 
-/** True for the id of a check that begins with a hyphen. No flag has so many characters. */
+/** True for a check id that begins with a hyphen; no flag has 22 characters. */
 function isIdLikeFlag(word: string): boolean {
   return /^-[\w-]{21}$/.test(word);
 }
@@ -98,7 +98,7 @@ function parseCheck(type: CheckTypeName, words: readonly string[]): Command {
     ...(probes.length > 0 ? { probes } : {}),
     ...(limit === undefined ? {} : { limit }),
   };
-  // The service validates it against the schema that the flags are made from.
+  // The service validates the request against the schema from which the flags are derived.
   return { kind: 'check', request: request as CheckRequest, settings: settingsFrom(values) };
 }
 

@@ -1,6 +1,6 @@
 import type { AnyCheckType } from '@vantage/contract';
 
-/** Flags of every command that asks the service. */
+/** Flags of every command that calls the service. */
 export const commonFlags = {
   server: { type: 'string', description: 'Address of the service (VANTAGE_URL, else http://127.0.0.1:8080).' },
   json: { type: 'boolean', description: 'The answer of the service as JSON, and nothing else.' },
@@ -27,7 +27,7 @@ interface CommonFlag {
   readonly description: string;
 }
 
-/** Flags that a check has beside those of its schema. */
+/** Flags of a check besides those of its schema. */
 export function checkFlagsOf({ screenshot }: AnyCheckType): Readonly<Record<string, CommonFlag>> {
   return { ...selectionFlags, ...(screenshot === undefined ? {} : pictureFlags) };
 }

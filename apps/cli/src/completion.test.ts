@@ -6,7 +6,7 @@ import { checkTypeNames } from '@vantage/diagnostics/contract';
 import { completionScript } from './completion.ts';
 import { helpText } from './help.ts';
 
-/** What bash offers for the last of these words. */
+/** Completions that bash offers for the last of these words. */
 function offered(...words: readonly string[]): readonly string[] {
   const script = `${completionScript('bash')}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}

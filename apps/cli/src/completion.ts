@@ -7,12 +7,12 @@ import { checkFlagsOf, commonFlags } from './common-flags.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** A script that makes a shell complete commands and flags. */
+/** Generates a completion script for commands and flags. */
 export function completionScript(shell: Shell): string {
   return { bash, zsh: () => `autoload -U +X bashcompinit && bashcompinit\n${bash()}`, fish }[shell]();
 }
 
-/** The words that may follow each command. */
+/** Completions by command. */
 function wordsByCommand(): ReadonlyMap<string, readonly string[]> {
   const common = Object.keys(commonFlags).map(dashed);
   return new Map<string, readonly string[]>([

@@ -1,15 +1,15 @@
-/** What the environment says. */
+/** Configuration from the environment. */
 export interface Config {
-  /** Address of the service. */
+  /** URL of the service. */
   readonly server: string;
   readonly colors: boolean;
 }
 
 const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 
-/** @param isTerminal whether the output is read by a person */
+/** @param isTerminal true if the output is a terminal */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): Config {
-  // Any value that is not empty (no-color.org).
+  // Any non-empty value disables colours (no-color.org).
   const noColor = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
   return { server: env['VANTAGE_URL'] || DEFAULT_SERVER, colors: isTerminal && !noColor && env['TERM'] !== 'dumb' };
 }

@@ -9,16 +9,16 @@ export const exitStatus = {
   interrupted: 130,
 } as const;
 
-/** Of a completed check: probes that could not measure say nothing about the target, unless all are such. */
+/** Exit status of a completed check: probes that could not measure are ignored, unless none could. */
 export function statusOfResults(outcomes: readonly string[]): number {
   if (outcomes.some((outcome) => outcome === 'failure' || outcome === 'timeout')) return exitStatus.failure;
   return outcomes.includes('success') ? exitStatus.success : exitStatus.notMeasured;
 }
 
-/** Of a call that came to nothing. */
+/** Exit status of a failed call. */
 export function statusOfFault(error: unknown): number {
   if (!(error instanceof ProblemError)) return exitStatus.unreachable;
-  // 422: no probe can take the check. 429 and whatever is no problem document are no fault of the words.
+  // 422: no suitable probe. 429 and responses without a problem document are not usage errors.
   if (error.status === 422) return exitStatus.notMeasured;
   return error.status < 500 && error.status !== 429 && error.problem !== undefined
     ? exitStatus.invalid

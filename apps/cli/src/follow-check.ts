@@ -31,13 +31,13 @@ const styles: Readonly<Record<string, Style>> = {
   pending: 'dim',
 };
 
-/** As events carry it: a picture is named and not inline. */
+/** A check as events carry it, with the screenshot's URL. */
 export type FollowedCheck = Extract<CheckEvent, { readonly type: 'completed' }>['check'];
 
 /**
- * Shows the results of a check as they come, then what they mean together.
+ * Prints results as they arrive, then the summary.
  *
- * @param type undefined where it is not known yet: that costs a reading
+ * @param type undefined if unknown, which costs a request
  * @returns the completed check
  * @throws ProblemError, or the signal's reason
  */
@@ -64,7 +64,7 @@ export async function followCheck(
       show();
     }
   }
-  // The stream ends with it.
+  // The stream ends with `completed`; without it, read the results.
   check ??= await client.results(checkId, { signal });
   const summary = await client.summary(checkId, { signal }).catch(missing);
   const lines = [...finalLines(check, probes), ...summaryLines(summary)];
@@ -72,7 +72,7 @@ export async function followCheck(
   return check;
 }
 
-/** The results stand without it. */
+/** The summary is optional. */
 function missing(error: unknown): undefined {
   if (error instanceof ProblemError) return undefined;
   throw error;

@@ -4,7 +4,7 @@ import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { checkFlagsOf, commonFlags } from './common-flags.ts';
 
-/** @param of the check type to tell about; undefined for all of the program */
+/** @param of check type; undefined for the program */
 export function helpText(of: CheckTypeName | undefined): string {
   if (of === undefined) return overview();
   const checkType: AnyCheckType = checkTypes[of];

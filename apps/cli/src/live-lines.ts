@@ -1,12 +1,12 @@
 import type { WriteStream } from 'node:tty';
 
-/** Where lines go: a terminal, whose lines can be written anew, or anything else. */
+/** Output for lines: a terminal, which can overwrite them, or any other stream. */
 export interface Screen {
-  /** Shows these lines in place of those shown last. Only a terminal does so; elsewhere nothing happens. */
+  /** Replaces the live lines. No effect unless the output is a terminal. */
   readonly show: (lines: readonly string[]) => void;
-  /** Writes lines that stay, above what is shown. */
+  /** Writes permanent lines above the live ones. */
   readonly print: (lines: readonly string[]) => void;
-  /** Takes away what is shown. */
+  /** Removes the live lines. */
   readonly clear: () => void;
 }
 
@@ -26,7 +26,7 @@ export function openScreen(output: Output): Screen {
   return {
     show: (lines) => {
       if (!isTerminal) return;
-      // A line that wraps, or one above the top, could not be written anew.
+      // Lines that wrap or scroll out of view could not be overwritten.
       const fitting = lines.slice(0, Math.max(1, (output.rows ?? 24) - 1));
       output.write(back() + fitting.map((line) => `${cut(line, output.columns ?? 80)}\n`).join(''));
       shown = fitting.length;
@@ -39,7 +39,7 @@ export function openScreen(output: Output): Screen {
   };
 }
 
-/** By what is seen: colours take no room. */
+/** Truncates by visible width: colour sequences have none. */
 function cut(line: string, width: number): string {
   let seen = 0;
   let kept = '';
@@ -57,6 +57,6 @@ function cut(line: string, width: number): string {
   return kept;
 }
 
-/** What takes two columns (Unicode Standard Annex 11, wide and fullwidth), roughly: rather too much than too little. */
+/** Characters of two columns (Unicode Standard Annex 11, wide and fullwidth), approximated upwards. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE6F\uFF00-\uFFE6]|[^\0-\uFFFF]/u;

@@ -7,7 +7,7 @@ import { run } from './run.ts';
 const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const stopping = new AbortController();
 process.once('SIGINT', () => stopping.abort(new Error('interrupted')));
-// Whoever reads the output may go: head(1) does.
+// The reader of the pipe may exit early, as head(1) does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 process.exitCode = await run(process.argv.slice(2), {

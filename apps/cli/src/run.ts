@@ -25,7 +25,11 @@ export interface RunOptions {
 
 type Asking = Extract<Command, { readonly settings: Settings }>;
 
-/** Runs what the words ask for. @returns the exit status */
+/**
+ * Executes the command line.
+ *
+ * @returns the exit status
+ */
 export async function run(argv: readonly string[], options: RunOptions): Promise<number> {
   const command = parseCommand(argv);
   const { output, errors, version } = options;
@@ -81,7 +85,7 @@ async function follow(
   const followed = json
     ? undefined
     : await followCheck(checkId, type, { client, screen, colors: config.colors, signal });
-  // What was followed has the picture's address alone.
+  // The followed check has only the screenshot's URL.
   const whole =
     followed === undefined || savePicture !== undefined ? await completed(checkId, client, signal) : undefined;
   if (json) output.write(`${jsonText(whole)}\n`);
@@ -147,7 +151,7 @@ function probeLines(probes: Probes, colors: boolean): readonly string[] {
 
 function reasonOf(error: unknown, baseUrl: string): string {
   if (!Error.isError(error)) return String(error);
-  // What fetch says is "fetch failed"; why is its cause. Without one the fault is ours.
+  // `fetch failed` hides its cause. A TypeError without a cause is a defect of this program.
   return error.name === 'TypeError' && error.cause !== undefined
     ? `${baseUrl} cannot be reached: ${causeOf(error)}`
     : error.message;
