@@ -15,7 +15,7 @@ import {
   type Values,
 } from '@vantage/settings';
 
-/** A check type and how often it comes, beside the others. */
+/** A check type and its relative frequency. */
 export type Share = readonly [type: CheckTypeName, weight: number];
 
 const share: Kind<Share> = {
@@ -121,9 +121,9 @@ writes the report of what was counted until then.
 `;
 
 /**
- * Flags come before the environment.
+ * Flags override the environment.
  *
- * @throws SettingsError that lists every fault; of parseArgs, a TypeError about a flag that there is not
+ * @throws SettingsError with all faults; TypeError of parseArgs for an unknown flag
  */
 export function readConfig(
   flags: readonly string[],
@@ -144,7 +144,7 @@ export function readConfig(
     return config;
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    // Whoever wrote a flag looks for the flag.
+    // Report flag names to users of flags.
     throw new SettingsError(
       error.faults.map((fault) =>
         given.reduce((line, [env]) => (line.startsWith(`${env} `) ? line.replace(env, flagOf(env)) : line), fault),

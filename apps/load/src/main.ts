@@ -35,7 +35,7 @@ process.stdout.write(
 );
 process.exitCode = perSecond.completed > 0 ? 0 : 1;
 
-/** Before the load: what hours have measured must not be lost to a folder that cannot be written. */
+/** Checked before the load starts, so that hours of measurement are not lost to an unwritable folder. */
 function folderOrExit(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import { build, type Histogram } from 'hdr-histogram-js';
 
-/** Times of one kind, milliseconds to whoever records and reads, to three digits. */
+/** Histogram of times in milliseconds, accurate to three significant digits. */
 export interface Times {
   readonly record: (ms: number) => void;
   readonly summary: () => TimesSummary;
@@ -27,12 +27,12 @@ export function createTimes(): Times {
     highestTrackableValue: LONGEST_MS * 1_000,
     numberOfSignificantValueDigits: 3,
   });
-  // Kept as it was recorded; a percentile is the upper end of the step that it falls into.
+  // The exact maximum; a percentile is the upper bound of its bucket.
   const max = (): number => (histogram.totalCount === 0 ? 0 : histogram.maxValue / 1_000);
   const at = (percentile: number): number => Math.min(histogram.getValueAtPercentile(percentile) / 1_000, max());
   return {
     record: (ms) => {
-      // One of them would spoil all percentiles.
+      // A single NaN would corrupt all percentiles.
       if (Number.isNaN(ms)) throw new TypeError('A time is not a number.');
       histogram.recordValue(Math.round(Math.min(Math.max(ms, 0), LONGEST_MS) * 1_000));
     },
@@ -45,13 +45,13 @@ export function createTimes(): Times {
   };
 }
 
-/** What happened in one second of the load, by the intended start of the checks. */
+/** One second of the load, by the intended start of checks. */
 export interface SecondSummary {
   readonly second: number;
   readonly started: number;
   readonly completed: number;
   readonly errors: number;
-  /** Null where nothing was accepted, started or completed. */
+  /** Null if none was accepted, started or completed. */
   readonly postP99: number | null;
   readonly dispatchP99: number | null;
   readonly completionP99: number | null;
@@ -61,11 +61,11 @@ export interface Measurements {
   readonly post: Times;
   /** From the intended start to the start of each probe's job. */
   readonly dispatch: Times;
-  /** From the creation of the check to the start of each probe's job, both by the clock of Redis. */
+  /** From the creation of the check to the start of each probe's job, both by the Redis clock. */
   readonly queue: Times;
-  /** From the intended start to the last result, as the caller sees it. */
+  /** From the intended start to the last result at the client. */
   readonly completion: Times;
-  /** How late the generator itself was. */
+  /** Delay of the generator itself. */
   readonly lag: Times;
   readonly count: (what: string) => void;
   readonly countError: (kind: string) => void;
@@ -74,7 +74,7 @@ export interface Measurements {
   readonly counts: ReadonlyMap<string, number>;
   readonly errors: ReadonlyMap<string, number>;
   readonly results: ReadonlyMap<string, number>;
-  /** Each second up to the last in which a check was started, those without one too. */
+  /** All seconds up to the last one with a start, including empty ones. */
   readonly seconds: () => readonly SecondSummary[];
 }
 
@@ -128,7 +128,7 @@ function lastOf(seconds: ReadonlyMap<number, unknown>): number {
   return [...seconds.keys()].reduce((last, second) => Math.max(last, second), -1);
 }
 
-/** By nearest rank. */
+/** Nearest-rank method. */
 function p99(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? null;

@@ -24,7 +24,7 @@ describe('the plan of a load', () => {
 
     expect(arrivals.length).toBeGreaterThan(6_700);
     expect(arrivals.length).toBeLessThan(7_300);
-    // Of a Poisson process 63 % of the gaps are shorter than the mean.
+    // In a Poisson process 63 % of the gaps are shorter than the mean.
     expect(gaps.filter((gap) => gap < 10).length / gaps.length).toBeCloseTo(0.63, 1);
     expect(arrivals.filter(({ counts }) => counts).every(({ atMs }) => atMs >= 10_000)).toBe(true);
     expect(arrivals.filter(({ counts }) => !counts).every(({ atMs }) => atMs < 10_000)).toBe(true);

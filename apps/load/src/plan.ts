@@ -5,21 +5,21 @@ import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Config, Share } from './config.ts';
 import { createRandom } from './random.ts';
 
-/** A check that is to be started. */
+/** A planned check. */
 export interface Arrival {
-  /** Milliseconds after the beginning of the load. */
+  /** Milliseconds since the start of the load. */
   readonly atMs: number;
   readonly request: CheckRequest;
-  /** What the service grants the check, milliseconds from its creation to its deadline. */
+  /** Time from creation to deadline, milliseconds. */
   readonly budgetMs: number;
-  /** False in the time of warming up. */
+  /** False during warm-up. */
   readonly counts: boolean;
 }
 
 type PlanOptions = Pick<Config, 'rate' | 'seconds' | 'warmUpSeconds' | 'mix' | 'seed'> & RequestOptions;
 type RequestOptions = Pick<Config, 'target' | 'port' | 'name' | 'probes'>;
 
-/** The arrivals of a Poisson process: what a crowd of callers looks like who know nothing of each other. */
+/** Arrivals of a Poisson process, which models many independent clients. */
 export function* planArrivals(options: PlanOptions): Generator<Arrival, void, undefined> {
   const random = createRandom(options.seed);
   const untilMs = (options.warmUpSeconds + options.seconds) * 1_000;
@@ -54,7 +54,7 @@ function requestOf(
     traceroute: { host: target },
     info: { host: target },
     dns: { host: name },
-    // A picture would cost a probe more than all the rest, and the check another deadline.
+    // A screenshot would dominate the cost and change the deadline.
     http: { host: `http://${authority}:${port}/`, options: { screenshot: false } },
     tcp: { host: target, port },
     udp: { host: target, port },

@@ -1,4 +1,4 @@
-/** Points of one curve, x ascending; where y is null the curve has a gap. */
+/** Points of a curve, x ascending; a null y leaves a gap. */
 export interface Series {
   readonly name: string;
   readonly color: string;
@@ -10,9 +10,9 @@ export interface PlotOptions {
   readonly xLabel: string;
   readonly yLabel: string;
   readonly series: readonly Series[];
-  /** Where the axis of x has marks; at even steps where absent. */
+  /** Tick marks of the x axis; evenly spaced by default. */
   readonly xMarks?: readonly (readonly [x: number, label: string])[];
-  /** A line across, such as a goal. */
+  /** A horizontal line, such as a goal. */
   readonly level?: { readonly y: number; readonly name: string };
 }
 
@@ -20,7 +20,7 @@ const WIDTH = 860;
 const HEIGHT = 280;
 const EDGE = { left: 64, right: 16, top: 34, bottom: 44 };
 
-/** A plot as inline SVG. Texts are the program's own. */
+/** Renders a plot as inline SVG. All texts are the program's own. */
 export function plot({ title, xLabel, yLabel, series, xMarks, level }: PlotOptions): string {
   const all = series.flatMap(({ points }) => points);
   const lastX = largest(
@@ -75,7 +75,7 @@ export function plot({ title, xLabel, yLabel, series, xMarks, level }: PlotOptio
   ].join('\n');
 }
 
-/** A point that stands alone is a line of no length, which its round ends show. */
+/** An isolated point is a line of zero length with round caps. */
 function curve(points: Series['points'], x: (value: number) => number, y: (value: number) => number): string {
   const hasGap = (index: number): boolean => (points[index]?.[1] ?? null) === null;
   return points
@@ -86,7 +86,7 @@ function curve(points: Series['points'], x: (value: number) => number, y: (value
     .join('');
 }
 
-/** Of a day there are more than an argument list may have. */
+/** A day of points exceeds the maximum number of arguments. */
 function largest(values: readonly number[], least: number): number {
   return values.reduce((most, value) => Math.max(most, value), least);
 }

@@ -1,4 +1,4 @@
-/** mulberry32: numbers from 0 to below 1 that a seed repeats. */
+/** mulberry32: reproducible numbers in [0, 1). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

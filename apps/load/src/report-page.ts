@@ -5,7 +5,7 @@ import type { LoadReport } from './report.ts';
 const DISPATCH_GOAL_MS = 250;
 const colors = { post: '#0b6bcb', dispatch: '#b3541e', completion: '#2e7d32', errors: '#c41c1c' };
 
-/** A page that needs nothing but itself. */
+/** A self-contained page. */
 export function reportPage(report: LoadReport): string {
   const { config, times, perSecond, seconds } = report;
   const bySecond = (value: (one: LoadReport['seconds'][number]) => number | null): Series['points'] =>
@@ -97,7 +97,7 @@ function countTable(title: string, counts: Readonly<Record<string, number>>): st
   return `<table>\n<tr><th>${title}</th><th>count</th></tr>\n${body}\n</table>`;
 }
 
-/** Percentiles at the distance of their nines: 90, 99 and 99.9 are as far apart. */
+/** Percentiles on a logarithmic scale: 90, 99 and 99.9 are equidistant. */
 function nines(percentile: number): number {
   return Math.min(4.3, -Math.log10(Math.max(1e-9, 1 - percentile / 100)));
 }
@@ -106,7 +106,7 @@ function number(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** The service's words, and those of the configuration. */
+/** Escapes texts from the service and the configuration. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

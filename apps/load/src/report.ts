@@ -2,14 +2,14 @@ import type { Config } from './config.ts';
 import type { SecondSummary, TimesSummary } from './measurements.ts';
 import type { LoadRun } from './run-load.ts';
 
-/** What `report.json` holds; times in milliseconds. */
+/** Content of `report.json`; times in milliseconds. */
 export interface LoadReport {
   readonly v: 1;
   readonly startedAt: string;
   readonly config: Config;
-  /** Seconds for which checks were counted: fewer than were asked for where the load was stopped. */
+  /** Counted seconds: fewer than requested if the load was stopped. */
   readonly countedSeconds: number;
-  /** Checks that were started, accepted and completed, and their probe-runs, a second. */
+  /** Checks started, accepted and completed, and probe runs, per second. */
   readonly perSecond: {
     readonly started: number;
     readonly accepted: number;
@@ -17,12 +17,12 @@ export interface LoadReport {
     readonly probeRuns: number;
   };
   readonly counts: Readonly<Record<string, number>>;
-  /** Checks completed after their deadline, by more than the two seconds that the service grants itself. */
+  /** Checks completed more than the promised two seconds after their deadline. */
   readonly late: number;
-  /** Probe-runs that the deadline ended. */
+  /** Probe runs ended by the deadline. */
   readonly unanswered: number;
   readonly errors: Readonly<Record<string, number>>;
-  /** Probe-runs by failure code, or by result where there is none. */
+  /** Probe runs by failure code, or by outcome without one. */
   readonly results: Readonly<Record<string, number>>;
   readonly times: {
     readonly post: TimesSummary;
@@ -32,7 +32,7 @@ export interface LoadReport {
     readonly lag: TimesSummary;
   };
   readonly seconds: readonly SecondSummary[];
-  /** CPU time of the generator itself, warming up included. */
+  /** CPU time of the generator, including warm-up. */
   readonly generatorCpuMs: number;
 }
 

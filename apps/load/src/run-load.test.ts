@@ -67,7 +67,7 @@ async function load(flags: readonly string[] = [], signal = new AbortController(
 describe('a load', () => {
   it('starts checks whatever became of those before, and counts from the intended start', async () => {
     const held: ServerResponse[] = [];
-    // Nobody is answered before the tenth has come: a generator that waits for answers would wait for ever.
+    // No response before the tenth request: a closed-loop generator would wait forever.
     onPost = (_request, response) => {
       held.push(response);
       if (held.length < 10) return;
@@ -81,7 +81,7 @@ describe('a load', () => {
     expect(posts).toBeGreaterThanOrEqual(10);
     expect(errors).toEqual({});
     expect(counts['completed']).toBe(counts['started']);
-    // The first waited for nine more at forty a second.
+    // The first request waited for nine more at forty per second.
     expect(times.post.max).toBeGreaterThan(20);
     expect(times.completion.max).toBeGreaterThanOrEqual(times.post.max);
   });
@@ -163,7 +163,7 @@ describe('a load', () => {
   it('counts nothing before the start of a check, though a timer was early', async () => {
     const { times } = await load(['--rate', '600']);
 
-    // A request over loopback takes some time; one that was sent before it was due took less than none.
+    // Loopback requests take some time; one sent before its due time would be negative.
     expect(times.post.percentiles[0]![1]).toBeGreaterThan(0);
   });
 

@@ -7,29 +7,29 @@ import type { Config } from './config.ts';
 import { createMeasurements, type Measurements } from './measurements.ts';
 import { planArrivals, type Arrival } from './plan.ts';
 
-/** What the service promises for the end of a check after its deadline. */
+/** Promised delay between deadline and completion. */
 const GRACE_MS = 2_000;
-/** What is not completed so long after its deadline is given up. */
+/** Delay after the deadline at which a check is given up. */
 const GIVE_UP_MS = 15_000;
 const LONGEST_WAIT_SECONDS = 25;
-/** Where arrivals are overdue, answers and signals are heard this often all the same. */
+/** While arrivals are overdue, the event loop still runs at this interval. */
 const LISTEN_EVERY_MS = 10;
 
 export interface LoadRun {
   readonly measurements: Measurements;
   readonly startedAt: Date;
-  /** Seconds for which checks were counted: fewer than were asked for where the load was stopped. */
+  /** Counted seconds: fewer than requested if the load was stopped. */
   readonly countedSeconds: number;
-  /** CPU time of this process since the load began. */
+  /** CPU time of this process since the start of the load. */
   readonly cpuMs: number;
 }
 
 /**
- * Starts each check at its time, whatever became of those before, and follows it to its end. Times are counted from the
- * intended start: where the generator or the service is behind, that is in them (no coordinated omission). A timer may be
- * early by part of a millisecond; then they are counted from the start itself.
+ * Starts each check at its time, independent of earlier ones, and follows it to completion. Times are measured from the
+ * intended start, so that delays of generator and service are included (no coordinated omission). If a timer fires
+ * early by a fraction of a millisecond, the actual start is used.
  *
- * @param signal ends the load; what is under way is given up
+ * @param signal ends the load and abandons running checks
  */
 export async function runLoad(config: Config, signal: AbortSignal): Promise<LoadRun> {
   const client = createClient({ baseUrl: config.url });
@@ -59,7 +59,7 @@ export async function runLoad(config: Config, signal: AbortSignal): Promise<Load
   return { measurements, startedAt, countedSeconds, cpuMs: (user + system) / 1_000 };
 }
 
-/** Of a load that lasted so long, what was counted. */
+/** Counted seconds of a load of this duration. */
 function secondsOf({ seconds, warmUpSeconds }: Config, lastedMs: number): number {
   return Math.min(seconds, Math.max(0, lastedMs / 1_000 - warmUpSeconds));
 }
@@ -71,7 +71,7 @@ interface Parts {
   readonly signal: AbortSignal;
 }
 
-/** Never rejects: what goes wrong is counted. */
+/** Never rejects: failures are counted. */
 async function follow(
   { client, config, measurements, signal }: Parts,
   { request, budgetMs, atMs, counts }: Arrival,
@@ -80,7 +80,7 @@ async function follow(
   const giveUp = AbortSignal.any([signal, AbortSignal.timeout(budgetMs + GIVE_UP_MS)]);
   const fromMs = Math.min(dueMs, performance.now());
   const lagMs = performance.now() - fromMs;
-  // Read anew for each check: in the course of hours the two clocks drift apart.
+  // Computed for each check: the clocks drift apart over hours.
   const fromWallMs = Date.now() - lagMs;
   const second = counts ? measurements.second(atMs - config.warmUpSeconds * 1_000) : undefined;
   if (second !== undefined) {
