@@ -1,0 +1,50 @@
+import { dirname, join } from 'node:path';
+
+/** Something that a page names, and the places where it may be. */
+export interface NamedPath {
+  readonly name: string;
+  readonly candidates: readonly string[];
+}
+
+const LINK = /\]\(([^)\s]+)\)/g;
+const CODE = /`([^`\s]+)`/g;
+
+/**
+ * The files and folders that a page names: the targets of its links, and paths in code. In a row of a table that begins
+ * with a folder, paths are below that folder; `contract` and `diagnostics/contract` are packages and their entries.
+ *
+ * @param page its path from the root of the repository
+ */
+export function namedPaths(page: string, text: string): readonly NamedPath[] {
+  return text.split('\n').flatMap((line) => [...linksOf(page, line), ...codeOf(line)]);
+}
+
+function linksOf(page: string, line: string): readonly NamedPath[] {
+  return [...line.matchAll(LINK)].flatMap(([, target = '']) => {
+    const path = target.split('#')[0]!;
+    if (path === '' || /^[a-z]+:/.test(path)) return [];
+    return [{ name: target, candidates: [join(dirname(page), path)] }];
+  });
+}
+
+function codeOf(line: string): readonly NamedPath[] {
+  const own = /^\| `([\w./-]+)` \|/.exec(line)?.[1];
+  return [...line.replaceAll(/\[`[^`]*`\]\([^)]*\)/g, '').matchAll(CODE)].flatMap(([, name = '']) => {
+    if (!isPath(name, own !== undefined)) return [];
+    // Of a row that names `checks/`, `create/` is one room further down.
+    const below = own === undefined ? [] : [join(own, name), join(own, 'src/**', name)];
+    return [{ name, candidates: [name, ...below, join('packages', name), packageEntry(name)] }];
+  });
+}
+
+/** A folder with its `/`, a file with its ending, or, in the table of the tree, the name of a package. */
+function isPath(name: string, isRow: boolean): boolean {
+  if (!/^[\w.-]+(\/[\w.-]+)*\/?$/.test(name)) return false;
+  return /\/|\.(ts|md|mjs|json)$/.test(name) || (isRow && /^[a-z]+(-[a-z]+)*$/.test(name));
+}
+
+/** `diagnostics/contract` is an entry of that package. */
+function packageEntry(name: string): string {
+  const [folder = '', entry = ''] = name.split('/');
+  return join('packages', folder, 'src', `${entry}.ts`);
+}
