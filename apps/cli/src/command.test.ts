@@ -39,20 +39,20 @@ describe('the words on the command line', () => {
   });
 
   it.each([
-    ['pong example.com', /“pong” is no command/],
-    ['ping', /ping needs a host/],
-    ['tcp example.com', /tcp needs a port: tcp example\.com PORT/],
-    ['tcp example.com 443 80', /“80” is one word too many/],
-    ['tcp example.com https', /--port must be a number, not “https”/],
-    ['http http://example.com --method PUT', /--method must be one of GET, HEAD, OPTIONS/],
-    ['http http://example.com --headers Accept', /--headers must be like “Name: value”/],
+    ['pong example.com', /unknown command "pong"; expected one of /],
+    ['ping', /missing HOST; expected ping HOST/],
+    ['tcp example.com', /missing PORT; expected tcp example\.com PORT/],
+    ['tcp example.com 443 80', /unexpected argument "80"/],
+    ['tcp example.com https', /invalid --port "https"; expected a number/],
+    ['http http://example.com --method PUT', /invalid --method "PUT"; expected one of GET, HEAD, OPTIONS/],
+    ['http http://example.com --headers Accept', /invalid --headers "Accept"; expected "Name: value"/],
     ['ping example.com --cuont 3', /--cuont/],
-    ['ping example.com --from de --probes fra-1', /exclude each other/],
+    ['ping example.com --from de --probes fra-1', /unexpected --probes with --from/],
     ['ping example.com --limit many', /--limit/],
     ['ping example.com --save-screenshot x.png', /--save-screenshot/],
-    ['show', /show needs the id/],
+    ['show', /missing check id; expected show ID/],
     ['completion powershell', /bash, zsh, fish/],
-    ['me you', /one word too many/],
+    ['me you', /unexpected argument "you"/],
   ])('are refused where they are wrong: %s', (line, fault) => {
     const command = parseCommand(line.split(' '));
 
@@ -62,11 +62,7 @@ describe('the words on the command line', () => {
 
   it('name every fault at once', () => {
     expect(parseCommand(['tcp', 'h', 'x', '--attempts', 'y'])).toMatchObject({
-      faults: [
-        '--port must be a number, not “x”',
-        'tcp needs a port: tcp h PORT',
-        '--attempts must be a number, not “y”',
-      ],
+      faults: ['invalid --port "x"; expected a number', 'invalid --attempts "y"; expected a number'],
     });
   });
 

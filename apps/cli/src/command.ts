@@ -36,7 +36,7 @@ export function parseCommand(argv: readonly string[]): Command {
   if (name === 'completion') return parseCompletion(words);
   if (name === 'probes' || name === 'me' || name === 'show') return parseQuestion(name, words);
   const known = [...Object.keys(checkTypes), 'show', 'probes', 'me', 'completion', 'help'];
-  return { kind: 'invalid', faults: [`“${name}” is no command. There are: ${known.join(', ')}.`] };
+  return { kind: 'invalid', faults: [`unknown command "${name}"; expected one of ${known.join(', ')}`] };
 }
 
 function parseQuestion(name: 'probes' | 'me' | 'show', words: readonly string[]): Command {
@@ -56,13 +56,14 @@ function parseQuestion(name: 'probes' | 'me' | 'show', words: readonly string[])
   if (name !== 'show') {
     return positionals.length === 0
       ? { kind: name, settings }
-      : { kind: 'invalid', faults: [`“${positionals[0]}” is one word too many.`] };
+      : { kind: 'invalid', faults: [`unexpected argument "${positionals[0]}"`] };
   }
   // Accepts a URL of the check or of its results in place of the id.
   const [word = ''] = positionals;
   const checkId = /(?:^|\/)([\w-]{22})(?:[/?#]|$)/.exec(word)?.[1] ?? /[^/]+$/.exec(word)?.[0];
-  return checkId === undefined || positionals.length > 1
-    ? { kind: 'invalid', faults: ['show needs the id of one check.'] }
+  if (checkId === undefined) return { kind: 'invalid', faults: ['missing check id; expected show ID'] };
+  return positionals.length > 1
+    ? { kind: 'invalid', faults: [`unexpected argument "${positionals[1]}"`] }
     : { kind: 'show', checkId, settings };
 }
 
@@ -74,7 +75,12 @@ function isIdLikeFlag(word: string): boolean {
 function parseCompletion([shell]: readonly string[]): Command {
   const known = shells.find((one) => one === shell);
   if (known !== undefined) return { kind: 'completion', shell: known };
-  return { kind: 'invalid', faults: [`completion needs one of ${shells.join(', ')}.`] };
+  return {
+    kind: 'invalid',
+    faults: [
+      `${shell === undefined ? 'missing shell' : `unknown shell "${shell}"`}; expected one of ${shells.join(', ')}`,
+    ],
+  };
 }
 
 function parseCheck(type: CheckTypeName, words: readonly string[]): Command {
@@ -88,7 +94,7 @@ function parseCheck(type: CheckTypeName, words: readonly string[]): Command {
   const allFaults = [
     ...faults,
     ...(typeof limit === 'object' ? [limit.fault] : []),
-    ...(locations.length > 0 && probes.length > 0 ? ['--from and --probes exclude each other.'] : []),
+    ...(locations.length > 0 && probes.length > 0 ? ['unexpected --probes with --from; expected one of them'] : []),
   ];
   if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults };
   const request = {
@@ -106,7 +112,7 @@ function limitOf(text: Words['values'][string]): number | { readonly fault: stri
   if (text === undefined) return undefined;
   return typeof text === 'string' && /^\d{1,3}$/.test(text)
     ? Number(text)
-    : { fault: `--limit must be a number from 1 to 100, not “${String(text)}”` };
+    : { fault: `invalid --limit "${String(text)}"; expected an integer from 1 to 100` };
 }
 
 function listFrom(given: Words['values'][string]): readonly string[] {

@@ -29,7 +29,7 @@ ${commands.join('')}
 Flags of every check:
 
 ${helpRows(checkFlagsOf(checkTypes.ping))}${helpRows(commonFlags)}
-Exit status: 0 every probe that could measure had success; 1 one had a failure or a timeout; 2 the words or the
-request are not valid; 3 the service cannot be reached or failed; 4 no probe could measure.
+Exit status: 0 every probe that could measure succeeded; 1 one had a failure or a timeout; 2 the arguments
+or the request are invalid; 3 the service is unreachable or failed; 4 no probe could measure.
 `;
 }

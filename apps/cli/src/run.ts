@@ -35,7 +35,7 @@ export async function run(argv: readonly string[], options: RunOptions): Promise
   const { output, errors, version } = options;
   if ('settings' in command) return ask(command, options);
   if (command.kind === 'invalid') {
-    errors.write(`${escapeLines(command.faults.join('\n'))}\nvantage help says more.\n`);
+    errors.write(`${escapeLines(command.faults.join('\n'))}\nRun "vantage help" for usage.\n`);
     return exitStatus.invalid;
   }
   if (command.kind === 'help') output.write(helpText(command.of));
@@ -47,7 +47,7 @@ async function ask(command: Asking, options: RunOptions): Promise<number> {
   const { config, output, errors, signal } = options;
   const baseUrl = command.settings.server ?? config.server;
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) {
-    errors.write(`The address of the service is an http or https URL, not “${escapeText(baseUrl, 200)}”.\n`);
+    errors.write(`invalid service URL "${escapeText(baseUrl, 200)}"; expected an http or https URL\n`);
     return exitStatus.invalid;
   }
   const client = createClient({ baseUrl });
@@ -146,14 +146,14 @@ function probeLines(probes: Probes, colors: boolean): readonly string[] {
     piece(`${probe.asNumber} ${probe.isp}`),
     piece(probe.reason ?? '', 'dim'),
   ]);
-  return rows.length === 0 ? ['There is no probe.'] : table(rows).map((line) => lineText(line, colors));
+  return rows.length === 0 ? ['No probes.'] : table(rows).map((line) => lineText(line, colors));
 }
 
 function reasonOf(error: unknown, baseUrl: string): string {
   if (!Error.isError(error)) return String(error);
   // `fetch failed` hides its cause. A TypeError without a cause is a defect of this program.
   return error.name === 'TypeError' && error.cause !== undefined
-    ? `${baseUrl} cannot be reached: ${causeOf(error)}`
+    ? `${baseUrl} is unreachable: ${causeOf(error)}`
     : error.message;
 }
 

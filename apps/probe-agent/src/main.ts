@@ -9,7 +9,7 @@ import { serve } from './serve.ts';
 
 const USAGE = `vantage-agent                              takes the jobs of its probe; its settings are in the environment
 vantage-agent run TYPE HOST [flags]        runs one check on this machine and shows its result, without Redis
-vantage-agent run --help                   says more
+vantage-agent run --help                   lists check types and flags
 `;
 
 const [command, ...words] = process.argv.slice(2);
@@ -17,7 +17,9 @@ if (command === undefined) await serve(settingsOrExit(readConfig));
 else if (command === 'run') process.exit(await run());
 else {
   const isHelp = command === 'help' || command === '--help';
-  (isHelp ? process.stdout : process.stderr).write(isHelp ? USAGE : `“${command}” is no command.\n${USAGE}`);
+  (isHelp ? process.stdout : process.stderr).write(
+    isHelp ? USAGE : `unknown command "${command}"; expected run\n${USAGE}`,
+  );
   process.exitCode = isHelp ? 0 : 2;
 }
 
@@ -25,12 +27,12 @@ async function run(): Promise<number> {
   const config = settingsOrExit((environment) => readMeasuringConfig({ LOG_LEVEL: 'error', ...environment }));
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
-  // Whoever reads the output may go: head(1) does.
+  // The reader of the pipe may exit early, as head(1) does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const log = pino({ level: config.logLevel }, process.stderr);
   const { stdout: output, stderr: errors } = process;
   const status = await runOnce(words, { config, openParts, log, output, errors, signal: interrupted.signal });
-  // What is on its way to a pipe is written before the process ends.
+  // Flush pending output to pipes before exiting.
   await Promise.all([output, errors].map((stream) => new Promise((resolve) => void stream.write('', resolve))));
   return status;
 }

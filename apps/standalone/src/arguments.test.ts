@@ -27,9 +27,9 @@ describe('the flags of npm start', () => {
   });
 
   it.each([
-    ['a port out of range', ['--port', '70000'], /--port must be an integer from 0 to 65535, not “70000”/],
-    ['no probes', ['--probes', '0'], /--probes must be an integer from 1 to 16/],
-    ['a number that is none', ['--rate-limit', 'many'], /--rate-limit must be/],
+    ['a port out of range', ['--port', '70000'], /invalid --port "70000"; expected an integer from 0 to 65535/],
+    ['no probes', ['--probes', '0'], /invalid --probes "0"; expected an integer from 1 to 16/],
+    ['a number that is none', ['--rate-limit', 'many'], /invalid --rate-limit "many"/],
     ['an unknown flag', ['--prot', '1'], /--prot/],
     ['a stray word', ['start'], /start/],
   ])('are refused for %s', (_reason, argv, fault) => {

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** What `npm start -- …` was told. */
+/** Parsed flags of `npm start -- …`. */
 export interface Arguments {
   readonly port: number;
   readonly probes: number;
-  /** Requests a minute for each endpoint and client; undefined leaves the service's default. */
+  /** Requests per minute, endpoint and client; undefined keeps the service's default. */
   readonly rateLimit: number | undefined;
-  /** CIDRs that may be measured in addition to what the policy allows. */
+  /** CIDRs permitted as targets in addition to the policy. */
   readonly allow: readonly string[];
   readonly dataFolder: string;
 }
@@ -42,7 +42,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** @param defaultDataFolder where data is kept when no flag says so */
+/** @param defaultDataFolder used without `--data` */
 export function parseArguments(argv: readonly string[], defaultDataFolder: string): Parsed {
   const { values, fault } = parse(argv);
   if (values === undefined) return { kind: 'invalid', faults: [fault] };
@@ -52,7 +52,7 @@ export function parseArguments(argv: readonly string[], defaultDataFolder: strin
   const integer = (flag: string, text: string, minimum: number, maximum: number): number => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= minimum && value <= maximum)) {
-      faults.push(`--${flag} must be an integer from ${minimum} to ${maximum}, not “${text}”`);
+      faults.push(`invalid --${flag} "${text}"; expected an integer from ${minimum} to ${maximum}`);
     }
     return value;
   };

@@ -121,7 +121,7 @@ describe('vantage on the command line', () => {
   it('says which address it cannot reach', async () => {
     const { status, errors } = await vantage('me', '--server', 'http://127.0.0.1:1');
 
-    expect(errors).toContain('http://127.0.0.1:1 cannot be reached');
+    expect(errors).toContain('http://127.0.0.1:1 is unreachable');
     expect(status).toBe(3);
   }, 120_000);
 });

@@ -53,15 +53,16 @@ export function readCheckWords(type: CheckTypeName, words: readonly string[], ot
 
   const faults: string[] = [];
   const [host, ...more] = positionals;
-  if (host === undefined) faults.push(`${type} needs a host.`);
+  if (host === undefined) faults.push(`missing HOST; expected ${type} HOST`);
   const placed = placePositionals(flags, more, values, faults);
   const fields: Record<string, unknown> = {};
   const options: Record<string, unknown> = {};
   for (const flag of flags) {
-    const value = valueOf(flag, placed.get(flag.name) ?? values[flag.name], faults);
+    const given = placed.get(flag.name) ?? values[flag.name];
+    const value = valueOf(flag, given, faults);
     if (value !== undefined) (flag.place === 'field' ? fields : options)[flag.field] = value;
-    else if (flag.isRequired)
-      faults.push(`${type} needs a ${flag.name}: ${type} ${host ?? 'HOST'} ${flag.name.toUpperCase()}`);
+    else if (flag.isRequired && given === undefined)
+      faults.push(`missing ${flag.name.toUpperCase()}; expected ${type} ${host ?? 'HOST'} ${flag.name.toUpperCase()}`);
   }
   return { host: host ?? '', fields, options, values, faults };
 }
@@ -76,7 +77,7 @@ function placePositionals(
   const open = flags.filter(
     ({ place, kind, name }) => place === 'field' && kind !== 'switch' && values[name] === undefined,
   );
-  if (words.length > open.length) faults.push(`“${words[open.length]}” is one word too many.`);
+  if (words.length > open.length) faults.push(`unexpected argument "${words[open.length]}"`);
   return new Map(open.flatMap(({ name }, index) => (words[index] === undefined ? [] : [[name, words[index]]])));
 }
 

@@ -59,12 +59,12 @@ function flagName(field: string): string {
 /** Parses a value to JSON. All other schema rules are validated by the service, which names the field. */
 export function readValue(flag: Flag, text: string): { readonly value: string | number } | { readonly fault: string } {
   if (flag.choices.length > 0 && !flag.choices.includes(text)) {
-    return { fault: `--${flag.name} must be one of ${flag.choices.join(', ')}, not “${text}”` };
+    return { fault: `invalid --${flag.name} "${text}"; expected one of ${flag.choices.join(', ')}` };
   }
   if (flag.kind !== 'number') return { value: text };
   return /^-?\d{1,9}(\.\d{1,9})?$/.test(text)
     ? { value: Number(text) }
-    : { fault: `--${flag.name} must be a number, not “${text}”` };
+    : { fault: `invalid --${flag.name} "${text}"; expected a number` };
 }
 
 /** Parses pairs of `Name: value` or `name=value`, one per flag. */
@@ -75,7 +75,7 @@ export function readPairs(
   const pairs: [string, string][] = [];
   for (const text of texts) {
     const at = text.search(/[:=]/);
-    if (at < 1) return { fault: `--${flag.name} must be like “Name: value”, not “${text}”` };
+    if (at < 1) return { fault: `invalid --${flag.name} "${text}"; expected "Name: value"` };
     pairs.push([text.slice(0, at).trim(), text.slice(at + 1).trim()]);
   }
   return { value: Object.fromEntries(pairs) };

@@ -4,7 +4,7 @@ import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagno
 import { judgeTarget, type TargetPolicy } from '@vantage/target-policy';
 import { Ajv } from 'ajv';
 
-/** Flags beside those of the check type, none with the name of an option: `--trace` is one of dns. */
+/** Flags besides those of the check type; no option may have the same name (`--trace` is an option of dns). */
 export const runFlags = {
   json: { type: 'boolean', description: 'The result as the API gives it, and nothing else.' },
   verbose: {
@@ -14,7 +14,7 @@ export const runFlags = {
   help: { type: 'boolean', description: 'This text.' },
 } as const satisfies HelpFlags;
 
-/** One check that a person at the probe's machine wants run. */
+/** One check requested on the command line. */
 export interface RunRequest {
   readonly type: CheckTypeName;
   readonly params: ParamsOf<AnyCheckType>;
@@ -27,12 +27,12 @@ export type ReadRequest =
   | { readonly kind: 'help'; readonly of: CheckTypeName | undefined }
   | { readonly kind: 'invalid'; readonly faults: readonly string[] };
 
-/** Which type the words name, and what they want of it, judged as a coordinator judges a request. */
+/** Parses a check and validates it like a request to the coordinator. */
 export function readRequest([type, ...words]: readonly string[], policy: TargetPolicy): ReadRequest {
   if (type === undefined || type === '--help' || type === 'help') return { kind: 'help', of: undefined };
   if (!isCheckTypeName(type)) {
     const known = Object.keys(checkTypes).join(', ');
-    return { kind: 'invalid', faults: [`“${type}” is no check type. There are: ${known}.`] };
+    return { kind: 'invalid', faults: [`unknown check type "${type}"; expected one of ${known}`] };
   }
   const { host, fields, options, values, faults } = readCheckWords(type, words, runFlags);
   if (values['help'] === true) return { kind: 'help', of: type };
@@ -43,7 +43,7 @@ export function readRequest([type, ...words]: readonly string[], policy: TargetP
   return { kind: 'run', request };
 }
 
-/** The params with the defaults filled in and the host in its canonical text, or every fault of them. */
+/** Parameters with defaults and canonical host, or all faults. */
 function readParams(
   checkType: AnyCheckType,
   params: object,
@@ -60,11 +60,11 @@ function readParams(
   if (judged.verdict === 'malformed') return { faults: [judged.message] };
   const faults = (checkType.inputErrors?.(params) ?? []).map(({ path, message }) => `${flagOf(path)}: ${message}`);
   if (faults.length > 0) return { faults };
-  // A refusal is no fault of the words: the run itself says it, with its reason, as it says it to callers.
+  // A refused target is not a usage error: the run reports it with its reason, as for a client.
   return { params: judged.verdict === 'accepted' ? { ...params, host: judged.host } : params };
 }
 
-/** `/options/count` is `--count`. */
+/** `/options/count` becomes `--count`. */
 function flagOf(pointer: string): string {
   const field = pointer.split('/').at(-1) ?? '';
   return field === 'host' || field === ''

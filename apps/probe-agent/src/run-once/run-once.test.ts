@@ -22,10 +22,10 @@ interface Ended {
 type Environment = Readonly<Record<string, string>>;
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
-/** Neither of Redis nor of a probe. */
+/** No settings of Redis or of a probe. */
 const ALLOWED = { TARGET_ALLOW: '127.0.0.0/8' };
 
-/** The real program, in a process of its own. */
+/** Runs the real program in a separate process. */
 async function agent(words: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'], ...environment };
@@ -35,7 +35,7 @@ async function agent(words: readonly string[], environment: Environment = ALLOWE
   });
 }
 
-/** The same without a process of its own. */
+/** Runs in this process. */
 async function run(words: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
   let [output, errors] = ['', ''];
   const status = await runOnce(words, {
@@ -72,7 +72,7 @@ describe('one check from the shell of the probe’s machine', () => {
       ...{ result: 'success', state: 'open', port },
       attempts: [{ error: null }, { error: null }],
     });
-    // Apart from it, what the run asked for.
+    // Calls of the run, separate from the result.
     expect(errors).toMatch(
       new RegExp(`^ +[\\d.]+ ms {2}admit 127\\.0\\.0\\.1 port ${port} for tcp: 127\\.0\\.0\\.1 of`),
     );
@@ -107,8 +107,11 @@ describe('one check from the shell of the probe’s machine', () => {
   });
 
   it.each([
-    [['tpc', 'x'], /“tpc” is no check type\. There are: dns, /],
-    [['tcp', '127.0.0.1'], /tcp needs a port: tcp 127\.0\.0\.1 PORT\nvantage-agent run tcp --help says more/],
+    [['tpc', 'x'], /unknown check type "tpc"; expected one of dns, /],
+    [
+      ['tcp', '127.0.0.1'],
+      /missing PORT; expected tcp 127\.0\.0\.1 PORT\nRun "vantage-agent run tcp --help" for usage/,
+    ],
     [['ping', '127.0.0.1', '--count', '200'], /--count must be <= 16/],
     [['ping', 'not a host'], /character/],
     [['ping', '::1', '--family', '4'], /family/i],
@@ -125,7 +128,11 @@ describe('one check from the shell of the probe’s machine', () => {
       agent(['run', 'ping', '127.0.0.1'], { TARGET_ALLOW: '300.1.1.1/8' }),
     ]);
 
-    expect(unknown).toMatchObject({ status: 2, output: '', errors: expect.stringContaining('“fly” is no command.') });
+    expect(unknown).toMatchObject({
+      status: 2,
+      output: '',
+      errors: expect.stringContaining('unknown command "fly"; expected run'),
+    });
     expect(setting.errors).toMatch(/TARGET_ALLOW .*300\.1\.1\.1\/8/);
     expect(setting.status).toBe(1);
   });

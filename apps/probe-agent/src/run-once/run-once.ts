@@ -25,21 +25,21 @@ export interface RunOnceOptions {
   readonly log: Logger;
   readonly output: { readonly write: (text: string) => unknown };
   readonly errors: { readonly write: (text: string) => unknown };
-  /** Aborted by Ctrl-C: the run ends with what it has. */
+  /** Aborted by Ctrl-C: the run ends with a partial result. */
   readonly signal: AbortSignal;
 }
 
-/** As those of `vantage` are. */
+/** Same exit statuses as `vantage`. */
 const exitStatus = { success: 0, failure: 1, invalid: 2, notMeasured: 4 } as const;
-/** A run is nobody's check; its job needs the form of an id. */
+/** Placeholder in the format of a check id: there is no check. */
 const RUN_ID = 'run'.padEnd(22, '-');
 const LONGEST = 2_000;
 
 /**
- * Runs one check on this machine as the agent would, without Redis and without a service: same policy, same settings,
- * same result.
+ * Runs one check on this machine with the agent's policy, settings and job handler, without Redis and without a
+ * service.
  *
- * @param words the check type and its words, such as `tcp example.com --port 443`
+ * @param words arguments after `run`, such as `tcp example.com --port 443`
  * @returns the exit status
  */
 export async function runOnce(words: readonly string[], options: RunOnceOptions): Promise<number> {
@@ -52,7 +52,7 @@ export async function runOnce(words: readonly string[], options: RunOnceOptions)
   if (read.kind === 'invalid') {
     errors.write(`${read.faults.map((fault) => escapeText(fault, LONGEST)).join('\n')}\n`);
     errors.write(
-      `vantage-agent run ${checkTypes[words[0] as CheckTypeName] === undefined ? '' : `${words[0]} `}--help says more.\n`,
+      `Run "vantage-agent run ${checkTypes[words[0] as CheckTypeName] === undefined ? '' : `${words[0]} `}--help" for usage.\n`,
     );
     return exitStatus.invalid;
   }
@@ -68,7 +68,7 @@ export async function runOnce(words: readonly string[], options: RunOnceOptions)
 
 type Result = CommonResult & ShownFieldsOf<AnyCheckType>;
 
-/** By the handler of the agent's jobs: limits, cut-off and the check of the result are the same. */
+/** Uses the job handler of the agent: equal limits, cut-off and result validation. */
 async function measure(
   { type, params, isTraced }: RunRequest,
   parts: AgentParts,

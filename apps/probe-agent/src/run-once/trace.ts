@@ -1,9 +1,9 @@
 import type { Surroundings } from '@vantage/diagnostics';
 
-/** Told in a line what a run does. */
+/** Receives one line per step of a run. */
 export type Trace = (line: string) => void;
 
-/** The same surroundings, which tell what the run asks of them. */
+/** Wraps a probe context and reports its calls. */
 export function traceSurroundings(surroundings: Surroundings, trace: Trace): Surroundings {
   const { admit, names } = surroundings;
   return {
