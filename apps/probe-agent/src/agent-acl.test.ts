@@ -9,7 +9,7 @@ import { eventually, startRig, type Rig } from '../test/rig.ts';
 let rig: Rig;
 let agents: Agent[] = [];
 
-/** A single server, or a cluster of one: the agent finds the node that has its keys in the same way. */
+/** A single server, and a cluster of one node, where the agent looks up the node of its keys. */
 const forms = [
   { form: 'one server', isCluster: false, arguments_: [] },
   { form: 'a cluster', isCluster: true, arguments_: ['--cluster-enabled', 'yes'] },

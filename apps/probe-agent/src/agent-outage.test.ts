@@ -35,7 +35,7 @@ async function untilRunning(count: number): Promise<void> {
   await eventually(async () => ((await rig.heartbeat('fra'))?.load.running === count ? true : undefined));
 }
 
-/** A line to Redis that can be cut, on a port that nobody else takes when it is closed. */
+/** A TCP relay to Redis that can be interrupted, on a port that stays reserved while it is closed. */
 async function startLine(
   port: number,
 ): Promise<{ readonly url: string; readonly cut: () => void; readonly close: () => void }> {
@@ -81,7 +81,7 @@ describe('an agent whose Redis goes away', () => {
 
     expect(await rig.final('fra', check)).toMatchObject({ result: 'success' });
     await eventually(async () => ((await rig.leftovers('fra')).length === 0 ? true : undefined));
-    // The job was known all the time: nobody calls it interrupted.
+    // The agent knows the running job and must not report it as interrupted.
     await sleep(2_000);
     const finals = (await rig.results('fra')).map(({ check: id, data }) => [id, data['result']]);
     expect(new Set(finals.map(String))).toEqual(new Set([`${check},success`]));
@@ -104,7 +104,7 @@ describe('an agent whose Redis goes away', () => {
     const line = await startLine(rig.server().port);
     await startAgent(line.url, Promise.resolve());
     const jobs = `${redisKeys.queuePrefix('fra')}:jobs`;
-    // As if the answer of the command that moved it had been lost with the connection.
+    // Simulates a lost reply to the command that moved the job.
     const check = await rig.addJob('elsewhere');
     await rig.admin.hset(
       `${jobs}:${check}`,

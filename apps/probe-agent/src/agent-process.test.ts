@@ -37,14 +37,14 @@ function start(file: URL, arguments_: readonly string[], env: Readonly<Record<st
   return child;
 }
 
-/** The agent with runs that take as long as their port says, in milliseconds. */
+/** Starts an agent whose runs last as many milliseconds as their port number. */
 async function startFake(probe: string): Promise<ChildProcess> {
   const child = start(new URL('../test/agent-process.ts', import.meta.url), [probe, rig.server().url]);
   await once(child, 'message');
   return child;
 }
 
-/** The real program. */
+/** Starts the real program. */
 function startMain(probe: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
   return start(new URL('./main.ts', import.meta.url), [], {
     PROBE_ID: probe,
@@ -60,7 +60,7 @@ async function untilBeating(probe: string): Promise<void> {
   await eventually(async () => ((await rig.heartbeat(probe)) === undefined ? undefined : true));
 }
 
-/** A job whose run takes the fake agent that long. */
+/** Adds a job that runs for this time in the fake agent. */
 function addLasting(probe: string, ms: number): Promise<string> {
   return rig.addJob(probe, { params: { host: '127.0.0.1', port: ms, options: { attempts: 1 } } });
 }

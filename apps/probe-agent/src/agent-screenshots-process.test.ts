@@ -13,7 +13,7 @@ const missing = findBrowser(process.env['PATH']) === undefined;
 // In CI none may be skipped.
 const itWithBrowser = missing && process.env['CI'] === undefined ? it.skip : it;
 
-/** A browser has much to start, on a machine that may be busy with other tests. */
+/** Browsers start slowly on a busy machine. */
 const PATIENCE_MS = 240_000;
 
 let rig: Rig;
@@ -24,7 +24,7 @@ const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   rig = await startRig();
-  // What is below /held never comes.
+  // Requests below /held are never answered.
   site = createServer((request, response) => {
     asked.push(request.url ?? '');
     if (request.url === '/') response.setHeader('Content-Type', 'text/html').end('<body style="background: lime">');
@@ -51,7 +51,7 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** The real program. */
+/** Starts the real program. */
 function start(probe: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
   const child = fork(new URL('./main.ts', import.meta.url), [], {
     execArgv: ['--conditions=source', '--no-warnings'],
@@ -59,7 +59,7 @@ function start(probe: string, env: Readonly<Record<string, string>> = {}): Child
       ...{ PATH: process.env['PATH'], PROBE_ID: probe, REDIS_URL: rig.server().url, TMPDIR: folder.path },
       ...{ TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', SCREENSHOTS: 'on', LOG_LEVEL: 'silent', ...env },
     },
-    // Over the channel it notices that this process is gone.
+    // The closed IPC channel tells it that this process has exited.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   children.push(child);
@@ -73,17 +73,17 @@ async function untilOffered(probe: string): Promise<void> {
   );
 }
 
-/** The agent shows a page that does not end. */
+/** Starts an agent that is loading a page which never finishes. */
 async function startHeld(probe: string): Promise<string> {
   for (;;) {
-    // The longer the time that the job has, the longer the page is waited for.
+    // The page timeout is proportional to the job's remaining time.
     const check = await rig.addScreenshotJob(probe, urlOf('/held'), 2 * PATIENCE_MS);
     const isHeld = await eventually(async () => {
       if (asked.includes('/held')) return true;
       const isOver = (await rig.results(probe)).some((result) => result.check === check);
       return isOver ? false : undefined;
     }, PATIENCE_MS);
-    // Where its browser did not come up, the next one may.
+    // If the browser did not start, the next job may succeed.
     if (!isHeld) continue;
     expect((await folder.processes()).length).toBeGreaterThan(0);
     return check;
@@ -130,7 +130,7 @@ describe('the program that takes screenshots', () => {
       start('killed');
 
       expect((await rig.screenshot('killed', check)).failure?.code).toBe('probe_interrupted');
-      // Before its own self-test it removes what the other one left.
+      // Stale folders are removed before the self-test.
       await eventually(() => (folder.contents().some((name) => left.includes(name)) ? undefined : true), PATIENCE_MS);
     },
     PATIENCE_MS * 3,

@@ -22,7 +22,7 @@ afterEach(async () => {
 
 const newProbe = (): string => `camera-${(counter += 1)}`;
 
-/** An agent with a camera that a test plays. */
+/** Starts an agent with a fake camera. */
 async function startAgent(
   probe: string,
   capture: ScreenshotOffer['capture'],

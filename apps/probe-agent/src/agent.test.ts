@@ -24,7 +24,7 @@ afterEach(async () => {
   agents = [];
 });
 
-/** An agent of a probe of its own. */
+/** Starts an agent of a new probe. */
 async function startAgent(run?: FakeRun, environment: Readonly<Record<string, string>> = {}): Promise<string> {
   const probe = `probe-${(counter += 1)}`;
   await startAgentOf(probe, run, environment);
@@ -42,7 +42,7 @@ async function startAgentOf(
   return agent;
 }
 
-/** A run that ends when the test says so. */
+/** A run that ends when the test releases it. */
 function heldRun(): { readonly run: FakeRun; readonly started: () => number; readonly release: () => void } {
   let started = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ function heldRun(): { readonly run: FakeRun; readonly started: () => number; rea
   };
 }
 
-/** Adds jobs quickly until several that are done are still in the queue, as active. */
+/** Adds jobs quickly until several completed ones are still active in the queue, as removal is batched. */
 async function addUntilSomeArePostponed(
   probe: string,
 ): Promise<{ readonly added: readonly string[]; readonly postponed: readonly string[] }> {
@@ -74,7 +74,7 @@ async function addUntilSomeArePostponed(
 
 describe('an agent', () => {
   it('measures a real TCP port, reports it on the clock of Redis, and leaves nothing behind', async () => {
-    // The diagnostic resets what it opened.
+    // The diagnostic resets its connections.
     const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -87,11 +87,11 @@ describe('an agent', () => {
 
     expect(final).toMatchObject({ result: 'success', resolvedIp: '127.0.0.1', error: null, state: 'open', port });
     expect(final['attempts']).toHaveLength(2);
-    // Its clock is off by half a round trip at the most.
+    // The agent's clock offset is accurate to half a round trip.
     expect(Date.parse(final.startedAt!)).toBeGreaterThanOrEqual(before - 500);
     expect(Date.parse(final.finishedAt)).toBeGreaterThanOrEqual(Date.parse(final.startedAt!));
     await eventually(async () => ((await rig.leftovers(probe)).length === 0 ? true : undefined));
-    // On a slow machine there is time to show it before it is done.
+    // On a slow machine a partial result may precede it.
     const kinds = (await rig.results(probe)).map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind !== 'partial')).toEqual(['final']);
     expect(kinds.at(-1)).toBe('final');
@@ -136,7 +136,7 @@ describe('an agent', () => {
       return openPort(port);
     });
 
-    // More than a machine stands still: what is late is not run at all.
+    // Longer than any expected machine stall: an overdue job does not run at all.
     const check = await rig.addJob(probe, { deadlineAt: (await rig.now()) + 5_000 });
     const final = await rig.final(probe, check);
 
@@ -260,7 +260,7 @@ describe('an agent', () => {
     await startAgentOf(probe, async ({ port }) => openPort(port));
     await eventually(async () => ((await rig.leftovers(probe)).length === 0 ? true : undefined));
 
-    // The first result stands; that a job was interrupted is reported behind it, if at all.
+    // The first final result stands; an interruption may only be reported after it.
     const first = new Map<string, string>();
     for (const { check, data } of await rig.results(probe)) {
       if (!first.has(check)) first.set(check, String(data['result']));

@@ -16,10 +16,10 @@ import { noTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 export type Agent = AgentLoop;
 
 /**
- * A probe that measures: its `start` rejects when the parts that measure cannot be made.
+ * Creates the agent of a probe. `start` rejects if its runtime cannot be opened.
  *
- * @param telemetry watches; it changes nothing
- * @param onHopeless called when no more jobs can be taken, and only a new process can help
+ * @param telemetry observes only
+ * @param onHopeless called when the agent cannot take jobs until its process is replaced
  */
 export function createAgent(
   config: Config,
@@ -60,7 +60,7 @@ function measuring({ config, parts, telemetry, log }: MeasuringParts): JobRunner
     noteRedis: parts.noteRedis,
     prepare: (link) => ({ ...runJobs({ config, parts, telemetry, log }, version, link), describe }),
     started: (instance) => {
-      // Behind everything else: it takes seconds, and the agent works without.
+      // Last, because the self-test takes seconds and jobs do not depend on it.
       parts.screenshots.start();
       log.info({ version, instance, ...describe().capabilities }, 'the agent takes jobs');
     },

@@ -4,7 +4,7 @@ import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Connectivity } from './connectivity.ts';
 import type { ScreenshotOffer } from './screenshot-offer.ts';
 
-/** Per family null where raw sockets can be opened, or the reason in words why not. */
+/** Per family, null if raw sockets can be opened, else the reason. */
 export interface RawSockets {
   readonly ipv4: string | null;
   readonly ipv6: string | null;
@@ -12,21 +12,24 @@ export interface RawSockets {
 
 export interface Ability {
   readonly capabilities: Heartbeat['capabilities'];
-  /** What is configured and missing, each in words. */
+  /** Reasons: configured capabilities that are missing. */
   readonly degraded: readonly string[];
 }
 
-/** They go on without raw sockets, and see less of what refuses them: no reason alone where no type needs raw sockets. */
+/**
+ * These types work without raw sockets, but cannot read ICMP errors; that alone is reported only if another type needs
+ * raw sockets.
+ */
 const readsIcmpErrors: ReadonlySet<CheckTypeName> = new Set(['dns', 'http', 'tcp', 'udp']);
 
-/** What the probe can do of what it is configured to offer. */
+/** Derives the probe's capabilities from its configuration and the machine. */
 export function abilityOf(
   configured: readonly CheckTypeName[],
   { ipv4, ipv6 }: Connectivity,
   rawSockets: RawSockets,
   screenshots: Pick<ScreenshotOffer, 'isOffered' | 'degraded'>,
 ): Ability {
-  // A family that the machine does not have needs no raw socket.
+  // A missing address family does not need raw sockets.
   const reasons = [ipv4 || !ipv6 ? rawSockets.ipv4 : null, ipv6 ? rawSockets.ipv6 : null];
   const hasRawSockets = [ipv4 && rawSockets.ipv4 === null, ipv6 && rawSockets.ipv6 === null].includes(true);
   const missing = configured.filter((type) => checkTypes[type].needsRawSockets && !hasRawSockets);

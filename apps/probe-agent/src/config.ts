@@ -30,7 +30,7 @@ const probeId: Kind<string> = {
   },
 };
 
-/** What decides how a probe measures, whoever asks it to. */
+/** Settings of measurements, shared by jobs and `vantage-agent run`. */
 export const measuringSettings = {
   targetAllow: setting({
     env: 'TARGET_ALLOW',
@@ -137,7 +137,7 @@ export const measuringSettings = {
   }),
 } satisfies Settings;
 
-/** Every setting of the agent; the reference page is made from these. */
+/** All settings of the agent; source of the settings reference page. */
 export const settings = {
   probeId: setting({
     env: 'PROBE_ID',
@@ -196,12 +196,12 @@ export type Config = Values<typeof settings>;
 
 export type MeasuringConfig = Values<typeof measuringSettings>;
 
-/** @throws SettingsError that lists every fault */
+/** @throws SettingsError with all faults */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   return readSettings(settings, environment);
 }
 
-/** @throws SettingsError that lists every fault */
+/** @throws SettingsError with all faults */
 export function readMeasuringConfig(environment: Readonly<Record<string, string | undefined>>): MeasuringConfig {
   return readSettings(measuringSettings, environment);
 }

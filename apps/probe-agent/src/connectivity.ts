@@ -5,11 +5,11 @@ export interface Connectivity {
   readonly ipv6: boolean;
 }
 
-/** What the machine has, by its interfaces and routes. */
+/** Interfaces and routes of the machine. */
 export interface NetworkFacts {
-  /** Addresses of its own, loopback included. */
+  /** Own addresses, including loopback. */
   readonly addresses: readonly string[];
-  /** Families with a way out. */
+  /** Families with a default route. */
   readonly connectivity: Connectivity;
 }
 
@@ -17,14 +17,14 @@ export interface NetworkFacts {
 const LOCAL = /^(127\.|169\.254\.|::1$|fe[89ab])/;
 
 /**
- * Tells which address families the probe can measure over: those with a way out, and those in which the machine has an
- * address in a range that the operator allows as target, such as loopback for trials.
+ * Address families usable for measurements: those with a default route, and those with an own address in a range that
+ * the operator allows as target, such as loopback for trials.
  *
  * @param allowed addresses and CIDRs
  */
 export function usableFamilies(allowed: readonly string[], { addresses, connectivity }: NetworkFacts): Connectivity {
   const ranges = rangesOf(allowed);
-  /** A default route alone carries nothing: a router may announce one and no prefix. */
+  /** A default route alone is insufficient: a router may advertise one without a prefix. */
   const hasAddress = (family: 4 | 6): boolean => addresses.some((own) => isIP(own) === family && !LOCAL.test(own));
   const isInside = (family: 4 | 6): boolean =>
     addresses.some((own) => isIP(own) === family && ranges.check(own, family === 4 ? 'ipv4' : 'ipv6'));

@@ -3,11 +3,11 @@ import { MAX_RESULT_BYTES } from '@vantage/contract';
 export type Fields = Readonly<Record<string, unknown>>;
 
 export type Written =
-  /** `left`: the fields that were left out. */
+  /** `left`: omitted fields. */
   | { readonly json: string; readonly left: readonly string[]; readonly fault?: undefined }
   | { readonly json?: undefined; readonly left?: undefined; readonly fault: string };
 
-/** Writes a result as JSON, without the largest fields that it may lack until the rest is small enough. */
+/** Serialises a result, omitting the largest optional fields until it fits the limit. */
 export function fitResult(result: Fields, required: ReadonlySet<string>): Written {
   const rest = { ...result };
   const left: string[] = [];

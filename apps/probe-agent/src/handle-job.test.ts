@@ -51,7 +51,7 @@ async function handle(
   return { finals, partials };
 }
 
-/** Stops the clock of what runs jobs. From then on it goes as the test says. */
+/** Replaces the timers of the job handler; they advance only as the test requests. */
 function stopClock(): void {
   jest.useFakeTimers({ now: Date.now(), doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
 }
@@ -67,7 +67,7 @@ const obeys: FakeRun = async ({ port }, { signal }) => {
   return openPort(port);
 };
 
-/** The same, and when it has begun. */
+/** Wraps a run with a promise for its start. */
 function noted(run: FakeRun): { readonly run: FakeRun; readonly started: Promise<void> } {
   const { promise: started, resolve } = Promise.withResolvers<void>();
   return {
@@ -175,7 +175,7 @@ describe('a job', () => {
     );
     await started;
 
-    // Past its abort and the time in which it may obey.
+    // Blocks beyond the abort and the cut-off.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
 
     expect((await handled).finals).toMatchObject([{ result: 'success' }]);

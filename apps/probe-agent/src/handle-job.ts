@@ -23,13 +23,13 @@ import type { Schemas } from './schemas.ts';
 
 export interface JobHandlerParts {
   readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
-  /** @param cost of the run, at the limit of networks */
+  /** @param cost of the run, charged to the network limit */
   readonly surroundings: (cost: number) => Surroundings;
   /** Check types that this probe offers. */
   readonly offered: ReadonlySet<string>;
-  /** The policy of this probe about what the job names, before anything runs; admission judges again what it leads to. */
+  /** Target check of the job's parameters before the run; `admit` checks the resolved addresses again. */
   readonly judge: Judge;
-  /** The clock of Redis, milliseconds since the epoch, and the round trip to it. */
+  /** Redis clock, milliseconds since the epoch, and its round-trip time. */
   readonly clock: {
     readonly now: () => number;
     readonly rttMs: () => number;
@@ -37,31 +37,31 @@ export interface JobHandlerParts {
   };
   readonly schemas: Schemas;
   readonly outlet: Pick<ResultOutlet, 'partial' | 'final'>;
-  /** Told of each result, by the type of its check. */
+  /** Called with each result and its check type. */
   readonly onResult?: ((type: string, result: OutcomeWord) => void) | undefined;
   readonly log: Logger;
 }
 
-/** @returns why the target of a job is refused, in words, or undefined */
+/** @returns the reason for which the target is refused, or undefined */
 export type Judge = (type: CheckTypeName, params: Job['params']) => string | undefined;
 
 /**
- * Runs one job and hands over its result. Never rejects: whatever goes wrong is in the result.
+ * Runs one job and sends its result. Never rejects: failures become results.
  *
- * @param id the check's, as the queue has it
- * @param data what the queue carries, not yet looked at
- * @param interrupted aborted when the agent must stop now
+ * @param id check id from the queue
+ * @param data untrusted job data
+ * @param interrupted aborted when the agent must stop immediately
  */
 export type HandleJob = (id: string, data: unknown, interrupted: AbortSignal) => Promise<void>;
 
-/** The run is aborted this long before the deadline, so that what it has by then arrives in time. */
+/** The run is aborted this long before its deadline, so that its partial result arrives in time. */
 const MARGIN_MS = 250;
-/** A diagnostic that has not ended this long after its abort is no longer waited for. */
+/** A diagnostic that ignores its abort for this long is abandoned. */
 const CUT_OFF_MS = 125;
 
 type Ending =
   | { readonly outcome: Outcome<AnyCheckType> }
-  /** `measured` is the newest state of a diagnostic that did not come to its end. */
+  /** `measured`: last partial result of an unfinished diagnostic. */
   | { readonly failure: Failure; readonly result?: 'timeout'; readonly measured?: Fields };
 
 export function createJobHandler(parts: JobHandlerParts): HandleJob {
@@ -96,7 +96,7 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
       parts.onResult?.('unknown', 'error');
       return;
     }
-    // The clock of Redis may have been stepped since it was read: a job is dropped only by a new reading.
+    // The Redis clock may have stepped: confirm with a new reading before dropping the job.
     if (clock.now() >= job.deadlineAt) await clock.read(true).catch(() => undefined);
     const now = clock.now();
     if (now >= job.deadlineAt) {
@@ -114,7 +114,7 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
 
 type RunParts = JobHandlerParts & { readonly partials: PartialsOfProbe };
 
-/** Runs the diagnostic until it ends, is cut off after its time, or the agent must stop. */
+/** Runs the diagnostic until it ends, is cut off, or the agent must stop. */
 async function run(
   job: Job & { readonly type: CheckTypeName },
   { startedAt, budgetMs }: { readonly startedAt: string; readonly budgetMs: number },
@@ -143,7 +143,7 @@ async function run(
       const outcome = await diagnostic.run(job.params as never, createContext(surroundings(cost), bounds));
       return { outcome };
     } catch (error) {
-      // After the cut-off nobody waits for it; an abort's own reason is no news then.
+      // Errors after the cut-off are logged, except for the abort's own reason.
       if (!abort.signal.aborted || error !== abort.signal.reason) {
         log.error({ check: job.checkId, type: job.type, err: error }, 'a diagnostic failed by a fault of our own');
       }
@@ -161,7 +161,7 @@ async function run(
   let patienceUp: NodeJS.Timeout | undefined;
   const timeUp = setTimeout(
     () => {
-      // From here, not from the start: on a machine that stood still both would be due at once.
+      // Started at the abort instead of at the start: after a machine stall both timers would fire at once.
       patienceUp = setTimeout(() => {
         log.error({ check: job.checkId, type: job.type }, 'a diagnostic did not end at its deadline');
         cut({ failure: probeFailure('probe_timeout'), result: 'timeout' });
@@ -192,7 +192,7 @@ function fieldsOf(ending: Ending): Fields {
   };
 }
 
-/** The target is refused before anything is sent. */
+/** Failure for a target that is refused before any packet is sent. */
 export function refusedByPolicy(message: string): Failure {
   return { code: 'target_refused_by_policy', phase: 'dispatch', source: 'probe', message };
 }

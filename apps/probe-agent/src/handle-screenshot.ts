@@ -8,26 +8,26 @@ import type { ScreenshotOffer } from './screenshot-offer.ts';
 
 export interface ScreenshotHandlerParts {
   readonly offer: Pick<ScreenshotOffer, 'settled' | 'capture'>;
-  /** The policy of this probe about the URL, before a browser starts; each connection is admitted again. */
+  /** Target check of the URL before a browser starts; each connection is admitted separately. */
   readonly judge: Judge;
   readonly userAgent: string;
-  /** The clock of Redis, milliseconds since the epoch, and the round trip to it. */
+  /** Redis clock, milliseconds since the epoch, and its round-trip time. */
   readonly clock: { readonly now: () => number; readonly rttMs: () => number };
   readonly schemas: Schemas;
   readonly outlet: Pick<ResultOutlet, 'screenshot'>;
   readonly log: Logger;
 }
 
-/** What is left of the time to the deadline for the picture to arrive. */
+/** Reserved before the deadline for the transfer of the screenshot. */
 const MARGIN_MS = 750;
-/** Two probes can try one after the other within the deadline of a check, and in a longer time than is usual … */
+/** Upper bound of one attempt. Two probes can make one each before the deadline. */
 const TIMEOUT_MS = 12_000;
-/** … each has this part of what is left. */
+/** Share of the remaining time for one attempt. */
 const SHARE = 0.4;
-/** Who has waited this long for a turn leaves the picture to another probe. */
+/** Maximum wait for a free browser; then another probe takes over. */
 const WAIT_MS = 8_000;
 
-/** Takes the screenshot of a check, as a job of its own. Never rejects: whatever goes wrong is in what it reports. */
+/** Handles the job that takes a check's screenshot. Never rejects: failures are reported. */
 export function createScreenshotHandler(parts: ScreenshotHandlerParts): HandleJob {
   const { offer, judge, userAgent, clock, schemas, outlet, log } = parts;
 
@@ -36,7 +36,7 @@ export function createScreenshotHandler(parts: ScreenshotHandlerParts): HandleJo
     const { job, fault } = schemas.readScreenshotJob(check, data);
     if (job === undefined) {
       log.error({ check, fault }, 'a job for a screenshot cannot be read');
-      // Its own deadline cannot be read either; the report is of use now or never.
+      // The job's deadline is unreadable as well; report with the current time.
       void outlet.screenshot(check, none(probeFailure('invalid_job')), clock.now());
       return;
     }
@@ -59,9 +59,9 @@ export function createScreenshotHandler(parts: ScreenshotHandlerParts): HandleJo
       log.error({ check, err: error }, 'a screenshot failed by a fault of our own');
       return none(probeFailure('internal_error'));
     });
-    // What an interrupted browser says of itself is beside the point.
+    // The browser's own error after an interruption is misleading.
     const said = picture.png === null && interrupted.aborted ? none(probeFailure('probe_interrupted')) : picture;
-    // Until it is written, whoever finds the job as active knows that the picture is missing.
+    // The job stays active until the report is written, so that recovery detects a missing screenshot.
     await outlet.screenshot(check, said, job.deadlineAt);
   };
 }

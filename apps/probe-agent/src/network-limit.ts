@@ -1,27 +1,27 @@
 import { TARGET_UNIT, type Admission, type Admit } from '@vantage/contract';
 
-/** The runs of a network are counted over this time, in slices: the one that has partly left still counts. */
+/** Sliding window, in slices; a slice counts until it has left the window completely. */
 const WINDOW_MS = 60_000;
 const SLICE_MS = 1_000;
 
-/** Networks that are counted at a time; the one that was used longest ago is forgotten first. */
+/** Limit of counted networks; the least recently used one is evicted. */
 const MAX_NETWORKS = 20_000;
 
-/** How often this probe measures targets that are next to each other, whatever their names. */
+/** Limits measurements per network, across target names. */
 export interface NetworkLimit {
   /**
-   * Counts a run of a check at the network of an address; false if that would be too much. A cost beyond the limit is taken if
-   * nothing was counted there in the last minute.
+   * Charges a run to the network of an address; false if over the limit. A cost above the limit is accepted if the
+   * network was idle for a minute.
    */
   readonly take: (address: string, cost?: number) => boolean;
 }
 
 /**
- * @param limit cost of the runs a minute at one /24 of IPv4 or /48 of IPv6
+ * @param limit cost of runs per minute and /24 of IPv4 or /48 of IPv6
  * @param now monotonic, milliseconds
  */
 export function createNetworkLimit(limit: number, now: () => number = () => performance.now()): NetworkLimit {
-  /** Costs by slice, oldest first; networks in the order of their last use. */
+  /** Costs by slice, oldest first; networks in order of last use. */
   const networks = new Map<string, Map<number, number>>();
   return {
     take: (address, cost = 1) => {
@@ -42,10 +42,10 @@ export function createNetworkLimit(limit: number, now: () => number = () => perf
 }
 
 /**
- * The admission of one run: each network that it is let to counts once, whatever it does there.
+ * Wraps the admission of one run: each admitted network is charged once.
  *
  * @param cost of the run
- * @param againAfterMs for what is no single run: a network counts again after this time
+ * @param againAfterMs for users without separate runs: a network is charged again after this time
  */
 export function limitNetworks(
   admit: Admit,
@@ -58,7 +58,7 @@ export function limitNetworks(
   const counted = new Map<string, number>();
   return async (request, signal) => {
     const admission = await admit(request, signal);
-    // Nothing is sent to the target of an info check.
+    // An info check sends nothing to its target.
     if (!admission.admitted || request.purpose === 'info') return admission;
     const network = networkOf(admission.target.address);
     if (performance.now() - (counted.get(network) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return admission;
@@ -70,9 +70,9 @@ export function limitNetworks(
 }
 
 /**
- * Counts what is exchanged with addresses, for what tells its bytes only as they go.
+ * Charges bytes as they are transferred, for traffic unknown in advance.
  *
- * @returns takes an address and some bytes; false if its network may have no more
+ * @returns a function of address and bytes; false if the network is over its limit
  */
 export function countBytes(limit: NetworkLimit): (address: string, bytes: number) => boolean {
   const uncounted = new Map<string, number>();
@@ -92,7 +92,7 @@ function refused({ address, addresses, resolveMs }: (Admission & { admitted: tru
   return { admitted: false, failure, addresses, resolveMs };
 }
 
-/** `192.0.2.0/24` or `2001:db8:1::/48`; a mapped address is IPv4. */
+/** `192.0.2.0/24` or `2001:db8:1::/48`; an IPv4-mapped address counts as IPv4. */
 export function networkOf(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+)\.\d+$/i.exec(address)?.[1];
   if (ipv4 !== undefined) return `${ipv4}.0/24`;

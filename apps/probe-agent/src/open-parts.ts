@@ -38,17 +38,17 @@ import { countBytes, createNetworkLimit, limitNetworks } from './network-limit.t
 import type { AgentParts } from './parts.ts';
 import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.ts';
 
-/** A capability may be given or taken while the agent runs. */
+/** Capabilities of the process may change while it runs. */
 const LOOK_AT_PRIVILEGE_EVERY_MS = 30_000;
 const NAT64_WITHIN_MS = 2_000;
-/** What a page takes to load, about. */
+/** Typical load time of a page. */
 const PICTURE_MS = 5_000;
 
 /**
- * The real parts: the target policy of this machine, its resolvers, and the packet process.
+ * Opens the real runtime: target policy, resolvers, and the packet process.
  *
- * @param config without a `redisUrl` where there is no Redis to guard
- * @throws when the host of Redis cannot be guarded against callers
+ * @param config without `redisUrl` if there is no Redis to protect
+ * @throws if the host of Redis cannot be resolved for protection
  */
 export async function openParts(
   config: MeasuringConfig & { readonly redisUrl?: string },
@@ -72,7 +72,7 @@ export async function openParts(
     onFailure: logPacketFailures(log),
   });
   const privilege = await watchPrivilege(packets);
-  // A picture's connections, to one network or many, are those of one run or two; its bytes count as they come.
+  // Connections of a screenshot count like one or two runs; its bytes are charged as they are transferred.
   const pictureLimit = createNetworkLimit(config.networkLimit);
   const screenshots = openScreenshots(
     config,
@@ -86,7 +86,7 @@ export async function openParts(
     admit,
     names: createNameLookup({ resolver, showPrivateAddresses: config.showPrivateAddresses }),
     resolvers: () => (config.dnsServers.length > 0 ? config.dnsServers : systemResolvers()),
-    // An operator who allows a range lets callers measure it, and so see it.
+    // Addresses in a range that the operator allows as target are not withheld.
     isPrivateAddress: (address) =>
       isPrivateAddress(address) &&
       judgeTarget({ hostKind: 'host', purpose: 'icmp', host: address }, policy).verdict !== 'accepted',
@@ -117,7 +117,7 @@ export function policyOf(config: MeasuringConfig): TargetPolicy {
   });
 }
 
-/** It is started again every half a minute: the same failure is logged once. */
+/** The packet process is restarted every 30 seconds: log equal failures once. */
 function logPacketFailures(log: Logger): (error: Error) => void {
   let last = '';
   return ({ message, cause }) => {
@@ -126,7 +126,7 @@ function logPacketFailures(log: Logger): (error: Error) => void {
   };
 }
 
-/** Nothing of a browser is started here: the self-test is the agent's to begin, once it takes jobs. */
+/** Starts no browser: the agent starts the self-test once it takes jobs. */
 function openScreenshots(
   config: MeasuringConfig,
   limits: Pick<ScreenshotsOptions, 'admit' | 'charge'>,
@@ -142,7 +142,7 @@ function openScreenshots(
   });
 }
 
-/** An import, even of what is loaded, takes longer than most of what else is done before a run. */
+/** Caches imports: even that of a loaded module takes longer than most preparations of a run. */
 function loadOnce(load: AgentParts['loadDiagnostic']): AgentParts['loadDiagnostic'] {
   const loaded = new Map<CheckTypeName, Awaited<ReturnType<typeof load>>>();
   return async (type) => {
@@ -153,8 +153,8 @@ function loadOnce(load: AgentParts['loadDiagnostic']): AgentParts['loadDiagnosti
 }
 
 /**
- * Judges what a job names. Most targets are admitted again, resolved, before a packet goes out; the name that a dns check
- * asks for is not: its answers are data, but an internal name must not reach the operator's resolver either.
+ * Target check of a job's parameters. Most targets are admitted again when resolved. The queried name of a dns check is
+ * not, since its answers are only data; the check here keeps internal names from the operator's resolver.
  */
 function judgeJobs(policy: TargetPolicy): Judge {
   return (type, params) => {
@@ -165,7 +165,7 @@ function judgeJobs(policy: TargetPolicy): Judge {
   };
 }
 
-/** The endpoint as configured, and the addresses at which it was reached since. The same list until it changes. */
+/** The configured endpoint and the addresses at which it was reached. Returns the same list until it changes. */
 function redisEndpoints(url: string | undefined): {
   readonly all: () => readonly Endpoint[];
   readonly note: AgentParts['noteRedis'];
@@ -188,7 +188,7 @@ function redisEndpoints(url: string | undefined): {
 async function ownAddresses(config: MeasuringConfig, resolver: NameResolver): Promise<() => DiscoveredAddresses> {
   const options = { resolvers: config.dnsServers, others: config.ownAddresses };
   const own = createOwnAddresses(options);
-  // Only a machine that speaks IPv6 can reach anything through a NAT64.
+  // NAT64 needs IPv6 connectivity.
   if (!own().connectivity.ipv6) return own;
   const nat64 = await discoverNat64Prefixes(resolver, AbortSignal.timeout(NAT64_WITHIN_MS)).catch(() => []);
   return nat64.length === 0 ? own : createOwnAddresses({ ...options, others: [...options.others, ...nat64] });

@@ -9,26 +9,26 @@ import type { Connectivity } from './connectivity.ts';
 import type { Judge } from './handle-job.ts';
 import type { ScreenshotOffer } from './screenshot-offer.ts';
 
-/** What the agent measures with. */
+/** Dependencies of an agent's measurements. */
 export interface AgentParts {
   readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
   readonly judge: Judge;
   readonly admit: Admit;
   readonly names: NameLookup;
-  /** Those of the system change where a machine moves. */
+  /** The system's resolvers, which change when a machine changes networks. */
   readonly resolvers: () => readonly string[];
   readonly isPrivateAddress: (address: string) => boolean;
-  /** Asked for each job: what is missing at the start may come later. */
+  /** Called for each job, since raw sockets may become available after the start. */
   readonly packets: () => PacketSockets | { readonly unavailable: string };
-  /** How the packet process fares, where there is one. */
+  /** Status of the packet process, if there is one. */
   readonly packetProcess?: (() => PacketProcessStatus) | undefined;
   readonly certificateAuthorities: readonly string[];
   readonly receiveWindow?: ReceiveWindow | undefined;
   readonly screenshots: ScreenshotOffer;
-  /** Looked at with every heartbeat. */
+  /** Called for each heartbeat. */
   readonly rawSockets: () => RawSockets;
   readonly connectivity: () => Connectivity;
-  /** Tells where the agent's Redis was reached: nothing opens it to callers. */
+  /** Reports an address of the agent's Redis, which is never a permitted target. */
   readonly noteRedis: (address: string | undefined, port: number | undefined) => void;
   readonly close: () => Promise<void>;
 }

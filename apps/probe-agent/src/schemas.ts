@@ -17,16 +17,16 @@ import { Ajv, type ValidateFunction } from 'ajv';
 
 import { fitResult, type Fields, type Written } from './fit-result.ts';
 
-/** What goes over the wire, checked on both ways. */
+/** Validation of all messages in both directions. */
 export interface Schemas {
   readonly isCheckId: (id: string) => boolean;
-  /** The job, its options with their defaults; or why it cannot be read. */
+  /** Parses a job and applies option defaults, or returns the fault. */
   readonly readJob: (id: string, data: unknown) => ReadJob;
-  /** The job that takes the screenshot of a check, or why it cannot be read. */
+  /** Parses a screenshot job, or returns the fault. */
   readonly readScreenshotJob: (checkId: string, data: unknown) => ReadScreenshotJob;
-  /** The result as JSON, without its largest fields where it would be too long; or why it is none. */
+  /** Serialises a result, omitting the largest optional fields if it is too long; or returns the fault. */
   readonly writeResult: (type: CheckTypeName, result: Fields) => Written;
-  /** As JSON, or undefined where it cannot be shown. */
+  /** Serialises a partial result; undefined if it is invalid. */
   readonly writePartial: (type: CheckTypeName, fields: Fields) => string | undefined;
 }
 
@@ -39,7 +39,7 @@ type ReadScreenshotJob =
   | { readonly job?: undefined; readonly fault: string };
 
 export function createSchemas(): Schemas {
-  // A coordinator of an older release may leave out an option that is new here.
+  // A coordinator of an older release omits options that are new here.
   const ajv = new Ajv({ useDefaults: true, validateFormats: false });
   const isCheckId = ajv.compile(checkIdSchema);
   const isJob = ajv.compile<Job>(jobSchema);
@@ -82,7 +82,7 @@ export function createSchemas(): Schemas {
   };
 }
 
-/** Schemas compile in milliseconds: once per type, when it is first needed. */
+/** Compiles a schema per type on first use, which takes milliseconds. */
 function perType<T>(make: (type: AnyCheckType) => T): (type: CheckTypeName) => T {
   const made = new Map<string, T>();
   return (type) => {
@@ -94,7 +94,7 @@ function perType<T>(make: (type: AnyCheckType) => T): (type: CheckTypeName) => T
   };
 }
 
-/** Our own words about where: what is there stays out of it. */
+/** Location and rule only: values of the result stay out of the message. */
 function faultOf({ errors }: ValidateFunction): string {
   const [error] = errors ?? [];
   return error === undefined ? 'is not valid' : `${error.instancePath} ${error.message}`;

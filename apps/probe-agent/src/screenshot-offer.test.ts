@@ -10,7 +10,7 @@ let offer: ScreenshotOffer;
 
 afterEach(() => offer.close());
 
-/** A browser whose self-test says one thing after the other, and the last for ever. */
+/** A fake browser whose self-test yields these results in order; the last one repeats. */
 function open(
   verdicts: readonly (string | null | Promise<string | null>)[],
   parts: Partial<ScreenshotOfferParts> = {},

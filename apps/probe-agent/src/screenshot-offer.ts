@@ -3,38 +3,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CaptureRequest, Picture, Screenshots, ScreenshotsStatus } from '@vantage/diagnostics';
 import type { Logger } from 'pino';
 
-/** Whether the operator wants screenshots: auto takes them where it can, and is content where it cannot. */
+/** Operator setting: `auto` takes screenshots if possible and is not degraded otherwise. */
 export const screenshotWishes = ['auto', 'on', 'off'] as const;
 export type ScreenshotWish = (typeof screenshotWishes)[number];
 
-/** Whether this agent takes screenshots, and the browser that does. */
+/** Availability of screenshots on this agent, and access to the browser. */
 export interface ScreenshotOffer {
-  /** Runs the self-test, and again later where it fails. Not waited for. */
+  /** Starts the self-test in the background; it is repeated after failures. */
   readonly start: () => void;
-  /** True once the self-test has passed, for as long as nothing speaks against it. */
+  /** True while the last self-test passed and no later failure contradicts it. */
   readonly isOffered: () => boolean;
-  /** What is missing of what the operator asked for, in words. */
+  /** Reason why a required capability is missing. */
   readonly degraded: () => string | null;
-  /** Waits for a self-test that is under way. Null where screenshots are offered, else the reason in words. */
+  /** Waits for a running self-test. Null if screenshots are offered, else the reason. */
   readonly settled: (signal: AbortSignal) => Promise<string | null>;
-  /** Takes a picture. As `Screenshots.capture`. */
+  /** Takes a screenshot; see `Screenshots.capture`. */
   readonly capture: (request: CaptureRequest) => Promise<Picture>;
-  /** How the browser fares; absent where none is wanted. */
+  /** Status of the browser; absent if screenshots are off. */
   readonly status?: (() => ScreenshotsStatus) | undefined;
-  /** Ends every browser; resolves when nothing of them is left. */
+  /** Ends all browsers; resolves when no process of them is left. */
   readonly close: () => Promise<void>;
 }
 
 export interface ScreenshotOfferParts {
   readonly wish: ScreenshotWish;
-  /** Undefined where they are not wanted. */
+  /** Undefined if screenshots are off. */
   readonly screenshots:
     | (Pick<Screenshots, 'selfTest' | 'capture' | 'close'> & Partial<Pick<Screenshots, 'status'>>)
     | undefined;
   readonly log: Logger;
-  /** The wait after a self-test that failed, milliseconds; twice as long after each further one. */
+  /** Delay after the first failed self-test, milliseconds; doubles with each further failure. */
   readonly retryMs?: number;
-  /** How long the first self-test leaves the machine to what starts beside the agent, milliseconds. */
+  /** Delay of the first self-test, milliseconds, so that it does not compete with the startup of other processes. */
   readonly delayMs?: number;
 }
 
@@ -42,12 +42,12 @@ const SELF_TEST_MS = 60_000;
 const RETRY_MS = 10_000;
 const DELAY_MS = 1_000;
 const LONGEST_RETRY_MS = 1_800_000;
-/** Failures in a row by the browser's doing after which it is tested again before it is offered further. */
+/** Consecutive browser failures that trigger another self-test. */
 const DOUBTFUL_AFTER = 3;
 
 const NOT_WANTED = 'Screenshots are switched off on this probe.';
 
-/** Offers screenshots only while the self-test of the browser says that they are safe. */
+/** Offers screenshots only while the browser's self-test passes. */
 export function createScreenshotOffer(parts: ScreenshotOfferParts): ScreenshotOffer {
   const { wish, screenshots, log, retryMs = RETRY_MS, delayMs = DELAY_MS } = parts;
   const closing = new AbortController();

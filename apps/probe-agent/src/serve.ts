@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import { openParts } from './open-parts.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
-/** Takes jobs until a signal ends the process. */
+/** Processes jobs until a signal ends the process. */
 export async function serve(config: Config): Promise<void> {
   const opened = openLog({ level: config.logLevel, base: { probe: config.probeId } });
   const { log } = opened;
@@ -13,11 +13,11 @@ export async function serve(config: Config): Promise<void> {
     log.fatal({ err: error }, 'the metrics cannot be served');
     return process.exit(1);
   });
-  // Its supervisor starts another.
+  // The supervisor starts a new process.
   const agent = createAgent(config, log, openParts, telemetry, () => process.exit(1));
   const asked = new Set<string>();
 
-  /** The same signal again means at once; Ctrl-C may bring SIGINT and, from a supervisor, SIGTERM. */
+  /** A repeated signal ends immediately; Ctrl-C may send SIGINT and, through a supervisor, SIGTERM. */
   const stop = async (reason: string): Promise<void> => {
     if (asked.has(reason)) process.exit(1);
     asked.add(reason);
@@ -28,7 +28,7 @@ export async function serve(config: Config): Promise<void> {
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
-  // Only with an IPC channel: whoever started this process is gone.
+  // With an IPC channel only: the parent process has exited.
   process.once('disconnect', () => void stop('disconnect'));
 
   try {

@@ -4,7 +4,7 @@ import type { MeasuringConfig } from './config.ts';
 import { createNetworkLimit, limitNetworks } from './network-limit.ts';
 import type { AgentParts } from './parts.ts';
 
-/** @param wrapPackets wraps the sockets that are lent */
+/** @param wrapPackets wraps the packet sockets */
 export function lend(
   config: MeasuringConfig,
   parts: AgentParts,
@@ -12,7 +12,7 @@ export function lend(
   wrapPackets: (sockets: PacketSockets) => PacketSockets = (sockets) => sockets,
 ): (cost: number) => Surroundings {
   const contact = config.contact === undefined ? '' : ` (+${config.contact})`;
-  // Read once: it would cost each https check several times what the check itself does.
+  // Created once: the trust store costs several times as much as an https check.
   const trust = createTrustStore(parts.certificateAuthorities);
   const networkLimit = createNetworkLimit(config.networkLimit);
   return (cost) => ({

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createAgent } from '../src/agent.ts';
 import { fakeConfig, fakeParts, openPort, silent } from './fakes.ts';
 
-/** An agent in a process of its own whose every run takes as many milliseconds as its port says. For tests that kill it. */
+/** An agent process whose runs last as many milliseconds as their port number, for tests that kill it. */
 const [, , probe = '', redisUrl = ''] = process.argv;
 const parts = fakeParts(async ({ port }) => {
   await sleep(port);

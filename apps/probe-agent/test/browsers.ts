@@ -3,20 +3,20 @@ import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder in which the browsers of an agent keep theirs, by which they are found. */
+/** A folder for the profiles of an agent's browsers, by which their processes are found. */
 export interface BrowserFolder {
   readonly path: string;
   readonly contents: () => readonly string[];
-  /** Pids of all processes of the browsers that were seen in it, zombies left out. */
+  /** Process ids of all browsers that used the folder, without zombies. */
   readonly processes: () => Promise<readonly number[]>;
   readonly remove: () => void;
 }
 
 export function browserFolder(): BrowserFolder {
   const path = mkdtempSync(join(tmpdir(), 'vantage-agent-browsers-'));
-  // A root agent runs its browsers as somebody else, who has to pass through.
+  // An agent that runs as root starts browsers as another user, who must be able to traverse the folder.
   chmodSync(path, 0o711);
-  /** Only the first process of a browser has the folder in its command line, and it may be the first to end. */
+  /** Only the main process has the folder in its command line, and it may exit first; remember its process group. */
   const groups = new Set<string>();
   return {
     path,

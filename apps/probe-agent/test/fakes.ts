@@ -14,10 +14,10 @@ import { createScreenshotOffer } from '../src/screenshot-offer.ts';
 
 export const silent: Logger = pino({ level: 'silent' });
 
-/** A tcp diagnostic that does what a test wants. */
+/** A tcp diagnostic supplied by the test. */
 export type FakeRun = (params: { readonly port: number }, context: DiagnosticContext) => Promise<Outcome<AnyCheckType>>;
 
-/** Parts that measure loopback literals only, with the real diagnostics or a fake one. */
+/** A runtime that admits loopback literals only, with real diagnostics or a fake one. */
 export function fakeParts(run?: FakeRun, overrides: Partial<AgentParts> = {}): AgentParts {
   return {
     loadDiagnostic: async (type) => {
@@ -54,7 +54,7 @@ export function fakeConfig(
   return readConfig({ PROBE_ID: probe, REDIS_URL: redisUrl, ...environment });
 }
 
-/** What a tcp diagnostic returns when the port is open. */
+/** Outcome of a tcp diagnostic for an open port. */
 export function openPort(port: number): Outcome<AnyCheckType> {
   const attempts = [{ rt: 1, error: null }];
   return { result: 'success', rt: 1, resolvedIp: '127.0.0.1', error: null, ...{ state: 'open', port, attempts } };

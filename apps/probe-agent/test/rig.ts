@@ -19,24 +19,24 @@ import { Ajv } from 'ajv';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 
-/** A private Redis with the coordinator's side of the wire: jobs in, results out. */
+/** A private Redis with the coordinator's side of the protocol: adds jobs, reads results. */
 export interface Rig {
   readonly server: () => RedisServer;
   readonly admin: Redis;
-  /** Adds a job that is due in a minute unless told otherwise. Answers with the id of its check. */
+  /** Adds a job, due in one minute by default. Returns the check id. */
   readonly addJob: (probe: string, job?: Partial<Job>) => Promise<string>;
-  /** Adds the job that takes the screenshot of a check, due in two minutes unless told otherwise. Answers with the check's id. */
+  /** Adds a screenshot job, due in two minutes by default. Returns the check id. */
   readonly addScreenshotJob: (probe: string, url: string, dueMs?: number, check?: string) => Promise<string>;
-  /** Waits for what was reported of the screenshot of a check; fails after four minutes. */
+  /** Waits for the screenshot report of a check; fails after four minutes. */
   readonly screenshot: (probe: string, check: string) => Promise<ReportedPicture>;
-  /** Entries of a probe's result stream so far, oldest first. */
+  /** Entries of a probe's result stream, oldest first. */
   readonly results: (probe: string) => Promise<readonly Result[]>;
   /** Waits for the final result of a check; fails after forty seconds. */
   readonly final: (probe: string, check: string) => Promise<FinalResult>;
   readonly heartbeat: (probe: string) => Promise<Heartbeat | undefined>;
-  /** Milliseconds since the epoch by the server's clock. */
+  /** Redis clock, milliseconds since the epoch. */
   readonly now: () => Promise<number>;
-  /** What is in Redis for a probe beside its stream of results, its heartbeat and BullMQ's own marks of a queue. */
+  /** Redis keys of a probe other than its result stream, heartbeat and BullMQ's queue metadata. */
   readonly leftovers: (probe: string) => Promise<readonly string[]>;
   readonly restart: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -169,7 +169,7 @@ export function newCheckId(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** Tries until there is an answer, for at most forty seconds unless told otherwise: a machine may be busy, or stand still. */
+/** Retries until there is a value, for forty seconds by default, to tolerate a busy machine. */
 export async function eventually<T>(
   attempt: () => Promise<T | undefined> | T | undefined,
   withinMs = 40_000,

@@ -38,7 +38,7 @@ describe('the metrics of an agent', () => {
 
     const lines = (await metrics.scrape()).split('\n');
     expect(lines).toContain('vantage_agent_redis_reconnects_total{connection="jobs"} 1');
-    // Its first connection is no return.
+    // The first connection does not count as a reconnect.
     expect(lines).toContain('vantage_agent_redis_reconnects_total{connection="results"} 1');
     expect(lines).toContain('vantage_agent_redis_up{connection="jobs"} 0');
   });
@@ -116,7 +116,7 @@ describe('the memory of browsers', () => {
     const children: ChildProcess[] = [spawn(browser, ['600']), spawn('/bin/sleep', ['600'])];
     await Promise.all(children.map((child) => once(child, 'spawn')));
 
-    // The kernel has the new name a moment after the process.
+    // The kernel reports the new process name with a delay.
     let bytes = 0;
     while ((bytes = await browserMemoryBytes(process.pid)) === 0) await sleep(5);
 

@@ -8,17 +8,17 @@ import type { agentMetrics } from './declared.ts';
 
 export type AgentMetrics = Metrics<typeof agentMetrics>;
 
-/** A connection to Redis, as far as it is looked at. */
+/** The observed part of a Redis connection. */
 export interface WatchedConnection {
   readonly status: string;
   readonly on: (event: 'ready', listener: () => void) => unknown;
 }
 
-/** What is looked at instead of counted. */
+/** Values sampled at each scrape. */
 export interface Watched {
   readonly connections: Readonly<Record<'jobs' | 'results', WatchedConnection>>;
   readonly rttMs: () => number;
-  /** Undefined before jobs are taken. */
+  /** Undefined before the agent takes jobs. */
   readonly running: () => number | undefined;
   readonly capacity: number;
   readonly packetProcess?: (() => PacketProcessStatus) | undefined;
@@ -27,7 +27,7 @@ export interface Watched {
 
 const knownTypes: ReadonlySet<string> = new Set([...checkTypeNames, SCREENSHOT_JOB]);
 
-/** A type of another release has no name here: what is in a job must not become a label. */
+/** Bounds the label's values: the job's type is untrusted. */
 export function typeLabel(type: string): string {
   return knownTypes.has(type) ? type : 'unknown';
 }
@@ -37,7 +37,7 @@ export function watchAgent(metrics: AgentMetrics, watched: Watched): void {
   const followCrashes = followCounts(instruments.packetProcessCrashes, 'process');
   const followPictures = followCounts(instruments.pictures, 'outcome');
   for (const [connection, redis] of Object.entries(watched.connections)) {
-    // Shown before the first, so that its increase is seen.
+    // Initialises the series, so that its first increase is visible.
     instruments.redisReconnects.inc({ connection }, 0);
     let wasReady = redis.status === 'ready';
     redis.on('ready', () => {

@@ -6,10 +6,13 @@ interface Running {
   readonly name: string;
 }
 
-/** Processes of a browser are called so; the kernel keeps 15 characters of a name. */
+/** Process names of browsers; the kernel truncates names to 15 characters. */
 const BROWSER = /^(chrom|headless_shell)/;
 
-/** Resident memory of the browsers among what a process has started, bytes; shared pages are counted by share where the kernel tells. */
+/**
+ * Memory of the browsers among a process's descendants, bytes: the proportional set size if readable, else the resident
+ * set size.
+ */
 export async function browserMemoryBytes(agentPid: number): Promise<number> {
   const entries = await readdir('/proc').catch(() => []);
   const all = await Promise.all(entries.filter((entry) => /^\d+$/.test(entry)).map(read));
@@ -19,10 +22,10 @@ export async function browserMemoryBytes(agentPid: number): Promise<number> {
   return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** A process that ends meanwhile is none. */
+/** A process that exited meanwhile is skipped. */
 async function read(entry: string): Promise<Running | undefined> {
   const stat = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '');
-  // The name is in brackets and may hold brackets itself (proc_pid_stat(5)).
+  // The name is in parentheses and may contain parentheses (proc_pid_stat(5)).
   const [, pid, name, parent] = /^(\d+) \((.*)\) \S (\d+)/s.exec(stat) ?? [];
   if (pid === undefined || name === undefined || parent === undefined) return undefined;
   return { pid: Number(pid), parent: Number(parent), name };
@@ -33,7 +36,7 @@ function descendants(root: number, running: readonly Running[]): readonly Runnin
   return children.flatMap((child) => [child, ...descendants(child.pid, running)]);
 }
 
-/** The browser runs as another user, whose smaps an agent without privilege may not read: then the resident set. */
+/** Browsers run as another user, whose smaps are unreadable without privileges; fall back to the resident set size. */
 async function memoryOf(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
   const kib = /^Pss:\s+(\d+) kB/m.exec(rollup)?.[1];

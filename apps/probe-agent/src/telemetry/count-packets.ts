@@ -2,7 +2,7 @@ import type { PacketSocket, PacketSocketOptions, PacketSockets } from '@vantage/
 
 import type { AgentMetrics } from './agent-metrics.ts';
 
-/** The same sockets, each packet counted. */
+/** Wraps packet sockets and counts packets. */
 export function countPackets(sockets: PacketSockets, metrics: AgentMetrics): PacketSockets {
   return {
     sourceFor: sockets.sourceFor,

@@ -4,7 +4,7 @@ const type = 'Check type.';
 const protocol = '`icmp`, `udp`, `tcp`.';
 const family = '`4`, `6`.';
 
-/** Every metric of the agent; the reference page is made from these. */
+/** All metrics of the agent; source of the metrics reference page. */
 export const agentMetrics = {
   build: {
     kind: 'gauge',

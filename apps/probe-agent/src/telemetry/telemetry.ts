@@ -8,21 +8,25 @@ import { countPackets } from './count-packets.ts';
 import { agentMetrics } from './declared.ts';
 import { traceJobs, type TakenJob } from './trace-jobs.ts';
 
-/** What the parts of the agent are wrapped in. Where nothing is counted or traced, all of it does nothing. */
+/** Instrumentation of the agent; all functions are no-ops if metrics and traces are off. */
 export interface Telemetry {
-  /** Runs a job that was just taken. @param nowMs the clock of Redis, milliseconds since the epoch */
+  /**
+   * Runs a job that was just taken.
+   *
+   * @param nowMs Redis clock, milliseconds since the epoch
+   */
   readonly around: (job: TakenJob, nowMs: number, run: () => Promise<void>) => Promise<void>;
-  /** Told of each result of a job. */
+  /** Called with each result of a job. */
   readonly onResult: (type: string, result: OutcomeWord) => void;
   readonly wrapPackets: (sockets: PacketSockets) => PacketSockets;
-  /** Where the run of a check stands in its trace. */
+  /** Trace context of a check's run. */
   readonly placeOf: (checkId: string) => string | undefined;
   readonly watch: (watched: Watched) => void;
   /** Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-/** For an agent that nobody watches. */
+/** Used if metrics and traces are off. */
 export const noTelemetry: Telemetry = {
   around: (_job, _nowMs, run) => run(),
   onResult: () => undefined,
@@ -32,7 +36,7 @@ export const noTelemetry: Telemetry = {
   close: async () => undefined,
 };
 
-/** @throws the error of the operating system when the port of the metrics cannot be had */
+/** @throws the operating system's error if the metrics port is unavailable */
 export async function openTelemetry(config: Config, version: string, { log, dropped }: OpenLog): Promise<Telemetry> {
   const traced = tracingConfig(config, { name: 'vantage-probe-agent', version, instance: config.probeId });
   const tracing = traced === undefined ? undefined : await openTracing(traced);

@@ -2,25 +2,25 @@ import { isTraceparent, type Tracing } from '@vantage/telemetry';
 
 import { typeLabel } from './agent-metrics.ts';
 
-/** A job as the queue gives it. */
+/** A job as the queue returns it. */
 export interface TakenJob {
   readonly id?: string | undefined;
   readonly name: string;
   readonly data: unknown;
-  /** When it was added, milliseconds since the epoch by the clock of the coordinator. */
+  /** Time of creation, milliseconds since the epoch by the coordinator's clock. */
   readonly timestamp: number;
 }
 
 export interface JobTraces {
   readonly around: (job: TakenJob, run: () => Promise<void>) => Promise<void>;
-  /** Where the run of a check stands in its trace, for what is written about it; undefined where it is not traced. */
+  /** Trace context of a check's run, for its result entries; undefined without tracing. */
   readonly placeOf: (checkId: string) => string | undefined;
 }
 
-/** A result may wait in the agent for as long as Redis is away; those of so many checks are told apart. */
+/** Limit of remembered checks: results may wait in the agent during a Redis outage. */
 const REMEMBERED = 1_000;
 
-/** A span per job that is traced; a job of a coordinator that does not trace begins none. */
+/** Creates a span per job with a trace context; jobs without one create none. */
 export function traceJobs(tracing: Tracing): JobTraces {
   const places = new Map<string, string>();
 
