@@ -15,19 +15,19 @@ import { findRedisServer, freePort, type RedisServer, startRedisServer } from '@
 
 import { takeRedisLogin } from './redis-login.ts';
 
-/** A deployment as the documents say it: Redis over TLS without a default user, a coordinator, and agents that were added. */
+/** A deployment as documented: Redis over TLS without a default user, a coordinator, and enrolled agents. */
 let folder: string;
 let redis: RedisServer;
 let tlsPort: number | undefined;
 let coordinatorUrl: string;
 const children: ChildProcess[] = [];
 let target: Server;
-/** The CA of another operator, in one line. */
+/** The CA of another operator, on one line. */
 let foreignCa = '';
 
 const password = randomBytes(24).toString('base64url');
 const main = (app: string, file = 'main'): URL => new URL(`../../${app}/src/${file}.ts`, import.meta.url);
-/** Several looks at the queue, and tens of attempts to connect: each might write a line. */
+/** Time for several polls and dozens of connection attempts, each of which might log a line. */
 const SEVERAL_ATTEMPTS_MS = 8_000;
 const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
 const tlsUrl = (host = '127.0.0.1'): string => `rediss://${host}:${tlsPort}`;
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const executable = findRedisServer(process.env['PATH'] ?? '')!;
   const tls = join(folder, 'tls', 'redis');
   const files = ['--tls-cert-file', join(tls, 'redis.crt'), '--tls-key-file', join(tls, 'redis.key')];
-  // A free port is free for a moment only: whoever takes it, another is tried.
+  // The port may be taken before Redis binds it; try another.
   for (;;) {
     tlsPort = await freePort();
     const listening = [
@@ -98,7 +98,7 @@ function start(module: URL, env: Readonly<Record<string, string>>, options: read
   return child;
 }
 
-/** The operator's commands, as `npm run -s probe:…` runs them. */
+/** Runs the operator's commands, as `npm run -s probe:…` does. */
 async function admin(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
   const program = ['--conditions=source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
   const { stdout } = await promisify(execFile)(process.execPath, [...program, ...args], {
@@ -113,7 +113,7 @@ async function admin(env: Readonly<Record<string, string>>, ...args: readonly st
   return stdout;
 }
 
-/** The agent with the file that it was given, and the lines it logs. */
+/** Starts the agent with this environment file and collects its log lines. */
 function startAgent(envFile: string): { readonly child: ChildProcess; readonly log: () => string } {
   const env = { TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', SCREENSHOTS: 'off' };
   const child = start(main('probe-agent'), env, [`--env-file=${envFile}`]);
@@ -122,7 +122,7 @@ function startAgent(envFile: string): { readonly child: ChildProcess; readonly l
   return { child, log: () => log };
 }
 
-/** The test fails by its own time limit. */
+/** Bounded by the test's own time limit. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(50);
 }

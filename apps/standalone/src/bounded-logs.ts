@@ -5,10 +5,10 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const LOOK_EVERY_MS = 10_000;
 
 /**
- * Keeps each log of a folder below a size: one that is larger becomes `<name>.log.1`, in place of the one before, and begins
- * anew. Whoever writes it has it open for appending and goes on at the new end; a line that is written in between is lost.
+ * Rotates the logs of a folder: a log above the size limit becomes `<name>.log.1` and is truncated in place, since
+ * writers keep it open for appending. A line written in between is lost.
  *
- * @returns ends it
+ * @returns stops rotation
  */
 export function boundLogs(folder: string, maxBytes = MAX_BYTES, everyMs = LOOK_EVERY_MS): () => void {
   turnOver(folder, maxBytes);
@@ -16,7 +16,7 @@ export function boundLogs(folder: string, maxBytes = MAX_BYTES, everyMs = LOOK_E
   return () => clearInterval(timer);
 }
 
-/** A folder that is gone, or a disk that is full, must not end what runs: the next look tries again. */
+/** A missing folder or a full disk must not stop the service; the next run retries. */
 function turnOver(folder: string, maxBytes: number): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -26,6 +26,6 @@ function turnOver(folder: string, maxBytes: number): void {
       truncateSync(file);
     }
   } catch {
-    // Said above.
+    // Retried by the next run.
   }
 }

@@ -15,7 +15,7 @@ function redisFolderOf(folder: string): string {
   return redisFolder;
 }
 
-/** What a service that was killed leaves: its note, and the process id of its Redis. */
+/** Recreates the state after a killed service: `running.json` and the pid file of its Redis. */
 function leaveBehind(folder: string, redisPid: number): void {
   const note = { pid: 2 ** 22, url: null, redis: { pid: redisPid, port: 1 }, processes: {} };
   writeFileSync(join(folder, 'running.json'), JSON.stringify(note));
@@ -41,7 +41,7 @@ describe('the data folder', () => {
   });
 
   it('is refused while another service runs on it', async () => {
-    // Its command line has the word that tells the program from another one with the same process id.
+    // The word on its command line identifies the program after reuse of a process id.
     const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'standalone']);
     await once(other, 'spawn');
     const note = { pid: other.pid, url: 'http://127.0.0.1:8080', redis: null, processes: {} };

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { redisPidFile } from '@vantage/redis-server';
 
-/** What is running on the data of a folder; kept in `running.json`, for the next start and for whoever looks. */
+/** Processes that use a data folder; stored in `running.json` for the next start. */
 export interface Running {
   readonly pid: number;
   readonly url: string | null;
   readonly redis: { readonly pid: number; readonly port: number } | null;
-  /** Process ids of the coordinator and the probes by name. */
+  /** Process ids of coordinator and probes, by name. */
   readonly processes: Readonly<Record<string, number>>;
 }
 
@@ -23,9 +23,9 @@ export interface DataFolder {
 }
 
 /**
- * Takes the folder for this process. What a killed predecessor left running on it is ended first.
+ * Claims the folder for this process, after ending leftovers of a killed predecessor.
  *
- * @throws Error with a sentence for the user when a service is running on it, or when it cannot be written to
+ * @throws Error with a sentence for the user if a service is running on it, or if it is not writable
  */
 export async function takeDataFolder(folder: string): Promise<DataFolder> {
   const redisFolder = join(folder, 'redis');
@@ -51,7 +51,7 @@ export async function takeDataFolder(folder: string): Promise<DataFolder> {
     try {
       writeFileSync(file, `${JSON.stringify(running, undefined, 2)}\n`);
     } catch {
-      // A note that cannot be written, on a full disk or into a folder that is gone, must not end what runs.
+      // A full disk or a missing folder must not stop the service.
     }
   };
   write({ pid: process.pid, url: null, redis: null, processes: {} });
@@ -73,7 +73,7 @@ function read(file: string): Running | undefined {
   }
 }
 
-/** A process id may have passed to another program since: its command line tells. */
+/** Process ids are reused: compare the command line. */
 function isStandalone(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('standalone');
@@ -83,9 +83,9 @@ function isStandalone(pid: number): boolean {
 }
 
 /**
- * A Redis whose parent was killed still works in its folder; two on one append-only file would destroy it.
+ * Ends a Redis whose parent was killed: two servers on one append-only file would destroy it.
  *
- * @param redisFolder without symbolic links, as the kernel tells the folder of a process
+ * @param redisFolder without symbolic links, like the working directory in /proc
  */
 async function endOrphan(redisFolder: string): Promise<void> {
   const pid = readPid(redisPidFile(redisFolder));

@@ -1,13 +1,13 @@
 import type { ProbeRecord } from '@vantage/contract';
 import { openProbeRecords } from '@vantage/coordinator';
 
-/** ISO 3166-1 leaves these codes to users; no country has them. */
+/** User-assigned codes of ISO 3166-1, which denote no country. */
 const countryCodes = ['QM', 'QN', 'QO', 'QP', 'QQ', 'QR', 'QS', 'QT', 'QU', 'QV', 'QW', 'QX', 'QY', 'QZ', 'XA', 'XB'];
 
 /** RFC 5398 reserves AS64496–AS64511 for documentation. */
 const FIRST_AS_NUMBER = 64_496;
 
-/** Records of probes that all run on this machine: different identities, so that selection can be tried. */
+/** Records of local probes with different locations, so that probe selection can be tried. */
 export function demoProbes(count: number): readonly ProbeRecord[] {
   return countryCodes.slice(0, count).map((countryCode, index) => ({
     id: `demo-${index + 1}`,
@@ -23,7 +23,9 @@ export function demoProbes(count: number): readonly ProbeRecord[] {
   }));
 }
 
-/** Makes the demo probes of this start the only ones; records without the tag `demo` are the operator's and stay. */
+/**
+ * Replaces all demo probes by those of this start; records without the tag `demo` belong to the operator and are kept.
+ */
 export async function writeDemoProbes(redisUrl: string, count: number): Promise<readonly ProbeRecord[]> {
   const wanted = demoProbes(count);
   const { records, close } = await openProbeRecords(redisUrl);

@@ -2,7 +2,7 @@ import type { Probes } from '@vantage/contract';
 
 import type { Arguments } from './arguments.ts';
 
-/** What a person sees when the service runs: where, with which probes, what they cannot measure, and what to try. */
+/** Startup message: URL, probes with missing capabilities, and a command to try. */
 export function describeStart(url: string, probes: Probes, given: Arguments): string {
   return [
     '',
@@ -20,7 +20,7 @@ export function describeStart(url: string, probes: Probes, given: Arguments): st
   ].join('\n');
 }
 
-/** A check that can work here: of a public name, or of this machine where loopback is allowed. */
+/** A check that works here: of a public name, or of this machine if loopback is permitted. */
 function firstCheck(url: string, given: Arguments): readonly string[] {
   const body = given.allow.some((cidr) => cidr.startsWith('127.'))
     ? { type: 'tcp', host: '127.0.0.1', port: Number(new URL(url).port) }

@@ -14,10 +14,10 @@ import { PAGE, startTargets, type Targets } from '../test/targets.ts';
 
 const probeIds = ['demo-1', 'demo-2', 'demo-3'];
 
-/** Raw sockets need root or CAP_NET_RAW; in CI they must be there. */
+/** Raw sockets need root or CAP_NET_RAW; in CI they are required. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
-/** Some seconds; the rest is what a busy machine needs. */
+/** Normally a few seconds; allows for a busy machine. */
 const PATIENCE_MS = 120_000;
 
 describe('the whole service on one machine', () => {
@@ -46,7 +46,7 @@ describe('the whole service on one machine', () => {
     expect(status).toBe(0);
   }, PATIENCE_MS);
 
-  /** Every probe's result, all final. */
+  /** Final results of all probes. */
   async function check<Name extends CheckTypeName>(
     request: CheckRequest & { readonly type: Name },
   ): Promise<readonly CheckOf<Name>['results'][string][]> {
@@ -273,7 +273,7 @@ describe('the whole service on one machine', () => {
   it(
     'ends the share of an agent that is killed as interrupted, once the agent is back',
     async () => {
-      // The longest that there is, so that the agent is back well before its deadline.
+      // The longest possible check, so that the agent is back well before its deadline.
       const { checkId } = await client.startCheck({
         ...(hasRawSockets
           ? { type: 'ping', host: '127.0.0.1', options: { count: 16, interval: 1_000 } }
@@ -284,7 +284,7 @@ describe('the whole service on one machine', () => {
         ...{ type: 'udp', host: '127.0.0.1', port: targets.silentPort, options: { attempts: 1 } },
         probes: ['demo-2', 'demo-3'],
       });
-      // It says what it has so far: it is at work.
+      // A partial result proves that the job is running.
       while (Object.keys((await client.results(checkId)).results['demo-1']!).length < 2) await sleep(50);
       process.kill(service.running().processes['demo-1']!, 'SIGKILL');
       const done = await client.results(checkId, { waitSeconds: 25 });
@@ -312,7 +312,7 @@ describe('the whole service on one machine', () => {
         });
         const done = await client.results(checkId, { waitSeconds: 25 });
 
-        // The deadline of one attempt is five seconds after the start, and two more are promised.
+        // One attempt ends five seconds after the start, plus two promised seconds.
         const took = Date.parse(done.completedAt!) - Date.parse(done.createdAt);
         expect(took - standstill.stop()).toBeLessThanOrEqual(7_000);
         expect(done.results['demo-2']).toMatchObject({ result: 'timeout', error: { code: 'probe_timeout' } });

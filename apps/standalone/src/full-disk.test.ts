@@ -7,7 +7,7 @@ import { startService, temporaryFolder, type Service } from '../test/service.ts'
 import { canMount, smallDisk } from '../test/small-disk.ts';
 
 const PATIENCE_MS = 240_000;
-/** An answer that takes longer is none: the promise is two seconds, the rest is what a busy machine needs. */
+/** The promise is two seconds; allows for a busy machine. */
 const ANSWERS_WITHIN_MS = 20_000;
 
 (canMount ? describe : describe.skip)('a service whose disk is full', () => {
@@ -94,7 +94,7 @@ const ANSWERS_WITHIN_MS = 20_000;
 
       expect(reports.length).toBeGreaterThan(0);
       expect(reports.every(({ cause }) => cause === 'ENOSPC')).toBe(true);
-      // Two lines for each check that was refused.
+      // Two lines per refused check.
       expect(counted).toBeGreaterThanOrEqual(30);
       expect(reports.reduce((sum, { dropped = 0 }) => sum + dropped, 0)).toBe(counted);
     },
@@ -122,7 +122,7 @@ interface Entry {
   readonly metricsPort?: number;
 }
 
-/** A line that was being written when the disk became full has no end. */
+/** A line that was being written when the disk became full is incomplete. */
 function parse(line: string): Entry | undefined {
   try {
     return JSON.parse(line) as Entry;

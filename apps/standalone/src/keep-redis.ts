@@ -5,14 +5,14 @@ import { startRedisServer, type RedisServer } from '@vantage/redis-server';
 
 import { takeRedisLogin } from './redis-login.ts';
 
-/** A Redis that is started again when it dies. */
+/** A Redis that is restarted after a crash. */
 export interface KeptRedis {
-  /** With the password. */
+  /** Includes the password. */
   readonly url: string;
-  /** Null while it is down, or where it is not ours. */
+  /** Null while it is down, or if it is the operator's Redis. */
   readonly running: () => { readonly pid: number; readonly port: number } | null;
   readonly onChange: (listener: () => void) => void;
-  /** Has it write its append-only file anew, after a disk that was full: a record in the middle may be broken. */
+  /** Rewrites the append-only file after a full disk, which may have left a corrupt record. */
   readonly rewriteFile: () => void;
   readonly stop: () => Promise<void>;
 }
@@ -24,10 +24,10 @@ export interface KeepRedisOptions {
   readonly report: (line: string) => void;
 }
 
-/** Little more than a screenshot: what an agent sends in one piece holds up all others. */
+/** Slightly above the screenshot limit: a large value from one agent delays all other commands. */
 const LARGEST_VALUE = '5mb';
 
-/** @throws Error when Redis does not start the first time */
+/** @throws Error if Redis does not start the first time */
 export async function keepRedis({ report, ...options }: KeepRedisOptions): Promise<KeptRedis> {
   const { password, aclFile } = takeRedisLogin(options.dataFolder);
   const where = { ...options, arguments: ['--aclfile', aclFile, '--proto-max-bulk-len', LARGEST_VALUE] };
@@ -48,7 +48,7 @@ export async function keepRedis({ report, ...options }: KeepRedisOptions): Promi
         return undefined;
       });
       listener();
-      // Told to stop while it started: nobody else has it to stop.
+      // `stop` was called during the restart and has no server to stop.
       if (stopping.signal.aborted) return server?.stop();
       if (server === undefined) await sleep(1_000, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
@@ -70,10 +70,10 @@ export async function keepRedis({ report, ...options }: KeepRedisOptions): Promi
   };
 }
 
-/** In the inline form of the protocol. Replies are not awaited. */
+/** Sends inline commands without awaiting replies. */
 function sendCommands(port: number, commands: readonly string[]): void {
   const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(`${commands.join('\r\n')}\r\n`));
-  // A Redis that is gone is started again, and reads its file then.
+  // A crashed Redis is restarted and reads its file then.
   socket.on('error', () => undefined);
   socket.resume();
 }

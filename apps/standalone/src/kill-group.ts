@@ -1,8 +1,8 @@
-/** SIGKILL to a process that was started as the leader of a group, and to what it left in that group. */
+/** Sends SIGKILL to a process group, including processes that outlived its leader. */
 export function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // None of them is left.
+    // The group has no processes.
   }
 }

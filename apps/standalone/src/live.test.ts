@@ -55,7 +55,7 @@ describe('live results of the whole service', () => {
       if (last.type !== 'completed') throw new Error('the last event is no completion');
       expect(Object.keys(last.check.results).toSorted()).toEqual(probeIds);
       expect(await client.results(last.check.testId)).toEqual(last.check);
-      // The newest event of each probe is its result.
+      // The last event of each probe is its final result.
       for (const probe of probeIds) {
         const newest = events.findLast((event) => event.type === 'probe' && event.probe === probe);
         expect(newest).toMatchObject({ result: last.check.results[probe] });

@@ -7,11 +7,11 @@ import { describeStart } from './describe-start.ts';
 import { startStandalone } from './standalone.ts';
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
-/** Signals this close together are one wish; a later one means at once. */
+/** Repeated signals within this time count as one; a later one exits immediately. */
 const SAME_KEY_PRESS_MS = 500;
 const STANDARD_OUTPUT = 1;
 
-/** A terminal or a pipe that takes nothing must not stop who watches over the service. */
+/** A blocked terminal or pipe must not block the supervisor. */
 const output = openTextOutput(STANDARD_OUTPUT);
 process.once('exit', output.flushSync);
 const print = (text: string): void => output.write(`${text}\n`);
@@ -37,12 +37,12 @@ async function main(): Promise<number> {
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        // One Ctrl-C may come twice: from the terminal, and from npm and the set-up that pass it on.
+        // One Ctrl-C may arrive twice: from the terminal, and forwarded by npm and the setup.
         if (askedAt !== undefined && performance.now() - askedAt > SAME_KEY_PRESS_MS) process.exit(1);
         stop();
       });
     }
-    // Only with an IPC channel: the set-up that started this process was killed.
+    // With an IPC channel only: the setup process was killed.
     process.once('disconnect', stop);
     process.channel?.unref();
   });

@@ -14,12 +14,12 @@ const flags = ['--probes', '1'];
 
 interface Entry {
   readonly pid: number;
-  /** Ticks since the boot: its number may pass to another process. */
+  /** Clock ticks since boot; distinguishes reuses of a process id. */
   readonly startedAt: string;
   readonly parent: number;
 }
 
-/** Every process but zombies, whose parents are busy. */
+/** All processes except zombies, which wait for their parents. */
 function processes(): readonly Entry[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
@@ -32,7 +32,7 @@ function processes(): readonly Entry[] {
   });
 }
 
-/** A process with all that it started. */
+/** A process and its descendants. */
 function family(root: number): readonly Entry[] {
   const all = processes();
   const found = new Set([root]);
@@ -48,7 +48,7 @@ function stillThere(those: readonly Entry[]): readonly Entry[] {
   return those.filter(({ pid, startedAt }) => now.some((one) => one.pid === pid && one.startedAt === startedAt));
 }
 
-/** Resolves when none of them is left. */
+/** Resolves when all of them have exited. */
 async function untilGone(those: readonly Entry[]): Promise<void> {
   while (stillThere(those).length > 0) await sleep(50);
 }
@@ -62,7 +62,7 @@ describe('of a service that ends, nothing is left', () => {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // As it should be.
+        // Expected: the process has exited.
       }
     }
     data.remove();
@@ -72,13 +72,13 @@ describe('of a service that ends, nothing is left', () => {
     const service = await startService(`${data.folder}/data`, flags);
     all = family(service.pid);
     const { redis, processes: programs } = service.running();
-    // Supervisor, reaper, Redis, coordinator, probe, and the packet process where there are raw sockets.
+    // Supervisor, reaper, Redis, coordinator, probe, and the packet process if raw sockets are available.
     expect(all.map(({ pid }) => pid)).toEqual(expect.arrayContaining([redis!.pid, ...Object.values(programs)]));
     expect(all.length).toBeGreaterThanOrEqual(5);
     return service;
   }
 
-  /** The coordinator and what the agent started stand still: neither notices anything. */
+  /** Stops the coordinator and the agent's children with SIGSTOP, so that they cannot react. */
   function stopAll({ running }: Service): void {
     const { coordinator = 0, 'demo-1': agent = 0 } = running().processes;
     for (const { pid } of [...family(coordinator), ...family(agent)]) process.kill(pid, 'SIGSTOP');
@@ -117,7 +117,7 @@ describe('of a service that ends, nothing is left', () => {
       stopAll(service);
 
       process.kill(service.pid, 'SIGINT');
-      // Later than what one key press may bring twice.
+      // Outside of the window in which signals count as one key press.
       await sleep(1_000);
       process.kill(service.pid, 'SIGINT');
 

@@ -1,20 +1,20 @@
-// Ends what a supervisor leaves behind that was killed. The supervisor writes a line of JSON at each change of what it runs;
-// the end of that pipe is its own end, however that came. Redis goes last: until then results are written.
+// Ends the processes of a killed supervisor. The supervisor writes a JSON line at each change; end of file on the pipe
+// means that it has exited. Redis ends last, because results are written until then.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { killGroup } from './kill-group.ts';
 
-/** What the supervisor writes. Each is the leader of a process group. */
+/** Messages of the supervisor. Each process leads a process group. */
 export interface Reaped {
   readonly programs: readonly number[];
   readonly redis: number | null;
-  /** Longest time that a process may take to end after SIGTERM, milliseconds. */
+  /** Grace period between SIGTERM and SIGKILL, milliseconds. */
   readonly graceMs: number;
 }
 
-/** A process, and when it started: its number may pass to another one. */
+/** A process with its start time, since process ids are reused. */
 interface Known {
   readonly pid: number;
   readonly startedAt: string | undefined;
@@ -22,7 +22,7 @@ interface Known {
 
 const LOOK_EVERY_MS = 50;
 
-// A signal to everything at once, as systemd sends it, is for the others: this process ends after them.
+// systemd signals the whole group at once; this process must exit after the others.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 const known = new Map<number, Known>();
@@ -41,7 +41,7 @@ async function end(pids: readonly number[], graceMs: number): Promise<void> {
   for (const { pid } of theirs) signalTo(pid, 'SIGTERM');
   const until = performance.now() + graceMs;
   while (theirs.some(isThere) && performance.now() < until) await sleep(LOOK_EVERY_MS);
-  // Also if the leader has ended: a packet process of it that stands still has not.
+  // Also if the leader has exited: a stopped packet process of its group may remain.
   for (const process of theirs) if (!isOther(process)) killGroup(process.pid);
 }
 
@@ -49,7 +49,7 @@ function isThere({ pid, startedAt }: Known): boolean {
   return startOf(pid) === startedAt && signalTo(pid, 0);
 }
 
-/** The number belongs to a process that started later. */
+/** True if the process id was reused. */
 function isOther({ pid, startedAt }: Known): boolean {
   const now = startOf(pid);
   return now !== undefined && now !== startedAt;
@@ -63,12 +63,12 @@ function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Field 22 of proc(5) stat, in ticks since the boot; undefined where there is no such file. */
+/** Field 22 of proc(5) stat, in clock ticks since boot; undefined without such a file. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie waits for its new parent alone.
+    // A zombie only waits for its parent.
     return state === 'Z' ? undefined : fields[18];
   } catch {
     return undefined;

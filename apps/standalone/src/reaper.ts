@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 
 import type { Reaped } from './reaper-process.ts';
 
-/** A process that outlives this one, should it be killed, and then ends what it has left behind. */
+/** A process that outlives a killed supervisor and ends its children. */
 export interface Reaper {
   readonly pid: () => number | undefined;
-  /** Tells it what runs now. */
+  /** Reports the running processes. */
   readonly tell: (reaped: Reaped) => void;
-  /** For the orderly end, when nothing runs any more. */
+  /** For an orderly exit, after all processes have ended. */
   readonly stop: () => void;
 }
 
@@ -22,7 +22,7 @@ export function startReaper(): Reaper {
 
   const tell = (): void => void child.stdin?.write(line);
   const start = (): void => {
-    // Out of reach of Ctrl-C, and of whoever kills our process group.
+    // Own session: neither Ctrl-C nor a signal to our process group reaches it.
     child = spawn(process.execPath, [...process.execArgv, program], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],

@@ -2,16 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** How the service itself gets into its Redis; agents have users of their own. */
+/** Credentials of the service; each agent has its own Redis user. */
 export interface RedisLogin {
   readonly password: string;
-  /** Redis' file of users. */
+  /** Redis ACL file. */
   readonly aclFile: string;
 }
 
 /**
- * The password of the default user of a Redis of our own, made once and kept beside its data for whoever may read that too.
- * Other programs of this machine reach the port, and get no further.
+ * Password of the default user of our own Redis: generated once and stored next to its data with equal permissions.
+ * Other local users can reach the port, but not log in.
  */
 export function takeRedisLogin(redisFolder: string): RedisLogin {
   const passwordFile = join(redisFolder, 'password');
@@ -33,7 +33,7 @@ function read(file: string): string | undefined {
   }
 }
 
-/** Whole or not at all: Redis does not start on half of it. */
+/** Atomic: Redis does not start with a truncated file. */
 function write(file: string, content: string): void {
   writeFileSync(`${file}.new`, content, { mode: 0o600 });
   renameSync(`${file}.new`, file);

@@ -14,7 +14,7 @@ import { startService, temporaryFolder, type Service } from '../test/service.ts'
 // In CI it may not be skipped.
 const isMissing = findBrowser(process.env['PATH']) === undefined && process.env['CI'] === undefined;
 
-/** Much less does, but for a browser on a busy machine. */
+/** Far more than needed; allows for a browser on a busy machine. */
 const PATIENCE_MS = 300_000;
 
 (isMissing ? describe.skip : describe)('screenshots by the whole service', () => {
@@ -23,7 +23,7 @@ const PATIENCE_MS = 300_000;
   let conformance: Conformance;
   let client: Client;
   let site: Server;
-  /** Answers that wait for the test to end them. */
+  /** Open responses, which the test ends. */
   let held: ServerResponse[];
 
   beforeAll(async () => {
@@ -35,12 +35,12 @@ const PATIENCE_MS = 300_000;
       else response.end(`<!doctype html>${style}<body style="background: rgb(10, 20, 30)">Hello`);
     }).listen(0, '127.0.0.1');
     await once(site, 'listening');
-    // One to take pictures and one to take its place: more browsers would only keep the machine busy.
+    // One probe takes screenshots and one replaces it; more browsers would only add load.
     const flags = ['--probes', '2', '--allow', '127.0.0.0/8', '--rate-limit', '1000000'];
     service = await startService(`${data.folder}/data`, flags, { SCREENSHOTS: 'on' });
     conformance = await conformingFetch(service.url);
     client = createClient({ baseUrl: service.url, fetch: conformance.fetch });
-    // A browser that fails its trial on a busy machine is tried again later.
+    // A self-test that fails on a busy machine is repeated later.
     await until(async () => Object.values(await client.probes()).every(canTakePictures));
   }, 3 * PATIENCE_MS);
 
@@ -148,7 +148,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(50);
 }
 
-/** The agent that has a browser, and that browser. */
+/** The agent that runs a browser, and the browser. */
 async function photographer(service: Service): Promise<readonly [name: string, pid: number, browser: number]> {
   let found: readonly [string, number, number] | undefined;
   await until(async () => {
@@ -165,7 +165,7 @@ function childrenOf(pid: number): readonly number[] {
   return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
-/** Empty where the process is no more; a zombie is none. */
+/** Stat line of a process; empty if it has exited or is a zombie. */
 function statOf(pid: number): string {
   const stat = read(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z') ? '' : stat;

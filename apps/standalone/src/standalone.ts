@@ -18,25 +18,25 @@ import { refuseFullDisk, watchDisk } from './watch-disk.ts';
 
 export interface Standalone {
   readonly url: string;
-  /** The probes as `GET /probes` shows them once all have reported, or after a while. */
+  /** `GET /probes` after all probes have reported, or after a timeout. */
   readonly probes: Probes;
   readonly stop: () => Promise<void>;
 }
 
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Shows a line of progress. */
+  /** Prints a line of progress. */
   readonly report: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Longest time that a process may take to end after SIGTERM: agents drain for ten seconds. */
+/** Grace period after SIGTERM; agents drain for ten seconds. */
 const GRACE_MS = 15_000;
 
 /**
- * Starts Redis, a coordinator and the probes, each a process of its own, and keeps them running.
+ * Starts and supervises Redis, a coordinator and the probes, each as a separate process.
  *
- * @throws Error with a sentence for the user when it cannot start
+ * @throws Error with a sentence for the user if startup fails
  */
 export async function startStandalone(given: Arguments, surroundings: Surroundings): Promise<Standalone> {
   const { report, signal } = surroundings;
@@ -58,7 +58,7 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
     const running = (): number[] => processes.flatMap(({ pid }) => pid() ?? []);
     const killAll = (): void =>
       [...running(), ...(redis.running() === null ? [] : [redis.running()!.pid])].forEach(killGroup);
-    // For every end but the orderly one, after which nothing runs, and SIGKILL, after which the reaper does it.
+    // Covers all exits except an orderly stop, after which nothing runs, and SIGKILL, which the reaper covers.
     process.once('exit', killAll);
     const state = (): void => {
       reaper.tell({ programs: running(), redis: redis.running()?.pid ?? null, graceMs: GRACE_MS });
@@ -72,13 +72,13 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
       });
     };
     redis.onChange(state);
-    // At once: should we be killed, the next start has to find it.
+    // Written immediately: if this process is killed, the next start needs it.
     state();
     const records = await writeRecords(redis, given.probes);
     const urls = await agentUrls(redis, records);
 
     stoppers.push(async () => {
-      // Probes first: they finish what they run, and the coordinator still takes their results.
+      // Probes first: they finish their jobs, and the coordinator still receives the results.
       await Promise.all(processes.slice(1).map((probe) => probe.stop()));
       await processes[0]?.stop();
     });
@@ -126,7 +126,7 @@ async function writeRecords(redis: KeptRedis, count: number): Promise<readonly P
   try {
     return await writeDemoProbes(redis.url, count);
   } catch (error) {
-    // Without the URL: it may hold a password.
+    // Omits the URL, which may contain a password.
     const whose = redis.running() === null ? 'The Redis of REDIS_URL' : 'Redis';
     throw new Error(`${whose} cannot be used: ${Error.isError(error) ? error.message : String(error)}`, {
       cause: error,
@@ -134,7 +134,7 @@ async function writeRecords(redis: KeptRedis, count: number): Promise<readonly P
   }
 }
 
-/** A user each where Redis is ours. In a Redis of the operator’s own, users are the operator’s to make. */
+/** One user per agent in our own Redis. In the operator’s Redis, the operator creates users. */
 async function agentUrls(redis: KeptRedis, records: readonly ProbeRecord[]): Promise<Readonly<Record<string, string>>> {
   if (redis.running() === null) return {};
   return grantAgents(
@@ -145,7 +145,7 @@ async function agentUrls(redis: KeptRedis, records: readonly ProbeRecord[]): Pro
 
 type Env = Surroundings['env'];
 
-/** Every other setting of the coordinator and the agents comes from the environment as it is. */
+/** Passes all other settings of coordinator and agents from the environment. */
 function coordinatorEnv(
   given: Arguments,
   env: Env,
@@ -156,7 +156,7 @@ function coordinatorEnv(
   return {
     HOST: '127.0.0.1',
     PORT: String(port),
-    // The operator's own, where a proxy stands in front.
+    // Set by the operator behind a reverse proxy.
     PUBLIC_URL: env['PUBLIC_URL'] ?? url,
     REDIS_URL: redisUrl,
     TARGET_ALLOW: allowed(given, env),
@@ -179,7 +179,7 @@ function probeEnv(given: Arguments, env: Env, id: string, redisUrl: string): Rec
   return { PROBE_ID: id, REDIS_URL: redisUrl, TARGET_ALLOW: allowed(given, env) };
 }
 
-/** The programs run beside this one: sources beside sources, built files beside built files. */
+/** Programs are started in the same form as this one: sources or built files. */
 function entry(app: 'coordinator' | 'probe-agent'): URL {
   const [folder, extension] = import.meta.url.endsWith('.ts') ? ['src', 'ts'] : ['dist', 'js'];
   return new URL(`../../${app}/${folder}/main.${extension}`, import.meta.url);
@@ -190,7 +190,7 @@ function inherited(env: Env): Record<string, string> {
 }
 
 /**
- * @param wanted 0: any free one
+ * @param wanted 0: any free port
  * @returns a port that was free a moment ago
  * @throws Error with a sentence for the user
  */

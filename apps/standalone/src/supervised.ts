@@ -8,42 +8,42 @@ export interface Supervised {
   readonly name: string;
   /** Undefined while it is down. */
   readonly pid: () => number | undefined;
-  /** What it printed before it ended with an error status, the last time that it did: it refuses its configuration, say. */
+  /** Output of its last exit with an error status, such as a rejected configuration. */
   readonly failure: () => string | undefined;
-  /** SIGTERM, and SIGKILL for what has not ended in time. */
+  /** Sends SIGTERM, and SIGKILL after the grace period. */
   readonly stop: () => Promise<void>;
 }
 
 export interface Program {
   readonly name: string;
-  /** The module to run. */
+  /** Module to run. */
   readonly module: URL;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
 }
 
 export interface Supervision {
-  /** Called at each start and each end of the process. */
+  /** Called whenever the process starts or ends. */
   readonly onChange: () => void;
   readonly report: (line: string) => void;
-  /** Longest time a process may take to end after SIGTERM, milliseconds. */
+  /** Grace period between SIGTERM and SIGKILL, milliseconds. */
   readonly graceMs: number;
 }
 
 interface Ending {
-  /** In words. */
+  /** Description of the exit. */
   readonly how: string;
   readonly failure: string | undefined;
 }
 
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
-/** A process that ran this long was healthy: what comes next is a new trouble, not the old one. */
+/** Uptime after which a crash resets the restart backoff. */
 const HEALTHY_AFTER_MS = 30_000;
 
 const FAILURE_CHARACTERS = 2_000;
 
-/** Runs a program and starts it again whenever it ends by itself, soon and then at growing intervals. */
+/** Runs a program and restarts it with exponential backoff whenever it exits. */
 export function supervise(program: Program, supervision: Supervision): Supervised {
   const stopping = new AbortController();
   let child: ChildProcess | undefined;
@@ -83,16 +83,16 @@ export function supervise(program: Program, supervision: Supervision): Supervise
   };
 }
 
-/** Never rejects: a log that cannot be opened, a folder that is gone, is an end like any other. */
+/** Never rejects: a failure to open the log counts as an exit. */
 async function runOnce(program: Program, started: (child: ChildProcess) => void): Promise<Ending> {
   try {
     const log = openSync(program.logFile, 'a');
     const logBytes = fstatSync(log).size;
-    // An IPC channel and nothing said over it: a child whose parent was killed sees it close, and ends.
+    // The IPC channel carries no messages; it closes when the parent is killed, and the child exits.
     const child = fork(program.module, [], {
       env: { ...program.env },
       execArgv: process.execArgv,
-      // A process group of its own: Ctrl-C in the terminal reaches us alone, and we stop the others in order.
+      // Own process group: Ctrl-C reaches only the supervisor, which stops the others in order.
       detached: true,
       stdio: ['ignore', log, log, 'ipc'],
     });
@@ -101,7 +101,7 @@ async function runOnce(program: Program, started: (child: ChildProcess) => void)
     return await new Promise((resolve) => {
       child.once('error', (error) => resolve({ how: error.message, failure: undefined }));
       child.once('exit', (code, signal) => {
-        // What it left behind: a packet process or a browser that stood still when it ended.
+        // Descendants that were stopped when it exited, such as a packet process or a browser.
         if (child.pid !== undefined) killGroup(child.pid);
         const failure = code === null || code === 0 ? undefined : printedSince(program.logFile, logBytes);
         resolve({ how: signal ?? `status ${code ?? 'unknown'}`, failure });

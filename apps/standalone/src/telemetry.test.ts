@@ -9,7 +9,7 @@ import { createClient, type Client } from '@vantage/client';
 import { startCollector, type Collector } from '../../../packages/telemetry/test/collector.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 
-/** The whole service with metrics and traces on: what one check leaves in both. */
+/** The whole service with metrics and traces: effects of one check on both. */
 describe('a service that is watched', () => {
   const data = temporaryFolder();
   const target: Server = createServer((socket) => socket.destroy());
@@ -38,7 +38,7 @@ describe('a service that is watched', () => {
     data.remove();
   }, 120_000);
 
-  /** What is counted a moment later, and what is looked at each second, is waited for. */
+  /** Waits, since some values are counted later or sampled once a second. */
   async function scrapeUntil(name: string, lines: readonly (string | RegExp)[]): Promise<string> {
     const giveUpAt = performance.now() + 90_000;
     for (;;) {
@@ -52,7 +52,7 @@ describe('a service that is watched', () => {
     }
   }
 
-  /** The port is in the line by which the process says that it serves them. */
+  /** The process logs the port of its metrics. */
   async function scrape(name: string): Promise<string> {
     const log = readFileSync(`${data.folder}/logs/${name}.log`, 'utf8');
     const metricsPort = /"metricsPort":(\d+)/.exec(log)?.[1];
@@ -84,7 +84,7 @@ describe('a service that is watched', () => {
       /^vantage_redis_round_trip_seconds_count [1-9]/m,
       /^vantage_probe_up\{probe="demo-1"\} (1|0\.5)$/m,
     ]);
-    // Nothing of a caller or a target.
+    // No data about clients or targets.
     expect(coordinator).not.toContain('127.0.0.1');
     expect(coordinator).not.toContain('xxxx');
 
@@ -98,7 +98,7 @@ describe('a service that is watched', () => {
     ]);
     expect(agent).not.toContain('127.0.0.1');
 
-    // Processes send what is left when they end.
+    // Processes flush their telemetry when they exit.
     await service.stop();
     const spans = collector.spans();
     const named = (name: string) => spans.find((span) => span.name === name);

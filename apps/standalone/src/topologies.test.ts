@@ -15,7 +15,7 @@ import { startTargets, type Targets } from '../test/targets.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
 
-/** Raw sockets need root or CAP_NET_RAW; in CI they must be there. */
+/** Raw sockets need root or CAP_NET_RAW; in CI they are required. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
 describe.each([
@@ -66,7 +66,7 @@ describe.each([
       { type: 'info', host: '127.0.0.1' },
       ...(hasRawSockets ? [{ type: 'ping', host: '127.0.0.1', options: { count: 2, interval: 200 } } as const] : []),
     ];
-    // Ids are random: with so many checks each server of a cluster holds some.
+    // Ids are random: with this many checks each node of a cluster stores some.
     for (const request of requests) {
       for (const results of await Promise.all([check(request), check(request)])) {
         expect(results).toHaveLength(3);
@@ -91,7 +91,7 @@ describe.each([
     if ('masterPort' in redis) {
       process.kill(redis.servers[0].pid, 'SIGKILL');
     } else {
-      // No replica takes its place: it comes back by itself.
+      // The node has no replica; it resumes after SIGCONT.
       process.kill(redis.nodes[1]!.pid, 'SIGSTOP');
       setTimeout(() => process.kill((redis as RedisCluster).nodes[1]!.pid, 'SIGCONT'), 3_000);
     }
@@ -112,7 +112,7 @@ describe.each([
   }, 600_000);
 });
 
-/** Tries until it is not refused for want of a store. */
+/** Retries while the service reports that Redis is unavailable. */
 async function untilItAnswers<T>(request: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -124,7 +124,7 @@ async function untilItAnswers<T>(request: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Agents find their way back each in its own time. */
+/** Agents reconnect at different times. */
 async function untilItIs<T>(request: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await untilItAnswers(request);
@@ -132,7 +132,7 @@ async function untilItIs<T>(request: () => Promise<T>, isSo: (answer: T) => bool
   }
 }
 
-/** A store that is slow to answer is honestly away: whoever asks comes back, as the service says. */
+/** A slow Redis counts as unavailable: retry, as the response demands. */
 async function untilTaken<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

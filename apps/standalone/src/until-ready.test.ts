@@ -16,7 +16,7 @@ const running: Supervised = {
 
 describe('waiting until the service is ready', () => {
   let server: Server;
-  /** What `GET /probes` answers, in order; the last one again and again. */
+  /** Responses of `GET /probes` in order; the last one repeats. */
   let answers: { readonly status: number; readonly body: unknown }[];
   let askedFrom: string[];
   let awaited: Awaited;

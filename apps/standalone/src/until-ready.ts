@@ -9,7 +9,7 @@ import type { Supervised } from './supervised.ts';
 
 export interface Awaited {
   readonly url: string;
-  /** How many probes should report. */
+  /** Expected number of probes. */
   readonly probes: number;
   readonly processes: readonly Supervised[];
   readonly logFolder: string;
@@ -17,16 +17,16 @@ export interface Awaited {
   readonly signal: AbortSignal;
 }
 
-/** Longest time in which the coordinator and the probes report before we go on and say what is missing. */
+/** Limit of the wait; after it the startup continues and lists what is missing. */
 const READY_WITHIN_MS = 90_000;
 
 const LOOK_EVERY_MS = 250;
 
 /**
- * Waits until every probe has reported. What has not by then is shown as it is: without root the probes are degraded,
- * and the rest works.
+ * Waits until all probes have reported. Others are shown in their current state: without root, probes are degraded and
+ * the rest works.
  *
- * @throws Error with a sentence for the user when the coordinator does not answer, or when a process cannot run at all
+ * @throws Error with a sentence for the user if the coordinator does not respond, or if a process cannot run
  */
 export async function untilReady({ url, probes, processes, logFolder, report, signal }: Awaited): Promise<Probes> {
   const until = performance.now() + READY_WITHIN_MS;
@@ -39,7 +39,7 @@ export async function untilReady({ url, probes, processes, logFolder, report, si
       isUp = (await ask(`${url}/healthz`, look, signal)) !== undefined;
       if (isUp) report(`The coordinator listens on ${url}`);
     } else {
-      // Redis may still be connecting: a problem document then, and another look.
+      // A problem document while Redis is connecting; poll again.
       const seen = (await ask(`${url}/probes`, look, signal)) as Probes | undefined;
       const up = Object.values(seen ?? {}).filter(({ status }) => status !== 'offline');
       if (seen !== undefined && (up.length >= probes || isTimeUp)) return seen;
@@ -51,13 +51,12 @@ export async function untilReady({ url, probes, processes, logFolder, report, si
 }
 
 /**
- * Each look comes from a loopback address of its own: the limits count by address, and whoever asks from this machine
- * shall have all of theirs.
+ * Polls from different loopback addresses, so that the local user's rate limit is not consumed.
  *
- * @returns the JSON of the answer, or undefined where there is none or it is no success
+ * @returns the JSON body; undefined without a successful response
  */
 async function ask(url: string, look: number, signal: AbortSignal): Promise<unknown> {
-  // Linux has all of 127.0.0.0/8 on its loopback interface; other systems have one address.
+  // On Linux all of 127.0.0.0/8 is local; other systems have one address.
   const localAddress = process.platform === 'linux' ? `127.0.1.${(look % 254) + 1}` : undefined;
   try {
     const request = get(url, { localAddress, agent: false, signal });

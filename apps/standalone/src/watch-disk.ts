@@ -1,21 +1,21 @@
 import { statfs } from 'node:fs/promises';
 
-/** With less than this, Redis and the logs write nothing. */
+/** Below this, Redis and the logs cannot write. */
 const FULL_BYTES = 65_536;
-/** Enough to go on; more than the other, so that one block to and fro is no news. */
+/** Hysteresis: above this, writing can continue. */
 const ROOM_BYTES = 1_048_576;
 const LOOK_EVERY_MS = 1_000;
 
 export interface DiskWatch {
   readonly report: (line: string) => void;
-  /** Called when there is room after there was none. */
+  /** Called when the disk has space again. */
   readonly onRoom: () => void;
 }
 
 /**
- * Says once when the disk of a folder is full, and once when there is room again.
+ * Reports once when the disk is full, and once when it has space again.
  *
- * @returns ends it
+ * @returns stops the watch
  */
 export function watchDisk(folder: string, { report, onRoom }: DiskWatch): () => void {
   let isFull = false;
@@ -30,12 +30,12 @@ export function watchDisk(folder: string, { report, onRoom }: DiskWatch): () => 
       onRoom();
     }
   };
-  // A folder that is gone is no full disk.
+  // A missing folder is not a full disk.
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);
 }
 
-/** @throws Error with a sentence for the user when nothing can be written into the folder */
+/** @throws Error with a sentence for the user if the folder is not writable */
 export async function refuseFullDisk(folder: string): Promise<void> {
   if ((await freeBytes(folder)) >= FULL_BYTES) return;
   throw new Error(`The disk of ${folder} is full.\nMake room, or choose another folder with --data.`);
@@ -43,6 +43,6 @@ export async function refuseFullDisk(folder: string): Promise<void> {
 
 async function freeBytes(folder: string): Promise<number> {
   const { bavail, bfree, bsize } = await statfs(folder);
-  // Some blocks are kept for root.
+  // File systems reserve blocks for root.
   return (process.getuid?.() === 0 ? bfree : bavail) * bsize;
 }

@@ -1,12 +1,12 @@
 import { createConformance } from '@vantage/coordinator';
 
 export interface Conformance {
-  /** `fetch` that holds each answer against the OpenAPI document of the service. */
+  /** `fetch` that validates each response against the OpenAPI document. */
   readonly fetch: typeof fetch;
-  /** Every fault found, with the request it was in. */
+  /** All violations, with their requests. */
   readonly violations: readonly string[];
   readonly checked: () => number;
-  /** Resolves when every event stream that was opened has ended and been held against the document as well. */
+  /** Resolves when all event streams have ended and been validated. */
   readonly settled: () => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export async function conformingFetch(baseUrl: string): Promise<Conformance> {
         violations.push(...faults.map((fault) => `${method} ${url.pathname} → ${status}: ${fault}`));
       };
       const text = response.clone().text();
-      // One that breaks off says nothing of the service.
+      // An interrupted stream is no violation.
       if (isEventStream(response)) streams.push(text.then(judge, () => undefined));
       else judge(await text);
       return response;

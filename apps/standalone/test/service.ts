@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url';
 
 import type { Running } from '../src/data-folder.ts';
 
-/** The real thing, as `npm start` runs it after the set-up: a process of its own with its children. */
+/** The real service as `npm start` runs it after setup, in a separate process. */
 export interface Service {
   readonly url: string;
-  /** All it printed. */
+  /** Output so far. */
   readonly printed: () => string;
   readonly running: () => Running;
-  /** Of the supervisor. */
+  /** Process id of the supervisor. */
   readonly pid: number;
-  /** Resolves with the exit status, however it ends. */
+  /** Resolves with the exit status. */
   readonly ended: Promise<number | null>;
-  /** SIGINT, as Ctrl-C; resolves with the exit status. */
+  /** Sends SIGINT, as Ctrl-C does; resolves with the exit status. */
   readonly stop: () => Promise<number | null>;
 }
 
@@ -32,26 +32,25 @@ export async function startService(
   dataFolder: string,
   flags: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  /** A command that becomes what follows it. */
+  /** A command that executes its arguments. */
   prefix: readonly string[] = [],
 ): Promise<Service> {
   const program = [process.execPath, '--conditions=source', main, '--port', '0', '--data', dataFolder, ...flags];
   const [command = '', ...words] = [...prefix, ...program];
   const child = spawn(command, words, {
-    // NODE_OPTIONS of the test runner are its own.
-    // Browsers would take the machine from what a test looks at; those about screenshots ask for them.
+    // Drops NODE_OPTIONS of the test runner. Screenshots are off by default, because browsers would add load.
     env: { ...process.env, NODE_OPTIONS: '', SCREENSHOTS: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';
   const ended = once(child, 'exit') as Promise<[number | null]>;
-  // Its data may be on a disk that it alone sees.
+  // The data folder may be in the process's own mount namespace.
   const running = `${prefix.length === 0 ? '' : `/proc/${child.pid}/root`}${dataFolder}/running.json`;
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       printed += chunk.toString();
       const match = /^Vantage runs at (\S+) /m.exec(printed);
-      // All of the text, so that what follows the address is there too.
+      // Wait for the last line of the startup message.
       if (match !== null && printed.includes('results?wait=25')) resolve(match[1]!);
     };
     child.stdout.on('data', read);
@@ -72,7 +71,7 @@ export async function startService(
   };
 }
 
-/** The end of each log: the folder is gone by the time that somebody looks. */
+/** Last lines of each log, since the folder is removed after the test. */
 function logsIn(dataFolder: string): string {
   const folder = join(dataFolder, 'logs');
   const logs = existsSync(folder) ? readdirSync(folder) : [];

@@ -1,21 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 
-/** A file system in memory that only one program sees: it ends with it. */
+/** A file system in memory in the program's own mount namespace; it disappears with the program. */
 export interface SmallDisk {
-  /** The command that makes it and becomes the program that follows. */
+  /** Command prefix that creates it and executes the program. */
   readonly prefix: readonly string[];
-  /** The same, full from the start. */
+  /** As above, full from the start. */
   readonly fullPrefix: readonly string[];
   /** @param pid of that program */
   readonly fill: (pid: number) => void;
   readonly free: (pid: number) => void;
 }
 
-/** Without root in a user namespace, where the kernel allows it. */
+/** Without root: a user namespace, if the kernel permits it. */
 const unshare = ['unshare', ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']), '--mount'];
 
-/** True where a program can be given a disk of its own; in CI it must be so. */
+/** True if mount namespaces are available; required in CI. */
 export const canMount =
   process.env['CI'] !== undefined ||
   spawnSync(unshare[0]!, [...unshare.slice(1), 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
@@ -29,12 +29,12 @@ export function smallDisk(folder: string, mebibytes: number): SmallDisk {
     fullPrefix: [...unshare, 'sh', '-c', `${mount} && mkdir "$0/data" && { ${fill}; exec "$@"; }`, folder],
     fill: (pid) => {
       const file = openSync(filler(pid), 'w');
-      // In large pieces, and then to the last page.
+      // In large blocks first, then to the last page.
       for (const bytes of [65_536, 4_096]) {
         try {
           for (;;) writeSync(file, Buffer.alloc(bytes));
         } catch {
-          // Full.
+          // Expected: no space left.
         }
       }
       closeSync(file);

@@ -1,11 +1,11 @@
-/** How long this process, and with it the machine, has stood still: time in which nobody could have kept a promise. */
+/** Measures stalls of this process, and thus of the machine, during which no deadline can be met. */
 export interface Standstill {
-  /** Ends the watch; milliseconds. */
+  /** Ends the measurement; returns milliseconds. */
   readonly stop: () => number;
 }
 
 const LOOK_EVERY_MS = 20;
-/** A timer that comes later than this was kept from running. */
+/** Timer delay that counts as a stall. */
 const NOTICED_MS = 60;
 
 export function watchStandstill(): Standstill {

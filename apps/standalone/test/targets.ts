@@ -7,25 +7,25 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 
-/** Real servers on loopback, for the probes to measure. */
+/** Real servers on loopback, as targets. */
 export interface Targets {
   readonly tcpPort: number;
-  /** Sends back what it gets. */
+  /** Echoes datagrams. */
   readonly udpPort: number;
-  /** Takes datagrams and never answers. */
+  /** Receives datagrams and never answers. */
   readonly silentPort: number;
   readonly httpPort: number;
   readonly httpsPort: number;
-  /** Answers for names below example.com with 127.0.0.1, and says NXDOMAIN for `missing.example.com`. */
+  /** Answers 127.0.0.1 for names below example.com, and NXDOMAIN for `missing.example.com`. */
   readonly dnsPort: number;
-  /** File of the CA that signed the certificate of the HTTPS server. */
+  /** CA certificate of the HTTPS server. */
   readonly caFile: string;
   readonly close: () => void;
 }
 
 export const PAGE = '<!doctype html><title>Target</title><p>Hello, probe.</p>';
 
-/** @param folder where the keys and certificates of the HTTPS server are made, by openssl */
+/** @param folder for keys and certificates, which openssl generates */
 export async function startTargets(folder: string): Promise<Targets> {
   const { caFile, key, cert } = makeCertificate(folder);
   const answer = (_request: unknown, response: { end: (text: string) => void }): void => response.end(PAGE);
@@ -71,7 +71,7 @@ async function bind(
   return { port: socket.address().port, close: () => void socket.close() };
 }
 
-/** An answer to the one question of a query, RFC 1035 section 4: an A record, nothing, or NXDOMAIN. */
+/** Encodes a DNS response (RFC 1035 section 4): an A record, no data, or NXDOMAIN. */
 function dnsAnswer(query: Buffer): Buffer {
   let end = 12;
   const labels: string[] = [];
@@ -93,7 +93,7 @@ function dnsAnswer(query: Buffer): Buffer {
   return Buffer.concat([header, question, ...(isAddress ? [record] : [])]);
 }
 
-/** A CA and a certificate for secure.example.com that it signed. */
+/** Creates a CA and a certificate for secure.example.com. */
 function makeCertificate(folder: string): { readonly caFile: string; readonly key: Buffer; readonly cert: Buffer } {
   const file = (name: string): string => join(folder, name);
   const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
