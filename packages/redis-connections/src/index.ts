@@ -12,4 +12,4 @@ export {
   type PatientOptions,
 } from './open.ts';
 export { afterPatience } from './patience.ts';
-export { askMastership, isWatched, serverOf, type Mastership } from './sentinels.ts';
+export { askSentinels, isWatched, serverOf, type Mastership, type MastershipOf } from './sentinels.ts';

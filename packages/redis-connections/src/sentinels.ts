@@ -6,21 +6,49 @@ import { Redis } from 'ioredis';
 const ANSWERS_WITHIN_MS = 500;
 
 /**
- * Whether the server of a connection is still the master. Replaced: the Sentinels made another one the master while it stood still
- * or was cut off, and it does not know yet; what it takes is lost when it becomes a replica.
+ * Whether a server is the master. Replaced: the Sentinels made another one the master while it stood still or was cut off, and it
+ * does not know yet; what it takes is lost when it becomes a replica, and it has nothing of what the other one took.
  */
 export type Mastership = 'master' | 'replaced' | 'unknown';
 
-/** Asks all Sentinels; the word of one is enough for `replaced`. Without Sentinels there is one master. */
-export async function askMastership(connection: Redis): Promise<Mastership> {
+/** Says it of a server as `serverOf` names it. */
+export type MastershipOf = (server: string | undefined) => Mastership;
+
+interface Answer {
+  readonly server: string;
+  /** Rises with each fail-over; 0 if this Sentinel does not tell. */
+  readonly epoch: number;
+  readonly flags: readonly string[];
+}
+
+/**
+ * Asks all Sentinels. A server is the master if most of them name it and see it well, none knows of a later one, and none is at a
+ * fail-over: two servers are never the master for two who ask. Without Sentinels there is one master.
+ */
+export async function askSentinels(connection: Redis): Promise<MastershipOf> {
   const { sentinels, name } = connection.options;
-  if (!isWatched(connection) || typeof name !== 'string') return 'master';
-  const own = serverOf(connection);
-  if (own === undefined) return 'unknown';
-  const named = await Promise.all((sentinels ?? []).map((sentinel) => askMaster(connection, sentinel, name)));
-  const answers = named.filter((server) => server !== undefined);
-  if (answers.some((server) => server !== own)) return 'replaced';
-  return answers.length === 0 ? 'unknown' : 'master';
+  if (!isWatched(connection) || typeof name !== 'string') return () => 'master';
+  const asked = sentinels ?? [];
+  const replies = await Promise.all(asked.map((sentinel) => askSentinel(connection, sentinel, name)));
+  const answers = replies.filter((answer) => answer !== undefined);
+  return (server) => judge(answers, asked.length, server);
+}
+
+function judge(answers: readonly Answer[], asked: number, server: string | undefined): Mastership {
+  if (server === undefined || answers.length === 0) return 'unknown';
+  const [own, others] = [answers.filter(names), answers.filter((answer) => !names(answer))];
+  if (others.length > 0 && latest(others) >= latest(own)) return 'replaced';
+  if (answers.some(({ flags }) => flags.includes('failover_in_progress'))) return 'unknown';
+  const isWell = ({ flags }: Answer): boolean => flags.every((flag) => flag === 'master');
+  return own.filter(isWell).length > asked / 2 ? 'master' : 'unknown';
+
+  function names(answer: Answer): boolean {
+    return answer.server === server;
+  }
+}
+
+function latest(answers: readonly Answer[]): number {
+  return Math.max(-1, ...answers.map(({ epoch }) => epoch));
 }
 
 /** True if Sentinels say which server is the master. */
@@ -34,11 +62,11 @@ export function serverOf({ stream }: Redis): string | undefined {
   return remoteAddress === undefined ? undefined : `${remoteAddress.replace(/^::ffff:/, '')} ${remotePort}`;
 }
 
-async function askMaster(
+async function askSentinel(
   { options }: Redis,
   { host, port }: { readonly host?: string; readonly port?: number },
   name: string,
-): Promise<string | undefined> {
+): Promise<Answer | undefined> {
   const { sentinelUsername, sentinelPassword, sentinelTLS } = options;
   const sentinel = new Redis({
     ...(host === undefined ? {} : { host }),
@@ -51,10 +79,17 @@ async function askMaster(
   });
   sentinel.on('error', () => undefined);
   try {
-    const answer = (await sentinel.call('SENTINEL', 'get-master-addr-by-name', name)) as readonly string[] | null;
-    if (answer === null) return undefined;
-    const [named = '', at] = answer;
-    return `${isIP(named) === 0 ? await addressOf(named, Number(at)) : named} ${at}`;
+    const [address, state] = await Promise.all([
+      sentinel.call('SENTINEL', 'get-master-addr-by-name', name) as Promise<readonly string[] | null>,
+      // A user of a Sentinel may be denied this.
+      (sentinel.call('SENTINEL', 'MASTER', name) as Promise<readonly string[]>).catch((): readonly string[] => []),
+    ]);
+    if (address === null) return undefined;
+    const [named = '', at] = address;
+    const ip = isIP(named) === 0 ? await addressOf(named, Number(at)) : named;
+    const field = (wanted: string): string | undefined => state[state.indexOf(wanted) + 1];
+    if (state.length === 0) return { server: `${ip} ${at}`, epoch: 0, flags: [] };
+    return { server: `${ip} ${at}`, epoch: Number(field('config-epoch')), flags: (field('flags') ?? '').split(',') };
   } catch {
     return undefined;
   } finally {

@@ -94,7 +94,7 @@ interface Shared {
 }
 
 export function createCheckService(store: Store, probes: ProbeService, options: CheckServiceOptions): CheckService {
-  const { requests, background, channels, clock, isGrace, log } = store;
+  const { requests, background, channels, clock, isGrace, master, log } = store;
   const { directory } = probes;
   const { tracing = noTracing, metrics, lookUpPlace, preparePlace } = options;
   const retentionMs = options.retentionSeconds * 1_000;
@@ -104,7 +104,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
   const shared: Shared = { deadlines, retentionMs, counters, tracing, log };
   const types = createCheckTypes(options.checkTypes ?? checkTypes);
   const queues = createJobQueues(requests, log);
-  const reads = createReads(requests, channels);
+  const reads = createReads(requests, channels, master);
   const maxBytes = options.picturesMaxBytes ?? PICTURES_MAX_BYTES;
   const screenshots = createScreenshots({
     ...{ redis: background, queueRedis: requests, queues, clock, probes: directory.probes },
@@ -133,7 +133,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
       read: reads.read,
       screenshot: reads.screenshot,
     },
-    live: createLiveChecks(requests, channels, log),
+    live: createLiveChecks({ redis: requests, channels, master, log }),
     firstAnswers: createFirstAnswers(requests),
     counters,
     resultBudget: budget.status,
@@ -148,7 +148,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
         name: 'probes and results',
         everyMs: DRAIN_EVERY_MS,
         run: async (round) => {
-          await Promise.all([directory.refresh(), store.replicas.look()]);
+          await Promise.all([directory.refresh(), store.replicas.look(), master.look()]);
           hasStarted();
           await drainAll(round % CLAIM_EVERY === 0 ? CLAIM_IDLE_MS : undefined);
         },

@@ -5,6 +5,7 @@ import { openChannels, type Channels } from './channels.ts';
 import { createRedisClock, type RedisClock } from './clock.ts';
 import { closeAll } from './connections.ts';
 import type { Log } from './log.ts';
+import { createMasterWatch, type MasterWatch } from './master-watch.ts';
 import { createOutageGrace } from './outage-grace.ts';
 import { createReplicaWait, type ReplicaWait } from './replica-wait.ts';
 import { loadScripts, type Script } from './scripts.ts';
@@ -27,6 +28,7 @@ export interface Store {
   readonly channels: Channels;
   readonly clock: RedisClock;
   readonly replicas: ReplicaWait;
+  readonly master: MasterWatch;
   /** True for a moment after an outage of Redis, in which no deadline is enforced. */
   readonly isGrace: () => boolean;
   readonly log: Log;
@@ -50,15 +52,14 @@ export function openStore({ redisUrl, redisCertificates: certificates, replicas,
   const background = open('background');
   const channels = openChannels(openSubscriber(connection('subscriber')));
   const { count = 0, withinMs = 0 } = replicas ?? {};
+  const master = createMasterWatch(requests, () => [...connections, channels.connection]);
 
   return {
-    ...{ requests, background, channels, open, log },
+    ...{ requests, background, channels, master, open, log },
     clock: createRedisClock(),
     replicas: createReplicaWait({
       connection: count === 0 ? background : open('replicas'),
-      writers: [requests, background],
-      replicas: count,
-      ...{ withinMs, log },
+      ...{ writer: requests, master, replicas: count, withinMs, log },
     }),
     isGrace: createOutageGrace(background),
     preload: (scripts) => {

@@ -233,7 +233,7 @@ describe('the creation of a check', () => {
       ...{ deadlines: createDeadlines(bed.core.rateLimitRedis), counters: createCounters() },
       ...{ screenshots: noScreenshots, screenshotBudgetMs: 0, tracing: noTracing },
       load: createProbeLoad({ listen: () => () => undefined, longestWaitMs: 60_000 }),
-      replicas: { look: async () => undefined, settled: async () => undefined },
+      replicas: { look: async () => undefined, server: () => undefined, settled: async () => undefined },
       ...{ queues, startCheck: startOf(bed.core.rateLimitRedis, queues) },
     });
     const request = {

@@ -155,6 +155,7 @@ async function start(
       ? [{ ...screenshot, id: screenshotJobId(id), job: screenshotJob(id, screenshot.params, deadlineAt) }]
       : []),
   ];
+  const server = replicas.server();
   try {
     const added = await startCheck(record, jobs);
     const refusals = added.flatMap((outcome, index) =>
@@ -171,7 +172,7 @@ async function start(
       await settle(redis, id, [...failed, ...absent], { retentionMs, deadlines });
     }
     counters.probesOffline += absent.length;
-    await replicas.settled([redisKeys.deadlines, redisKeys.check(id)]);
+    await replicas.settled([redisKeys.deadlines, redisKeys.check(id)], server);
     if (screenshot?.state === 'pending' && refusals.some((refusal) => refusal.job !== job)) {
       await screenshots.passOn(id, screenshot.probe, dispatchFailure('internal_error', BROKEN_QUEUE));
     }

@@ -12,6 +12,7 @@ import { openChannels, type Channels } from '../../redis/channels.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { familyOf } from '../store/check-records.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
+import { soleMaster } from '../../redis/master-watch.ts';
 import { createLiveChecks } from './follow-checks.ts';
 import type { LiveCheck } from './live-check.ts';
 import { evictScript } from '../store/result-budget-scripts.ts';
@@ -64,7 +65,7 @@ describe('following a check', () => {
     // Told once it hears: then it tells those who listen to look again, and nobody shall yet.
     const channels = openChannels(subscriber, () => subscribed.resolve());
     await subscribed.promise;
-    const live = createLiveChecks(counting, channels, quiet);
+    const live = createLiveChecks({ redis: counting, channels, master: soleMaster, log: quiet });
     const id = await start();
     let told = 0;
     const follow = (): Promise<LiveCheck | undefined> => live.follow(id, () => (told += 1));
@@ -86,7 +87,7 @@ describe('following a check', () => {
 
   it('finds what a lost message told, and stops listening when nothing can change any more', async () => {
     const channels = deafChannels();
-    const live = createLiveChecks(bed.redis, channels, quiet);
+    const live = createLiveChecks({ redis: bed.redis, channels, master: soleMaster, log: quiet });
     const id = await start(['fra-1']);
     const check = await live.follow(id, ignore);
     expect([...channels.listening]).toEqual([redisKeys.checkEvents(id)]);
@@ -101,7 +102,7 @@ describe('following a check', () => {
 
   it('leaves nothing behind when all have gone, in whatever order', async () => {
     const channels = deafChannels();
-    const live = createLiveChecks(bed.redis, channels, quiet);
+    const live = createLiveChecks({ redis: bed.redis, channels, master: soleMaster, log: quiet });
     const id = await start();
     const [first, second] = [await live.follow(id, ignore), await live.follow(id, ignore)];
 
@@ -116,7 +117,7 @@ describe('following a check', () => {
   });
 
   it('begins anew where Redis has lost what was seen already', async () => {
-    const live = createLiveChecks(bed.redis, deafChannels(), quiet);
+    const live = createLiveChecks({ redis: bed.redis, channels: deafChannels(), master: soleMaster, log: quiet });
     const id = await start();
     await report(bed.redis, 'fra-1', id, success('lost'));
     await until(async () => (await bed.read(id)).results['fra-1']!['said'] === 'lost');
@@ -137,7 +138,7 @@ describe('following a check', () => {
   });
 
   it('shows a completed check as it is kept, also where Redis lost a part and overtook it before it was looked at', async () => {
-    const live = createLiveChecks(bed.redis, deafChannels(), quiet);
+    const live = createLiveChecks({ redis: bed.redis, channels: deafChannels(), master: soleMaster, log: quiet });
     const id = await start();
     await report(bed.redis, 'fra-1', id, success('lost'));
     await until(async () => (await bed.read(id)).results['fra-1']!['said'] === 'lost');
@@ -161,7 +162,7 @@ describe('following a check', () => {
   it('ends when the check was completed and removed before it was looked at', async () => {
     const id = await start();
     const channels = deafChannels();
-    const live = createLiveChecks(bed.redis, channels, quiet);
+    const live = createLiveChecks({ redis: bed.redis, channels, master: soleMaster, log: quiet });
     const { promise: changed, resolve } = Promise.withResolvers<void>();
     const check = await live.follow(id, resolve);
     await bed.redis.hset(redisKeys.check(id), 'completedAt', '1');
@@ -175,7 +176,7 @@ describe('following a check', () => {
   });
 
   it('tells when a check is kept no longer', async () => {
-    const live = createLiveChecks(bed.redis, deafChannels(), quiet);
+    const live = createLiveChecks({ redis: bed.redis, channels: deafChannels(), master: soleMaster, log: quiet });
     const id = await start();
     let told = 0;
     const check = (await live.follow(id, () => (told += 1)))!;

@@ -8,11 +8,19 @@ import { readChanges, type Changes } from '../store/check-changes.ts';
 import { CheckEvicted, StoreUnavailable } from '../../redis/store-errors.ts';
 import type { Completion, LiveCheck, LiveChecks } from './live-check.ts';
 import type { ProbeState } from '../store/probe-state.ts';
+import type { MasterWatch } from '../../redis/master-watch.ts';
 
 /** A message can be lost; a check that is followed is looked at again after this time. */
 const LOOK_AGAIN_MS = 2_000;
 /** While the store is away. */
 const RETRY_MS = 300;
+
+export interface LiveSources {
+  readonly redis: Redis;
+  readonly master: Pick<MasterWatch, 'find'>;
+  readonly channels: Pick<Channels, 'listen'>;
+  readonly log: Log;
+}
 
 /** One check that is followed, by however many: one listener, one reading per change, one state. */
 interface Feed {
@@ -26,13 +34,13 @@ interface Feed {
 }
 
 /** Follows checks: listens first, then reads, then reads what changed with every message and after every reconnection. */
-export function createLiveChecks(redis: Redis, channels: Pick<Channels, 'listen'>, log: Log): LiveChecks {
+export function createLiveChecks(sources: LiveSources): LiveChecks {
   const feeds = new Map<string, Feed>();
 
   const feedOf = (id: string): Feed => {
     const known = feeds.get(id);
     if (known !== undefined) return known;
-    const feed = openFeed(redis, channels, id, log);
+    const feed = openFeed(id, sources);
     feeds.set(id, feed);
     return feed;
   };
@@ -66,7 +74,7 @@ export function createLiveChecks(redis: Redis, channels: Pick<Channels, 'listen'
   };
 }
 
-function openFeed(redis: Redis, channels: Pick<Channels, 'listen'>, id: string, log: Log): Feed {
+function openFeed(id: string, { redis, master, channels, log }: LiveSources): Feed {
   const followers = new Set<() => void>();
   const states = new Map<string, ProbeState>();
   let completion: Completion | undefined;
@@ -102,7 +110,7 @@ function openFeed(redis: Redis, channels: Pick<Channels, 'listen'>, id: string, 
   /** The end is read whole: what came before may be of a time that Redis lost and, unseen, has overtaken. */
   const readNew = async (): Promise<Changes | undefined> => {
     try {
-      const changes = await readChanges(redis, id, version);
+      const changes = await master.find(redis, () => readChanges(redis, id, version));
       const isLast = changes?.changed?.check.status === 'completed';
       return isLast && version !== -1 ? await readChanges(redis, id, -1) : changes;
     } catch (error) {

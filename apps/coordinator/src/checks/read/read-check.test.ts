@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openChannels } from '../../redis/channels.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { familyOf } from '../store/check-records.ts';
+import { soleMaster } from '../../redis/master-watch.ts';
 import { createReads } from './read-check.ts';
 import { evictScript } from '../store/result-budget-scripts.ts';
 import {
@@ -63,7 +64,7 @@ describe('reading a check', () => {
   it('holds the answer until another coordinator has completed the check, and forgets who waited', async () => {
     const channels = openChannels(openSubscriber({ url: bed.server.url, name: 'test', log: quiet }), () => undefined);
     await once(channels.connection, 'ready');
-    const reads = createReads(bed.redis, channels);
+    const reads = createReads(bed.redis, channels, soleMaster);
     const id = await startLongCheck(bed, ['fra-1']);
     const reading = reads.read(id, PATIENT_MS, never);
 

@@ -7,6 +7,7 @@ import { readCheck, type CheckRecord, type WaitingReaders } from '../store/check
 import type { Checks } from '../checks.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import { readPicture } from '../screenshots/screenshot-records.ts';
+import type { MasterWatch } from '../../redis/master-watch.ts';
 
 /** A message can be lost; who waits looks again by himself after this time. */
 const LOOK_AGAIN_MS = 2_000;
@@ -17,9 +18,10 @@ export interface Reads extends WaitingReaders {
 }
 
 /** Reads checks, and holds the answer until one is completed. */
-export function createReads(redis: Redis, channels: Channels): Reads {
+export function createReads(redis: Redis, channels: Channels, master: Pick<MasterWatch, 'find'>): Reads {
   const waiting = new Map<string, Set<(completed: CheckRecord) => void>>();
-  const look = (id: string): Promise<CheckRecord | undefined> => onStore(redis, () => readCheck(redis, id));
+  const look = (id: string): Promise<CheckRecord | undefined> =>
+    onStore(redis, () => master.find(redis, () => readCheck(redis, id)));
 
   const readWaiting = async (id: string, signal: AbortSignal): Promise<CheckRecord | undefined> => {
     const { promise, resolve, reject } = Promise.withResolvers<CheckRecord | undefined>();
