@@ -34,6 +34,8 @@ describe('the server', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed');
     answer.resolve();
 
+    const { headers } = await held;
+    expect(headers.get('connection')).toBe('close');
     expect(await (await held).text()).toBe('done');
     await closed;
   });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { canonicalAddress } from './http/client-address.ts';
@@ -73,12 +73,41 @@ export async function startServer(
     if (Number(request.headers['content-length'] ?? 0) <= MAX_BODY_BYTES) response.writeContinue();
     server.emit('request', request, response);
   });
+  const sayClosing = closeAfterAnswers(server);
   server.listen(options.port, options.host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const publicUrl = options.publicUrl ?? localUrl(options.host, port);
   guardRequests(server, createLinks(publicUrl), listenerFor(publicUrl));
-  return { port, publicUrl, close: (drainMs = DRAIN_MS) => close(server, drainMs) };
+  return {
+    ...{ port, publicUrl },
+    close: (drainMs = DRAIN_MS) => {
+      sayClosing();
+      return close(server, drainMs);
+    },
+  };
+}
+
+/**
+ * A client that is not told sends its next request on a connection that is just being closed.
+ *
+ * @returns has the answers under way, and those that come, say that their connection is closed after them
+ */
+function closeAfterAnswers(server: Server): () => void {
+  const open = new Set<ServerResponse>();
+  let isClosing = false;
+  const say = (response: ServerResponse): void => {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  };
+  server.on('request', (_request, response) => {
+    if (isClosing) say(response);
+    open.add(response);
+    response.once('close', () => open.delete(response));
+  });
+  return () => {
+    isClosing = true;
+    open.forEach(say);
+  };
 }
 
 /** IPv6 clients are told apart by /64, as in the rate limits. */
