@@ -97,6 +97,19 @@ describe('of a service that ends, nothing is left', () => {
   );
 
   it(
+    'when it is killed while it stands still itself',
+    async () => {
+      const service = await start();
+
+      process.kill(service.pid, 'SIGSTOP');
+      process.kill(service.pid, 'SIGKILL');
+
+      await untilGone(all);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
     'when it is stopped while its programs stand still',
     async () => {
       const service = await start();

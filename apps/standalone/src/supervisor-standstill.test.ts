@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createClient } from '@vantage/client';
+
+import { startService, temporaryFolder, type Service } from '../test/service.ts';
+
+const data = temporaryFolder();
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService(`${data.folder}/data`, ['--probes', '2', '--allow', '127.0.0.0/8']);
+}, 240_000);
+
+afterAll(async () => {
+  await service.stop();
+  data.remove();
+}, 240_000);
+
+/** Each time longer than something of the supervisor: its look at the disk, its waits before a start, its patience at an end. */
+describe.each([500, 4_000, 20_000])('a supervisor that stands still for %i ms', (ms) => {
+  it('is missed by nobody, starts nothing again that runs, and then what ended meanwhile', async () => {
+    const { redis, processes: before } = service.running();
+    const client = createClient({ baseUrl: service.url });
+
+    process.kill(service.pid, 'SIGSTOP');
+    process.kill(before['demo-2']!, 'SIGKILL');
+    await sleep(ms);
+    const { results } = await client.check({ type: 'info', host: '127.0.0.1', probes: ['demo-1'] });
+    process.kill(service.pid, 'SIGCONT');
+    while ((service.running().processes['demo-2'] ?? before['demo-2']) === before['demo-2']) await sleep(50);
+
+    expect(results['demo-1']).toMatchObject({ result: 'success' });
+    const after = service.running();
+    expect(after.redis).toEqual(redis);
+    expect({ ...after.processes, 'demo-2': before['demo-2'] }).toEqual(before);
+  }, 240_000);
+});
+
+describe('a supervisor that stood still', () => {
+  it('says of nothing but what ended that it is started again', () => {
+    expect(service.printed().match(/^.*starting it again.*$/gm)).toEqual(
+      Array.from({ length: 3 }, () => expect.stringContaining('demo-2 ended (SIGKILL)')),
+    );
+  });
+});
