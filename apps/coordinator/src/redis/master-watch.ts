@@ -31,7 +31,7 @@ export interface MasterWatch {
  * @param connections all that are to the same master
  */
 export function createMasterWatch(first: Redis, connections: () => readonly Redis[]): MasterWatch {
-  const share = shareRuns<Redis, MastershipOf>();
+  const share = shareRuns<MastershipOf>();
   const ask = (): Promise<MastershipOf> => share(first, () => askSentinels(first));
   let confirmed: string | undefined;
 

@@ -40,7 +40,7 @@ const MARKER_MS = 1_000;
 export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
   const { connection, writer, master: watch, replicas, withinMs, log } = options;
   const connected = new Map<Redis, number>();
-  const takeTurn = shareRuns<Redis, number>();
+  const takeTurn = shareRuns<number>();
   let said = false;
 
   const count = async (master: Redis): Promise<number> => {

@@ -9,9 +9,9 @@ interface Turn<T> {
  *
  * @returns starts a run for a key, or joins the next one
  */
-export function shareRuns<K, T>(): (key: K, run: () => Promise<T>) => Promise<T> {
-  const turns = new Map<K, Turn<T>>();
-  const take = (key: K, run: () => Promise<T>): Promise<T> => {
+export function shareRuns<T>(): (key: object, run: () => Promise<T>) => Promise<T> {
+  const turns = new Map<object, Turn<T>>();
+  const take = (key: object, run: () => Promise<T>): Promise<T> => {
     const turn = turns.get(key);
     if (turn === undefined) {
       const running = run().finally(() => turns.delete(key));
