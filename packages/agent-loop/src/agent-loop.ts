@@ -178,7 +178,10 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       turns: loop.turns,
       isFull: loop.isFull,
       isConnected: () => resultsRedis.status === 'ready',
-      reconnect: () => [redis, blocking].forEach((connection) => connection.disconnect(true)),
+      reconnect: () => {
+        // ioredis would give up one that is being made, for good.
+        for (const each of [redis, blocking]) if (each.status === 'ready') each.disconnect(true);
+      },
       giveUp: () => options.onHopeless?.(),
       log,
     });

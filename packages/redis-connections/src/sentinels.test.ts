@@ -46,9 +46,31 @@ describe('a connection to a master', () => {
     expect([before, written, after]).toEqual(['master', 'OK', 'replaced']);
     // While the Sentinels see it down and choose another one, nobody can say.
     expect([...meanwhile]).toContain('unknown');
-    expect(await mastership(other)).toBe('master');
+    // All Sentinels learn of it in turn.
+    while ((await mastership(other)) !== 'master') await sleep(20);
     connection.disconnect();
     other.disconnect();
+  }, 120_000);
+
+  it('is to no server while another connection is made', async () => {
+    const connection = await open(set.url);
+    const before = serverOf(connection);
+    const states: (readonly [string, string | undefined])[] = [];
+    const closed = new Promise<void>((resolve) => {
+      connection.once('close', () => states.push(['close', serverOf(connection)]));
+      connection.once('reconnecting', () => states.push(['reconnecting', serverOf(connection)]));
+      connection.once('ready', () => resolve());
+    });
+    connection.disconnect(true);
+    await closed;
+
+    expect(before).toMatch(/^127\.0\.0\.1 \d+$/);
+    expect(states).toEqual([
+      ['close', undefined],
+      ['reconnecting', undefined],
+    ]);
+    expect(serverOf(connection)).toMatch(/^127\.0\.0\.1 \d+$/);
+    connection.disconnect();
   }, 120_000);
 
   it('has nobody to ask without Sentinels', async () => {

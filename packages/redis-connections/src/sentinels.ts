@@ -57,8 +57,10 @@ export function isWatched({ options }: Redis): boolean {
 }
 
 /** Address and port of the server that a connection is to; undefined while there is none. */
-export function serverOf({ stream }: Redis): string | undefined {
-  const { remoteAddress, remotePort } = (stream ?? {}) as Partial<Socket>;
+export function serverOf({ status, stream }: Redis): string | undefined {
+  // A socket remembers the address of its peer when it is gone, and the connection keeps it until it has the next one.
+  if (status !== 'ready') return undefined;
+  const { remoteAddress, remotePort } = stream as Partial<Socket>;
   return remoteAddress === undefined ? undefined : `${remoteAddress.replace(/^::ffff:/, '')} ${remotePort}`;
 }
 

@@ -46,7 +46,7 @@ export function createMasterWatch(first: Redis, connections: () => readonly Redi
     look: async () => {
       if (!isWatched(first)) return;
       const mastershipOf = await ask();
-      // Only a new connection finds the server that is the master now.
+      // Only a new connection finds the server that is the master now. One that is being made is left alone: ioredis would give it up.
       for (const each of connections()) if (mastershipOf(serverOf(each)) === 'replaced') each.disconnect(true);
     },
     confirm,
