@@ -6,7 +6,6 @@ import { createRedisClock, type RedisClock } from './clock.ts';
 import { closeAll } from './connections.ts';
 import type { Log } from './log.ts';
 import { createMasterWatch, type MasterWatch } from './master-watch.ts';
-import { createMasterWatch, type MasterWatch } from './master-watch.ts';
 import { createOutageGrace } from './outage-grace.ts';
 import { createReplicaWait, type ReplicaWait } from './replica-wait.ts';
 import { loadScripts, type Script } from './scripts.ts';
@@ -29,7 +28,6 @@ export interface Store {
   readonly channels: Channels;
   readonly clock: RedisClock;
   readonly replicas: ReplicaWait;
-  readonly master: MasterWatch;
   readonly master: MasterWatch;
   /** True for a moment after an outage of Redis, in which no deadline is enforced. */
   readonly isGrace: () => boolean;
