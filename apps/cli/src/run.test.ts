@@ -19,9 +19,12 @@ describe('what the program writes', () => {
     folder = mkdtempSync(join(tmpdir(), 'vantage-cli-'));
     const result = { result: 'success', resolvedIp: HOSTILE, error: null, screenshot: 'iVBORw0KGgo=' };
     const check = { testId: HOSTILE, type: 'http', host: HOSTILE, status: 'completed', results: { [HOSTILE]: result } };
+    const finding = { code: 'screenshot_incomplete', severity: 'info', text: `The picture is cut. ${HOSTILE}` };
+    const summary = { status: 'completed', verdict: 'up', headline: HOSTILE, findings: [finding] };
     server = createServer(({ method, url = '' }, response) => {
       response.setHeader('Content-Type', 'application/json');
       if (method === 'POST') response.end(JSON.stringify({ checkId: HOSTILE, status: 'pending', message: HOSTILE }));
+      else if (url.includes('/summary')) response.end(JSON.stringify(summary));
       else if (url.includes('/results')) response.end(JSON.stringify(check));
       else if (url.includes('/events')) {
         response.setHeader('Content-Type', 'text/event-stream');
@@ -67,6 +70,12 @@ describe('what the program writes', () => {
 
     expect(output + errors).toMatch(/owned/);
     expect(output + errors).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
+  it('has every finding of the summary, of the picture too', async () => {
+    const { output } = await written(['http', 'https://example.com']);
+
+    expect(output).toContain('  · The picture is cut. ');
   });
 
   it('is JSON and nothing else where that is asked for', async () => {

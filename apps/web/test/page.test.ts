@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Check } from '@vantage/contract';
+import type { Check, Screenshot } from '@vantage/contract';
+import { summarize } from '@vantage/summary';
 import type { Browser } from 'puppeteer-core';
 
 import {
@@ -18,7 +19,7 @@ import {
 } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 import { problem, startShowcase, type Showcase, type ShowcaseOptions } from './showcase.ts';
-import { httpCheck, pingCheck, tracerouteCheck, worldChecks } from './world.ts';
+import { httpCheck, pingCheck, tracerouteCheck, world, worldChecks } from './world.ts';
 
 jest.setTimeout(4 * PATIENCE_MS);
 
@@ -338,6 +339,25 @@ describe('the page', () => {
     await tab.page.evaluate(`document.querySelector('.picture').scrollIntoView()`);
 
     await untilText(tab.page, 'The picture cannot be shown');
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('says below a picture at which limit it was cut', async () => {
+    const screenshot: Screenshot = { state: 'taken', probe: 'fra-1', reason: null, cutAt: ['hosts'] };
+    const summary = summarize(httpCheck, new Map(Object.entries(world)), { screenshot });
+    await reopen({
+      before: async (path, response) => {
+        if (path.endsWith('/summary'))
+          response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(summary));
+        return path.endsWith('/summary');
+      },
+    });
+    await open(`/c/${httpCheck.testId}`, 'Taken by fra-1');
+
+    await untilTrue(
+      tab.page,
+      `document.querySelector('.picture p.note')?.textContent.includes('limit of hosts')`,
+    );
     expect(tab.faults).toEqual([]);
   });
 

@@ -32,6 +32,16 @@ describe('a result in one line', () => {
     expect(describeResult('traceroute', { hops: [], protocol, reached, echo, rt: 9, stopReason })).toBe(text);
   });
 
+  it.each([
+    [true, 65_536, '200 OK, HTTP/2, body cut off after 65536 bytes'],
+    [true, 1, '200 OK, HTTP/2, body cut off after 1 byte'],
+    [false, 65_536, '200 OK, HTTP/2'],
+  ])('tells of a body whether it was cut off: %s', (truncated, bodyBytes, text) => {
+    const answer = { statusCode: 200, statusText: 'OK', httpVersion: '2' as const };
+
+    expect(describeResult('http', { ...answer, bodyBytes, truncated })).toBe(text);
+  });
+
   it('tells why there is no answer', () => {
     const error = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'Refused.' } as const;
 

@@ -53,10 +53,11 @@ const describe: Describe = {
     told(rt, ms),
     told(resolver, (name) => (rcode === undefined ? `resolver ${name}` : `from ${name}`)),
   ],
-  http: ({ statusCode, statusText, httpVersion, timings, tls }) => [
+  http: ({ statusCode, statusText, httpVersion, timings, tls, bodyBytes, truncated }) => [
     told(statusCode, (code) => `${code} ${statusText ?? ''}`.trimEnd()),
     told(httpVersion, (version) => `HTTP/${version}`),
     told(timings?.total, ms),
+    truncated === true ? told(bodyBytes, (bytes) => `body cut off after ${count(bytes, 'byte')}`) : undefined,
     told(tls?.daysLeft, (days) =>
       days < 0 ? `certificate expired ${count(-days, 'day')} ago` : `certificate for ${count(days, 'day')}`,
     ),

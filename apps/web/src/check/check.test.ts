@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Summary } from '@vantage/contract';
 import { createClient, ProblemError, type Client, type WatchOptions } from '@vantage/client';
 
 import { asCurl, asMarkdown } from './copies.ts';
@@ -38,6 +39,15 @@ describe('copies of a check', () => {
     expect(lines).toContain('| fra-2 | Success | open | 12.5 ms | 192.0.2.1 |');
     expect(lines).toContain(String.raw`| nyc-1 | Connection refused | – | – | \[x\](javascript:y)\| |`);
     expect(lines.at(-1)).toBe('<https://vantage.example/c/qPUXvL1sQx2rGJm0Zf7N4w> (2026-11-21T01:00:00.000Z)');
+  });
+
+  it('have every finding of the summary in Markdown, of the picture too', () => {
+    const cut = { code: 'screenshot_incomplete', severity: 'info', text: 'The picture is cut at the limit of hosts.' };
+    const summary = { headline: 'Fine.', findings: [cut] } as unknown as Summary;
+
+    const lines = asMarkdown(check, summary, 'https://vantage.example').split('\n');
+
+    expect(lines).toContain('- **info**: The picture is cut at the limit of hosts.');
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Summary } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -44,7 +45,7 @@ export function HttpView(props: ViewProps): JSX.Element {
         </div>
       </Section>
       <Certificates {...props} />
-      <Picture rows={rows} host={props.check.host} />
+      <Picture rows={rows} host={props.check.host} summary={props.summary} />
     </>
   );
 }
@@ -103,12 +104,14 @@ export function Waterfall(props: { readonly timings: Timings | undefined; readon
 function Picture(props: {
   readonly rows: readonly (readonly [string, FieldsOf<'http'>])[];
   readonly host: string;
+  readonly summary: Summary | undefined;
 }): JSX.Element | null {
   const { basePath } = useService();
   const [isLost, lose] = useState(false);
   const [probe, result] = props.rows.find(([, { screenshotUrl }]) => typeof screenshotUrl === 'string') ?? [];
   if (probe === undefined) return null;
   const url = result!['screenshotUrl'] as string;
+  const cuts = props.summary?.findings.filter(({ code }) => code === 'screenshot_incomplete') ?? [];
   // Rejects anything but a path of this service.
   if (!/^\/[^/\\]/.test(url)) return null;
   // The path may already have the prefix of the base URL.
@@ -129,6 +132,11 @@ function Picture(props: {
           />
         </a>
       )}
+      {cuts.map(({ text }) => (
+        <p key={text} class="note">
+          {text}
+        </p>
+      ))}
     </Section>
   );
 }
