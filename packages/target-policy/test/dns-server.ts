@@ -25,6 +25,8 @@ export interface Answer {
   readonly truncated?: boolean;
   /** Connections over TCP are closed without an answer. */
   readonly closesTcp?: boolean;
+  /** Nothing is sent over TCP. */
+  readonly silentTcp?: boolean;
   /** The SOA of this zone in the authority section. */
   readonly soa?: string;
   /** Bits of the header's flags that are cleared, such as that of RA. */
@@ -64,7 +66,7 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
     questions.push(`${type} ${name}${over}`);
     const asked = questions.filter((question) => question.startsWith(`${type} ${name}`)).length;
     const answer = zone(name, type, asked, message.readUInt16BE(10) > 0) ?? { rcode: NXDOMAIN };
-    if (answer.silent === true) return;
+    if (answer.silent === true || (answer.silentTcp === true && over !== '')) return;
     if (answer.closesTcp === true && close !== undefined) return close();
     const isCutOff = answer.truncated === true && over === '';
     const question = message.subarray(0, end);

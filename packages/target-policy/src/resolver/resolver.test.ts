@@ -59,6 +59,19 @@ describe('the resolver', () => {
     expect(silent.questions.length).toBeGreaterThan(0);
   });
 
+  it('asks a server last that was silent where another one answered', async () => {
+    const asked: string[] = [];
+    const silent = await serve(() => (asked.push('silent'), { silent: true }));
+    const server = await serve(() => (asked.push('answering'), { records: ['8.8.8.8'] }));
+    const resolver = createNameResolver({ servers: [silent.address, server.address], timeoutMs: 100, tries: 9 });
+
+    await resolver.addresses('site.example.com', 4, never);
+    const before = asked.splice(0);
+    await resolver.addresses('site.example.com', 6, never);
+
+    expect([before[0], asked[0]]).toEqual(['silent', 'answering']);
+  });
+
   it('says that an answer was no DNS message', async () => {
     const server = await serve(() => ({ garbage: true }));
     const resolver = patientResolver(server);
@@ -202,6 +215,23 @@ describe('an answer', () => {
     expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
       failure: { code: 'dns_no_answer', message: expect.stringContaining('cut off (TC)') },
     });
+  });
+
+  it('that is cut off, from a server whose TCP port is silent, is told as cut off', async () => {
+    const server = await serve(() => ({ truncated: true, silentTcp: true }));
+    const resolver = createNameResolver({ servers: [server.address], timeoutMs: 100, tries: 5 });
+
+    expect(await resolver.addresses(site, 4, never)).toMatchObject({
+      failure: { code: 'dns_no_answer', message: expect.stringContaining('cut off (TC)') },
+    });
+  });
+
+  it('is asked of the next server where the TCP port of the first is silent', async () => {
+    const first = await serve(() => ({ truncated: true, silentTcp: true }));
+    const server = await serve(() => ({ records: ['8.8.8.8'] }));
+    const resolver = createNameResolver({ servers: [first.address, server.address], timeoutMs: 100, tries: 9 });
+
+    expect(await resolver.addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
   });
 
   it.each<[string, Answer]>([

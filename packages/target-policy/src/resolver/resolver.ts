@@ -1,14 +1,11 @@
-import { Resolver } from 'node:dns/promises';
-import { isIP } from 'node:net';
-
 import type { Failure, Family } from '@vantage/contract';
 import { reverseName, type Query } from '@vantage/contract/dns-message';
 
 import { ADDRESS_BITS, parseAddress, type Address } from '../addresses/address.ts';
 import { readFirstTimer } from './read-first-timer.ts';
+import { inRounds, resolverServers, type Attempt, type ResolverServers } from './resolver-servers.ts';
 import { failure, questionTypes, readAnswer, type StubAnswer } from './stub-answer.ts';
 import { askServer, type ResolverAddress } from './stub-transport.ts';
-import { systemResolvers } from './system-resolvers.ts';
 
 export type AddressAnswer =
   | { readonly ok: true; readonly addresses: readonly string[] }
@@ -38,10 +35,10 @@ export interface NameResolverOptions {
  * @throws when a server is no address
  */
 export function createNameResolver({ servers, timeoutMs = 1_500, tries = 2 }: NameResolverOptions): NameResolver {
-  const configured = servers.length === 0 ? undefined : readServers(servers);
+  const known = resolverServers(servers);
   const ask = (name: string, type: keyof typeof questionTypes, signal: AbortSignal): Promise<StubAnswer> => {
-    const attempts = inRounds(configured ?? readServers([]), timeoutMs, tries);
-    return askInTurn(attempts, { ...question, name: `${name}.`, recordType: questionTypes[type] }, signal);
+    const attempts = inRounds(known.inOrder(), timeoutMs, tries);
+    return askInTurn(known, attempts, { ...question, name: `${name}.`, recordType: questionTypes[type] }, signal);
   };
   return {
     addresses: async (name, family, signal) => {
@@ -59,54 +56,46 @@ export function createNameResolver({ servers, timeoutMs = 1_500, tries = 2 }: Na
 
 const question = { recursionDesired: true, checkingDisabled: false, edns: { dnssecOk: false, nsid: false } } as const;
 
-/** Those of the system are read again for each question: they change where a machine moves. */
-function readServers(servers: readonly string[]): readonly ResolverAddress[] {
-  if (servers.length === 0) return systemResolvers().map(readServer);
-  // It validates, and says which one is no address.
-  new Resolver().setServers(servers);
-  return servers.map(readServer);
-}
-
-/** @param text `address`, `[address]`, `address:port` or `[address]:port` */
-function readServer(text: string): ResolverAddress {
-  if (isIP(text) !== 0) return { address: text, port: 53 };
-  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text)!;
-  return { address: (bracketed ?? plain)!, port: port === undefined ? 53 : Number(port) };
-}
-
-interface Attempt {
-  readonly server: ResolverAddress;
-  readonly waitMs: number;
-}
-
-function inRounds(servers: readonly ResolverAddress[], timeoutMs: number, tries: number): readonly Attempt[] {
-  return Array.from({ length: tries }, (_, round) => round).flatMap((round) =>
-    servers.map((server) => ({ server, waitMs: timeoutMs * 2 ** round })),
-  );
-}
-
 type Question = Omit<Query, 'id'>;
+
+/** What one server said. */
+interface Heard {
+  readonly server: ResolverAddress;
+  readonly answer: StubAnswer;
+}
 
 /**
  * Asks one server after the other until one says something about the name. An earlier one may still answer while a later
  * one is asked.
  */
-async function askInTurn(attempts: readonly Attempt[], query: Question, signal: AbortSignal): Promise<StubAnswer> {
+async function askInTurn(
+  servers: ResolverServers,
+  attempts: readonly Attempt[],
+  query: Question,
+  signal: AbortSignal,
+): Promise<StubAnswer> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
-  const heard: StubAnswer[] = [];
-  const open: Promise<StubAnswer>[] = [];
+  const heard: Heard[] = [];
+  const cut: StubAnswer[] = [];
+  const open: Promise<Heard>[] = [];
+  const unanswered = new Set<ResolverAddress>();
   try {
     for (const { server, waitMs } of attempts) {
       signal.throwIfAborted();
-      const answer = askOnce(server, query, either);
-      open.push(answer);
-      void answer.then((known) => heard.push(known));
-      const known = await firstAnswer(open, answer, waitMs, signal);
-      if (known !== undefined) return known;
+      const asked = askOnce(server, query, either, (answer) => cut.push(answer));
+      const told = asked.then((answer): Heard => ({ server, answer }));
+      open.push(told);
+      void told.then((known) => heard.push(known));
+      const known = await firstAnswer(open, told, waitMs, signal);
+      if (known !== undefined) {
+        servers.answered(known.server, unanswered);
+        return known.answer;
+      }
+      if (!heard.some((known) => known.server === server && isReached(known.answer))) unanswered.add(server);
     }
     signal.throwIfAborted();
-    return heard.find((known) => !known.ok) ?? silence(query.name);
+    return heard.find(({ answer }) => !answer.ok)?.answer ?? cut[0] ?? silence(query.name);
   } finally {
     over.abort();
   }
@@ -114,18 +103,18 @@ async function askInTurn(attempts: readonly Attempt[], query: Question, signal: 
 
 /** @returns undefined where the next server is to be asked */
 async function firstAnswer(
-  open: readonly Promise<StubAnswer>[],
-  last: Promise<StubAnswer>,
+  open: readonly Promise<Heard>[],
+  last: Promise<Heard>,
   waitMs: number,
   signal: AbortSignal,
-): Promise<StubAnswer | undefined> {
-  const { promise, resolve } = Promise.withResolvers<StubAnswer | undefined>();
+): Promise<Heard | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Heard | undefined>();
   const giveUp = (): void => resolve(undefined);
   const stopTimer = readFirstTimer(giveUp, waitMs);
   signal.addEventListener('abort', giveUp);
   for (const each of open) {
     void each.then((known) => {
-      if (known.ok || known.final) resolve(known);
+      if (known.answer.ok || known.answer.final) resolve(known);
       else if (each === last) giveUp();
     });
   }
@@ -147,16 +136,21 @@ const UNREACHABLE = 'dns_resolver_unreachable';
  * such a query, fail, refuse, or send nonsense (RFC 6891 section 7 names some). So the query is sent without it if the one
  * with it is not answered soon, or by nothing about the name.
  */
-async function askOnce(server: ResolverAddress, query: Question, signal: AbortSignal): Promise<StubAnswer> {
+async function askOnce(
+  server: ResolverAddress,
+  query: Question,
+  signal: AbortSignal,
+  onCut: (answer: StubAnswer) => void,
+): Promise<StubAnswer> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
-  const withEdns = askOnceAsIs(server, query, either);
+  const withEdns = askOnceAsIs(server, query, either, onCut);
   const { promise: late, resolve: isLate } = Promise.withResolvers<undefined>();
   const stopTimer = readFirstTimer(() => isLate(undefined), EDNS_WAIT_MS);
   try {
     const early = await Promise.race([withEdns, late]);
-    if (early !== undefined && (early.ok || early.final || early.failure.code === UNREACHABLE)) return early;
-    return await firstAboutName([withEdns, askOnceAsIs(server, { ...query, edns: null }, either)]);
+    if (early !== undefined && (early.ok || early.final || !isReached(early))) return early;
+    return await firstAboutName([withEdns, askOnceAsIs(server, { ...query, edns: null }, either, onCut)]);
   } finally {
     stopTimer();
     over.abort();
@@ -176,13 +170,23 @@ async function firstAboutName(asked: readonly [Promise<StubAnswer>, Promise<Stub
   }
 }
 
-async function askOnceAsIs(server: ResolverAddress, query: Question, signal: AbortSignal): Promise<StubAnswer> {
+/** @param onCut told what an answer says that was cut off, while the whole one is asked for over TCP */
+async function askOnceAsIs(
+  server: ResolverAddress,
+  query: Question,
+  signal: AbortSignal,
+  onCut: (answer: StubAnswer) => void,
+): Promise<StubAnswer> {
   try {
-    return readAnswer(await askServer(server, query, signal), query);
+    return readAnswer(await askServer(server, query, signal, (cut) => onCut(readAnswer(cut, query))), query);
   } catch {
     const known = failure(query.name, UNREACHABLE, 'was not resolved: no resolver could be reached.');
     return { ok: false, final: false, failure: known };
   }
+}
+
+function isReached(answer: StubAnswer): boolean {
+  return answer.ok || answer.failure.code !== UNREACHABLE;
 }
 
 function silence(name: string): StubAnswer {

@@ -15,6 +15,7 @@ const TRUNCATED = 0x02;
 /**
  * Sends a query over UDP, and over TCP if the answer is truncated. If TCP fails the truncated answer remains.
  *
+ * @param onCut told the truncated answer before TCP is tried, which may stay silent until `signal` ends the wait
  * @returns the bytes of the message that answers it
  * @throws the error of the socket, or the reason of `signal`: nothing else ends the wait
  */
@@ -22,12 +23,14 @@ export async function askServer(
   server: ResolverAddress,
   query: Omit<Query, 'id'>,
   signal: AbortSignal,
+  onCut: (answer: Uint8Array) => void,
 ): Promise<Uint8Array> {
   const id = randomInt(0x1_00_00);
   const bytes = encodeQuery({ ...query, id });
   const answers = (message: Uint8Array): boolean => isAnswerTo(message, bytes, encodeName(query.name).length);
   const answer = await askUdp(server, bytes, answers, signal);
   if ((answer[2]! & TRUNCATED) === 0) return answer;
+  onCut(answer);
   try {
     return await askTcp(server, bytes, answers, signal);
   } catch (error) {

@@ -1,0 +1,71 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+
+import type { ResolverAddress } from './stub-transport.ts';
+import { systemResolvers } from './system-resolvers.ts';
+
+/** The servers of a resolver, in the order in which they are asked. */
+export interface ResolverServers {
+  readonly inOrder: () => readonly ResolverAddress[];
+  /** @param unanswered servers that left the same question without an answer */
+  readonly answered: (server: ResolverAddress, unanswered: Iterable<ResolverAddress>) => void;
+}
+
+/** A server that was silent where another one answered is asked last for so long. */
+const SILENT_MS = 30_000;
+
+/**
+ * Servers in the order of the configuration, except that one that was silent comes last for a while: each further question
+ * would wait for it in vain.
+ *
+ * @param configured `address`, `address:port` or `[address]:port`; empty for those of the system
+ * @throws when a server is no address
+ */
+export function resolverServers(configured: readonly string[], now = (): number => performance.now()): ResolverServers {
+  const fixed = configured.length === 0 ? undefined : readConfigured(configured);
+  const silentUntil = new Map<string, number>();
+  const isSilent = (server: ResolverAddress): boolean => (silentUntil.get(keyOf(server)) ?? 0) > now();
+  return {
+    inOrder: () => {
+      // Those of the system change when a machine moves.
+      const servers = fixed ?? systemResolvers().map(readServer);
+      const [silent, others] = [servers.filter(isSilent), servers.filter((server) => !isSilent(server))];
+      return [...others, ...silent];
+    },
+    answered: (server, unanswered) => {
+      for (const [key, untilMs] of silentUntil) if (untilMs <= now()) silentUntil.delete(key);
+      for (const other of unanswered) silentUntil.set(keyOf(other), now() + SILENT_MS);
+      silentUntil.delete(keyOf(server));
+    },
+  };
+}
+
+/** One question to one server. */
+export interface Attempt {
+  readonly server: ResolverAddress;
+  readonly waitMs: number;
+}
+
+/** Each further round waits twice as long for each server. */
+export function inRounds(servers: readonly ResolverAddress[], timeoutMs: number, tries: number): readonly Attempt[] {
+  return Array.from({ length: tries }, (_, round) => round).flatMap((round) =>
+    servers.map((server) => ({ server, waitMs: timeoutMs * 2 ** round })),
+  );
+}
+
+function keyOf({ address, port }: ResolverAddress): string {
+  return `${address} ${port}`;
+}
+
+function readConfigured(servers: readonly string[]): readonly ResolverAddress[] {
+  // It validates, and says which one is no address.
+  new Resolver().setServers(servers);
+  return servers.map(readServer);
+}
+
+/** @param text `address`, `[address]`, `address:port` or `[address]:port` */
+function readServer(text: string): ResolverAddress {
+  if (isIP(text) !== 0) return { address: text, port: 53 };
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text)!;
+  return { address: (bracketed ?? plain)!, port: port === undefined ? 53 : Number(port) };
+}
