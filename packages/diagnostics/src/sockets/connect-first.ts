@@ -19,33 +19,40 @@ export interface FirstConnected {
   readonly dead: readonly DeadAddress[];
 }
 
-interface ConnectContext extends IcmpContext {
-  readonly signal: AbortSignal;
-  readonly remainingMs: () => number;
-}
-
 /** Addresses of a name that are tried. */
 const MAX_CANDIDATES = 4;
-const MAX_SYN_WAIT_MS = 4_000;
+
+export interface FirstOptions {
+  readonly signal: AbortSignal;
+  /** Bound of one handshake; undefined: that of the signal alone. A silent address leaves time for the next one. */
+  readonly boundMs: (isLast: boolean) => number | undefined;
+  /** As for `connectPinned`. */
+  readonly icmp?: IcmpContext;
+}
 
 /**
  * Connects to the candidates of an admitted name one after the other, as browsers do, until one takes the connection. Each
- * was judged by the policy; each but the last has a bound of its own, so that one that is silent leaves time for the next.
+ * was judged by the policy.
  */
-export async function connectFirst(target: Target, port: number, context: ConnectContext): Promise<FirstConnected> {
+export async function connectFirst(
+  target: Target,
+  port: number,
+  { signal, boundMs, icmp }: FirstOptions,
+): Promise<FirstConnected> {
   const candidates = target.candidates ?? [target.address];
   const addresses = candidates.slice(0, MAX_CANDIDATES);
   const dead: DeadAddress[] = [];
   for (const [index, address] of addresses.entries()) {
-    const isLast = index === addresses.length - 1;
-    // A SYN is sent again after one second and after three.
-    const bound = isLast ? {} : { timeoutMs: Math.min(MAX_SYN_WAIT_MS, context.remainingMs() / 2) };
+    const timeoutMs = boundMs(index === addresses.length - 1);
     const started = performance.now();
     const pinned: Target = { ...target, address, family: isIPv6(address) ? 6 : 4 };
-    const connected = await connectPinned(pinned, port, context.signal, { ...bound, icmp: context });
+    const connected = await connectPinned(pinned, port, signal, {
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(icmp === undefined ? {} : { icmp }),
+    });
     if (connected.failure === null) return { connected, address, dead };
     dead.push({ address, failure: connected.failure, ms: performance.now() - started });
-    if (context.signal.aborted || connected.failure.source === 'probe') break;
+    if (signal.aborted || connected.failure.source === 'probe') break;
   }
   const [{ address, failure }] = dead as [DeadAddress];
   const told = { ...failure, message: `${failure.message}${unasked(candidates.length - dead.length)}` };

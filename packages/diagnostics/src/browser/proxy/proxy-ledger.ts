@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
-import type { Admission, Admit, Failure, ScreenshotLimit } from '@vantage/contract';
+import type { Admission, Admit, Failure, ScreenshotLimit, Target } from '@vantage/contract';
 
-import { connectAny } from './connect-any.ts';
+import { connectFirst } from '../connect-first.ts';
 
 /** Bounds for one picture. What is over them is refused; the page stands as far as it came. */
 export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
@@ -27,6 +27,10 @@ export interface ProxyCounts {
   /** Limits that were gone over. */
   readonly exceeded: readonly ScreenshotLimit[];
 }
+
+const CONNECT_TIMEOUT_MS = 8_000;
+/** A lost SYN is sent again after a second. */
+const NEXT_AFTER_MS = 2_500;
 
 /** Admits, connects and counts for one picture. */
 export interface Ledger {
@@ -53,6 +57,7 @@ export function ledger(
   const admissions = new Map<string, Promise<Admission>>();
   const failures = new Map<string, Failure>();
   const open = new Set<Socket>();
+  /** The address that answered last, by host: it comes first the next time. */
   const answering = new Map<string, string>();
   let [requests, connecting, bytes, refused] = [0, 0, 0, 0];
 
@@ -87,11 +92,17 @@ export function ledger(
     try {
       const admission = await admitOnce(key, host, port);
       if (!admission.admitted) return refuse(key, admission.failure);
-      const { socket, failure } = await connectAny(admission.target, port, answering, signal);
-      if (socket === null) {
-        failures.set(key, failure);
+      const { target } = admission;
+      const { connected, address } = await connectFirst(beginningWith(answering.get(target.host), target), port, {
+        signal,
+        boundMs: (isLast) => (isLast ? CONNECT_TIMEOUT_MS : NEXT_AFTER_MS),
+      });
+      if (connected.socket === null) {
+        failures.set(key, connected.failure);
         return null;
       }
+      const { socket } = connected;
+      answering.set(target.host, address);
       open.add(socket);
       socket.on('close', () => open.delete(socket));
       failures.delete(key);
@@ -121,6 +132,11 @@ export function ledger(
     counts: () => ({ requests, hosts: admissions.size, bytes, refused, exceeded: [...exceeded] }),
     endAll,
   };
+}
+
+function beginningWith(first: string | undefined, target: Target): Target {
+  if (first === undefined) return target;
+  return { ...target, candidates: [...new Set([first, ...(target.candidates ?? [target.address])])] };
 }
 
 /** The port of an http(s) URL, whether written or not. */

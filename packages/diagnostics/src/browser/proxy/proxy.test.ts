@@ -257,7 +257,7 @@ describe('the proxy of a browser', () => {
     const proxy = await proxyTo(async (request, signal) => {
       const admission = await first(request, signal);
       if (!admission.admitted) return admission;
-      return { ...admission, target: { ...admission.target, addresses: ['127.0.0.66', '127.0.0.1'] } };
+      return { ...admission, target: { ...admission.target, candidates: ['127.0.0.66', '127.0.0.1'] } };
     });
 
     const answers = [

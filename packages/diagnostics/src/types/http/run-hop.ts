@@ -3,7 +3,7 @@ import { setImmediate as nextImmediate } from 'node:timers/promises';
 
 import { roundMs, type Failure, type Family, type Target } from '@vantage/contract';
 
-import { HTTP_1_1_REQUIRED, timedOut } from '../../shared/classify-error.ts';
+import { timedOut } from '../../shared/classify-error.ts';
 import { boundText } from '../../shared/bounded-text.ts';
 import { connectFirst, type FirstConnected } from '../../sockets/connect-first.ts';
 import type { DiagnosticContext } from '../../diagnostic.ts';
@@ -17,7 +17,7 @@ import type { Http, HttpFields } from './types.ts';
 import { limitReceived } from './exchange/receive-limit.ts';
 import { receive, type AnswerSink, type Sending } from './exchange/read-response.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './hop-timings.ts';
-import { bodyCapOf, type Request } from './exchange/request.ts';
+import { againAfter, bodyCapOf, type Again, type Request } from './exchange/request.ts';
 import { tlsHandshake } from '../../tls/handshake/handshake.ts';
 import { createTrustStore } from '../../tls/certificate/trust-store.ts';
 
@@ -73,9 +73,6 @@ export async function takeStep(
   }
 }
 
-/** In which way a server wants to be asked again. */
-type Again = 'by HTTP/1.1' | 'as before';
-
 interface Exchanged {
   readonly failure: Failure | null;
   readonly again: Again | null;
@@ -99,13 +96,20 @@ async function attemptBy(
   return { failure: failure === null ? null : channel.explain(failure), again, address };
 }
 
+/** A SYN is sent again after one second and after three. */
+const MAX_SYN_WAIT_MS = 4_000;
+
 async function connectRecorded(
   target: Target,
   url: URL,
   context: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<FirstConnected> {
-  const first = await connectFirst(target, portOf(url), context);
+  const first = await connectFirst(target, portOf(url), {
+    signal: context.signal,
+    boundMs: (isLast) => (isLast ? undefined : Math.min(MAX_SYN_WAIT_MS, context.remainingMs() / 2)),
+    icmp: context,
+  });
   const { connected, address, dead } = first;
   record.resolved(address);
   for (const { ms } of dead) record.broken(ms);
@@ -221,11 +225,6 @@ async function exchange(
   else record.done('download', downloadMs);
   if (body !== null) record.add({ ...body });
   return { failure, again: head === null ? againAfter(peerError, firstByteMs === null) : null };
-}
-
-function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
-  if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';
-  return isUnanswered && peerError?.isUnprocessed === true ? 'as before' : null;
 }
 
 function describeError({ frame, code, name, debug }: PeerError): NonNullable<HttpFields['http2Error']> {
