@@ -94,9 +94,6 @@ function verdictOf(code: string, thrown: unknown): Verdict | undefined {
   if (code === 'ECONNRESET' && !fromKernel(thrown)) return socketVerdicts['EPIPE'];
   const verdict = lookUp(socketVerdicts, code) ?? lookUp(tlsVerdicts, code);
   if (verdict !== undefined) return verdict;
-  if (code.startsWith('HPE_')) {
-    return { code: 'http_malformed', source: 'target', message: `The answer was not valid HTTP (${code.slice(4)}).` };
-  }
   if (code.startsWith('ERR_SSL_')) {
     const reason = code.slice('ERR_SSL_'.length).toLowerCase().replaceAll('_', ' ');
     return { code: 'tls_handshake_failed', source: 'target', message: `The TLS handshake failed (${reason}).` };

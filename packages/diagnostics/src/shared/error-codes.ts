@@ -10,7 +10,6 @@ export interface Verdict {
 type Table = Readonly<Record<string, Verdict>>;
 
 const closed = target('connection_closed', 'The target closed the connection.');
-const malformed = target('http_malformed', 'The answer was not valid HTTP.');
 const noCommonVersion = target('tls_protocol_unsupported', 'Server and probe have no version of TLS in common.');
 const notTls = target('tls_handshake_failed', 'What the server sent is not TLS.');
 const alert = (message: string): Verdict => target('tls_handshake_failed', message);
@@ -21,7 +20,7 @@ export const NEGOTIATES_AGAIN =
 
 export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than a check reads.');
 
-/** errno of sockets, and the codes that Node gives to connections and to HTTP in their place. */
+/** errno of sockets, and the codes that Node gives to connections in their place. */
 export const socketVerdicts: Table = {
   ECONNREFUSED: target('connection_refused', 'The target refused the connection.'),
   ECONNRESET: target('connection_reset', 'The target reset the connection.'),
@@ -44,18 +43,6 @@ export const socketVerdicts: Table = {
   ENFILE: probe('probe_busy', 'The probe has no file descriptor left.'),
   ENOBUFS: probe('probe_busy', 'The probe has no buffer space left.'),
   ENOMEM: probe('probe_busy', 'The probe has no memory left.'),
-  HPE_HEADER_OVERFLOW: headersTooLarge,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: target('http_malformed', 'The chunk extensions of the answer are too large.'),
-  ERR_HTTP2_ERROR: target('http_malformed', 'The answer was not valid HTTP/2.'),
-  ERR_HTTP2_STREAM_CANCEL: closed,
-  ERR_HTTP2_GOAWAY_SESSION: closed,
-  ERR_HTTP2_SESSION_ERROR: target('connection_reset', 'The target ended the HTTP/2 connection with an error.'),
-  ERR_HTTP2_STREAM_ERROR: target('connection_reset', 'The target ended the HTTP/2 stream with an error.'),
-  ERR_HTTP2_TOO_MANY_INVALID_FRAMES: malformed,
-  ERR_HTTP2_STATUS_INVALID: malformed,
-  ERR_HTTP2_HEADER_SINGLE_VALUE: malformed,
-  ERR_HTTP2_INVALID_CONNECTION_HEADERS: malformed,
-  ERR_HTTP2_MAX_PENDING_SETTINGS_ACK: malformed,
 };
 
 /** What OpenSSL and Node call the ways in which a handshake fails. What is not here is a plain handshake failure. */

@@ -1,15 +1,14 @@
 import { isAnswerTo } from '@vantage/contract/dns-message';
 import type { DnsRecord, Message } from '@vantage/contract/dns-message';
-import { request as requestHttp } from 'node:http';
-import { connect as connectHttp2, constants } from 'node:http2';
 import { isIPv6 } from 'node:net';
-import type { Readable } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
 
 import type { Failure } from '@vantage/contract';
 
-import { classifyError, timedOut } from '../../../shared/classify-error.ts';
-
+import { headerOf, type Head } from '../../http/exchange/response-head.ts';
+import { sendHttp1 } from '../../http/exchange/http1.ts';
+import { sendHttp2 } from '../../http/exchange/http2.ts';
+import { receive, type AnswerSink, type Sending } from '../../http/exchange/read-response.ts';
+import { againAfter, type Again, type Request } from '../../http/exchange/request.ts';
 import type { TrustStore } from '../../../tls/certificate/trust-store.ts';
 import {
   badResponse,
@@ -20,16 +19,17 @@ import {
   type NameServer,
   type PreparedQuery,
 } from './exchange.ts';
-import { secure } from './secure.ts';
+import { secure, type SecureChannel } from './secure.ts';
 
 /** The path that public resolvers serve (RFC 8484 section 3 leaves it open). */
 const DOH_PATH = '/dns-query';
 const DNS_MESSAGE = 'application/dns-message';
 const MAX_MESSAGE_BYTES = 0xff_ff;
-const MAX_INTERIM_ANSWERS = 16;
-const MAX_HEADER_BYTES = 8 * 1024;
 
-/** Asks by POST over HTTP/2, or HTTP/1.1 where the server speaks no other (RFC 8484). */
+/**
+ * Asks by POST over HTTP/2, or HTTP/1.1 where the server speaks no other (RFC 8484), with the HTTP of the http check. A server
+ * that did not take the question up, or wants it by HTTP/1.1, is asked once more.
+ */
 export async function askHttps(
   server: NameServer,
   prepared: PreparedQuery,
@@ -37,24 +37,28 @@ export async function askHttps(
   userAgent: string,
   signal: AbortSignal,
 ): Promise<Asked> {
-  const secured = await secure(server, ['h2', 'http/1.1'], trust, signal);
-  if (secured.socket === null) return failed(secured.failure);
-  const { socket, connectMs, tlsMs } = secured;
   // RFC 8484 section 4.1: id 0, since TLS and HTTP tie the answer to the question.
   const query = prepared.withId(0);
-  const post = socket.alpnProtocol === 'h2' ? postHttp2 : postHttp1;
-  const started = performance.now();
-  const response = await post({ socket, authority: authority(server), userAgent, query, signal });
-  const queryMs = performance.now() - started;
-  socket.destroy();
-  if ('failure' in response) return failed(resolverFailure(response.failure));
-  if (!isAnswerTo(response.body, query, prepared.nameBytes)) {
-    return failed(badResponse('The message that came is no answer to the question.'));
-  }
-  const asked = decodeAnswer(response.body, { server, transport: 'https', connectMs, tlsMs, queryMs });
-  if (asked.answer === null) return asked;
-  return { ...asked, answer: { ...asked.answer, message: aged(asked.answer.message, response.ageSeconds) } };
+  const askBy = async (protocols: readonly string[]): Promise<Tried> => {
+    const channel = await secure(server, protocols, trust, signal);
+    if (channel.socket === null) return { ...failed(channel.failure), again: null };
+    const response = await post(channel, requestOf(server, query, userAgent), signal);
+    if ('failure' in response) return { ...failed(resolverFailure(response.failure)), again: response.again };
+    if (!isAnswerTo(response.body, query, prepared.nameBytes)) {
+      return { ...failed(badResponse('The message that came is no answer to the question.')), again: null };
+    }
+    const { connectMs, tlsMs } = channel;
+    const { queryMs, ageSeconds } = response;
+    const asked = decodeAnswer(response.body, { server, transport: 'https', connectMs, tlsMs, queryMs });
+    if (asked.answer === null) return { ...asked, again: null };
+    return { ...asked, answer: { ...asked.answer, message: aged(asked.answer.message, ageSeconds) }, again: null };
+  };
+  const first = await askBy(['h2', 'http/1.1']);
+  if (first.again === null) return first;
+  return askBy(first.again === 'by HTTP/1.1' ? ['http/1.1'] : ['h2', 'http/1.1']);
 }
+
+type Tried = Asked & { readonly again: Again | null };
 
 /** RFC 8484 section 5.1: what an HTTP cache on the way has held for so long lives so much shorter. */
 function aged(message: Message, seconds: number): Message {
@@ -65,133 +69,85 @@ function aged(message: Message, seconds: number): Message {
 }
 
 /** The Age header (RFC 9111 section 5.1): seconds in a cache; a value that is none counts as nothing. */
-function ageOf(header: string | string[] | undefined): number {
-  const text = Array.isArray(header) ? header[0] : header;
+function ageOf(head: Head): number {
+  const text = headerOf(head, 'age');
   return text !== undefined && /^\d{1,10}$/.test(text.trim()) ? Number(text) : 0;
 }
 
-interface Post {
-  readonly socket: TLSSocket;
-  readonly authority: string;
-  readonly userAgent: string;
-  readonly query: Uint8Array;
-  readonly signal: AbortSignal;
+function requestOf(server: NameServer, query: Uint8Array, userAgent: string): Request {
+  return {
+    url: new URL(`https://${authority(server)}${DOH_PATH}`),
+    method: 'POST',
+    headers: [
+      ['User-Agent', userAgent],
+      ['Accept', DNS_MESSAGE],
+      ['Accept-Encoding', 'identity'],
+      ['Content-Type', DNS_MESSAGE],
+      ['Content-Length', String(query.length)],
+    ],
+    body: query,
+    maxBodyBytes: MAX_MESSAGE_BYTES,
+    followsRedirects: false,
+  };
 }
 
-type Response = { readonly body: Uint8Array; readonly ageSeconds: number } | { readonly failure: Failure };
+type Response =
+  | { readonly body: Uint8Array; readonly queryMs: number; readonly ageSeconds: number }
+  | { readonly failure: Failure; readonly again: Again | null };
 
-function postHttp2({ socket, authority, userAgent, query, signal }: Post): Promise<Response> {
-  return new Promise((resolve) => {
-    const session = connectHttp2(`https://${authority}`, {
-      createConnection: () => socket,
-      settings: { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES },
-    });
-    const settle = (response: Response): void => {
-      signal.removeEventListener('abort', giveUp);
-      session.removeAllListeners().on('error', () => undefined);
-      session.destroy();
-      resolve(response);
-    };
-    const fail = (error: unknown): void => settle({ failure: classifyError(error, 'response') });
-    const giveUp = (): void => settle({ failure: timedOut('response') });
-    session.on('error', fail);
-    session.on('close', () => settle({ failure: closedEarly() }));
-    signal.addEventListener('abort', giveUp);
-    if (signal.aborted) return giveUp();
-
-    const stream = session.request({
-      [constants.HTTP2_HEADER_METHOD]: 'POST',
-      [constants.HTTP2_HEADER_PATH]: DOH_PATH,
-      'user-agent': userAgent,
-      accept: DNS_MESSAGE,
-      'content-type': DNS_MESSAGE,
-      'content-length': query.length,
-    });
-    let interim = 0;
-    stream.on('headers', () => {
-      if (++interim > MAX_INTERIM_ANSWERS) settle({ failure: tooManyInterim() });
-    });
-    stream.on('error', fail);
-    stream.on('response', (headers) => {
-      const refusal = headFailure(Number(headers[':status']), headers['content-type']);
-      if (refusal === null) collect(stream, ageOf(headers['age']), settle);
-      else settle({ failure: refusal });
-    });
-    stream.end(query);
-  });
-}
-
-function postHttp1({ socket, authority, userAgent, query, signal }: Post): Promise<Response> {
-  return new Promise((resolve) => {
-    const request = requestHttp({
-      createConnection: () => socket,
-      method: 'POST',
-      path: DOH_PATH,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headers: {
-        host: authority,
-        'user-agent': userAgent,
-        accept: DNS_MESSAGE,
-        'content-type': DNS_MESSAGE,
-        'content-length': query.length,
+async function post(channel: SecureChannel, request: Request, signal: AbortSignal): Promise<Response> {
+  const { socket, endedTls, explain, receivedBytes } = channel;
+  const chunks: Uint8Array[] = [];
+  const send = (sink: AnswerSink): Sending => {
+    const collecting: AnswerSink = {
+      ...sink,
+      head: (head) => {
+        sink.head(head);
+        const refusal = headFailure(head);
+        if (refusal !== null) sink.fail(() => refusal);
       },
-    });
-    const settle = (response: Response): void => {
-      signal.removeEventListener('abort', giveUp);
-      request.removeAllListeners().on('error', () => undefined);
-      request.destroy();
-      resolve(response);
+      bytes: (bytes) => {
+        chunks.push(bytes);
+        sink.bytes(bytes);
+      },
     };
-    const giveUp = (): void => settle({ failure: timedOut('response') });
-    let interim = 0;
-    request.on('information', () => {
-      if (++interim > MAX_INTERIM_ANSWERS) settle({ failure: tooManyInterim() });
-    });
-    request.on('error', (error) => settle({ failure: classifyError(error, 'response') }));
-    request.on('response', (response) => {
-      const refusal = headFailure(response.statusCode ?? 0, response.headers['content-type']);
-      if (refusal === null) collect(response, ageOf(response.headers.age), settle);
-      else settle({ failure: refusal });
-    });
-    signal.addEventListener('abort', giveUp);
-    if (signal.aborted) return giveUp();
-    request.end(query);
-  });
-}
-
-function collect(body: Readable, ageSeconds: number, settle: (response: Response) => void): void {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  body.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_MESSAGE_BYTES) settle({ failure: badResponse('The answer is longer than a DNS message can be.') });
-  });
-  body.on('error', (error) => settle({ failure: classifyError(error, 'response') }));
-  body.on('end', () => settle({ body: Buffer.concat(chunks), ageSeconds }));
+    return socket.alpnProtocol === 'h2'
+      ? sendHttp2(socket, request, collecting)
+      : sendHttp1(socket, request, collecting, endedTls);
+  };
+  const bounds = {
+    bodyCapOf: () => MAX_MESSAGE_BYTES,
+    maxBodyBytes: MAX_MESSAGE_BYTES,
+    limitReceived: () => undefined,
+  };
+  const answer = await receive(send, receivedBytes, bounds, signal, () => undefined);
+  const { head, failure, peerError, firstByteMs, totalMs } = answer;
+  if (failure !== null || head === null) {
+    const again = head === null ? againAfter(peerError, firstByteMs === null) : null;
+    return { failure: explain(failure ?? badResponse('The resolver’s HTTP answer has no head.')), again };
+  }
+  const body = Buffer.concat(chunks);
+  if (body.length > MAX_MESSAGE_BYTES) {
+    return { failure: badResponse('The answer is longer than a DNS message can be.'), again: null };
+  }
+  return { body, queryMs: totalMs, ageSeconds: ageOf(head) };
 }
 
 /** RFC 8484 section 4.2.1: only a 2xx answer of the media type holds a DNS message. */
-function headFailure(status: number, contentType: string | undefined): Failure | null {
-  if (status < 200 || status > 299) {
-    const message = `The resolver answered with HTTP status ${status}.`;
+function headFailure(head: Head): Failure | null {
+  const { statusCode } = head;
+  if (statusCode < 200 || statusCode > 299) {
+    const message = `The resolver answered with HTTP status ${statusCode}.`;
     return { code: 'http_status', phase: 'response', source: 'resolver', message };
   }
-  const mediaType = contentType?.split(';')[0]?.trim().toLowerCase();
-  return mediaType === DNS_MESSAGE ? null : badResponse('The resolver’s HTTP answer does not hold a DNS message.');
+  const mediaType = headerOf(head, 'content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (mediaType !== DNS_MESSAGE) return badResponse('The resolver’s HTTP answer does not hold a DNS message.');
+  const coding = headerOf(head, 'content-encoding')?.trim().toLowerCase() ?? '';
+  if (coding === '' || coding === 'identity') return null;
+  return badResponse('The resolver compressed its HTTP answer, though the request asked for none of it (identity).');
 }
 
 function authority(server: NameServer): string {
   const host = isIPv6(server.target.host) ? `[${server.target.host}]` : server.target.host;
   return server.port === 443 ? host : `${host}:${server.port}`;
-}
-
-function tooManyInterim(): Failure {
-  const message = 'The resolver sent too many interim (1xx) answers.';
-  return { code: 'http_too_many_interim', phase: 'response', source: 'resolver', message };
-}
-
-function closedEarly(): Failure {
-  const message = 'The resolver closed the connection before it had answered.';
-  return { code: 'connection_closed', phase: 'response', source: 'resolver', message };
 }

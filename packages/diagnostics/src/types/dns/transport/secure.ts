@@ -7,9 +7,20 @@ import { tlsHandshake } from '../../../tls/handshake/handshake.ts';
 import type { TrustStore } from '../../../tls/certificate/trust-store.ts';
 import { resolverFailure, type NameServer } from './exchange.ts';
 
-export type Secured =
-  | { readonly socket: TLSSocket; readonly connectMs: number; readonly tlsMs: number; readonly failure: null }
-  | { readonly socket: null; readonly failure: Failure };
+export type Secured = SecureChannel | { readonly socket: null; readonly failure: Failure };
+
+export interface SecureChannel {
+  readonly socket: TLSSocket;
+  readonly connectMs: number;
+  readonly tlsMs: number;
+  /** For the end of the connection: true if the resolver ended TLS (close_notify). */
+  readonly endedTls: () => boolean;
+  /** Adds to a failure over this connection what the handshake tells about it. */
+  readonly explain: (failure: Failure) => Failure;
+  /** Bytes that came in by TCP, those of TLS included. */
+  readonly receivedBytes: () => number;
+  readonly failure: null;
+}
 
 /** RFC 8310 section 10 asks for TLS 1.2 at least; the http check speaks older ones too. */
 const VERSIONS: ReadonlySet<string> = new Set(['TLSv1.2', 'TLSv1.3']);
@@ -32,9 +43,12 @@ export async function secure(
     connected.socket.destroy();
     return { socket: null, failure: resolverFailure(handshake.failure) };
   }
-  const { socket, ms: tlsMs, fields, distrust } = handshake;
+  const { socket, ms: tlsMs, fields, distrust, endedTls, explain } = handshake;
   const refusal = VERSIONS.has(fields.sslVersion) ? distrust : tooOld(fields.sslVersion);
-  if (refusal === null) return { socket, connectMs: connected.ms, tlsMs, failure: null };
+  const receivedBytes = (): number => connected.socket.bytesRead;
+  if (refusal === null) {
+    return { socket, connectMs: connected.ms, tlsMs, endedTls, explain, receivedBytes, failure: null };
+  }
   socket.destroy();
   return { socket: null, failure: resolverFailure(refusal) };
 }

@@ -29,7 +29,7 @@ export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink, en
   socket.on('end', () => reader.close(endedInOrder()));
   socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
   socket.on('close', () => sink.fail(connectionClosed));
-  socket.write(textOf(request), 'latin1');
+  socket.write(Buffer.concat([Buffer.from(textOf(request), 'latin1'), request.body ?? Buffer.alloc(0)]));
   return { stop: () => void socket.destroy(), partialHead: reader.partialHead, allowBody: () => undefined };
 }
 

@@ -1,14 +1,19 @@
 import type { Failure, FailureCode } from '@vantage/contract';
 
+import { HTTP_1_1_REQUIRED } from '../../../shared/classify-error.ts';
 import { MAX_REDIRECT_BODY_BYTES } from '../contract.ts';
 import { headerOf, type Head } from './response-head.ts';
+import type { PeerError } from './http2/reader.ts';
 
-export type Method = 'GET' | 'HEAD' | 'OPTIONS';
+/** POST for DNS over HTTPS alone. */
+export type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
 
 /** One request of a check: the first, or one that a redirect led to. */
 export interface Request {
   readonly url: URL;
   readonly method: Method;
+  /** At most 16 KiB, so that one frame of HTTP/2 holds it; its length is in `headers`. */
+  readonly body?: Uint8Array;
   /** All but Host, as pairs of name and value. */
   readonly headers: readonly (readonly [string, string])[];
   /** Bytes of the body of its answer that are read. */
@@ -83,6 +88,15 @@ export function withCookies(request: Request, cookies: string | null): Request {
   const own = request.headers.filter(isCookie).map(([, value]) => value);
   const others = request.headers.filter((header) => !isCookie(header));
   return { ...request, headers: [...others, ['Cookie', [...own, cookies].join('; ')]] };
+}
+
+/** In which way a server wants to be asked again. */
+export type Again = 'by HTTP/1.1' | 'as before';
+
+/** Whether a request that got no head may be sent again, by the error that the peer gave (RFC 9113 sections 6.8, 7 and 8.7). */
+export function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
+  if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';
+  return isUnanswered && peerError?.isUnprocessed === true ? 'as before' : null;
 }
 
 export function no(code: FailureCode, message: string): Failure {
