@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 import { launch } from 'puppeteer';
 
-import { frameReader, frameTypes } from '../src/types/http/exchange/http2/frames.ts';
+import { frameReader, frameTypes } from '../src/http-client/http2/frames.ts';
 import type { FrameAnswer } from './http2-corpus.ts';
 import type { RawAnswer } from './http-corpus.ts';
 import { undisturbed } from './undisturbed.ts';

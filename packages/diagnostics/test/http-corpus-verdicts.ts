@@ -1,4 +1,4 @@
-import type { DeviationCode } from '../src/types/http/deviations.ts';
+import type { DeviationCode } from '../src/http-client/deviations.ts';
 import type { Verdict } from './http-corpus-readers.ts';
 
 /** What three programs make of an answer. curl and Chromium are named only where they differ from the check. */

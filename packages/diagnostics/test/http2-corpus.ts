@@ -1,5 +1,5 @@
-import { encodeHpack } from '../src/types/http/exchange/http2/hpack.ts';
-import { flags, frameTypes, writeFrame } from '../src/types/http/exchange/http2/frames.ts';
+import { encodeHpack } from '../src/http-client/http2/hpack.ts';
+import { flags, frameTypes, writeFrame } from '../src/http-client/http2/frames.ts';
 
 /** One answer of a server of HTTP/2, frame by frame. */
 export interface FrameAnswer {

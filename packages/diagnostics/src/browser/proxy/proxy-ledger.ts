@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 import type { Admission, Admit, Failure, ScreenshotLimit, Target } from '@vantage/contract';
 
-import { connectFirst } from '../connect-first.ts';
+import { connectFirst } from '../../sockets/connect-first.ts';
 
 /** Bounds for one picture. What is over them is refused; the page stands as far as it came. */
 export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {

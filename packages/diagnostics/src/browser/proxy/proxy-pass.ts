@@ -4,9 +4,9 @@ import type { Socket } from 'node:net';
 import type { Failure } from '@vantage/contract';
 
 import { classifyError, connectionClosed, headTooLarge } from '../../shared/classify-error.ts';
-import type { Head } from '../../types/http/exchange/response-head.ts';
-import { fault } from '../../types/http/exchange/read-response.ts';
-import { readResponse, type ResponseFault } from '../../types/http/exchange/response-reader.ts';
+import type { Head } from '../../http-client/response-head.ts';
+import { fault } from '../../http-client/read-response.ts';
+import { readResponse, type ResponseFault } from '../../http-client/response-reader.ts';
 import { portOf, type Ledger } from './proxy-ledger.ts';
 
 const MAX_INTERIM_RESPONSES = 16;

@@ -10,19 +10,13 @@ import {
 
 import { Type } from 'typebox';
 
-import { deviationCodes } from './deviations.ts';
+import { MAX_BODY_BYTES, MAX_REDIRECT_BODY_BYTES, MAX_KEPT_HEADERS } from '../../http-client/bounds.ts';
+import { deviationCodes } from '../../http-client/deviations.ts';
 import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
 import { certificateFields, tlsSchema } from '../../tls/schema.ts';
 
-/** Bytes of a body that are read at most, and that are decoded. */
-export const MAX_BODY_BYTES = 1024 * 1024;
 /** Bytes of a body that are read unless the caller asks for more. */
 export const DEFAULT_BODY_BYTES = 64 * 1024;
-/** Bytes of the body of a redirect that is followed: nothing of it is in the result. */
-export const MAX_REDIRECT_BODY_BYTES = 16 * 1024;
-/** Headers of an answer that are kept, and the bytes of their names and values together. */
-export const MAX_KEPT_HEADERS = 100;
-export const MAX_KEPT_HEADER_BYTES = 8 * 1024;
 
 /** Addresses of a name that are kept, and of those that took no connection. */
 export const MAX_ADDRESSES = 32;

@@ -1,4 +1,4 @@
-import type { Head } from './exchange/response-head.ts';
+import type { Head } from '../../http-client/response-head.ts';
 
 /** The cookies of one check, kept from one redirect to the next as browsers do (RFC 6265), and for no longer. */
 export interface CookieJar {

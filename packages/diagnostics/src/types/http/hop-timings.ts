@@ -1,11 +1,11 @@
 import { roundMs, type Failure } from '@vantage/contract';
 
-import { altSvcOf } from './exchange/alt-svc.ts';
+import { altSvcOf } from './alt-svc.ts';
 import { boundText } from '../../shared/bounded-text.ts';
-import { headFields, type Head } from './exchange/response-head.ts';
+import { headFields, type Head } from '../../http-client/response-head.ts';
 import type { PartialFields } from '../../diagnostic.ts';
 import type { Http, HttpFields } from './types.ts';
-import type { HeadSeen } from './exchange/read-response.ts';
+import type { HeadSeen } from '../../http-client/read-response.ts';
 
 /** One request and its answer, with everything that was measured before it failed, if it did. */
 export interface Step {

@@ -6,8 +6,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { checkOf, problemsOf } from '../../../test/http.ts';
 import { servers } from '../../../test/loopback.ts';
-import { sendHttp2 } from './exchange/http2.ts';
-import { receive } from './exchange/read-response.ts';
+import { sendHttp2 } from '../../http-client/http2.ts';
+import { receive } from '../../http-client/read-response.ts';
 
 const { startRaw, closeAll } = servers();
 

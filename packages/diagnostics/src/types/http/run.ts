@@ -7,7 +7,15 @@ import { cookieJar } from './cookies.ts';
 import { DEFAULT_BODY_BYTES, MAX_REDIRECT_DEVIATIONS } from './contract.ts';
 import type { Http, HttpFields } from './types.ts';
 import type { Step, StepProgress } from './hop-timings.ts';
-import { isRedirect, keyOf, no, redirected, requestHeaders, withCookies, type Request } from './exchange/request.ts';
+import {
+  isRedirect,
+  keyOf,
+  no,
+  redirected,
+  requestHeaders,
+  withCookies,
+  type Request,
+} from '../../http-client/request.ts';
 import { takeStep } from './run-hop.ts';
 
 type Redirects = NonNullable<HttpFields['redirects']>;

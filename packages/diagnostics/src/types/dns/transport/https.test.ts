@@ -3,12 +3,17 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../../../test/certificate-mint.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '../../../../test/certificate-mint.ts';
 import { startDnsOverHttps } from '../../../../test/dns-server.ts';
 import { addressRecord, readQuery, respond } from '../../../../test/dns-wire.ts';
 import { startServer } from '../../../../test/loopback.ts';
-import { encodeHpack } from '../../http/exchange/http2/hpack.ts';
-import { flags, frameReader, frameTypes, uint32, writeFrame, type Frame } from '../../http/exchange/http2/frames.ts';
+import { encodeHpack } from '../../../http-client/http2/hpack.ts';
+import { flags, frameReader, frameTypes, uint32, writeFrame, type Frame } from '../../../http-client/http2/frames.ts';
 import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';
 import { askHttps } from './https.ts';
 import { prepareQuery, type Asked } from './exchange.ts';

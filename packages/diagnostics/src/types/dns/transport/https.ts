@@ -4,11 +4,11 @@ import { isIPv6 } from 'node:net';
 
 import type { Failure } from '@vantage/contract';
 
-import { headerOf, type Head } from '../../http/exchange/response-head.ts';
-import { sendHttp1 } from '../../http/exchange/http1.ts';
-import { sendHttp2 } from '../../http/exchange/http2.ts';
-import { receive, type AnswerSink, type Sending } from '../../http/exchange/read-response.ts';
-import { againAfter, type Again, type Request } from '../../http/exchange/request.ts';
+import { headerOf, type Head } from '../../../http-client/response-head.ts';
+import { sendHttp1 } from '../../../http-client/http1.ts';
+import { sendHttp2 } from '../../../http-client/http2.ts';
+import { receive, type AnswerSink, type Sending } from '../../../http-client/read-response.ts';
+import { againAfter, type Again, type Request } from '../../../http-client/request.ts';
 import type { TrustStore } from '../../../tls/certificate/trust-store.ts';
 import {
   badResponse,

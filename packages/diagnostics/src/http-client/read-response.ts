@@ -1,7 +1,7 @@
 import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 
-import { connectionClosed, timedOut } from '../../../shared/classify-error.ts';
-import type { DeviationCode } from '../deviations.ts';
+import { connectionClosed, timedOut } from '../shared/classify-error.ts';
+import type { DeviationCode } from './deviations.ts';
 import { readBody, type Body, type BodyReader } from './response-body.ts';
 import { headerOf, headersOf, type Head } from './response-head.ts';
 import type { PeerError } from './http2/reader.ts';

@@ -3,10 +3,10 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { closedPort } from '../../../../test/closed-port.ts';
-import { checkOf, problemsOf } from '../../../../test/http.ts';
-import { servers } from '../../../../test/loopback.ts';
-import { socketsRead } from '../../../../test/sockets-read.ts';
+import { closedPort } from '../../test/closed-port.ts';
+import { checkOf, problemsOf } from '../../test/http.ts';
+import { servers } from '../../test/loopback.ts';
+import { socketsRead } from '../../test/sockets-read.ts';
 
 const { startRaw, closeAll } = servers();
 

@@ -9,7 +9,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib';
 
-import { MAX_BODY_BYTES } from '../contract.ts';
+import { MAX_BODY_BYTES } from './bounds.ts';
 import { isGzipAndMore } from './gzip.ts';
 
 /** What is kept of a body: its size and its hash, never its bytes. */

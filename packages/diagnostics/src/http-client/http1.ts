@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { classifyError, connectionClosed, headTooLarge } from '../../../shared/classify-error.ts';
+import { classifyError, connectionClosed, headTooLarge } from '../shared/classify-error.ts';
 import { fault, type AnswerSink, type Sending } from './read-response.ts';
 import type { Request } from './request.ts';
 import { readResponse, type ResponseFault } from './response-reader.ts';

@@ -1,4 +1,4 @@
-import type { DeviationCode } from '../deviations.ts';
+import type { DeviationCode } from './deviations.ts';
 
 /** What a line of a head is told to. */
 export type Deviates = (code: DeviationCode) => void;

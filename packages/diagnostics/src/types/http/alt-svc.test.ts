@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { checkOf, problemsOf } from '../../../../test/http.ts';
-import { servers } from '../../../../test/loopback.ts';
+import { checkOf, problemsOf } from '../../../test/http.ts';
+import { servers } from '../../../test/loopback.ts';
 import { altSvcOf } from './alt-svc.ts';
 
 const { start, closeAll } = servers();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { rawAnswers } from '../../../../test/http-corpus.ts';
+import { rawAnswers } from '../../test/http-corpus.ts';
 import { readResponse } from './response-reader.ts';
 
 /** What a reader tells of bytes that come in these pieces: bodies as one, each deviation once. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { classifyError, classifyPeerError, connectionClosed, headTooLarge } from '../../../shared/classify-error.ts';
+import { classifyError, classifyPeerError, connectionClosed, headTooLarge } from '../shared/classify-error.ts';
 import { encodeHpack } from './http2/hpack.ts';
 import { flags, frameTypes, uint32, writeFrame } from './http2/frames.ts';
 import { MAX_PADDING_BYTES, readHttp2, STREAM, type Http2Fault } from './http2/reader.ts';

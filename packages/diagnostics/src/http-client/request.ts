@@ -1,7 +1,7 @@
 import type { Failure, FailureCode } from '@vantage/contract';
 
-import { HTTP_1_1_REQUIRED } from '../../../shared/classify-error.ts';
-import { MAX_REDIRECT_BODY_BYTES } from '../contract.ts';
+import { HTTP_1_1_REQUIRED } from '../shared/classify-error.ts';
+import { MAX_REDIRECT_BODY_BYTES } from './bounds.ts';
 import { headerOf, type Head } from './response-head.ts';
 import type { PeerError } from './http2/reader.ts';
 

@@ -4,15 +4,10 @@ import { createServer as createTlsServer } from 'node:tls';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import {
-  certificateMint,
-  opensslVersion,
-  type CertificateMint,
-  type Issued,
-} from '../../../../test/certificate-mint.ts';
-import { checkOf, problemsOf } from '../../../../test/http.ts';
-import { servers } from '../../../../test/loopback.ts';
-import { socketsRead } from '../../../../test/sockets-read.ts';
+import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../test/certificate-mint.ts';
+import { checkOf, problemsOf } from '../../test/http.ts';
+import { servers } from '../../test/loopback.ts';
+import { socketsRead } from '../../test/sockets-read.ts';
 
 const { start, startRaw, closeAll } = servers();
 const openssl = opensslVersion();

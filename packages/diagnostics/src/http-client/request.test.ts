@@ -2,11 +2,11 @@ import { createServer, type RequestListener } from 'node:http';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { testContext } from '../../../../test/context.ts';
-import { checkOf, paramsOf, problemsOf } from '../../../../test/http.ts';
-import { servers } from '../../../../test/loopback.ts';
-import type { Http } from '../types.ts';
-import { runHttp } from '../run.ts';
+import { testContext } from '../../test/context.ts';
+import { checkOf, paramsOf, problemsOf } from '../../test/http.ts';
+import { servers } from '../../test/loopback.ts';
+import type { Http } from '../types/http/types.ts';
+import { runHttp } from '../types/http/run.ts';
 
 const { start, startRaw, closeAll } = servers();
 

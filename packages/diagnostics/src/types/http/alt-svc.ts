@@ -1,7 +1,7 @@
-import { boundText } from '../../../shared/bounded-text.ts';
-import { headerOf, type Head } from './response-head.ts';
-import { MAX_ALTERNATIVES } from '../contract.ts';
-import type { HttpFields } from '../types.ts';
+import { boundText } from '../../shared/bounded-text.ts';
+import { headerOf, type Head } from '../../http-client/response-head.ts';
+import { MAX_ALTERNATIVES } from './contract.ts';
+import type { HttpFields } from './types.ts';
 
 type AltSvc = NonNullable<HttpFields['altSvc']>;
 

@@ -1,4 +1,4 @@
-import type { DeviationCode } from '../deviations.ts';
+import type { DeviationCode } from './deviations.ts';
 import { framingOf } from './framing.ts';
 import type { Head } from './response-head.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import type { ReceiveWindow } from '../../../sockets/receive-window.ts';
+import type { ReceiveWindow } from '../sockets/receive-window.ts';
 
 /** What the kernel lets a target send ahead at first; nothing takes that back. */
 const FIRST_WINDOW_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 
-import { MAX_BODY_BYTES } from '../contract.ts';
+import { MAX_BODY_BYTES } from './bounds.ts';
 
 /** Flags of a gzip header (RFC 1952 section 2.3.1). */
 const [FHCRC, FEXTRA, FNAME, FCOMMENT] = [0x02, 0x04, 0x08, 0x10];

@@ -1,5 +1,5 @@
-import { boundText, jsonBytes } from '../../../shared/bounded-text.ts';
-import { MAX_KEPT_HEADER_BYTES, MAX_KEPT_HEADERS } from '../contract.ts';
+import { boundText, jsonBytes } from '../shared/bounded-text.ts';
+import { MAX_KEPT_HEADER_BYTES, MAX_KEPT_HEADERS } from './bounds.ts';
 
 /** The head of an answer as HTTP/1.1 and HTTP/2 give it. */
 export interface Head {
