@@ -1,9 +1,15 @@
 import type { Socket } from 'node:net';
 
-import { classifyError, classifyPeerError, connectionClosed, headTooLarge } from '../shared/classify-error.ts';
+import {
+  classifyError,
+  classifyPeerError,
+  connectionClosed,
+  headTooLarge,
+  HTTP_1_1_REQUIRED,
+} from '../shared/classify-error.ts';
 import { encodeHpack } from './http2/hpack.ts';
 import { flags, frameTypes, uint32, writeFrame } from './http2/frames.ts';
-import { MAX_PADDING_BYTES, readHttp2, STREAM, type Http2Fault } from './http2/reader.ts';
+import { MAX_PADDING_BYTES, readHttp2, STREAM, type Http2Fault, type PeerError } from './http2/reader.ts';
 import { fault, type AnswerSink, type Sending } from './read-response.ts';
 import type { Request } from './request.ts';
 import { MAX_HEAD_BYTES } from './response-reader.ts';
@@ -101,4 +107,13 @@ function failureOf(found: Http2Fault): Parameters<AnswerSink['fail']>[0] {
   if (found.kind === 'too large') return headTooLarge;
   if (found.kind === 'peer') return (phase) => classifyPeerError(found.error, phase);
   return fault('http_malformed', `The answer was not valid HTTP/2: ${found.reason}.`);
+}
+
+/** In which way a server wants to be asked again. */
+export type Again = 'by HTTP/1.1' | 'as before';
+
+/** Whether a request that got no head may be sent again, by the error that the peer gave (RFC 9113 sections 6.8, 7 and 8.7). */
+export function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
+  if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';
+  return isUnanswered && peerError?.isUnprocessed === true ? 'as before' : null;
 }

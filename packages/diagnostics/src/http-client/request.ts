@@ -1,9 +1,7 @@
 import type { Failure, FailureCode } from '@vantage/contract';
 
-import { HTTP_1_1_REQUIRED } from '../shared/classify-error.ts';
 import { MAX_REDIRECT_BODY_BYTES } from './bounds.ts';
 import { headerOf, type Head } from './response-head.ts';
-import type { PeerError } from './http2/reader.ts';
 
 /** POST for DNS over HTTPS alone. */
 export type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
@@ -88,15 +86,6 @@ export function withCookies(request: Request, cookies: string | null): Request {
   const own = request.headers.filter(isCookie).map(([, value]) => value);
   const others = request.headers.filter((header) => !isCookie(header));
   return { ...request, headers: [...others, ['Cookie', [...own, cookies].join('; ')]] };
-}
-
-/** In which way a server wants to be asked again. */
-export type Again = 'by HTTP/1.1' | 'as before';
-
-/** Whether a request that got no head may be sent again, by the error that the peer gave (RFC 9113 sections 6.8, 7 and 8.7). */
-export function againAfter(peerError: PeerError | null, isUnanswered: boolean): Again | null {
-  if (peerError?.code === HTTP_1_1_REQUIRED) return 'by HTTP/1.1';
-  return isUnanswered && peerError?.isUnprocessed === true ? 'as before' : null;
 }
 
 export function no(code: FailureCode, message: string): Failure {

@@ -11,13 +11,13 @@ import { MAX_ADDRESSES, MAX_DEVIATIONS } from './contract.ts';
 import { describeDeviation } from '../../http-client/deviations.ts';
 import { headFields, type Head } from '../../http-client/response-head.ts';
 import { sendHttp1 } from '../../http-client/http1.ts';
-import { sendHttp2 } from '../../http-client/http2.ts';
+import { againAfter, sendHttp2, type Again } from '../../http-client/http2.ts';
 import type { PeerError } from '../../http-client/http2/reader.ts';
 import type { Http, HttpFields } from './types.ts';
 import { limitReceived } from '../../http-client/receive-limit.ts';
 import { receive, type AnswerSink, type Sending } from '../../http-client/read-response.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './hop-timings.ts';
-import { againAfter, bodyCapOf, type Again, type Request } from '../../http-client/request.ts';
+import { bodyCapOf, type Request } from '../../http-client/request.ts';
 import { tlsHandshake } from '../../tls/handshake/handshake.ts';
 import { createTrustStore } from '../../tls/certificate/trust-store.ts';
 

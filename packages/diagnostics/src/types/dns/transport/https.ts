@@ -6,9 +6,9 @@ import type { Failure } from '@vantage/contract';
 
 import { headerOf, type Head } from '../../../http-client/response-head.ts';
 import { sendHttp1 } from '../../../http-client/http1.ts';
-import { sendHttp2 } from '../../../http-client/http2.ts';
+import { againAfter, sendHttp2, type Again } from '../../../http-client/http2.ts';
 import { receive, type AnswerSink, type Sending } from '../../../http-client/read-response.ts';
-import { againAfter, type Again, type Request } from '../../../http-client/request.ts';
+import type { Request } from '../../../http-client/request.ts';
 import type { TrustStore } from '../../../tls/certificate/trust-store.ts';
 import {
   badResponse,
