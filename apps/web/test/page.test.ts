@@ -354,10 +354,7 @@ describe('the page', () => {
     });
     await open(`/c/${httpCheck.testId}`, 'Taken by fra-1');
 
-    await untilTrue(
-      tab.page,
-      `document.querySelector('.picture p.note')?.textContent.includes('limit of hosts')`,
-    );
+    await untilTrue(tab.page, `document.querySelector('.picture p.note')?.textContent.includes('limit of hosts')`);
     expect(tab.faults).toEqual([]);
   });
 
