@@ -1,4 +1,4 @@
-import { createConformance } from '../src/http/conformance.ts';
+import { conformanceTo } from './conformance-to.ts';
 import { until } from './core-bed.ts';
 
 export interface ReadEvent {
@@ -56,7 +56,7 @@ function toEvent([, id, name = '', data = '']: RegExpMatchArray): ReadEvent {
 
 /** Every fault of a stream that was read, against the OpenAPI document of the service. */
 export async function streamFaults(baseUrl: string, path: string, reader: EventReader): Promise<readonly string[]> {
-  const document: unknown = await (await fetch(`${baseUrl}/openapi.json`)).json();
+  const faultsOf = await conformanceTo(baseUrl);
   const { status, headers } = reader;
-  return createConformance(document)({ method: 'GET', path, status, headers, body: reader.text() });
+  return faultsOf({ method: 'GET', path, status, headers, body: reader.text() });
 }

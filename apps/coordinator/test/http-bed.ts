@@ -5,9 +5,10 @@ import { pino } from 'pino';
 
 import { createApp, type AppOptions } from '../src/app.ts';
 import type { AcceptedRequest, Checks } from '../src/checks/checks.ts';
-import { createConformance, type SeenAnswer } from '../src/http/conformance.ts';
+import type { SeenAnswer } from '../src/http/conformance.ts';
 import type { JudgeTarget } from '../src/http/requests/accept-request.ts';
 import { startServer, type RunningServer } from '../src/server.ts';
+import { conformanceTo } from './conformance-to.ts';
 
 /** The HTTP edge over stand-ins for everything behind it, listening on loopback. */
 export interface HttpBed {
@@ -93,7 +94,7 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
     }),
   );
   const url = `http://127.0.0.1:${server.port}`;
-  const faultsOf = await conformanceOf(url).catch(async (error: unknown) => {
+  const faultsOf = await conformanceTo(url).catch(async (error: unknown) => {
     await server.close(0);
     throw error;
   });
@@ -115,11 +116,6 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
     },
     close: () => server.close(200),
   };
-}
-
-async function conformanceOf(url: string): Promise<ReturnType<typeof createConformance>> {
-  const document: unknown = await (await fetch(`${url}/openapi.json`)).json();
-  return createConformance(document);
 }
 
 /** A body of JSON as `POST /check` takes it. */

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 import type { Running } from './data-folder.ts';
@@ -14,12 +14,12 @@ const flags = ['--probes', '1'];
 
 interface Entry {
   readonly pid: number;
-  /** Clock ticks since boot; distinguishes reuses of a process id. */
+  /** Ticks since the boot: its number may pass to another process. */
   readonly startedAt: string;
   readonly parent: number;
 }
 
-/** All processes except zombies, which wait for their parents. */
+/** Every process but zombies, whose parents are busy. */
 function processes(): readonly Entry[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
@@ -32,7 +32,7 @@ function processes(): readonly Entry[] {
   });
 }
 
-/** A process and its descendants. */
+/** A process with all that it started. */
 function family(root: number): readonly Entry[] {
   const all = processes();
   const found = new Set([root]);
@@ -48,146 +48,168 @@ function stillThere(those: readonly Entry[]): readonly Entry[] {
   return those.filter(({ pid, startedAt }) => now.some((one) => one.pid === pid && one.startedAt === startedAt));
 }
 
-/** Resolves when all of them have exited. */
+/** Resolves when none of them is left. */
 async function untilGone(those: readonly Entry[]): Promise<void> {
   while (stillThere(those).length > 0) await sleep(50);
 }
 
-describe('of a service that ends, nothing is left', () => {
+/** What a test started, which it kills should any of it be left. */
+async function withFamily(scenario: (all: Entry[], folder: string) => Promise<void>): Promise<void> {
   const data = temporaryFolder();
-  let all: readonly Entry[] = [];
-
-  afterEach(() => {
+  const all: Entry[] = [];
+  try {
+    await scenario(all, `${data.folder}/data`);
+  } finally {
     for (const { pid } of stillThere(all)) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // Expected: the process has exited.
+        // As it should be.
       }
     }
     data.remove();
+  }
+}
+
+async function start(all: Entry[], folder: string): Promise<Service> {
+  const service = await startService(folder, flags);
+  all.push(...family(service.pid));
+  const { redis, processes: programs } = service.running();
+  // Supervisor, reaper, Redis, coordinator, probe, and the packet process where there are raw sockets.
+  expect(all.map(({ pid }) => pid)).toEqual(expect.arrayContaining([redis!.pid, ...Object.values(programs)]));
+  expect(all.length).toBeGreaterThanOrEqual(5);
+  return service;
+}
+
+/** The coordinator and what the agent started stand still: neither notices anything. */
+function stopAll({ running }: Service): void {
+  const { coordinator = 0, 'demo-1': agent = 0 } = running().processes;
+  for (const { pid } of [...family(coordinator), ...family(agent)]) process.kill(pid, 'SIGSTOP');
+}
+
+/** Ends the first reaper and waits for the one that takes its place. */
+async function killReaper(service: Service): Promise<void> {
+  const { redis, processes: programs } = service.running();
+  const known = new Set([redis!.pid, ...Object.values(programs)]);
+  const reapers = (): readonly number[] =>
+    processes().flatMap(({ pid, parent }) => (parent === service.pid && !known.has(pid) ? [pid] : []));
+  const [first = 0] = reapers();
+  process.kill(first, 'SIGKILL');
+  while (reapers().length === 0 || reapers().includes(first)) await sleep(50);
+}
+
+/** Resolves with the pid of npm once the service runs. */
+async function startByNpm(all: Entry[], folder: string): Promise<number> {
+  const npm = spawn('npm', ['start', '--', '--port', '0', '--data', folder, ...flags], {
+    cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+    env: { ...process.env, NODE_OPTIONS: '', SCREENSHOTS: 'off' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   });
+  let printed = '';
+  const ended = once(npm, 'exit');
+  await new Promise<void>((resolve, reject) => {
+    npm.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    npm.stdout.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      if (printed.includes('results?wait=25')) resolve();
+    });
+    void ended.then(() => reject(new Error(`ended:\n${printed}`)));
+  });
+  all.push(...family(npm.pid!));
+  const running = JSON.parse(readFileSync(`${folder}/running.json`, 'utf8')) as Running;
+  expect(all.map(({ pid }) => pid)).toEqual(expect.arrayContaining([running.pid, running.redis!.pid]));
+  return npm.pid!;
+}
 
-  async function start(): Promise<Service> {
-    const service = await startService(`${data.folder}/data`, flags);
-    all = family(service.pid);
-    const { redis, processes: programs } = service.running();
-    // Supervisor, reaper, Redis, coordinator, probe, and the packet process if raw sockets are available.
-    expect(all.map(({ pid }) => pid)).toEqual(expect.arrayContaining([redis!.pid, ...Object.values(programs)]));
-    expect(all.length).toBeGreaterThanOrEqual(5);
-    return service;
-  }
-
-  /** Stops the coordinator and the agent's children with SIGSTOP, so that they cannot react. */
-  function stopAll({ running }: Service): void {
-    const { coordinator = 0, 'demo-1': agent = 0 } = running().processes;
-    for (const { pid } of [...family(coordinator), ...family(agent)]) process.kill(pid, 'SIGSTOP');
-  }
-
-  it(
+// All at once: each waits most of the time, for grace to run out.
+describe('of a service that ends, nothing is left', () => {
+  it.concurrent(
     'when it is killed',
-    async () => {
-      const service = await start();
+    () =>
+      withFamily(async (all, folder) => {
+        const service = await start(all, folder);
 
-      process.kill(service.pid, 'SIGKILL');
+        process.kill(service.pid, 'SIGKILL');
 
-      await untilGone(all);
-    },
+        await untilGone(all);
+      }),
     PATIENCE_MS,
   );
 
-  it(
+  it.concurrent(
     'when it is killed while it stands still itself',
-    async () => {
-      const service = await start();
+    () =>
+      withFamily(async (all, folder) => {
+        const service = await start(all, folder);
 
-      process.kill(service.pid, 'SIGSTOP');
-      process.kill(service.pid, 'SIGKILL');
+        process.kill(service.pid, 'SIGSTOP');
+        process.kill(service.pid, 'SIGKILL');
 
-      await untilGone(all);
-    },
+        await untilGone(all);
+      }),
     PATIENCE_MS,
   );
 
-  it(
+  it.concurrent(
     'when it is stopped while its programs stand still',
-    async () => {
-      const service = await start();
-      stopAll(service);
+    () =>
+      withFamily(async (all, folder) => {
+        const service = await start(all, folder);
+        stopAll(service);
 
-      process.kill(service.pid, 'SIGTERM');
+        process.kill(service.pid, 'SIGTERM');
 
-      await untilGone(all);
-      expect(await service.ended).toBe(0);
-    },
+        await untilGone(all);
+        expect(await service.ended).toBe(0);
+      }),
     PATIENCE_MS,
   );
 
-  it(
+  it.concurrent(
     'when it is told twice, at once',
-    async () => {
-      const service = await start();
-      stopAll(service);
+    () =>
+      withFamily(async (all, folder) => {
+        const service = await start(all, folder);
+        stopAll(service);
 
-      process.kill(service.pid, 'SIGINT');
-      // Outside of the window in which signals count as one key press.
-      await sleep(1_000);
-      process.kill(service.pid, 'SIGINT');
+        process.kill(service.pid, 'SIGINT');
+        // Later than what one key press may bring twice.
+        await sleep(1_000);
+        process.kill(service.pid, 'SIGINT');
 
-      await untilGone(all);
-      expect(await service.ended).toBe(1);
-    },
+        await untilGone(all);
+        expect(await service.ended).toBe(1);
+      }),
     PATIENCE_MS,
   );
 
-  it(
+  it.concurrent(
     'when it is killed while its programs stand still, and its reaper was killed before',
-    async () => {
-      const service = await start();
-      const { redis, processes: programs } = service.running();
-      const known = new Set([redis!.pid, ...Object.values(programs)]);
-      const reapers = (): readonly number[] =>
-        processes().flatMap(({ pid, parent }) => (parent === service.pid && !known.has(pid) ? [pid] : []));
-      const [first = 0] = reapers();
-      process.kill(first, 'SIGKILL');
-      while (reapers().length === 0 || reapers().includes(first)) await sleep(50);
-      all = family(service.pid);
-      stopAll(service);
+    () =>
+      withFamily(async (all, folder) => {
+        const service = await start(all, folder);
+        await killReaper(service);
+        all.splice(0, all.length, ...family(service.pid));
+        stopAll(service);
 
-      process.kill(service.pid, 'SIGKILL');
+        process.kill(service.pid, 'SIGKILL');
 
-      await untilGone(all);
-    },
+        await untilGone(all);
+      }),
     PATIENCE_MS,
   );
 
-  it.each(['SIGKILL', 'SIGTERM'] as const)(
+  it.concurrent.each(['SIGKILL', 'SIGTERM'] as const)(
     'when npm is ended by %s',
-    async (signal) => {
-      const npm = spawn('npm', ['start', '--', '--port', '0', '--data', `${data.folder}/data`, ...flags], {
-        cwd: fileURLToPath(new URL('../../..', import.meta.url)),
-        env: { ...process.env, NODE_OPTIONS: '', SCREENSHOTS: 'off' },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-      });
-      let printed = '';
-      const ended = once(npm, 'exit');
-      await new Promise<void>((resolve, reject) => {
-        npm.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-        npm.stdout.on('data', (chunk: Buffer) => {
-          printed += chunk.toString();
-          if (printed.includes('results?wait=25')) resolve();
-        });
-        void ended.then(() => reject(new Error(`ended:\n${printed}`)));
-      });
-      all = family(npm.pid!);
-      const running = JSON.parse(readFileSync(`${data.folder}/data/running.json`, 'utf8')) as Running;
-      expect(all.map(({ pid }) => pid)).toEqual(expect.arrayContaining([running.pid, running.redis!.pid]));
+    (signal) =>
+      withFamily(async (all, folder) => {
+        const npm = await startByNpm(all, folder);
 
-      process.kill(npm.pid!, signal);
+        process.kill(npm, signal);
 
-      await untilGone(all);
-    },
+        await untilGone(all);
+      }),
     PATIENCE_MS,
   );
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { browserHere } from '../../test/browser-needs.ts';
 import { certificateCorpus, type CertificateCorpus, type CorpusServer } from '../../test/certificate-corpus.ts';
@@ -30,11 +30,19 @@ let mint: CertificateMint;
 let corpus: CertificateCorpus;
 let trust: TrustStore;
 let opinions: SecondOpinions;
-let running: OpensslServer | undefined;
 
-afterEach(async () => {
-  await running?.close();
-  running = undefined;
+beforeAll(() => {
+  if (tools !== null) return;
+  mint = certificateMint();
+  corpus = certificateCorpus(mint);
+  const trusted = [...corpus.roots, ...corpus.trustedServers];
+  trust = createTrustStore(trusted.map(({ cert }) => cert));
+  opinions = secondOpinions(trusted);
+});
+
+afterAll(() => {
+  opinions?.close();
+  mint?.close();
 });
 
 describe('the verdicts on the servers of the corpus', () => {
@@ -63,14 +71,12 @@ describe('the verdicts on the servers of the corpus', () => {
 (tools === null ? describe : describe.skip)(
   `each server of the corpus${tools === null ? '' : ` (skipped: ${tools})`}`,
   () => {
-    beforeAll(prepare);
-    afterAll(clean);
-
     it.each(names)('%s is seen as expected by the check, openssl and curl', async (name) => {
       const server = serverOf(name);
       const versions = server.tls13Only === true ? ['-tls1_3'] : ['-tls1_2', '-tls1_3'];
-      for (const version of versions) {
-        const { port } = await serve(server, version);
+      const tried = versions.map(async (version) => {
+        await using served = await serve(server, version);
+        const { port } = served;
         const asked = { host: server.host, port };
 
         const outcome = await check(server, port);
@@ -84,8 +90,8 @@ describe('the verdicts on the servers of the corpus', () => {
         expect(problemsOf(outcome)).toEqual([]);
         expect(await opinions.openssl(asked)).toEqual(server.openssl);
         expect(await opinions.curl(asked)).toBe(server.curl);
-        await running?.close();
-      }
+      });
+      await Promise.all(tried);
     });
   },
 );
@@ -95,27 +101,24 @@ described(`Chromium on the corpus${chromiumMissing === null ? '' : ` (skipped: $
   let chromium: ChromiumOpinion;
 
   beforeAll(async () => {
-    prepare();
     const nss = await unpackPackages(...NSS);
     const certutil = { path: nss.program('certutil'), environment: nss.environment };
     const { executablePath } = browser;
     chromium = await chromiumOpinion({ executablePath, certutil, roots: corpus.roots, servers: corpus.trustedServers });
   });
-  afterAll(async () => {
-    await chromium?.close();
-    clean();
-  });
+  afterAll(() => chromium?.close());
 
   it.each(names)('sees %s as expected', async (name) => {
     const server = serverOf(name);
-    const { port } = await serve(server, '-tls1_3');
+    await using served = await serve(server, '-tls1_3');
 
-    expect(await chromium.visit({ host: server.host, port })).toBe(server.chromium);
+    expect(await chromium.visit({ host: server.host, port: served.port })).toBe(server.chromium);
   });
 
   it.each(['-tls1', '-tls1_1'])('refuses a good certificate by %s, which the check only reports', async (version) => {
     const server = serverOf('good');
-    const { port } = await serve(server, version);
+    await using served = await serve(server, version);
+    const { port } = served;
 
     expect(await chromium.visit({ host: server.host, port })).toMatch(
       /^ERR_SSL_(VERSION_OR_CIPHER_MISMATCH|PROTOCOL_ERROR)$/,
@@ -124,27 +127,17 @@ described(`Chromium on the corpus${chromiumMissing === null ? '' : ` (skipped: $
   });
 });
 
-function prepare(): void {
-  mint = certificateMint();
-  corpus = certificateCorpus(mint);
-  const trusted = [...corpus.roots, ...corpus.trustedServers];
-  trust = createTrustStore(trusted.map(({ cert }) => cert));
-  opinions = secondOpinions(trusted);
-}
-
-function clean(): void {
-  opinions?.close();
-  mint?.close();
-}
-
 function serverOf(name: string): CorpusServer {
   return corpus.servers.find((server) => server.name === name)!;
 }
 
-async function serve({ certificate, chain, staple }: CorpusServer, version: string): Promise<OpensslServer> {
+async function serve(
+  { certificate, chain, staple }: CorpusServer,
+  version: string,
+): Promise<OpensslServer & AsyncDisposable> {
   const stapled = staple === undefined ? {} : { staple };
-  running = await startOpensslServer({ certificate, chain, ...stapled, args: ['-www', version] });
-  return running;
+  const served = await startOpensslServer({ certificate, chain, ...stapled, args: ['-www', version] });
+  return { ...served, [Symbol.asyncDispose]: served.close };
 }
 
 function check({ host }: CorpusServer, port: number): ReturnType<typeof checkOf> {

@@ -1,0 +1,14 @@
+import { createConformance } from '../src/http/conformance.ts';
+
+type Conformance = ReturnType<typeof createConformance>;
+
+const compiled = new Map<string, Conformance>();
+
+/** What the service at a URL documents, compiled once for all that differ in the URL alone. */
+export async function conformanceTo(url: string): Promise<Conformance> {
+  const document = await (await fetch(`${url}/openapi.json`)).text();
+  const key = document.replaceAll(url, '');
+  const found = compiled.get(key) ?? createConformance(JSON.parse(document));
+  compiled.set(key, found);
+  return found;
+}
