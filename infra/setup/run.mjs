@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The one entry of `npm run setup`, `npm start` and `npm test`. Runs on the Node that the machine has (20 or newer),
+// The one entry of `npm run setup`, `npm start`, `npm run dev` and `npm test`. Runs on the Node that the machine has (20 or newer),
 // brings in everything else, and goes on with Node 24. Depends on nothing but Node.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -15,6 +15,7 @@ import { buildWebPage } from './web-page.mjs';
 const targets = {
   setup: undefined,
   start: ['--conditions=source', 'apps/standalone/src/main.ts'],
+  dev: ['--conditions=source', 'infra/dev/main.ts'],
   test: ['infra/check.mjs'],
 };
 
@@ -23,7 +24,7 @@ const SKIP_SYSTEM_PACKAGES = '--no-system-packages';
 const [target, ...given] = process.argv.slice(2);
 const rest = given.filter((argument) => argument !== SKIP_SYSTEM_PACKAGES);
 if (!Object.hasOwn(targets, target)) {
-  console.error('usage: node infra/setup/run.mjs setup|start|test [arguments]');
+  console.error('usage: node infra/setup/run.mjs setup|start|dev|test [arguments]');
   process.exit(2);
 }
 

@@ -35,7 +35,7 @@ const ASK_AGAIN_AFTER_MS = 24 * 60 * 60 * 1_000;
  * Installs the missing ones by apt-get, as root or with sudo. Where that is not possible it says what is missing and
  * goes on: the program that needs it says so again.
  *
- * @param {'setup' | 'start' | 'test'} target
+ * @param {'setup' | 'start' | 'dev' | 'test'} target
  * @param {{ toCompile: boolean }} needs false where the native module is there already
  */
 export function installSystemPackages(target, needs) {
@@ -43,10 +43,10 @@ export function installSystemPackages(target, needs) {
     'redis-tools': Boolean(process.env.REDIS_URL),
     'chromium-headless-shell': Boolean(process.env.BROWSER) || process.env.SCREENSHOTS === 'off',
   };
-  const needed = [...toStart, ...(needs.toCompile ? toCompile : []), ...(target === 'start' ? [] : toTest)];
+  const needed = [...toStart, ...(needs.toCompile ? toCompile : []), ...(isToRun(target) ? [] : toTest)];
   const missing = needed.filter(
     ({ programs, package: name }) =>
-      !programs.some(isOnPath) && !(target === 'start' && (isBrought[name] === true || wasRefused(name))),
+      !programs.some(isOnPath) && !(isToRun(target) && (isBrought[name] === true || wasRefused(name))),
   );
   if (missing.length === 0) return;
 
@@ -109,6 +109,11 @@ function noteRefusal(name, isRefused) {
 
 function refusalOf(name) {
   return join(repository, '.vantage', `no-${name}`);
+}
+
+/** To run and to develop the service no tools of the tests are needed. */
+function isToRun(target) {
+  return target === 'start' || target === 'dev';
 }
 
 /** The words to put before a command; undefined where there is no way. */

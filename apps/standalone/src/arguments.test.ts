@@ -6,12 +6,12 @@ describe('the flags of npm start', () => {
   it('have defaults', () => {
     expect(parseArguments([], '/data')).toEqual({
       kind: 'run',
-      arguments: { port: 8080, probes: 3, rateLimit: undefined, allow: [], dataFolder: '/data' },
+      arguments: { port: 8080, probes: 3, rateLimit: undefined, allow: [], dataFolder: '/data', watch: false },
     });
   });
 
   it('are all read', () => {
-    const flags = ['--port=0', '--probes', '5', '--rate-limit', '1000', '--data', '/elsewhere'];
+    const flags = ['--watch', '--port=0', '--probes', '5', '--rate-limit', '1000', '--data', '/elsewhere'];
     const allow = ['--allow', '127.0.0.0/8', '--allow', '::1/128,10.0.0.0/8'];
 
     expect(parseArguments([...flags, ...allow], '/data')).toEqual({
@@ -22,6 +22,7 @@ describe('the flags of npm start', () => {
         rateLimit: 1000,
         allow: ['127.0.0.0/8', '::1/128', '10.0.0.0/8'],
         dataFolder: '/elsewhere',
+        watch: true,
       },
     });
   });

@@ -10,6 +10,8 @@ export interface Arguments {
   /** CIDRs permitted as targets in addition to the policy. */
   readonly allow: readonly string[];
   readonly dataFolder: string;
+  /** Restarts coordinator and probes when one of their source files changes. */
+  readonly watch: boolean;
 }
 
 export type Parsed =
@@ -26,6 +28,7 @@ export const usage = `Runs the whole service on this machine: Redis, coordinator
   --rate-limit N   requests a minute for each endpoint and client address (default 20)
   --allow CIDR     targets to allow that the policy refuses, such as 127.0.0.0/8; may be repeated
   --data FOLDER    where data and logs are kept (default .vantage in the checkout)
+  --watch          restart coordinator and probes when a source file of theirs changes
   --help           this text
 
   REDIS_URL=redis://…  uses your own Redis; none is started then.
@@ -39,6 +42,7 @@ const options = {
   'rate-limit': { type: 'string' },
   allow: { type: 'string', multiple: true, default: [] as string[] },
   data: { type: 'string' },
+  watch: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
 
@@ -63,6 +67,7 @@ export function parseArguments(argv: readonly string[], defaultDataFolder: strin
       values['rate-limit'] === undefined ? undefined : integer('rate-limit', values['rate-limit'], 1, 1_000_000),
     allow: values.allow.flatMap((text) => text.split(',')),
     dataFolder: resolve(values.data ?? defaultDataFolder),
+    watch: values.watch,
   };
   return faults.length > 0 ? { kind: 'invalid', faults } : { kind: 'run', arguments: parsed };
 }

@@ -83,7 +83,13 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
       await processes[0]?.stop();
     });
     const start = (name: string, module: URL, env: Readonly<Record<string, string>>): void => {
-      const program = { name, module, logFile: data.logFile(name), env: { ...inherited(surroundings.env), ...env } };
+      const program = {
+        name,
+        module,
+        logFile: data.logFile(name),
+        env: { ...inherited(surroundings.env), ...env },
+        execArgv: given.watch ? ['--watch', '--watch-preserve-output', ...process.execArgv] : process.execArgv,
+      };
       processes.push(supervise(program, { onChange: state, report, graceMs: GRACE_MS }));
       state();
     };

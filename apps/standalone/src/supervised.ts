@@ -20,6 +20,8 @@ export interface Program {
   readonly module: URL;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
+  /** Arguments of Node; those of this process if absent. */
+  readonly execArgv?: readonly string[];
 }
 
 export interface Supervision {
@@ -91,7 +93,7 @@ async function runOnce(program: Program, started: (child: ChildProcess) => void)
     // The IPC channel carries no messages; it closes when the parent is killed, and the child exits.
     const child = fork(program.module, [], {
       env: { ...program.env },
-      execArgv: process.execArgv,
+      execArgv: [...(program.execArgv ?? process.execArgv)],
       // Own process group: Ctrl-C reaches only the supervisor, which stops the others in order.
       detached: true,
       stdio: ['ignore', log, log, 'ipc'],

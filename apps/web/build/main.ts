@@ -4,13 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'vite';
 
-import { checkForms } from './check-forms.ts';
 import { compressFiles } from './compress.ts';
 import { fingerprint } from './fingerprint.ts';
-import { virtualModules } from './virtual-modules.ts';
-import { drawWorld } from './world-map.ts';
+import { pageConfig } from './page-config.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
 const outDir = fileURLToPath(new URL('../dist/page/', import.meta.url));
 const stamp = fileURLToPath(new URL('../dist/page.built', import.meta.url));
 
@@ -23,15 +20,10 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
 
 async function buildPage(): Promise<void> {
   await build({
-    root,
-    configFile: false,
+    ...pageConfig,
     logLevel: 'error',
-    // Relative URLs: the service prepends the path of its base URL.
+    // Relative: the service puts the path of its base address in front.
     base: './',
-    publicDir: 'public',
-    plugins: [virtualModules({ 'virtual:check-forms': checkForms, 'virtual:world-map': drawWorld })],
-    resolve: { conditions: ['source', 'module', 'browser'] },
-    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir,
       emptyOutDir: true,

@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+
+import type { InlineConfig } from 'vite';
+
+import { checkForms } from './check-forms.ts';
+import { virtualModules } from './virtual-modules.ts';
+import { drawWorld } from './world-map.ts';
+
+/** What the build of the page and its development server have in common. */
+export const pageConfig = {
+  root: fileURLToPath(new URL('../', import.meta.url)),
+  configFile: false,
+  publicDir: 'public',
+  plugins: [virtualModules({ 'virtual:check-forms': checkForms, 'virtual:world-map': drawWorld })],
+  resolve: { conditions: ['source', 'module', 'browser'] },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+} satisfies InlineConfig;
