@@ -45,7 +45,7 @@ export default defineConfig({
       rules: { 'import/no-default-export': 'off', 'no-console': 'off', 'node/no-process-env': 'off' },
     },
     {
-      files: ['**/*.test.ts', '**/test/**'],
+      files: ['**/*.test.ts', '**/test/**', 'packages/test-support/**'],
       rules: { 'node/no-process-env': 'off', 'typescript/unbound-method': 'off' },
     },
     {

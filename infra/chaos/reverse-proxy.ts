@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort } from '@vantage/redis-server';
 
-import { unpackPackages } from '../../packages/diagnostics/test/debian-packages.ts';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 /** Debian's nginx, unpacked and not installed, in front of several coordinators. */
 export interface ReverseProxy {

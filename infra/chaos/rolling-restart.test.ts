@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createClient } from '@vantage/client';
 
-import { packagesMissing } from '../../packages/diagnostics/test/debian-packages.ts';
+import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { untilProbesAreUp } from '../trial-probes.ts';
 import { openDirect, startDeployment, type Coordinator } from './deployment.ts';
 import { openHistory, readHistory } from './history.ts';

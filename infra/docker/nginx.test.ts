@@ -10,12 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 import { freePort } from '@vantage/redis-server';
 
-import {
-  packagesMissing,
-  unpackPackages,
-  type UnpackedPackages,
-} from '../../packages/diagnostics/test/debian-packages.ts';
-import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { packagesMissing, unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
+import { itNeeding } from '@vantage/test-support/needs';
 
 jest.setTimeout(120_000);
 

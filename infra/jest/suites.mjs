@@ -10,7 +10,7 @@ const NEEDS = [
   {
     project: 'lab',
     // Network namespaces, browsers, servers of Debian packages.
-    modules: /^(puppeteer|puppeteer-core)$|\/(namespaces|browser-needs|debian-packages)\.ts$/,
+    modules: /^(puppeteer|puppeteer-core)$|\/(namespaces|test-support\/src\/browser\/needs|debian-packages)\.ts$/,
   },
   {
     project: 'service',
@@ -21,6 +21,9 @@ const NEEDS = [
 
 /** `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')`; types are not there when a test runs. */
 const IMPORTS = /^(?:import|export)\s(?!type\b)[^'";]*from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
+
+/** What tests share is followed as the files that it is. */
+const SUPPORT = /^@vantage\/test-support\/([\w/-]+)$/;
 
 /** What serves tests alone. */
 const SERVES_TESTS = /(?:^|\/)test\/|^infra\/|^packages\/test-support\//;
@@ -59,7 +62,8 @@ function importsOf(module) {
       module,
       [...imports].map(([, ...names]) => {
         const name = names.find((one) => one !== undefined);
-        return name.startsWith('.') ? join(dirname(module), name) : name;
+        if (name.startsWith('.')) return join(dirname(module), name);
+        return name.replace(SUPPORT, 'packages/test-support/src/$1.ts');
       }),
     );
   }

@@ -1,6 +1,6 @@
 import { addressBytes } from '../../packages/diagnostics/src/shared/address-bytes.ts';
-import { startDnsServer } from '../../packages/diagnostics/test/dns-server.ts';
-import { respond, wireName, type WireRecord } from '../../packages/diagnostics/test/dns-wire.ts';
+import { startDnsServer } from '@vantage/test-support/dns/server';
+import { respond, wireName, type WireRecord } from '@vantage/test-support/dns/wire';
 import { NAME_SERVER, names } from './names.ts';
 
 /** The name server of the lab: PTR records by `names`, and the addresses that those names have. Ends with its input. */

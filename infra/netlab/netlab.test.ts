@@ -1,6 +1,6 @@
 import { afterAll, describe, expect } from '@jest/globals';
 
-import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 import { netlabMissing } from './netlab.ts';
 import { LABELS } from './stories.ts';
 import { families, openTestLab, type Traceroute } from './test-lab.ts';

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { startDaemon, temporaryFolder, type Daemon } from '../../packages/diagnostics/test/daemon.ts';
-import { unpackPackages, type UnpackedPackages } from '../../packages/diagnostics/test/debian-packages.ts';
+import { startDaemon, temporaryFolder, type Daemon } from '@vantage/test-support/daemon';
+import { unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
 import { labFamilies, type ServicesLab } from './services-lab.ts';
 
 /** A server of Debian's on its own port of the lab's target, and what shows that the answer is its. */

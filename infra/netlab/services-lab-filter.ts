@@ -1,4 +1,4 @@
-import { unpackPackages } from '../../packages/diagnostics/test/debian-packages.ts';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { labFamilies, labPorts, type LabNode, type ServicesLab } from './services-lab.ts';
 
 /** Of pings with so much payload the target refuses every other one, the first among them. */

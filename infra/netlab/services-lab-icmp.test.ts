@@ -6,8 +6,8 @@ import type { http } from '../../packages/diagnostics/src/types/http/contract.ts
 import type { ping } from '../../packages/diagnostics/src/types/ping/contract.ts';
 import type { tcp } from '../../packages/diagnostics/src/types/tcp/contract.ts';
 import type { udp } from '../../packages/diagnostics/src/types/udp/contract.ts';
-import { packagesMissing } from '../../packages/diagnostics/test/debian-packages.ts';
-import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { packagesMissing } from '@vantage/test-support/debian-packages';
+import { itNeeding } from '@vantage/test-support/needs';
 import { netlabMissing } from './netlab.ts';
 import { filterPackets, FLAKY_PAYLOAD_BYTES } from './services-lab-filter.ts';
 import { startLabChecks, type LabChecks } from './services-lab-runner.ts';

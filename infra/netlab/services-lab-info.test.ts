@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import { info } from '../../packages/diagnostics/src/types/info/contract.ts';
 import { runInfo } from '../../packages/diagnostics/src/types/info/run.ts';
-import { testContext } from '../../packages/diagnostics/test/context.ts';
-import { packagesMissing } from '../../packages/diagnostics/test/debian-packages.ts';
-import { startKnot, type Knot } from '../../packages/diagnostics/test/dns-knot.ts';
-import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { testContext } from '@vantage/test-support/context';
+import { packagesMissing } from '@vantage/test-support/debian-packages';
+import { startKnot, type Knot } from '@vantage/test-support/dns/knot';
+import { itNeeding } from '@vantage/test-support/needs';
 import { openGeo, type Geo } from '../../packages/geo/src/index.ts';
 import {
   createAdmission,

@@ -1,4 +1,4 @@
-import { unpackPackages } from '../../packages/diagnostics/test/debian-packages.ts';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
 import type { ServicesLab } from './services-lab.ts';
 
 /** One port as nmap sees it. */

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, jest } from '@jest/globals';
 
 import type { Summary } from '../../packages/contract/src/index.ts';
-import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 import { summarize } from '../../packages/summary/src/index.ts';
 import { netlabMissing } from './netlab.ts';
 import { openTestLab, type Ping, type Traceroute } from './test-lab.ts';

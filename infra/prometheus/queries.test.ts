@@ -9,8 +9,8 @@ import { processMetrics, type MetricDeclaration } from '@vantage/telemetry';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 
-import { packagesMissing, unpackPackages } from '../../packages/diagnostics/test/debian-packages.ts';
-import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { itNeeding } from '@vantage/test-support/needs';
 
 interface Query {
   /** Where it is written. */

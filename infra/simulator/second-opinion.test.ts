@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 
 import { afterAll, describe, expect } from '@jest/globals';
 
-import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 import { netlabMissing } from '../netlab/netlab.ts';
 import { caseOf, type Case } from './compile.ts';
 import { createInternet } from './internet.ts';

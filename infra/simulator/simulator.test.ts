@@ -1,6 +1,6 @@
 import { describe, expect, jest } from '@jest/globals';
 
-import { itNeeding } from '../../packages/diagnostics/test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 import { netlabMissing } from '../netlab/netlab.ts';
 import { shareOf } from './choose.ts';
 import { judge } from './judge/judge.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, type Client } from '@vantage/client';
 
-import { startCollector, type Collector } from '../../../packages/telemetry/test/collector.ts';
+import { startCollector, type Collector } from '@vantage/test-support/trace-collector';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 
 /** The whole service with metrics and traces: effects of one check on both. */

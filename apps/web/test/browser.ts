@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 
 import { launch, type Browser, type Page } from 'puppeteer-core';
 
-import { browserHere } from '../../../packages/diagnostics/test/browser-needs.ts';
+import { browserHere } from '@vantage/test-support/browser/needs';
 
 /** Browser of this machine, if any. */
 export const here = browserHere(process.env['PATH']);

@@ -1,4 +1,4 @@
-import { itNeeding } from '../../../packages/diagnostics/test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 import { here } from './browser.ts';
 
 /** `it` for tests that need a browser. */

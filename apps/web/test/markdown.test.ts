@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { describe, expect, jest } from '@jest/globals';
 import type { Finding, Summary } from '@vantage/contract';
 
-import { packagesMissing, unpackPackages } from '../../../packages/diagnostics/test/debian-packages.ts';
-import { itNeeding } from '../../../packages/diagnostics/test/needs.ts';
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { itNeeding } from '@vantage/test-support/needs';
 import { asMarkdown } from '../src/check/copies.ts';
 import type { ShownCheck } from '../src/check/use-check.ts';
 

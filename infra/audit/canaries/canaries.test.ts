@@ -1,6 +1,6 @@
 import { describe, expect, jest } from '@jest/globals';
 
-import { itNeeding } from '../../../packages/diagnostics/test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 import { networkMissing, runCanaryAudit } from './index.ts';
 
 const itInNetwork = itNeeding(networkMissing(), process.env['CI']);

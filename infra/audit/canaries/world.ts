@@ -12,8 +12,8 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 
 import { addressBytes } from '../../../packages/diagnostics/src/shared/address-bytes.ts';
-import { startDnsServer } from '../../../packages/diagnostics/test/dns-server.ts';
-import { respond, wireName, type WireQuery, type WireRecord } from '../../../packages/diagnostics/test/dns-wire.ts';
+import { startDnsServer } from '@vantage/test-support/dns/server';
+import { respond, wireName, type WireQuery, type WireRecord } from '@vantage/test-support/dns/wire';
 import { DNS_PORT, PUBLIC, REDIS_PORT, ROOTS, WORLD, ZONE } from './addresses.ts';
 import { allowedJobs, canaryJobs, redirects, type CanaryJob } from './jobs.ts';
 import { canaryNames } from './names.ts';

@@ -5,9 +5,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { freePort, startDaemon, temporaryFolder } from '../../../packages/diagnostics/test/daemon.ts';
-import { unpackPackages } from '../../../packages/diagnostics/test/debian-packages.ts';
-import { signedZones } from '../../../packages/diagnostics/test/dns-knot.ts';
+import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
+import { signedZones } from '@vantage/test-support/dns/knot';
 import { median, type Figure } from '../goals.ts';
 import { cpuSeconds } from './process-cpu.ts';
 

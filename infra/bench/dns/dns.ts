@@ -1,7 +1,7 @@
-import { dig, digMissing } from '../../../packages/diagnostics/test/dns-dig.ts';
+import { dig, digMissing } from '@vantage/test-support/dns/dig';
 import { decodeHostile, hostileMessages } from '../../../packages/diagnostics/test/dns-fuzz.ts';
-import { signedZones, startKnot, type Knot } from '../../../packages/diagnostics/test/dns-knot.ts';
-import { zoneRecords } from '../../../packages/diagnostics/test/dns-zone.ts';
+import { signedZones, startKnot, type Knot } from '@vantage/test-support/dns/knot';
+import { zoneRecords } from '@vantage/test-support/dns/zone';
 import { median, type Figure } from '../goals.ts';
 import { askDns } from './ask.ts';
 import { cpuPerCheck } from './cpu.ts';

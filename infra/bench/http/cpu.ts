@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { freePort, startDaemon, temporaryFolder } from '../../../packages/diagnostics/test/daemon.ts';
-import { unpackPackages } from '../../../packages/diagnostics/test/debian-packages.ts';
+import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
 import { cpuSeconds } from '../dns/process-cpu.ts';
 import { median, type Figure } from '../goals.ts';
 import type { Target } from './target.ts';

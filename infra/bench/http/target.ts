@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { certificateMint } from '../../../packages/diagnostics/test/certificate-mint.ts';
-import { temporaryFolder } from '../../../packages/diagnostics/test/daemon.ts';
+import { certificateMint } from '@vantage/test-support/certificate-mint';
+import { temporaryFolder } from '@vantage/test-support/daemon';
 import { startWorker } from './worker.ts';
 
 /** The server that all are pointed at. */

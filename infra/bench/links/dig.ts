@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { unpackPackages } from '../../../packages/diagnostics/test/debian-packages.ts';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
 import type { Path } from './lab.ts';
 import { hostOf, ports } from './servers.ts';
 

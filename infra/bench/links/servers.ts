@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { certificateMint } from '../../../packages/diagnostics/test/certificate-mint.ts';
-import { startDaemon, temporaryFolder, type Daemon } from '../../../packages/diagnostics/test/daemon.ts';
-import { unpackPackages, type UnpackedPackages } from '../../../packages/diagnostics/test/debian-packages.ts';
+import { certificateMint } from '@vantage/test-support/certificate-mint';
+import { startDaemon, temporaryFolder, type Daemon } from '@vantage/test-support/daemon';
+import { unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
 import { lossyPath, paths, type Path } from './lab.ts';
 
 export const ZONE = 'links-bench.net';

@@ -6,10 +6,10 @@ import {
   latePages,
   restlessPages,
   unloadedPage,
-} from '../../../packages/diagnostics/test/browser-late-pages.ts';
-import { readPng } from '../../../packages/diagnostics/test/browser-png.ts';
+} from '@vantage/test-support/browser/late-pages';
+import { readPng } from '@vantage/test-support/browser/png';
 import { startPuppeteer, type WaitUntil } from '../../../packages/diagnostics/test/browser-puppeteer.ts';
-import type { Serve, Site } from '../../../packages/diagnostics/test/browser-site.ts';
+import type { Serve, Site } from '@vantage/test-support/browser/site';
 import { median, type Figure } from '../goals.ts';
 
 /** Milliseconds of the API call of each page. */

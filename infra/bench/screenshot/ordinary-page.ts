@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Serve } from '../../../packages/diagnostics/test/browser-site.ts';
+import type { Serve } from '@vantage/test-support/browser/site';
 
 const IMAGES = 12;
 

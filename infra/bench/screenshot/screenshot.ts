@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { createScreenshots, type Screenshots } from '../../../packages/diagnostics/src/index.ts';
-import { hostilePages } from '../../../packages/diagnostics/test/browser-hostile.ts';
-import { browserFolder, browserHere } from '../../../packages/diagnostics/test/browser-needs.ts';
-import { admitSite, startSite } from '../../../packages/diagnostics/test/browser-site.ts';
+import { hostilePages } from '@vantage/test-support/browser/hostile';
+import { browserFolder, browserHere } from '@vantage/test-support/browser/needs';
+import { admitSite, startSite } from '@vantage/test-support/browser/site';
 import { median, quantile, type Figure } from '../goals.ts';
 import { bareScreenshots } from './bare-browser.ts';
 import { lateContent, lateContentPages } from './late-content.ts';

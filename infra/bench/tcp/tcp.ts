@@ -4,7 +4,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { runTcp } from '../../../packages/diagnostics/src/types/tcp/run.ts';
-import { testContext } from '../../../packages/diagnostics/test/context.ts';
+import { testContext } from '@vantage/test-support/context';
 import { median, type Figure } from '../goals.ts';
 
 const ROUNDS = 60;

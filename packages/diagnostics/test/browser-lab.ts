@@ -7,8 +7,8 @@ import type { AdmissionRequest, Failure } from '@vantage/contract';
 import { startCanaries } from '../src/browser/isolation/canaries.ts';
 import { canaryPage } from '../src/browser/isolation/canary-page.ts';
 import { createScreenshots, type CaptureRequest } from '../src/browser/screenshots.ts';
-import { browserFolder } from './browser-needs.ts';
-import { admitSite, startSite, type Serve } from './browser-site.ts';
+import { browserFolder } from '@vantage/test-support/browser/needs';
+import { admitSite, startSite, type Serve } from '@vantage/test-support/browser/site';
 
 export interface LabOptions {
   readonly executablePath: string;

@@ -1,4 +1,9 @@
-import { withWrongSignature, type CertificateMint, type CertificateRequest, type Issued } from './certificate-mint.ts';
+import {
+  withWrongSignature,
+  type CertificateMint,
+  type CertificateRequest,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
 import { expectations, type Expectation } from './certificate-verdicts.ts';
 
 /** A server of the corpus: what it sends, and under which name it is asked. */

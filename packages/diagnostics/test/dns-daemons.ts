@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { freePort, startDaemon, temporaryFolder } from './daemon.ts';
-import { unpackPackages, type UnpackedPackages } from './debian-packages.ts';
-import { dig } from './dns-dig.ts';
+import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
+import { dig } from '@vantage/test-support/dns/dig';
 
 /** A name server on 127.0.0.1. */
 export interface NameServerDaemon {

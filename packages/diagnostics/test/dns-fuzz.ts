@@ -1,8 +1,8 @@
 import { MessageFormatError, encodeQuery } from '@vantage/contract/dns-message';
 import { readMessage } from '../src/types/dns/codec/message.ts';
 
-import { optRecord, readQuery, respond } from './dns-wire.ts';
-import { sampleRecords } from './dns-samples.ts';
+import { optRecord, readQuery, respond } from '@vantage/test-support/dns/wire';
+import { sampleRecords } from '@vantage/test-support/dns/samples';
 
 /** Hostile DNS messages, the same in each run. */
 export interface HostileMessages {

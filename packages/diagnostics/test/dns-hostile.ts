@@ -1,4 +1,4 @@
-import type { AnswerDns, Via } from './dns-server.ts';
+import type { AnswerDns, Via } from '@vantage/test-support/dns/server';
 import {
   addressRecord,
   FLAGS,
@@ -9,7 +9,7 @@ import {
   wireName,
   type WireQuery,
   type WireRecord,
-} from './dns-wire.ts';
+} from '@vantage/test-support/dns/wire';
 
 /** Everything is below this zone; the first label of a name says how it is answered. */
 export const HOSTILE_ZONE = 'hostile.example.';

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { freePort, startDaemon, temporaryFolder } from './daemon.ts';
-import { unpackPackages } from './debian-packages.ts';
-import { dig } from './dns-dig.ts';
-import type { Certificate } from './dns-server.ts';
+import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
+import { dig } from '@vantage/test-support/dns/dig';
+import type { Certificate } from '@vantage/test-support/dns/server';
 
 /** A validating resolver (BIND) on loopback, also over TLS and HTTPS where it has a certificate. */
 export interface Named {

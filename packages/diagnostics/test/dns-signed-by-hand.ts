@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { temporaryFolder } from './daemon.ts';
-import { unpackPackages } from './debian-packages.ts';
+import { temporaryFolder } from '@vantage/test-support/daemon';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
 
 /** A zone that was signed once, with the DNSKEY that a validator would trust. */
 export interface SignedZone {

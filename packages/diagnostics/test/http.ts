@@ -4,7 +4,7 @@ import { Value } from 'typebox/value';
 import type { Outcome } from '../src/diagnostic.ts';
 import { http } from '../src/types/http/contract.ts';
 import { runHttp } from '../src/types/http/run.ts';
-import { testContext, type TestContextOptions } from './context.ts';
+import { testContext, type TestContextOptions } from '@vantage/test-support/context';
 
 type Http = typeof http;
 type Fields = { readonly insecureSSL?: boolean; readonly options?: Partial<ParamsOf<Http>['options']> };

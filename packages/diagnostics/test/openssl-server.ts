@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Issued } from './certificate-mint.ts';
+import type { Issued } from '@vantage/test-support/certificate-mint';
 
 export interface OpensslServer {
   readonly port: number;

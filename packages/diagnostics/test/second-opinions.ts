@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 import { launch } from 'puppeteer';
 
-import type { Issued } from './certificate-mint.ts';
+import type { Issued } from '@vantage/test-support/certificate-mint';
 import { undisturbed } from './undisturbed.ts';
 
 /** A server on loopback, and the name that it is asked by. */

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 
 import { traceroute } from '../src/types/traceroute/contract.ts';
 import { runTraceroute } from '../src/types/traceroute/run.ts';
-import { testContext, type TestContextOptions } from './context.ts';
+import { testContext, type TestContextOptions } from '@vantage/test-support/context';
 import { FAKE_SOURCES, fakePackets, type FakeAnswer, type FakePackets, type FakeSent } from './fake-packets.ts';
 import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from './raw-packets.ts';
 import { inVirtualTime } from './virtual-time.ts';

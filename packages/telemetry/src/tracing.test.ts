@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readSettings } from '@vantage/settings';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { startCollector, type Collector } from '../test/collector.ts';
+import { startCollector, type Collector } from '@vantage/test-support/trace-collector';
 import { isTraceparent, openTracing, telemetrySettings, tracingConfig, type Tracing } from './index.ts';
 
 const service = { name: 'trial', version: '1.2.3' };

@@ -4,14 +4,14 @@ import { gzipSync } from 'node:zlib';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
-import { hostilePages } from '../../test/browser-hostile.ts';
-import { browserFolder, browserHere, type BrowserFolder } from '../../test/browser-needs.ts';
-import { readPng } from '../../test/browser-png.ts';
-import { admitSite, startSite, type Site } from '../../test/browser-site.ts';
+import { hostilePages } from '@vantage/test-support/browser/hostile';
+import { browserFolder, browserHere, type BrowserFolder } from '@vantage/test-support/browser/needs';
+import { readPng } from '@vantage/test-support/browser/png';
+import { admitSite, startSite, type Site } from '@vantage/test-support/browser/site';
 import { closedPort } from '../../test/closed-port.ts';
-import { certificateMint } from '../../test/certificate-mint.ts';
-import { startServer } from '../../test/loopback.ts';
-import { itNeeding } from '../../test/needs.ts';
+import { certificateMint } from '@vantage/test-support/certificate-mint';
+import { startServer } from '@vantage/test-support/loopback';
+import { itNeeding } from '@vantage/test-support/needs';
 import { createScreenshots, type CaptureRequest, type Screenshots, type ScreenshotsOptions } from './screenshots.ts';
 
 jest.setTimeout(120_000);

@@ -4,9 +4,14 @@ import { createServer as createTlsServer } from 'node:tls';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../test/certificate-mint.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
 import { checkOf, problemsOf } from '../../test/http.ts';
-import { servers } from '../../test/loopback.ts';
+import { servers } from '@vantage/test-support/loopback';
 import { socketsRead } from '../../test/sockets-read.ts';
 
 const { start, startRaw, closeAll } = servers();

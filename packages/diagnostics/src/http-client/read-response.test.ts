@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { closedPort } from '../../test/closed-port.ts';
 import { checkOf, problemsOf } from '../../test/http.ts';
-import { servers } from '../../test/loopback.ts';
+import { servers } from '@vantage/test-support/loopback';
 import { socketsRead } from '../../test/sockets-read.ts';
 
 const { startRaw, closeAll } = servers();

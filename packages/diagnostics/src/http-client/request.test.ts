@@ -2,9 +2,9 @@ import { createServer, type RequestListener } from 'node:http';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { testContext } from '../../test/context.ts';
+import { testContext } from '@vantage/test-support/context';
 import { checkOf, paramsOf, problemsOf } from '../../test/http.ts';
-import { servers } from '../../test/loopback.ts';
+import { servers } from '@vantage/test-support/loopback';
 import type { Http } from '../types/http/types.ts';
 import { runHttp } from '../types/http/run.ts';
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { claimAnotherNode } from '../../test/native-module.ts';
+import { claimAnotherNode } from '@vantage/test-support/native-module';
 import { createPacketSockets } from './packet-sockets.ts';
 
 const folders: string[] = [];

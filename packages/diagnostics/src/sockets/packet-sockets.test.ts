@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { closedPort } from '../../test/closed-port.ts';
-import { ipv6Missing, itNeeding } from '../../test/needs.ts';
+import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { skip } from '../../test/virtual-time.ts';
 import { createPacketSockets } from './packet-sockets.ts';
 import type { PacketSocket, ReceivedPacket } from './packet-socket.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { browserHere } from '../../test/browser-needs.ts';
+import { browserHere } from '@vantage/test-support/browser/needs';
 import { certificateCorpus, type CertificateCorpus, type CorpusServer } from '../../test/certificate-corpus.ts';
-import { certificateMint, opensslVersion, type CertificateMint } from '../../test/certificate-mint.ts';
+import { certificateMint, opensslVersion, type CertificateMint } from '@vantage/test-support/certificate-mint';
 import { expectations, type Expectation } from '../../test/certificate-verdicts.ts';
-import { packagesMissing, unpackPackages } from '../../test/debian-packages.ts';
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { checkOf, problemsOf } from '../../test/http.ts';
 import { startOpensslServer, type OpensslServer } from '../../test/openssl-server.ts';
 import {

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 
 import { runLab, type LabOptions, type LabReport } from '../../../test/browser-lab.ts';
-import { browserHere } from '../../../test/browser-needs.ts';
-import { itNeeding } from '../../../test/needs.ts';
+import { browserHere } from '@vantage/test-support/browser/needs';
+import { itNeeding } from '@vantage/test-support/needs';
 import { ownAddresses } from './canaries.ts';
 import { canMakeNamespace } from '../process/namespace.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 
-import { CONTENT, lateAnswers, latePages, restlessPages, unloadedPage } from '../../../test/browser-late-pages.ts';
-import { browserFolder, browserHere, type BrowserFolder } from '../../../test/browser-needs.ts';
-import { readPng } from '../../../test/browser-png.ts';
-import { admitSite, startSite, type Site } from '../../../test/browser-site.ts';
-import { itNeeding } from '../../../test/needs.ts';
+import { CONTENT, lateAnswers, latePages, restlessPages, unloadedPage } from '@vantage/test-support/browser/late-pages';
+import { browserFolder, browserHere, type BrowserFolder } from '@vantage/test-support/browser/needs';
+import { readPng } from '@vantage/test-support/browser/png';
+import { admitSite, startSite, type Site } from '@vantage/test-support/browser/site';
+import { itNeeding } from '@vantage/test-support/needs';
 import { createScreenshots, type Screenshots } from '../screenshots.ts';
 
 jest.setTimeout(120_000);

@@ -4,12 +4,12 @@ import { connect, type Socket } from 'node:net';
 import type { Admit } from '@vantage/contract';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { admitSite } from '../../../test/browser-site.ts';
+import { admitSite } from '@vantage/test-support/browser/site';
 import { askCurl, curlVersion, servingRaw } from '../../../test/http-corpus-readers.ts';
 import { verdicts } from '../../../test/http-corpus-verdicts.ts';
 import { rawAnswers } from '../../../test/http-corpus.ts';
-import { servers } from '../../../test/loopback.ts';
-import { itNeeding } from '../../../test/needs.ts';
+import { servers } from '@vantage/test-support/loopback';
+import { itNeeding } from '@vantage/test-support/needs';
 import { startProxy, type FilteringProxy, type OwnPages } from './proxy.ts';
 import { defaultProxyLimits, type ProxyLimits } from './proxy-ledger.ts';
 

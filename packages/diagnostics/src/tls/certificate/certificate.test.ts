@@ -2,7 +2,12 @@ import { X509Certificate } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../../test/certificate-mint.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
 import { numbers } from '../../../test/numbers.ts';
 import { certificateOf, issuerUrlOf, labelOf, type Certificate } from './certificate.ts';
 import { certificateFieldsOf, daysLeft, describeChain } from './describe-certificate.ts';

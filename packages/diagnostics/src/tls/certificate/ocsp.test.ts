@@ -2,7 +2,12 @@ import { X509Certificate } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../../test/certificate-mint.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
 import { numbers } from '../../../test/numbers.ts';
 import { DerError } from './der.ts';
 import { describeStaple, isRevoked } from './ocsp.ts';

@@ -2,7 +2,12 @@ import { X509Certificate } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../../test/certificate-mint.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
 import { certificateOf } from '../certificate/certificate.ts';
 import { chromiumFaults } from './chromium-faults.ts';
 import { buildPath } from '../certificate/path.ts';

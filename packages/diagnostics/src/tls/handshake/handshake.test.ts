@@ -9,8 +9,8 @@ import {
   withUnreadableKey,
   type CertificateMint,
   type Issued,
-} from '../../../test/certificate-mint.ts';
-import { servers } from '../../../test/loopback.ts';
+} from '@vantage/test-support/certificate-mint';
+import { servers } from '@vantage/test-support/loopback';
 import { checkOf, problemsOf } from '../../../test/http.ts';
 
 const openssl = opensslVersion();

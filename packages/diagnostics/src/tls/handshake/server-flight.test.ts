@@ -4,7 +4,12 @@ import { connect } from 'node:tls';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../../test/certificate-mint.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
 import { numbers } from '../../../test/numbers.ts';
 import { startOpensslServer } from '../../../test/openssl-server.ts';
 import { certificateOf } from '../certificate/certificate.ts';

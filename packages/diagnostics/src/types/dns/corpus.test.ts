@@ -5,10 +5,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../../test/certificate-mint.ts';
-import { testContext } from '../../../test/context.ts';
-import { temporaryFolder } from '../../../test/daemon.ts';
-import { packagesMissing } from '../../../test/debian-packages.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
+import { testContext } from '@vantage/test-support/context';
+import { temporaryFolder } from '@vantage/test-support/daemon';
+import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { authorityCorpus, hostileCorpus, hostileTcpCorpus, zoneCorpus } from '../../../test/dns-corpus.ts';
 import { CORPUS_ZONE, corpusZoneFile } from '../../../test/dns-corpus-zone.ts';
 import {
@@ -18,15 +23,16 @@ import {
   startUnbound,
   type NameServerDaemon,
 } from '../../../test/dns-daemons.ts';
-import { dig, digMissing, type Dug } from '../../../test/dns-dig.ts';
+import { dig, digMissing, type Dug } from '@vantage/test-support/dns/dig';
 import { answerHostile, HOSTILE_ZONE, hostileBehaviours } from '../../../test/dns-hostile.ts';
-import { signedZones, startKnot, type Knot } from '../../../test/dns-knot.ts';
+import { signedZones, startKnot, type Knot } from '@vantage/test-support/dns/knot';
 import { startNamed, type Named } from '../../../test/dns-named.ts';
 import { delvSays, digSays, told } from '../../../test/dns-second-opinion.ts';
-import { patientWaits, startDnsServer, type DnsServer } from '../../../test/dns-server.ts';
+import { patientWaits } from '../../../test/patient-waits.ts';
+import { startDnsServer, type DnsServer } from '@vantage/test-support/dns/server';
 import { signZone } from '../../../test/dns-signed-by-hand.ts';
-import { zoneFile } from '../../../test/dns-zone.ts';
-import { itNeeding } from '../../../test/needs.ts';
+import { zoneFile } from '@vantage/test-support/dns/zone';
+import { itNeeding } from '@vantage/test-support/needs';
 import type { Outcome } from '../../diagnostic.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';

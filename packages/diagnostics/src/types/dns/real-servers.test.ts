@@ -2,17 +2,22 @@ import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 import { resultSchema, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../../test/certificate-mint.ts';
-import { testContext } from '../../../test/context.ts';
-import { freePort } from '../../../test/daemon.ts';
-import { packagesMissing } from '../../../test/debian-packages.ts';
-import { dig, digMissing, type Dug, type DugRecord } from '../../../test/dns-dig.ts';
-import { KNOT_NSID, signedZoneFiles, signedZones, startKnot, type Knot } from '../../../test/dns-knot.ts';
-import { patientWaits } from '../../../test/dns-server.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
+import { testContext } from '@vantage/test-support/context';
+import { freePort } from '@vantage/test-support/daemon';
+import { packagesMissing } from '@vantage/test-support/debian-packages';
+import { dig, digMissing, type Dug, type DugRecord } from '@vantage/test-support/dns/dig';
+import { KNOT_NSID, signedZoneFiles, signedZones, startKnot, type Knot } from '@vantage/test-support/dns/knot';
+import { patientWaits } from '../../../test/patient-waits.ts';
 import { startNamed, type Named } from '../../../test/dns-named.ts';
 import { signZone } from '../../../test/dns-signed-by-hand.ts';
-import { zoneFile, zoneRecords } from '../../../test/dns-zone.ts';
-import { itNeeding } from '../../../test/needs.ts';
+import { zoneFile, zoneRecords } from '@vantage/test-support/dns/zone';
+import { itNeeding } from '@vantage/test-support/needs';
 import type { Outcome } from '../../diagnostic.ts';
 import { dns } from './contract.ts';
 import { runDns } from './run.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { testContext } from '../../../test/context.ts';
+import { testContext } from '@vantage/test-support/context';
 import { chooseResolvers } from './resolvers.ts';
 
 describe("the probe's own resolvers", () => {

@@ -2,9 +2,10 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { MAX_RESULT_BYTES, resultSchema, type Failure, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { testContext } from '../../../test/context.ts';
+import { testContext } from '@vantage/test-support/context';
 import { closedPort } from '../../../test/closed-port.ts';
-import { patientWaits, startDnsServer, type AnswerDns, type DnsServer } from '../../../test/dns-server.ts';
+import { patientWaits } from '../../../test/patient-waits.ts';
+import { startDnsServer, type AnswerDns, type DnsServer } from '@vantage/test-support/dns/server';
 import {
   addressRecord,
   FLAGS,
@@ -15,8 +16,8 @@ import {
   wireText,
   type WireRecord,
   type WireResponse,
-} from '../../../test/dns-wire.ts';
-import { ipv6Missing, itNeeding } from '../../../test/needs.ts';
+} from '@vantage/test-support/dns/wire';
+import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { dns } from './contract.ts';
 import { runDns as run } from './run.ts';
 

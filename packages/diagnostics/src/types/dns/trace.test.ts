@@ -2,9 +2,17 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { MAX_RESULT_BYTES, resultSchema, type Failure, type ParamsOf } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { testContext } from '../../../test/context.ts';
-import { patientWaits, startDnsServer, type AnswerDns, type DnsServer } from '../../../test/dns-server.ts';
-import { addressRecord, FLAGS, respond, wireName, type WireQuery, type WireRecord } from '../../../test/dns-wire.ts';
+import { testContext } from '@vantage/test-support/context';
+import { patientWaits } from '../../../test/patient-waits.ts';
+import { startDnsServer, type AnswerDns, type DnsServer } from '@vantage/test-support/dns/server';
+import {
+  addressRecord,
+  FLAGS,
+  respond,
+  wireName,
+  type WireQuery,
+  type WireRecord,
+} from '@vantage/test-support/dns/wire';
 import { dns } from './contract.ts';
 import { runDns as run } from './run.ts';
 

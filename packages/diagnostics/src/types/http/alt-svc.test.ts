@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { checkOf, problemsOf } from '../../../test/http.ts';
-import { servers } from '../../../test/loopback.ts';
+import { servers } from '@vantage/test-support/loopback';
 import { altSvcOf } from './alt-svc.ts';
 
 const { start, closeAll } = servers();

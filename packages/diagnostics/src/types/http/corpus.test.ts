@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
-import { browserHere } from '../../../test/browser-needs.ts';
+import { browserHere } from '@vantage/test-support/browser/needs';
 import {
   askCurl,
   curlVersion,
@@ -13,10 +13,10 @@ import {
 import { verdicts, type Verdicts } from '../../../test/http-corpus-verdicts.ts';
 import { frameVerdicts } from '../../../test/http2-corpus-verdicts.ts';
 import { frameAnswers, type FrameAnswer } from '../../../test/http2-corpus.ts';
-import { certificateMint, type Issued } from '../../../test/certificate-mint.ts';
+import { certificateMint, type Issued } from '@vantage/test-support/certificate-mint';
 import { rawAnswers, type RawAnswer } from '../../../test/http-corpus.ts';
 import { checkOf, problemsOf } from '../../../test/http.ts';
-import { itNeeding } from '../../../test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 
 jest.setTimeout(300_000);
 

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type Issued } from '../../../test/certificate-mint.ts';
-import { freePort, startDaemon, type Daemon } from '../../../test/daemon.ts';
-import { packagesMissing, unpackPackages } from '../../../test/debian-packages.ts';
+import { certificateMint, opensslVersion, type Issued } from '@vantage/test-support/certificate-mint';
+import { freePort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { checkOf } from '../../../test/http.ts';
-import { itNeeding } from '../../../test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 
 jest.setTimeout(120_000);
 

@@ -5,7 +5,7 @@ import { brotliCompressSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { checkOf, problemsOf } from '../../../test/http.ts';
-import { servers } from '../../../test/loopback.ts';
+import { servers } from '@vantage/test-support/loopback';
 import { sendHttp2 } from '../../http-client/http2.ts';
 import { receive } from '../../http-client/read-response.ts';
 

@@ -12,9 +12,9 @@ import {
   withUnreadableKey,
   type CertificateMint,
   type Issued,
-} from '../../../test/certificate-mint.ts';
+} from '@vantage/test-support/certificate-mint';
 import { checkOf, problemsOf } from '../../../test/http.ts';
-import { ipv6Missing } from '../../../test/needs.ts';
+import { ipv6Missing } from '@vantage/test-support/needs';
 import { startOpensslServer, type OpensslServer, type OpensslServerOptions } from '../../../test/openssl-server.ts';
 
 const openssl = opensslVersion();

@@ -6,10 +6,10 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { partialResultSchema } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { testContext } from '../../../test/context.ts';
+import { testContext } from '@vantage/test-support/context';
 import { checkOf, paramsOf, problemsOf } from '../../../test/http.ts';
-import { servers } from '../../../test/loopback.ts';
-import { ipv6Missing, itNeeding } from '../../../test/needs.ts';
+import { servers } from '@vantage/test-support/loopback';
+import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { http } from './contract.ts';
 import type { Http } from './types.ts';
 import { runHttp } from './run.ts';

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { certificateMint, opensslVersion, type CertificateMint, type Issued } from '../../../test/certificate-mint.ts';
-import type { TestContextOptions } from '../../../test/context.ts';
+import {
+  certificateMint,
+  opensslVersion,
+  type CertificateMint,
+  type Issued,
+} from '@vantage/test-support/certificate-mint';
+import type { TestContextOptions } from '@vantage/test-support/context';
 import { checkOf, problemsOf } from '../../../test/http.ts';
 import { startOpensslServer } from '../../../test/openssl-server.ts';
 import type { Outcome } from '../../diagnostic.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { resultSchema, type Failure, type NameLookup, type Place } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
-import { testContext } from '../../../test/context.ts';
+import { testContext } from '@vantage/test-support/context';
 import { info } from './contract.ts';
 import { runInfo } from './run.ts';
 

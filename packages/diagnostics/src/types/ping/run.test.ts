@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import type { PacketSocket, PacketSocketOptions, PacketSockets } from '../../sockets/packet-socket.ts';
 import { createPacketSockets } from '../../sockets/packet-sockets.ts';
 import { echoRequest } from '../../sockets/wire/icmp.ts';
-import { testContext, type TestContextOptions } from '../../../test/context.ts';
+import { testContext, type TestContextOptions } from '@vantage/test-support/context';
 import {
   fakePackets,
   FAKE_SOURCES,
@@ -13,7 +13,7 @@ import {
   type FakePackets,
   type FakeSent,
 } from '../../../test/fake-packets.ts';
-import { ipv6Missing, itNeeding } from '../../../test/needs.ts';
+import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { echoReplyTo, icmpError, ipPacket, withChecksum } from '../../../test/raw-packets.ts';
 import { standStill } from '../../../test/stand-still.ts';
 import { inVirtualTime, skip } from '../../../test/virtual-time.ts';

@@ -5,8 +5,8 @@ import { resultSchema, type Failure } from '@vantage/contract';
 import { Value } from 'typebox/value';
 
 import { closedPort } from '../../../test/closed-port.ts';
-import { testContext } from '../../../test/context.ts';
-import { ipv6Missing, itNeeding } from '../../../test/needs.ts';
+import { testContext } from '@vantage/test-support/context';
+import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { silentPort } from '../../../test/silent-port.ts';
 import { tcp } from './contract.ts';
 import { runTcp } from './run.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 
 import { FAKE_SOURCES, fakePackets, type FakeAnswer, type FakeSent } from '../../../test/fake-packets.ts';
-import { testContext } from '../../../test/context.ts';
+import { testContext } from '@vantage/test-support/context';
 import {
   arrived,
   expired,

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { MAX_RESULT_BYTES } from '@vantage/contract';
 
 import { createPacketSockets } from '../../sockets/packet-sockets.ts';
-import { testContext } from '../../../test/context.ts';
+import { testContext } from '@vantage/test-support/context';
 import {
   FAKE_SOURCES,
   fakePackets,
@@ -10,7 +10,7 @@ import {
   type FakePackets,
   type FakeSent,
 } from '../../../test/fake-packets.ts';
-import { itNeeding } from '../../../test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 import {
   arrived,
   expired,

@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { opensslVersion } from '../../../test/certificate-mint.ts';
-import { FLAGS, readQuery } from '../../../test/dns-wire.ts';
+import { opensslVersion } from '@vantage/test-support/certificate-mint';
+import { FLAGS, readQuery } from '@vantage/test-support/dns/wire';
 import { udp } from './contract.ts';
 import { questionFor } from './questions.ts';
 

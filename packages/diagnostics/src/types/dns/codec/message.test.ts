@@ -1,7 +1,16 @@
 import { MessageFormatError, type Query, encodeQuery } from '@vantage/contract/dns-message';
 import { describe, expect, it } from '@jest/globals';
 
-import { addressRecord, FLAGS, optRecord, readQuery, respond, u16, u32, wireName } from '../../../../test/dns-wire.ts';
+import {
+  addressRecord,
+  FLAGS,
+  optRecord,
+  readQuery,
+  respond,
+  u16,
+  u32,
+  wireName,
+} from '@vantage/test-support/dns/wire';
 
 import { decodeMessage, readMessage } from './message.ts';
 

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { sampleRecords } from '../../../../test/dns-samples.ts';
-import { startDnsServer, type DnsServer } from '../../../../test/dns-server.ts';
-import { respond } from '../../../../test/dns-wire.ts';
+import { sampleRecords } from '@vantage/test-support/dns/samples';
+import { startDnsServer, type DnsServer } from '@vantage/test-support/dns/server';
+import { respond } from '@vantage/test-support/dns/wire';
 import { recordTypeCodes } from '../record-types.ts';
 import { decodeMessage } from './message.ts';
 import { presentData } from './rdata.ts';

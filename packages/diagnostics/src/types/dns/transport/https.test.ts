@@ -8,10 +8,10 @@ import {
   opensslVersion,
   type CertificateMint,
   type Issued,
-} from '../../../../test/certificate-mint.ts';
-import { startDnsOverHttps } from '../../../../test/dns-server.ts';
-import { addressRecord, readQuery, respond } from '../../../../test/dns-wire.ts';
-import { startServer } from '../../../../test/loopback.ts';
+} from '@vantage/test-support/certificate-mint';
+import { startDnsOverHttps } from '@vantage/test-support/dns/server';
+import { addressRecord, readQuery, respond } from '@vantage/test-support/dns/wire';
+import { startServer } from '@vantage/test-support/loopback';
 import { encodeHpack } from '../../../http-client/http2/hpack.ts';
 import { flags, frameReader, frameTypes, uint32, writeFrame, type Frame } from '../../../http-client/http2/frames.ts';
 import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';

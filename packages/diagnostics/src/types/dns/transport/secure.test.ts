@@ -8,17 +8,17 @@ import {
   opensslVersion,
   type CertificateMint,
   type Issued,
-} from '../../../../test/certificate-mint.ts';
+} from '@vantage/test-support/certificate-mint';
 import {
   startDnsOverHttps,
   startDnsOverTls,
   startDnsServer,
   type AnswerDns,
   type DnsServer,
-} from '../../../../test/dns-server.ts';
-import { addressRecord, respond } from '../../../../test/dns-wire.ts';
+} from '@vantage/test-support/dns/server';
+import { addressRecord, respond } from '@vantage/test-support/dns/wire';
 import { checkOf } from '../../../../test/http.ts';
-import { startServer } from '../../../../test/loopback.ts';
+import { startServer } from '@vantage/test-support/loopback';
 import { createTrustStore, type TrustStore } from '../../../tls/certificate/trust-store.ts';
 import { askHttps } from './https.ts';
 import { prepareQuery, type NameServer } from './exchange.ts';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { testContext } from '../../../../test/context.ts';
-import { startDnsServer, type AnswerDns, type DnsServer } from '../../../../test/dns-server.ts';
-import { addressRecord, FLAGS, respond, wireName, type WireQuery } from '../../../../test/dns-wire.ts';
+import { testContext } from '@vantage/test-support/context';
+import { startDnsServer, type AnswerDns, type DnsServer } from '@vantage/test-support/dns/server';
+import { addressRecord, FLAGS, respond, wireName, type WireQuery } from '@vantage/test-support/dns/wire';
 import { socketsRead } from '../../../../test/sockets-read.ts';
 import { createTrustStore } from '../../../tls/certificate/trust-store.ts';
 import { ask } from '../ask.ts';

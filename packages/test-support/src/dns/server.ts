@@ -4,17 +4,8 @@ import { createSecureServer } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-import type { DnsWaits } from '../src/types/dns/run.ts';
-import { freePort } from './daemon.ts';
-import { readQuery, type WireQuery } from './dns-wire.ts';
-
-/** For servers that do answer: no question is sent twice because a busy machine let one wait. */
-export const patientWaits: DnsWaits = {
-  oneMs: [30_000, 30_000],
-  eachMs: [30_000, 30_000],
-  traceMs: [30_000, 30_000],
-  uncheckedMs: 60_000,
-};
+import { freePort } from '../daemon.ts';
+import { readQuery, type WireQuery } from './wire.ts';
 
 export type Via = 'udp' | 'tcp' | 'tls' | 'https';
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import type { Admission, AdmissionRequest, AnyCheckType, Family, ResultFieldsOf } from '@vantage/contract';
 
-import { createContext, type DiagnosticContext } from '../src/diagnostic.ts';
+import { createContext, type DiagnosticContext } from '@vantage/diagnostics';
 
 /** A context for tests on loopback, and what the diagnostic did with it. */
 export interface TestContext<C extends AnyCheckType> extends DiagnosticContext<C> {

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 
 import type { Admit, AdmissionRequest } from '@vantage/contract';
 
-import { startServer } from './loopback.ts';
+import { startServer } from '../loopback.ts';
 
 /** Every site has a WebSocket here. */
 export const WEB_SOCKET_PATH = '/socket';

@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { freePort, startDaemon, temporaryFolder } from './daemon.ts';
-import { unpackPackages } from './debian-packages.ts';
-import { zoneFile } from './dns-zone.ts';
+import { freePort, startDaemon, temporaryFolder } from '../daemon.ts';
+import { unpackPackages } from '../debian-packages.ts';
+import { zoneFile } from './zone.ts';
 
 /** An authoritative name server by CZ.NIC on loopback. */
 export interface Knot {

@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { findBrowser } from '../src/browser/process/find-browser.ts';
+import { findBrowser } from '@vantage/diagnostics';
 
 /** The browser of this machine, or why tests that need one cannot run. */
 export function browserHere(path: string | undefined): {

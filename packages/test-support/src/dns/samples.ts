@@ -1,4 +1,4 @@
-import { u16, u32, wireName, wireText } from './dns-wire.ts';
+import { u16, u32, wireName, wireText } from './wire.ts';
 
 export interface SampleRecord {
   readonly type: string;

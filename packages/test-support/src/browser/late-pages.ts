@@ -1,4 +1,4 @@
-import { WEB_SOCKET_PATH, type Serve } from './browser-site.ts';
+import { WEB_SOCKET_PATH, type Serve } from './site.ts';
 
 /** The colour of the whole page when its content is there. */
 export const CONTENT: readonly [number, number, number] = [0, 255, 0];
