@@ -25,11 +25,20 @@ const little: Truth = {
   pingVerdicts: ['up', 'degraded'],
 };
 
+const littleFrom3: Truth = { ...little, may: [{ code: 'path_loss', hop: 3 }, 'loss_at_target'] };
+const muchForPings: Truth = {
+  may: [{ code: 'path_loss', hop: 3 }, 'loss_at_target', ...heavy],
+  verdicts: ['up', 'degraded', 'partial'],
+  pingFinds: [{ code: 'packet_loss' }],
+  pingMay: [...heavy],
+  pingVerdicts: ['degraded', 'partial'],
+};
+
 const core = [0.2, 0.4, 0.7].flatMap((loss) => [
   lossy(`coreloss${loss * 100}`, 3, {
     path: [...routers(2), router({ loss }), ...routers(3)],
-    // Twelve packets to the target prove little.
-    ...(loss < 0.5 && { truth: { ...little, may: [{ code: 'path_loss', hop: 3 }, 'loss_at_target'] } }),
+    // Three packets to each hop prove little.
+    truth: loss < 0.5 ? littleFrom3 : { ...littleFrom3, ...muchForPings },
   }),
   lossy(`coreloss${loss * 100}q10`, 3, {
     path: [...routers(2), router({ loss }), ...routers(3)],

@@ -16,6 +16,8 @@ export const thresholds = {
   lostPackets: 2,
   /** Significance level for a difference in loss that indicates rate-limited ICMP responses. */
   lossByChance: 0.1,
+  /** How many times likelier loss must be than rate limits of the target and the routers before it. */
+  lossOverLimit: 10,
   /** Significance level for a hop without loss, used to locate where loss begins. */
   beginByChance: 0.01,
   /** Unanswered full-TTL packets of a flow that prove the target silent. */

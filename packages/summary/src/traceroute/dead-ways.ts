@@ -2,7 +2,7 @@ import { found, type Found } from '../finding.ts';
 import { groupBy } from '../report.ts';
 import { thresholds } from '../thresholds.ts';
 import { chanceOfMore, type Sample } from './chance.ts';
-import { mayBeLimited } from './limits.ts';
+import { weightOfLimits } from './limits.ts';
 import { countOf, listed, unique } from '../words.ts';
 import { isSilent, stepText, targetIndex, type Step, type Trace, type Way } from './trace.ts';
 
@@ -36,7 +36,8 @@ function isProved(trace: Trace, { steps: own }: Way, hop: number): boolean {
   const { ways, steps, report } = trace;
   const last = targetIndex(trace);
   const end = last === undefined ? Infinity : steps[last]!.hop;
-  const isLimited = last !== undefined && (report.result.protocol === 'udp' || mayBeLimited(trace, []));
+  const isLimited =
+    last !== undefined && (report.result.protocol === 'udp' || weightOfLimits([{ trace, routers: [] }]) > 0);
   const alive = ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
   const answering = alive.filter((step) => !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1));
   const asked = own.filter((step) => answering.some((other) => other.hop === step.hop));

@@ -1,66 +1,122 @@
 import { targetIndex, type Step, type Trace } from './trace.ts';
 
-/**
- * Significance levels for an order of answers that indicates a rate limit; higher for ICMP errors, which most hosts
- * limit.
- */
-const CHANCE = { ofAny: 0.05, ofErrors: 0.2 } as const;
+/** Probability of an outcome that contradicts the token bucket: send times are inexact, and other packets take tokens. */
+const NOISE = 0.08;
+/** Packets per new token; infinite if the trace ends first. */
+const REFILLS = [1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 35, 50, Infinity] as const;
+/** Share of the rate-limited routers that respond in any order. */
+const IN_ANY_ORDER = 0.1;
 
-/** Per packet, in sending order, whether it was answered. */
+/** For each packet, in the order sent, whether it was answered. */
 type Row = readonly boolean[];
 
-/**
- * Whether loss may be a rate limit of the target, or of the target and preceding routers: a token bucket answers early
- * packets and then fewer, whereas random loss has no order.
- */
-export function mayBeLimited(trace: Trace, steps: readonly Step[]): boolean {
-  const chance = trace.report.result.protocol === 'udp' ? CHANCE.ofErrors : CHANCE.ofAny;
-  const [target] = [trace.steps[targetIndex(trace)!]!];
-  return [[target], steps].some((hops) =>
-    [hops.map((step) => rowOf(trace, step)), hops.flatMap((step) => rowsOfFlows(trace, step))].some(
-      (rows) => chanceOfOrder(rows) <= chance,
-    ),
-  );
+/** The rows of one hop: of all flows, since a limit may be that of all of them, and of each flow. */
+interface Rows {
+  readonly all: Row;
+  readonly ofFlows: readonly Row[];
 }
 
-/** Packets of all flows, since they may share one limit. */
-function rowOf({ report }: Trace, { hop }: Step): Row {
-  return (report.result.hops?.find((one) => one.hop === hop)?.rtts ?? []).map((rtt) => rtt !== null);
-}
-
-function rowsOfFlows({ report }: Trace, { hop }: Step): readonly Row[] {
-  return (report.result.flows ?? [])
-    .filter(({ reached }) => reached)
-    .map(({ hops }) => (hops[hop - 1] ?? []).map((responder) => responder !== null));
+/** A path on which the target lost packets, and the routers before it that did as well. */
+export interface Suspect {
+  readonly trace: Trace;
+  readonly routers: readonly Step[];
 }
 
 /**
- * Probability that chance alone places answers this far before losses: one-sided Mann–Whitney test over all rows,
- * normal approximation. 1 if no row has an order.
+ * Logarithm of the likelihood ratio of two causes of loss: rate limits of the target and of those routers, or packets lost by
+ * chance. Chance has no order. A limit is a token bucket per hop: a burst of answers, then one for each new token.
+ * By Markov’s inequality the ratio is below 1/x in at most 1 of x cases with limits, and above x in at most 1 of x without.
  */
-function chanceOfOrder(rows: readonly Row[]): number {
-  let [early, mean, variance] = [0, 0, 0];
-  for (const row of rows) {
-    const answered = row.filter(Boolean).length;
-    const lost = row.length - answered;
-    early += lossesBeforeAnswers(row);
-    mean += (answered * lost) / 2;
-    variance += (answered * lost * (row.length + 1)) / 12;
+export function weightOfLimits(suspects: readonly Suspect[]): number {
+  const sumOf = (rows: readonly Rows[]): number => rows.reduce((sum, one) => sum + weightOfRows(one), 0);
+  const target = sumOf(suspects.map(({ trace }) => rowsOf(trace, trace.steps[targetIndex(trace)!]!)));
+  const seen = suspects.flatMap(({ trace, routers }) => routers.map((step) => ({ trace, step })));
+  const byRouter = Map.groupBy(seen, ({ trace, step }) => step.routers[0]?.ip ?? `${trace.report.probe} ${step.hop}`);
+  const routers = [...byRouter.values()].map((own) => sumOf(own.map(({ trace, step }) => rowsOf(trace, step))));
+  return routers.reduce((sum, weight) => sum + Math.log(IN_ANY_ORDER + (1 - IN_ANY_ORDER) * Math.exp(weight)), target);
+}
+
+function rowsOf({ report }: Trace, { hop }: Step): Rows {
+  const { hops = [], flows = [] } = report.result;
+  const all = (hops.find((one) => one.hop === hop)?.rtts ?? []).map((rtt) => rtt !== null);
+  const reaching = flows.filter(({ reached }) => reached);
+  return { all, ofFlows: reaching.map((flow) => (flow.hops[hop - 1] ?? []).map((responder) => responder !== null)) };
+}
+
+/** With one bucket for all flows, or one for each where they come to different hosts. */
+function weightOfRows({ all, ofFlows }: Rows): number {
+  if (ofFlows.length < 2) return weightOfRow(all);
+  const ofEach = ofFlows.reduce((sum, row) => sum + weightOfRow(row), 0);
+  return logOfMean([weightOfRow(all), ofEach]);
+}
+
+/** For a row with so many losses: the order that a token bucket makes of them, compared with any order. */
+function weightOfRow(row: Row): number {
+  const answered = row.filter(Boolean).length;
+  const lost = row.length - answered;
+  if (answered === 0 || lost === 0) return 0;
+  const buckets = REFILLS.map((refill) => ({ refill, burst: burstFor(row.length, answered, refill) }));
+  const fitting = buckets.filter((bucket) => answersOf(row.length, bucket) === answered);
+  // Orders that differ from the bucket’s in two packets have their part of the likelihood.
+  const others = answered * lost * (NOISE / (1 - NOISE)) ** 2;
+  const likelihood = logOfMean(fitting.map((bucket) => likelihoodOf(row, bucket))) - Math.log(1 + others);
+  return likelihood + orders(answered, lost);
+}
+
+/** The logarithm of the number of orders. */
+function orders(answered: number, lost: number): number {
+  let sum = 0;
+  for (let i = 1; i <= answered; i += 1) sum += Math.log((lost + i) / i);
+  return sum;
+}
+
+interface Bucket {
+  /** Tokens that it has at first and at most. */
+  readonly burst: number;
+  /** Packets until one more is there. */
+  readonly refill: number;
+}
+
+/** The smallest bucket that answers so many packets. */
+function burstFor(length: number, answered: number, refill: number): number {
+  let [least, most] = [1, length];
+  while (least < most) {
+    const middle = Math.floor((least + most) / 2);
+    if (answersOf(length, { burst: middle, refill }) < answered) least = middle + 1;
+    else most = middle;
   }
-  return variance === 0 ? 1 : normal((early + 0.5 - mean) / Math.sqrt(variance));
+  return least;
 }
 
-/** Number of pairs of a lost packet and a later answered one. */
-function lossesBeforeAnswers(row: Row): number {
-  let [lost, pairs] = [0, 0];
+function answersOf(length: number, bucket: Bucket): number {
+  let [tokens, answers] = [bucket.burst, 0];
+  for (let i = 0; i < length; i += 1) {
+    const isAnswered = tokens >= 1;
+    if (isAnswered) answers += 1;
+    tokens = refilled(tokens - (isAnswered ? 1 : 0), bucket);
+  }
+  return answers;
+}
+
+/** The logarithm of the likelihood of an order, compared with that of the order that the bucket makes. */
+function likelihoodOf(row: Row, bucket: Bucket): number {
+  let [tokens, sum] = [bucket.burst, 0];
   for (const isAnswered of row) {
-    if (isAnswered) pairs += lost;
-    else lost += 1;
+    // The last packet before the next token is there may be answered as well.
+    const chance =
+      NOISE + (1 - 2 * NOISE) * Math.min(1, Math.max(0, tokens >= 1 ? 1 : 1 + (tokens - 1) * bucket.refill));
+    sum += Math.log((isAnswered ? chance : 1 - chance) / (1 - NOISE));
+    // An answer, or none, says how many tokens there were.
+    tokens = refilled(isAnswered ? Math.max(0, tokens - 1) : Math.min(tokens, 1 - 0.5 / bucket.refill), bucket);
   }
-  return pairs;
+  return sum;
 }
 
-/** Logistic approximation of the normal distribution (Bowling et al.), accurate to three digits. */
-function normal(z: number): number {
-  return 1 / (1 + Math.exp(-0.070_56 * z ** 3 - 1.597_6 * z));
+function refilled(tokens: number, { burst, refill }: Bucket): number {
+  return Math.min(burst, tokens + 1 / refill);
+}
+
+function logOfMean(logarithms: readonly number[]): number {
+  const most = Math.max(...logarithms);
+  return most + Math.log(logarithms.reduce((sum, one) => sum + Math.exp(one - most), 0) / logarithms.length);
 }

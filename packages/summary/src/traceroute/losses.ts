@@ -1,7 +1,7 @@
 import { found, type Found } from '../finding.ts';
 import { beginsOf, isExact, type Loss, type Path } from './begin.ts';
 import { chanceOfMore } from './chance.ts';
-import { mayBeLimited } from './limits.ts';
+import { weightOfLimits } from './limits.ts';
 import { thresholds } from '../thresholds.ts';
 import { byText, groupBy } from '../report.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
@@ -13,7 +13,8 @@ import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type 
  */
 export function findLosses(traces: readonly Trace[]): readonly Found[] {
   const reached = traces.filter((trace) => trace.isFinal && targetIndex(trace) !== undefined);
-  const losses = beginsOf(reached.flatMap((trace) => lossyPath(trace) ?? []));
+  const lossy = reached.flatMap((trace) => lossyPath(trace) ?? []);
+  const losses = beginsOf(lossy.map((path) => (mayBeLimited(path, lossy) ? withoutRouters(path) : path)));
   return [
     ...carriedOn(losses.filter(({ begin, end }) => begin.hop !== end.hop)),
     ...atTarget(losses.filter(({ begin, end }) => begin.hop === end.hop)),
@@ -25,16 +26,26 @@ export function findLosses(traces: readonly Trace[]): readonly Found[] {
 /** Hops up to the target, with rate-limited ones treated as silent; undefined without loss at the target. */
 function lossyPath(trace: Trace): Path | undefined {
   const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
-  const end = steps.at(-1)!;
-  if (end.lost === 0) return undefined;
-  if (mayBeLimited(trace, carriedTo(end, steps))) return { trace, steps: [...steps.slice(0, -1).map(mute), end] };
+  if (steps.at(-1)!.lost === 0) return undefined;
   return { trace, steps: steps.map((step, index) => (isLimitedRouter(steps, index) ? mute(step) : step)) };
 }
 
-/** Responding hops of the last run of loss up to the target, which no lossless hop interrupts. */
-function carriedTo(end: Step, steps: readonly Step[]): readonly Step[] {
-  const answering = steps.filter((step) => !isSilent(step) && step !== end);
-  return [...answering.slice(answering.findLastIndex(({ lost }) => lost === 0) + 1), end];
+/** True unless the packets of all paths to the target prove loss: rate limits explain them too. */
+function mayBeLimited({ trace: { target } }: Path, all: readonly Path[]): boolean {
+  const suspects = all
+    .filter(({ trace }) => trace.target === target)
+    .map(({ trace, steps }) => ({ trace, routers: carriedTo(steps) }));
+  return weightOfLimits(suspects) > -Math.log(thresholds.lossOverLimit);
+}
+
+function withoutRouters({ trace, steps }: Path): Path {
+  return { trace, steps: [...steps.slice(0, -1).map(mute), steps.at(-1)!] };
+}
+
+/** Responding routers of the last run of loss up to the target, which no lossless router interrupts. */
+function carriedTo(steps: readonly Step[]): readonly Step[] {
+  const answering = steps.slice(0, -1).filter((step) => !isSilent(step) && step.sent > 0);
+  return answering.slice(answering.findLastIndex(({ lost }) => lost === 0) + 1);
 }
 
 /** Removes a hop's packets: they are no evidence about forwarding. */

@@ -112,8 +112,9 @@ export const pathCases: FindingCases = {
     ],
   },
   path_loss: {
-    present: [['from a hop on to the target', on([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *'])]],
+    present: [['from a hop on to the target', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'])]],
     absent: [
+      ['each hop answers the first packets alone', on([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *'])],
       ['at a hop before others that lose none', on([access, '192.0.2.1 5 * *', '192.0.2.2 6 6 6', target])],
       ['at the target alone', on([access, transit, '203.0.113.1 9 * *'])],
       ['the target is not reached', on([access, '192.0.2.1 5 * *', '* * *'])],
@@ -122,7 +123,7 @@ export const pathCases: FindingCases = {
   loss_at_target: {
     present: [['the hop before it loses none', on([access, transit, '203.0.113.1 9 * *'])]],
     absent: [
-      ['the hop before it loses some too', on([access, '192.0.2.1 5 * *', '203.0.113.1 9 * *'])],
+      ['the hop before it loses some too', on([access, '192.0.2.1 * 5 *', '203.0.113.1 * * 9'])],
       ['it loses none', on([access, transit, target])],
     ],
   },

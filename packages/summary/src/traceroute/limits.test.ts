@@ -1,0 +1,74 @@
+import { describe, expect, it, jest } from '@jest/globals';
+
+import { summaryOf } from '../../test/cases.ts';
+import { resultsOf, type Network } from '../../test/trace-samples.ts';
+import { thresholds } from '../thresholds.ts';
+
+const CHECKS = 24;
+/** What chance may add to a share of so many checks. */
+const DEVIATIONS = 3.5;
+
+jest.setTimeout(120_000);
+
+/** In how many of the checks the summary says that packets are lost on the path. */
+function saidOf(network: Network): { readonly said: number; readonly of: number } {
+  let [said, of] = [0, 0];
+  for (let seed = 1; seed <= CHECKS; seed += 1) {
+    const results = resultsOf(network, seed * 7_919);
+    if (!Object.values(results).some(({ reached }) => reached === true)) continue;
+    of += 1;
+    said += summaryOf('traceroute', results).findings.some(({ code }) => code === 'path_loss') ? 1 : 0;
+  }
+  return { said, of };
+}
+
+function most(of: number, share: number): number {
+  return of * share + DEVIATIONS * Math.sqrt(of * share * (1 - share));
+}
+
+const many = { queries: 10 };
+const flows = { queries: 3, flows: 8 };
+const few = { queries: 3 };
+const limits = [
+  { burst: 1, perSecond: 5 },
+  { burst: 2, perSecond: 20 },
+  { burst: 6, perSecond: 1 },
+];
+
+describe('loss from a hop to the target', () => {
+  it.each(
+    [0.2, 0.4, 0.7].flatMap((loss) => [
+      { probes: 4, ...many, loss },
+      { probes: 4, ...flows, loss },
+    ]),
+  )('is told in 95 of 100 checks at least, with %j', (network) => {
+    const { said, of } = saidOf(network);
+
+    expect(of - said).toBeLessThanOrEqual(most(of, 0.05));
+  });
+});
+
+describe('a target and routers that limit their answers', () => {
+  it.each(limits.flatMap((limit) => [1, 3].map((routers) => ({ probes: routers, limit: { ...limit, routers } }))))(
+    'are taken for loss as rarely as is promised, with %j',
+    (network) => {
+      for (const packets of [few, many, flows]) {
+        for (const roundMs of [10, 100]) {
+          const { said, of } = saidOf({ ...network, ...packets, roundMs });
+
+          expect({ packets, roundMs, isRare: said <= most(of, 1 / thresholds.lossOverLimit) }).toMatchObject({
+            isRare: true,
+          });
+        }
+      }
+    },
+  );
+
+  it.each([few, many, flows])('are not taken for loss if the router answers in any order, with %j', (packets) => {
+    for (const burst of [1, 6]) {
+      const network = { probes: 4, ...packets, shy: 0.7, limit: { burst, perSecond: 1, routers: 0 } };
+
+      expect(saidOf(network).said).toBeLessThanOrEqual(most(CHECKS, 1 / thresholds.lossOverLimit));
+    }
+  });
+});

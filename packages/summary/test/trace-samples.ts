@@ -1,0 +1,80 @@
+import type { ResultOf } from '../src/report.ts';
+import { seeded, type Random } from './generate.ts';
+import { trace } from './results.ts';
+
+type TraceResult = ResultOf<'traceroute'> & { readonly result: 'success' | 'failure' | 'timeout' | 'error' };
+
+/** A token bucket, as hosts and routers limit their answers by. */
+export interface Bucket {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** Seven hops to a target, and what becomes of their packets. */
+export interface Network {
+  readonly probes: number;
+  readonly queries: number;
+  readonly flows?: number;
+  readonly protocol?: 'icmp' | 'udp' | 'tcp';
+  /** Time from the packets of one round to those of the next. */
+  readonly roundMs?: number;
+  /** From the third hop on. */
+  readonly loss?: number;
+  /** Of the target, and of so many routers before it. */
+  readonly limit?: Bucket & { readonly routers: number };
+  /** Probability with which the router before the target answers. */
+  readonly shy?: number;
+}
+
+export const HOPS = 7;
+const LOSS_AT = 3;
+const NAMES = ['fra-1', 'ber-1', 'muc-1', 'par-1', 'lon-1', 'nyc-1', 'lax-1', 'syd-1'] as const;
+
+/** The results of one check, the same for the same seed. */
+export function resultsOf(network: Network, seed: number): Readonly<Record<string, TraceResult>> {
+  const random = seeded(seed);
+  return Object.fromEntries(
+    NAMES.slice(0, network.probes).map((name, index) => [name, traceOf(network, random, index)]),
+  );
+}
+
+function traceOf(network: Network, random: Random, probe: number): TraceResult {
+  const { queries, flows = 1, protocol = 'icmp', roundMs = 10 } = network;
+  const rows = Array.from({ length: HOPS }, (_, index) => {
+    const hop = index + 1;
+    const answers = answering(network, hop, random);
+    return Array.from({ length: queries }, (_, round) =>
+      Array.from({ length: flows }, (_, flow) => answers((round + (flow + random() / 5) / flows) * roundMs)),
+    );
+  });
+  const address = (hop: number): string => {
+    if (hop === HOPS) return '203.0.113.1';
+    return hop === 1 ? `198.51.100.${probe + 1}` : `192.0.2.${hop}`;
+  };
+  const path = rows.map((row, index) => {
+    const rtts = row.flat().map((isAnswered) => (isAnswered ? String(index + 1) : '*'));
+    return `${rtts.every((rtt) => rtt === '*') ? '*' : address(index + 1)} ${rtts.join(' ')}`;
+  });
+  const paths = Array.from({ length: flows }, (_, flow) => ({
+    reached: rows.at(-1)!.some((round) => round[flow]!),
+    stopReason: 'completed' as const,
+    hops: rows.map((row) => row.map((round) => (round[flow]! ? 0 : null))),
+  }));
+  return trace(path, { flows: paths, protocol, stopReason: 'completed' });
+}
+
+/** Whether the packet that leaves at a time is answered by a hop. */
+function answering({ loss = 0, limit, shy = 1 }: Network, hop: number, random: Random): (atMs: number) => boolean {
+  const isLimited = limit !== undefined && hop >= HOPS - limit.routers;
+  const share = (hop === HOPS - 1 ? shy : 1) * (hop < LOSS_AT ? 1 : 1 - loss);
+  let [tokens, seenMs] = [limit?.burst ?? 0, 0];
+  return (atMs) => {
+    if (random() >= share) return false;
+    if (!isLimited) return true;
+    tokens = Math.min(limit.burst, tokens + ((atMs - seenMs) / 1_000) * limit.perSecond);
+    seenMs = atMs;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
