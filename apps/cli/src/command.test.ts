@@ -81,7 +81,8 @@ describe('the words on the command line', () => {
     (checkId) => {
       expect(parseCommand(['show', checkId])).toMatchObject({ kind: 'show', checkId });
       expect(parseCommand(['show', '--server', 'http://a.example', checkId, '--json'])).toMatchObject({
-        ...{ kind: 'show', checkId },
+        kind: 'show',
+        checkId,
         settings: { server: 'http://a.example', json: true },
       });
       expect(parseCommand(['show', '--', checkId])).toMatchObject({ kind: 'show', checkId });

@@ -98,7 +98,9 @@ function parseCheck(type: CheckTypeName, words: readonly string[]): Command {
   ];
   if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults };
   const request = {
-    ...{ type, host, ...fields },
+    type,
+    host,
+    ...fields,
     ...(Object.keys(options).length > 0 ? { options } : {}),
     ...(locations.length > 0 ? { locations } : {}),
     ...(probes.length > 0 ? { probes } : {}),

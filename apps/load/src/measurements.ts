@@ -39,7 +39,11 @@ export function createTimes(): Times {
     summary: () => ({
       count: histogram.totalCount,
       mean: histogram.totalCount === 0 ? 0 : histogram.mean / 1_000,
-      ...{ p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max: max() },
+      p50: at(50),
+      p90: at(90),
+      p99: at(99),
+      p999: at(99.9),
+      max: max(),
       percentiles: PLOTTED.map((percentile) => [percentile, at(percentile)] as const),
     }),
   };
@@ -117,8 +121,13 @@ export function createMeasurements(): Measurements {
       Array.from({ length: lastOf(seconds) + 1 }, (_, second) => {
         const { started, completed, errors: failed, post, dispatch, completion } = secondOf(second);
         return {
-          ...{ second, started, completed, errors: failed },
-          ...{ postP99: p99(post), dispatchP99: p99(dispatch), completionP99: p99(completion) },
+          second,
+          started,
+          completed,
+          errors: failed,
+          postP99: p99(post),
+          dispatchP99: p99(dispatch),
+          completionP99: p99(completion),
         };
       }),
   };

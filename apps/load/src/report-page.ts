@@ -21,7 +21,8 @@ export function reportPage(report: LoadReport): string {
       xLabel: 'percentile',
       yLabel: 'ms',
       series: kinds.map(([name, summary, color]) => ({
-        ...{ name, color },
+        name,
+        color,
         points: summary.percentiles.map(([percentile, ms]) => [nines(percentile), ms] as const),
       })),
       xMarks: [0, 50, 90, 99, 99.9, 99.99].map((percentile) => [nines(percentile), `${percentile} %`] as const),

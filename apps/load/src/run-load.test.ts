@@ -43,7 +43,11 @@ function json(response: ServerResponse, status: number, body: object): void {
 function completedCheck(lateMs = -1_000): object {
   const createdAt = Date.now();
   return {
-    ...{ testId: 'x', type: 'http', host: 'h', status: 'completed', createdAt: new Date(createdAt).toISOString() },
+    testId: 'x',
+    type: 'http',
+    host: 'h',
+    status: 'completed',
+    createdAt: new Date(createdAt).toISOString(),
     completedAt: new Date(createdAt + 15_000 + lateMs).toISOString(),
     results: {
       'sim-1': { result: 'success', error: null, startedAt: new Date(createdAt + 5).toISOString() },

@@ -86,7 +86,9 @@ describe.each(forms)('on $form, an agent whose user may do only what an agent ne
   it('reaches nothing of another probe, and runs no script', async () => {
     const login = `redis://${agentUser('fra')}:secret@`;
     const user = new Redis(rig.server().url.replace('redis://', login), {
-      ...{ enableReadyCheck: false, disableClientInfo: true, maxRetriesPerRequest: 0 },
+      enableReadyCheck: false,
+      disableClientInfo: true,
+      maxRetriesPerRequest: 0,
     });
 
     await expect(user.xadd(redisKeys.results('nyc'), '*', 'check', 'x')).rejects.toThrow('NOPERM');

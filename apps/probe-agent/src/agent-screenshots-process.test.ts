@@ -56,8 +56,15 @@ function start(probe: string, env: Readonly<Record<string, string>> = {}): Child
   const child = fork(new URL('./main.ts', import.meta.url), [], {
     execArgv: ['--conditions=source', '--no-warnings'],
     env: {
-      ...{ PATH: process.env['PATH'], PROBE_ID: probe, REDIS_URL: rig.server().url, TMPDIR: folder.path },
-      ...{ TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', SCREENSHOTS: 'on', LOG_LEVEL: 'silent', ...env },
+      PATH: process.env['PATH'],
+      PROBE_ID: probe,
+      REDIS_URL: rig.server().url,
+      TMPDIR: folder.path,
+      TARGET_ALLOW: '127.0.0.0/8',
+      DNS_SERVERS: '127.0.0.1:9',
+      SCREENSHOTS: 'on',
+      LOG_LEVEL: 'silent',
+      ...env,
     },
     // The closed IPC channel tells it that this process has exited.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

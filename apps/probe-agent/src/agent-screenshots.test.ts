@@ -29,8 +29,12 @@ async function startAgent(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Agent> {
   const screenshots: ScreenshotOffer = {
-    ...{ start: () => undefined, isOffered: () => true, degraded: () => null, settled: async () => null },
-    ...{ capture, close: async () => undefined },
+    start: () => undefined,
+    isOffered: () => true,
+    degraded: () => null,
+    settled: async () => null,
+    capture,
+    close: async () => undefined,
   };
   const parts = fakeParts(async ({ port }) => openPort(port), { screenshots });
   const agent = createAgent(fakeConfig(probe, rig.server().url, environment), silent, async () => parts);

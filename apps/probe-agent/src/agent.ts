@@ -87,7 +87,12 @@ function runJobs(
     log,
   });
   const handleScreenshot = createScreenshotHandler({
-    ...{ offer: parts.screenshots, judge: parts.judge, clock, schemas, outlet, log },
+    offer: parts.screenshots,
+    judge: parts.judge,
+    clock,
+    schemas,
+    outlet,
+    log,
     userAgent: lent(1).attribution.userAgent,
   });
   const isAside = (id: string): boolean => checkOfScreenshotJob(id) !== undefined;

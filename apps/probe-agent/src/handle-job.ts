@@ -186,9 +186,11 @@ async function run(
 function fieldsOf(ending: Ending): Fields {
   if ('outcome' in ending) return ending.outcome;
   return {
-    ...{ rt: null, resolvedIp: null },
+    rt: null,
+    resolvedIp: null,
     ...ending.measured,
-    ...{ result: ending.result ?? 'error', error: ending.failure },
+    result: ending.result ?? 'error',
+    error: ending.failure,
   };
 }
 

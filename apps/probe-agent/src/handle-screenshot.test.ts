@@ -9,7 +9,10 @@ import { createSchemas } from './schemas.ts';
 
 const checkId = 'AAAAAAAAAAAAAAAAAAAAAA';
 const job = {
-  ...{ v: 1, checkId, type: 'screenshot', deadlineAt: 40_000 },
+  v: 1,
+  checkId,
+  type: 'screenshot',
+  deadlineAt: 40_000,
   params: { url: 'https://a.example/', insecureSSL: true },
 };
 const taken: Picture = { png: Buffer.from('png'), failure: null };

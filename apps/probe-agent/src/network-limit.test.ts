@@ -67,7 +67,9 @@ describe('an admission with the limit', () => {
   const admit: Admit = async ({ host }) =>
     host === 'refused.example'
       ? {
-          ...{ admitted: false, addresses: [], resolveMs: 0 },
+          admitted: false,
+          addresses: [],
+          resolveMs: 0,
           failure: { code: 'dns_nxdomain', phase: 'resolve', source: 'target', message: '' },
         }
       : { admitted: true, target: { host, address: host, family: 4, addresses: [host], resolveMs: 1 } };
@@ -83,10 +85,13 @@ describe('an admission with the limit', () => {
     expect(await ask(second, '192.0.2.3')).toEqual({
       admitted: false,
       failure: {
-        ...{ code: 'target_rate_limited', phase: 'resolve', source: 'probe' },
+        code: 'target_rate_limited',
+        phase: 'resolve',
+        source: 'probe',
         message: 'This probe has measured 192.0.2.0/24 as often in the last minute as it may.',
       },
-      ...{ addresses: ['192.0.2.3'], resolveMs: 1 },
+      addresses: ['192.0.2.3'],
+      resolveMs: 1,
     });
   });
 

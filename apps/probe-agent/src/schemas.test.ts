@@ -8,7 +8,10 @@ import { createSchemas } from './schemas.ts';
 const schemas = createSchemas();
 const checkId = 'AAAAAAAAAAAAAAAAAAAAAA';
 const screenshotJob = {
-  ...{ v: 1, checkId, type: 'screenshot', deadlineAt: 1 },
+  v: 1,
+  checkId,
+  type: 'screenshot',
+  deadlineAt: 1,
   params: { url: 'https://example.com/', insecureSSL: false },
 };
 const finishedAt = '2026-01-02T03:04:05.678Z';

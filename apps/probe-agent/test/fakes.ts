@@ -57,7 +57,7 @@ export function fakeConfig(
 /** Outcome of a tcp diagnostic for an open port. */
 export function openPort(port: number): Outcome<AnyCheckType> {
   const attempts = [{ rt: 1, error: null }];
-  return { result: 'success', rt: 1, resolvedIp: '127.0.0.1', error: null, ...{ state: 'open', port, attempts } };
+  return { result: 'success', rt: 1, resolvedIp: '127.0.0.1', error: null, state: 'open', port, attempts };
 }
 
 function admission({ host }: AdmissionRequest): Admission {

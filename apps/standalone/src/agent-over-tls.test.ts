@@ -64,12 +64,12 @@ beforeAll(async () => {
     if (!/Address already in use|Failed listening/.test(started.message)) throw started;
   }
   const coordinator = start(main('coordinator'), {
-    ...{
-      PORT: '0',
-      REDIS_URL: tlsUrl().replace('//', `//coordinator:${password}@`),
-      REDIS_CA_FILE: join(tls, 'ca.crt'),
-    },
-    ...{ TARGET_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'warn', RATE_LIMIT_PROBES: '1000000' },
+    PORT: '0',
+    REDIS_URL: tlsUrl().replace('//', `//coordinator:${password}@`),
+    REDIS_CA_FILE: join(tls, 'ca.crt'),
+    TARGET_ALLOW: '127.0.0.0/8',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_PROBES: '1000000',
   });
   const [{ port }] = (await once(coordinator, 'message')) as [{ readonly port: number }];
   coordinatorUrl = `http://127.0.0.1:${port}`;
@@ -103,7 +103,8 @@ async function admin(env: Readonly<Record<string, string>>, ...args: readonly st
   const program = ['--conditions=source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
   const { stdout } = await promisify(execFile)(process.execPath, [...program, ...args], {
     env: {
-      ...{ PATH: process.env['PATH'], REDIS_TLS_FOLDER: join(folder, 'tls') },
+      PATH: process.env['PATH'],
+      REDIS_TLS_FOLDER: join(folder, 'tls'),
       ...(tlsPort === undefined
         ? {}
         : { AGENT_REDIS_URL: tlsUrl(), REDIS_URL: tlsUrl().replace('//', `//coordinator:${password}@`) }),

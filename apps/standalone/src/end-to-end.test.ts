@@ -281,7 +281,10 @@ describe('the whole service on one machine', () => {
         probes: ['demo-1'],
       });
       const others = client.check({
-        ...{ type: 'udp', host: '127.0.0.1', port: targets.silentPort, options: { attempts: 1 } },
+        type: 'udp',
+        host: '127.0.0.1',
+        port: targets.silentPort,
+        options: { attempts: 1 },
         probes: ['demo-2', 'demo-3'],
       });
       // A partial result proves that the job is running.

@@ -27,8 +27,12 @@ async function render(markdown: string): Promise<string> {
 }
 
 const check = (host: string, address: string): ShownCheck => ({
-  ...{ testId: 'qPUXvL1sQx2rGJm0Zf7N4w', type: 'http', host, status: 'completed' },
-  ...{ createdAt: '2026-11-21T01:00:00.000Z', completedAt: '2026-11-21T01:00:01.000Z' },
+  testId: 'qPUXvL1sQx2rGJm0Zf7N4w',
+  type: 'http',
+  host,
+  status: 'completed',
+  createdAt: '2026-11-21T01:00:00.000Z',
+  completedAt: '2026-11-21T01:00:01.000Z',
   results: { 'fra-2': { result: 'success', rt: 12.5, resolvedIp: address, error: null } },
 });
 

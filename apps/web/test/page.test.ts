@@ -91,7 +91,8 @@ describe('the page', () => {
     const [first, second] = ['fra-1', 'nyc-1'];
     const state = (results: Record<string, unknown>, status: Check['status'] = 'pending'): Check => ({
       ...pingCheck,
-      ...{ status, completedAt: status === 'completed' ? pingCheck.completedAt : null },
+      status,
+      completedAt: status === 'completed' ? pingCheck.completedAt : null,
       results: results as Check['results'],
     });
     const pending = { result: 'pending' };
@@ -173,7 +174,10 @@ describe('the page', () => {
           results: {
             'fra-1': {
               ...http,
-              ...{ url: 'javascript:pwned=1', location: evil, headers: [[evil, evil]], sslSubject: evil },
+              url: 'javascript:pwned=1',
+              location: evil,
+              headers: [[evil, evil]],
+              sslSubject: evil,
               tls: {
                 ...tls,
                 chain: [{ ...tls.chain[0], subject: `CN=${evil}`, subjectAltNames: [evil] }],
@@ -212,8 +216,13 @@ describe('the page', () => {
       ];
       const tls = {
         ...(http['tls'] as object),
-        ...{ authorized: false, authorizationError: 'tls_self_signed', faults, daysLeft: -3 },
-        ...{ keyExchange: { group: 'DH', bits: 1024 }, clientCertificateRequested: true, mustStaple: true },
+        authorized: false,
+        authorizationError: 'tls_self_signed',
+        faults,
+        daysLeft: -3,
+        keyExchange: { group: 'DH', bits: 1024 },
+        clientCertificateRequested: true,
+        mustStaple: true,
         chainLength: 12,
       };
       await reopen({ checks: [{ ...httpCheck, results: { 'fra-1': { ...http, tls } } }] });

@@ -42,10 +42,22 @@ export interface ShowcaseOptions {
 }
 
 const me: Me = {
-  ...{ ip: '203.0.113.77', hostname: 'host-77.example.net', hostnameVerified: true },
-  ...{ ipv4: '203.0.113.77', ipv6: null, city: 'Berlin' },
-  ...{ region: null, country: 'Germany', countryCode: 'DE', country_code: 'DE', timezone: 'Europe/Berlin' },
-  ...{ isp: 'Example Access', asn: 'AS64496', as: 'AS64496', org: 'Example Access', provider: null },
+  ip: '203.0.113.77',
+  hostname: 'host-77.example.net',
+  hostnameVerified: true,
+  ipv4: '203.0.113.77',
+  ipv6: null,
+  city: 'Berlin',
+  region: null,
+  country: 'Germany',
+  countryCode: 'DE',
+  country_code: 'DE',
+  timezone: 'Europe/Berlin',
+  isp: 'Example Access',
+  asn: 'AS64496',
+  as: 'AS64496',
+  org: 'Example Access',
+  provider: null,
 };
 
 /** A 1 × 1 PNG. */
@@ -70,7 +82,11 @@ export async function startShowcase(options: ShowcaseOptions = {}): Promise<Show
     throw new Error('The page has not been built: node --conditions=source apps/web/build/main.ts');
 
   return {
-    ...{ url, checks, answers, posted, asked },
+    url,
+    checks,
+    answers,
+    posted,
+    asked,
     show: (check) => {
       const before = checks.get(check.testId);
       checks.set(check.testId, check);
@@ -143,8 +159,13 @@ function tell(response: ServerResponse, check: Check, before: Check | undefined)
 
 export function problem(status: number, detail: string, errors?: readonly unknown[]): Record<string, unknown> {
   return {
-    ...{ type: 'https://vantage.example/problems/x', title: 'Problem', status, detail, instance: '/check' },
-    ...{ requestId: 'r', ...(errors === undefined ? {} : { errors }) },
+    type: 'https://vantage.example/problems/x',
+    title: 'Problem',
+    status,
+    detail,
+    instance: '/check',
+    requestId: 'r',
+    ...(errors === undefined ? {} : { errors }),
   };
 }
 

@@ -86,8 +86,10 @@ describe('the client', () => {
     exchange.answers.push({ status: 503, headers, body: '{"status":503,"det' });
 
     await expect(client.me()).rejects.toMatchObject({
-      ...{ name: 'ProblemError', status: 503 },
-      ...{ problem: undefined, retryAfterSeconds: undefined },
+      name: 'ProblemError',
+      status: 503,
+      problem: undefined,
+      retryAfterSeconds: undefined,
     });
   });
 

@@ -5,7 +5,12 @@ import { describeResult, resultDetails } from './describe-result.ts';
 describe('a result in one line', () => {
   it('tells of a ping how many answered, and how fast', () => {
     const line = describeResult('ping', {
-      ...{ resolvedIp: '192.0.2.1', pingCount: 4, pingCompleted: 3, rttMin: 1.234, rttAvg: 12.34, rttMax: 123.4 },
+      resolvedIp: '192.0.2.1',
+      pingCount: 4,
+      pingCompleted: 3,
+      rttMin: 1.234,
+      rttAvg: 12.34,
+      rttMax: 123.4,
       jitter: 0.5,
     });
 
@@ -60,7 +65,9 @@ const nobody = { ...hop, ip: null, latency: null };
 describe('the details of a result', () => {
   it('list every fault of a certificate, and what the server asked for', () => {
     const tls = {
-      ...{ authorizationError: 'tls_self_signed', daysLeft: -3, clientCertificateRequested: true },
+      authorizationError: 'tls_self_signed',
+      daysLeft: -3,
+      clientCertificateRequested: true,
       keyExchange: { group: 'X25519', bits: 253 },
       faults: [
         { code: 'tls_self_signed', certificate: 0, reason: 'The certificate is self-signed and not trusted.' },

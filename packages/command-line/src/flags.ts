@@ -37,7 +37,11 @@ export function flagsOf(checkType: AnyCheckType): readonly Flag[] {
 function flagOf(field: string, place: Flag['place'], schema: FieldSchema): Flag {
   const { description = '', default: fallback } = schema;
   return {
-    ...{ name: flagName(field), field, place, kind: kindOf(schema), description },
+    name: flagName(field),
+    field,
+    place,
+    kind: kindOf(schema),
+    description,
     choices: (schema.enum ?? []).map(String),
     fallback: ['string', 'number', 'boolean'].includes(typeof fallback) ? String(fallback) : undefined,
     isRequired: place === 'field' && fallback === undefined,

@@ -47,12 +47,12 @@ function samplesOf(type: CheckTypeName): readonly Sample[] {
       if (word !== 'pending' && !isFinal(result)) throw new Error(ajv.errorsText(isFinal.errors));
     }
     const check = {
-      ...{ testId: CHECK_ID, type, host: pick(random, ['example.com', '', '\u0000<b>', 'x'.repeat(2_048)]) },
-      ...{
-        status: pick(random, ['pending', 'completed'] as const),
-        createdAt: '2026-01-01T00:00:00.000Z',
-        completedAt: null,
-      },
+      testId: CHECK_ID,
+      type,
+      host: pick(random, ['example.com', '', '\u0000<b>', 'x'.repeat(2_048)]),
+      status: pick(random, ['pending', 'completed'] as const),
+      createdAt: '2026-01-01T00:00:00.000Z',
+      completedAt: null,
       results: results as Check['results'],
     };
     return { check, probes: factsOf(ids) };

@@ -40,7 +40,10 @@ export function sidesOf(type: string, reports: readonly Report[]): Sides {
   ];
   return {
     of,
-    ...{ up, down, silent, notMeasured },
+    up,
+    down,
+    silent,
+    notMeasured,
     counted: on('up', 'impaired', 'down'),
     counts: {
       up: up.length,

@@ -13,8 +13,15 @@ const oldReferral = dns([], { flags: ['qr', 'rd'], authority: toCom });
 const referred = bad(
   'dns_no_answer',
   {
-    ...{ recordType: 'A', queryName: 'example.com.', rcode: 'NOERROR', answers: [], authority: toCom },
-    ...{ answerKind: 'referral' as const, canonicalName: null, referral: 'com.', resolvedIp: null },
+    recordType: 'A',
+    queryName: 'example.com.',
+    rcode: 'NOERROR',
+    answers: [],
+    authority: toCom,
+    answerKind: 'referral' as const,
+    canonicalName: null,
+    referral: 'com.',
+    resolvedIp: null,
   },
   { source: 'resolver', phase: 'response' },
 );
@@ -43,7 +50,10 @@ const cutAndUnheard = { ...unheard, rcode: 'NOERROR', answerKind: 'truncated' as
 
 const extended = (code: number, name: string) => ({
   edns: {
-    ...{ version: 0, udpSize: 1232, dnssecOk: false, nsid: null },
+    version: 0,
+    udpSize: 1232,
+    dnssecOk: false,
+    nsid: null,
     extendedErrors: [{ code, name, text: '' }],
   },
 });

@@ -67,7 +67,11 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
   const verdict = verdictOf(sides, found);
   const { up, down, counted } = sides;
   return {
-    ...{ checkId: testId, type, host, status, verdict },
+    checkId: testId,
+    type,
+    host,
+    status,
+    verdict,
     agree: { n: Math.max(up.length, down.length), of: counted.length },
     counts: sides.counts,
     headline: escapeText(headlineOf({ check, reports, sides, verdict, found }), 1_024),

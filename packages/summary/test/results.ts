@@ -30,12 +30,25 @@ type Tls = NonNullable<ResultOf<'http'>['tls']>;
 
 export function tls(fingerprint256: string, fields: Partial<Tls> = {}, issuer = 'O=Example CA'): Tls {
   const leaf = {
-    ...{ subject: 'CN=example.com', issuer, validFrom: null, validUntil: null, serialNumber: '01', fingerprint256 },
-    ...{ subjectAltNames: [], subjectAltNameCount: 0, keyType: 'ec', keyBits: 256 },
+    subject: 'CN=example.com',
+    issuer,
+    validFrom: null,
+    validUntil: null,
+    serialNumber: '01',
+    fingerprint256,
+    subjectAltNames: [],
+    subjectAltNameCount: 0,
+    keyType: 'ec',
+    keyBits: 256,
   };
   return {
-    ...{ protocol: 'TLSv1.3', cipher: 'TLS_AES_128_GCM_SHA256', alpn: null },
-    ...{ authorized: true, authorizationError: null, daysLeft: 60, chain: [leaf] },
+    protocol: 'TLSv1.3',
+    cipher: 'TLS_AES_128_GCM_SHA256',
+    alpn: null,
+    authorized: true,
+    authorizationError: null,
+    daysLeft: 60,
+    chain: [leaf],
     ...fields,
   };
 }

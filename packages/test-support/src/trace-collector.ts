@@ -84,8 +84,14 @@ function spansOf({ resourceSpans }: Export): readonly ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
       spans.map(({ name, kind, traceId, spanId, parentSpanId = '', attributes, status }) => ({
-        ...{ service: String(valuesOf(resource.attributes)['service.name']), name, kind },
-        ...{ traceId, spanId, parentSpanId, attributes: valuesOf(attributes), failed: status?.code === 2 },
+        service: String(valuesOf(resource.attributes)['service.name']),
+        name,
+        kind,
+        traceId,
+        spanId,
+        parentSpanId,
+        attributes: valuesOf(attributes),
+        failed: status?.code === 2,
       })),
     ),
   );

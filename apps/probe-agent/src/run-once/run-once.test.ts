@@ -69,7 +69,9 @@ describe('one check from the shell of the probe’s machine', () => {
     const ajv = new Ajv({ validateFormats: false });
     expect(ajv.validate(resultSchema(checkTypes.tcp as AnyCheckType), result)).toBe(true);
     expect(result).toMatchObject({
-      ...{ result: 'success', state: 'open', port },
+      result: 'success',
+      state: 'open',
+      port,
       attempts: [{ error: null }, { error: null }],
     });
     // Calls of the run, separate from the result.

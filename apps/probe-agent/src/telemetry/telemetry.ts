@@ -58,7 +58,9 @@ export async function openTelemetry(config: Config, version: string, { log, drop
   metrics.onScrape(followTotal(instruments.linesDropped, dropped));
   let watched: Watched | undefined;
   const server = await serveMetrics({
-    ...{ host: config.metricsHost, port: config.metricsPort, metrics },
+    host: config.metricsHost,
+    port: config.metricsPort,
+    metrics,
     missing: () => missing(watched),
   });
   log.info({ host: config.metricsHost, metricsPort: server.port }, 'metrics are served');

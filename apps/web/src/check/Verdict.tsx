@@ -49,7 +49,9 @@ export function Verdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX
         ) : null}
       </p>
       <p class="headline">{headlineOf(check, summary)}</p>
-      {summary === undefined || summary.findings.length === 0 ? null : <Findings {...{ summary, onChoose, nameOf }} />}
+      {summary === undefined || summary.findings.length === 0 ? null : (
+        <Findings summary={summary} onChoose={onChoose} nameOf={nameOf} />
+      )}
     </div>
   );
 }

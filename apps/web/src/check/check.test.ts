@@ -8,13 +8,19 @@ import { sortRows } from '../table/sort-rows.ts';
 import { followCheck, type ShownCheck } from './use-check.ts';
 
 const check: ShownCheck = {
-  ...{ testId: 'qPUXvL1sQx2rGJm0Zf7N4w', type: 'tcp', host: "exa'mple.com", status: 'completed' },
-  ...{ createdAt: '2026-11-21T01:00:00.000Z', completedAt: '2026-11-21T01:00:01.000Z' },
+  testId: 'qPUXvL1sQx2rGJm0Zf7N4w',
+  type: 'tcp',
+  host: "exa'mple.com",
+  status: 'completed',
+  createdAt: '2026-11-21T01:00:00.000Z',
+  completedAt: '2026-11-21T01:00:01.000Z',
   results: {
     'fra-2': { result: 'success', rt: 12.5, resolvedIp: '192.0.2.1', error: null, state: 'open' },
     'fra-10': { result: 'success', rt: 2.5, resolvedIp: '192.0.2.1', error: null, state: 'open' },
     'nyc-1': {
-      ...{ result: 'failure', rt: null, resolvedIp: '[x](javascript:y)|' },
+      result: 'failure',
+      rt: null,
+      resolvedIp: '[x](javascript:y)|',
       error: { code: 'connection_refused', phase: 'connect', source: 'target', message: 'No.' },
     },
   },

@@ -142,7 +142,8 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
         {beside.map(([name, schema]) => (
           <Field
             key={`${type} ${name}`}
-            {...{ name, schema }}
+            name={name}
+            schema={schema}
             label={shortLabel(name)}
             value={values[name]}
             error={refusal.fields[name]}

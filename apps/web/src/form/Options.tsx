@@ -29,7 +29,8 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
   const field = ([name, schema]: readonly [string, FieldSchema]): JSX.Element => (
     <Field
       key={name}
-      {...{ name, schema }}
+      name={name}
+      schema={schema}
       label={name === 'limit' ? 'Number of probes' : undefined}
       value={values[name]}
       error={errors[name]}

@@ -51,15 +51,22 @@ describe('the form', () => {
 
   it('shows a request that was sent before', () => {
     const request = {
-      ...{ type: 'http', host: 'https://example.com', insecureSSL: true, locations: ['de', 'fr'], limit: 3 },
+      type: 'http',
+      host: 'https://example.com',
+      insecureSSL: true,
+      locations: ['de', 'fr'],
+      limit: 3,
       options: { headers: { A: 'b', C: 'd' }, followRedirects: 2 },
     };
 
     const values = valuesOf(formOf('http'), request);
 
     expect(values).toEqual({
-      ...{ insecureSSL: true, locations: 'de, fr', limit: '3' },
-      ...{ 'options.headers': 'A: b\nC: d', 'options.followRedirects': '2' },
+      insecureSSL: true,
+      locations: 'de, fr',
+      limit: '3',
+      'options.headers': 'A: b\nC: d',
+      'options.followRedirects': '2',
     });
     expect(requestOf(formOf('http'), request.host, values)).toEqual(request);
   });

@@ -53,7 +53,9 @@ export function ProbeMap({ probes, chosen, onChoose }: ProbeMapProps): JSX.Eleme
         {pins.map((pin) => (
           <MapPin
             key={pin.id}
-            {...{ pin, probe: byId.get(pin.id)!, side: sides.get(pin.id) }}
+            pin={pin}
+            probe={byId.get(pin.id)!}
+            side={sides.get(pin.id)}
             isChosen={pin.id === chosen}
             onChoose={onChoose}
           />

@@ -33,14 +33,21 @@ export function ProbeTable({ check, probes, open, onToggle }: ProbeTableProps): 
         <thead>
           <tr>
             {columns.map((column) => (
-              <Head key={column.key} {...{ column, order }} onSort={setOrder} />
+              <Head key={column.key} column={column} order={order} onSort={setOrder} />
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map(([id, result]) => (
             <Fragment key={id}>
-              <Row {...{ id, result, columns, probes }} isOpen={open.has(id)} onToggle={() => onToggle(id)} />
+              <Row
+                id={id}
+                result={result}
+                columns={columns}
+                probes={probes}
+                isOpen={open.has(id)}
+                onToggle={() => onToggle(id)}
+              />
               {open.has(id) ? (
                 <tr class="opened" id={`details-${id}`}>
                   <td colSpan={columns.length}>

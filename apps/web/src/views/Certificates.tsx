@@ -38,12 +38,17 @@ export function Certificates({ check, nameOf, onChoose }: ViewProps): JSX.Elemen
             <Validity tls={tls} />
             <ol class="chain">
               {tls.chain.map((certificate, index) => (
-                <ChainLink key={certificate.fingerprint256} {...{ certificate, index }} last={tls.chain.length - 1} />
+                <ChainLink
+                  key={certificate.fingerprint256}
+                  certificate={certificate}
+                  index={index}
+                  last={tls.chain.length - 1}
+                />
               ))}
               <Rest count={(tls.chainLength ?? 0) - tls.chain.length} />
             </ol>
             {groups.length === 1 ? null : (
-              <ProbeChips probes={members.map(([probe]) => probe)} {...{ nameOf, onChoose }} />
+              <ProbeChips probes={members.map(([probe]) => probe)} nameOf={nameOf} onChoose={onChoose} />
             )}
           </div>
         );

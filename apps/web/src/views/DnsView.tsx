@@ -32,7 +32,7 @@ export function DnsView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
               {fastest(members.map(([, result]) => result))}
               {members[0]![1].dnssec?.verdict === 'validated' ? ' · validated by the resolver (DNSSEC)' : ''}
             </p>
-            <ProbeChips probes={members.map(([probe]) => probe)} {...{ nameOf, onChoose }} />
+            <ProbeChips probes={members.map(([probe]) => probe)} nameOf={nameOf} onChoose={onChoose} />
           </div>
         ))}
       </div>

@@ -22,7 +22,12 @@ export function InfoView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
       {groups.length === 0 ? <p class="note">No probe has answered yet.</p> : null}
       <div class="cards">
         {groups.map((members) => (
-          <AddressCard key={members[0]![1].ip ?? members[0]![0]} {...{ members, nameOf, onChoose }} />
+          <AddressCard
+            key={members[0]![1].ip ?? members[0]![0]}
+            members={members}
+            nameOf={nameOf}
+            onChoose={onChoose}
+          />
         ))}
       </div>
     </Section>
@@ -48,7 +53,7 @@ function AddressCard(props: {
         {members.length > 1 ? <span class="note">{plural(members.length, 'probe')}</span> : null}
       </p>
       <AddressFacts result={result} />
-      <ProbeChips probes={members.map(([probe]) => probe)} {...{ nameOf, onChoose }} />
+      <ProbeChips probes={members.map(([probe]) => probe)} nameOf={nameOf} onChoose={onChoose} />
       {result.provider === null || result.provider === undefined ? null : (
         <p class="note provider">
           {result.provider}

@@ -80,7 +80,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
                 <title>{about(node)}</title>
                 <circle class="reach" r="16" />
                 <NodeShape node={node} />
-                <NodeText {...{ node, host, isNarrow }} letters={Math.floor(columnWidth / 6)} />
+                <NodeText node={node} host={host} isNarrow={isNarrow} letters={Math.floor(columnWidth / 6)} />
                 {breaks.has(node.id) ? <Break /> : null}
               </g>
             );

@@ -57,7 +57,7 @@ export function PortView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
                 ))}
               </ul>
               {members.length > 12 ? (
-                <ProbeChips probes={members.slice(12).map(([probe]) => probe)} {...{ nameOf, onChoose }} />
+                <ProbeChips probes={members.slice(12).map(([probe]) => probe)} nameOf={nameOf} onChoose={onChoose} />
               ) : null}
             </div>
           );

@@ -49,7 +49,8 @@ function Ends(props: {
         <li key={`${node} ${reason}`}>
           <ToneMark tone={reason === 'pending' || reason === 'cut' ? 'wait' : 'bad'} />
           <div>
-            {endWords[reason]} {nodeWords(paths, node)} <ProbeChips {...{ probes, nameOf, onChoose }} />
+            {endWords[reason]} {nodeWords(paths, node)}{' '}
+            <ProbeChips probes={probes} nameOf={nameOf} onChoose={onChoose} />
           </div>
         </li>
       ))}

@@ -15,13 +15,23 @@ function dnsOf(id: string, index: number): Record<string, unknown> {
   return final(index, round(1 + wobble(index) * 30), {
     ...(isMissing
       ? {
-          ...{ result: 'failure', resolvedIp: null },
+          result: 'failure',
+          resolvedIp: null,
           error: failure('dns_nxdomain', 'response', 'target', 'The name does not exist.'),
         }
       : { resolvedIp: addresses[0] }),
-    ...{ recordType: 'A', queryName: 'www.example.com.', rcode: isMissing ? 'NXDOMAIN' : 'NOERROR' },
-    ...{ flags: ['qr', 'rd', 'ra'], answers, authority: [], additional: [], truncated: false },
-    ...{ resolver: '203.0.113.53', transport: 'udp', size: 118, edns: null },
+    recordType: 'A',
+    queryName: 'www.example.com.',
+    rcode: isMissing ? 'NXDOMAIN' : 'NOERROR',
+    flags: ['qr', 'rd', 'ra'],
+    answers,
+    authority: [],
+    additional: [],
+    truncated: false,
+    resolver: '203.0.113.53',
+    transport: 'udp',
+    size: 118,
+    edns: null,
     timings: { connect: null, tls: null, query: 4.2 },
     dnssec: { ad: false, verdict: 'not_validated' },
   });

@@ -23,9 +23,16 @@ function pingOf(id: string, index: number): Record<string, unknown> {
     ...(isDark
       ? { result: 'timeout', error: failure('timed_out', 'response', 'network', 'No reply came in time.') }
       : {}),
-    ...{ rttAvg: average, rttMin: isDark ? null : Math.min(...rtts), rttMax: isDark ? null : Math.max(...rtts) },
-    ...{ rttStdDev: isDark ? null : 1.2, jitter: isDark ? null : round(1 + wobble(index) * 2) },
-    ...{ pingCount: 8, pingCompleted: rtts.length, loss: round(1 - rtts.length / 8), packets, clock: 'kernel' },
+    rttAvg: average,
+    rttMin: isDark ? null : Math.min(...rtts),
+    rttMax: isDark ? null : Math.max(...rtts),
+    rttStdDev: isDark ? null : 1.2,
+    jitter: isDark ? null : round(1 + wobble(index) * 2),
+    pingCount: 8,
+    pingCompleted: rtts.length,
+    loss: round(1 - rtts.length / 8),
+    packets,
+    clock: 'kernel',
     anomalies: { duplicates: 0, late: 0, reordered: 0, corrupted: 0 },
   });
 }

@@ -12,7 +12,9 @@ function tcpOf(id: string, index: number): Record<string, unknown> {
   const rt = state === 'open' ? distances[index]! : null;
   return final(index, rt, {
     result: state === 'open' ? 'success' : state === 'closed' ? 'failure' : 'timeout',
-    ...{ error, state, port: 5432 },
+    error,
+    state,
+    port: 5432,
     attempts: [0, 1, 2].map((n) => ({ rt: rt === null ? null : round(rt + wobble(n + index)), error })),
   });
 }
@@ -24,8 +26,13 @@ function udpOf(id: string, index: number): Record<string, unknown> {
   const rt = isSilent ? null : distances[index]!;
   const error = isSilent ? failure('timed_out', 'response', 'network', 'Nothing came back.') : null;
   return final(index, rt, {
-    ...{ result: isSilent ? 'timeout' : 'success', error, state: isSilent ? 'open|filtered' : 'open', port: 123 },
-    ...{ payload: `e30006ec${'00'.repeat(44)}`, responseBytes: isSilent ? 0 : 48, icmp: null },
+    result: isSilent ? 'timeout' : 'success',
+    error,
+    state: isSilent ? 'open|filtered' : 'open',
+    port: 123,
+    payload: `e30006ec${'00'.repeat(44)}`,
+    responseBytes: isSilent ? 0 : 48,
+    icmp: null,
     response: isSilent ? '' : Buffer.from('240306ec0000001f0000004ac0000201', 'hex').toString('base64'),
     attempts: (isSilent ? [0, 1, 2] : [0]).map(() => ({ rt, error })),
   });

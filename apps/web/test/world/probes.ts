@@ -30,7 +30,12 @@ export const world: Probes = Object.fromEntries(
   places.map(([id, city, countryCode, latitude, longitude], index): [string, Probe] => [
     id,
     {
-      ...{ name: `${city} 1`, datacenter: `${city} One`, countryCode, city, latitude, longitude },
+      name: `${city} 1`,
+      datacenter: `${city} One`,
+      countryCode,
+      city,
+      latitude,
+      longitude,
       isp: `Example Network ${index + 1}`,
       asNumber: `AS${64_496 + index}`,
       tags: index < 5 ? ['europe'] : ['overseas'],
@@ -39,7 +44,9 @@ export const world: Probes = Object.fromEntries(
       version: '0.1.0',
       capabilities: {
         types: ['ping', 'http', 'dns', 'tcp', 'udp', 'traceroute', 'info'],
-        ...{ ipv4: true, ipv6: id !== 'bom-1', screenshot: index % 2 === 0 },
+        ipv4: true,
+        ipv6: id !== 'bom-1',
+        screenshot: index % 2 === 0,
       },
       lastSeen: new Date(Date.now() - (id === 'gru-1' ? 5_000_000 : 1200)).toISOString(),
       load: { running: index % 4, capacity: 20 },

@@ -9,7 +9,11 @@ type Results = Record<string, Record<string, unknown>>;
 
 export function final(index: number, rt: number | null, more: Record<string, unknown>): Record<string, unknown> {
   return {
-    ...{ result: 'success', rt, resolvedIp: '192.0.2.80', error: null, startedAt: started },
+    result: 'success',
+    rt,
+    resolvedIp: '192.0.2.80',
+    error: null,
+    startedAt: started,
     finishedAt: `2026-11-20T21:00:0${1 + (index % 4)}.120Z`,
     ...more,
   };
@@ -21,7 +25,11 @@ export function failure(code: string, phase: string, source: string, message: st
 
 export function check(id: string, type: string, host: string, results: Results): Check {
   return {
-    ...{ testId: id, type, host, status: 'completed', createdAt: started },
+    testId: id,
+    type,
+    host,
+    status: 'completed',
+    createdAt: started,
     completedAt: '2026-11-20T21:00:04.310Z',
     results,
   };

@@ -35,7 +35,12 @@ function traceOf(id: string, index: number): Record<string, unknown> {
     const who = { ip, private: false, hostname: ip === '192.0.2.80' ? 'www.example.com' : null };
     const full = { ...who, hostnameVerified: null, asn, asName };
     return {
-      ...{ hop: hop + 1, ...full, latency, rtts, mpls: [], icmp: null },
+      hop: hop + 1,
+      ...full,
+      latency,
+      rtts,
+      mpls: [],
+      icmp: null,
       responders: ip === null ? [] : [{ ...full, rtts }],
     };
   });
@@ -43,6 +48,11 @@ function traceOf(id: string, index: number): Record<string, unknown> {
     ...(isBroken
       ? { result: 'timeout', error: failure('timed_out', 'response', 'network', 'The target did not answer.') }
       : {}),
-    ...{ hops, reached: !isBroken, protocol: 'icmp', pathMtu: 1500, clock: 'kernel', loop: null },
+    hops,
+    reached: !isBroken,
+    protocol: 'icmp',
+    pathMtu: 1500,
+    clock: 'kernel',
+    loop: null,
   });
 }

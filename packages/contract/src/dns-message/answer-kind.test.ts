@@ -16,7 +16,10 @@ interface Given extends Partial<Omit<AnswerToClassify, 'answers' | 'authority' |
 /** Classifies an answer to the question `www.zone.example. A`, by default from a recursive resolver. */
 function classify({ flags = 'qr rd ra', answers = [], authority = [], ...given }: Given) {
   return classifyAnswer({
-    ...{ queryName: 'www.zone.example.', recordType: 'A', recursionDesired: true, rcode: 'NOERROR' },
+    queryName: 'www.zone.example.',
+    recordType: 'A',
+    recursionDesired: true,
+    rcode: 'NOERROR',
     flags: flags.split(' '),
     answers: answers.map(record),
     authority: authority.map(record),

@@ -40,8 +40,16 @@ describe('the graph of paths', () => {
     ]);
     expect(endsOf(paths)).toEqual(['203.0.113.1 reached: ber-1 fra-1']);
     expect(paths.nodes.find(({ ip }) => ip === '192.0.2.1')).toEqual({
-      ...{ id: 'ip:192.0.2.1', kind: 'router', ip: '192.0.2.1', hostname: null, asn: 'AS64511', asName: 'Transit Net' },
-      ...{ rttMin: 4, hopMin: 2, hopMax: 3, probes: ['ber-1', 'fra-1'] },
+      id: 'ip:192.0.2.1',
+      kind: 'router',
+      ip: '192.0.2.1',
+      hostname: null,
+      asn: 'AS64511',
+      asName: 'Transit Net',
+      rttMin: 4,
+      hopMin: 2,
+      hopMax: 3,
+      probes: ['ber-1', 'fra-1'],
     });
     expect(paths.nodes.map(({ kind }) => kind)).toEqual([
       'probe',

@@ -153,7 +153,9 @@ function edgesFrom(from: string, out: ReturnType<Edges['get']>): readonly PathEd
   return [...(out ?? [])]
     .toSorted(([a], [b]) => byText(a, b))
     .map(([to, { probes, isInferred }]) => ({
-      ...{ from, to, probes: [...probes] },
+      from,
+      to,
+      probes: [...probes],
       ...(isInferred ? { inferred: true } : {}),
     }));
 }

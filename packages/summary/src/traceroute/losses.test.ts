@@ -145,16 +145,20 @@ describe('where paths end', () => {
 
   it('may be the target’s own network', () => {
     const placeOf = () => ({
-      ...{ asn: 'AS64512', asName: 'Target Net', isp: null, org: null, prefix: null, city: null, region: null },
-      ...{
-        country: null,
-        countryCode: null,
-        timezone: null,
-        latitude: null,
-        longitude: null,
-        provider: null,
-        dataDate: null,
-      },
+      asn: 'AS64512',
+      asName: 'Target Net',
+      isp: null,
+      org: null,
+      prefix: null,
+      city: null,
+      region: null,
+      country: null,
+      countryCode: null,
+      timezone: null,
+      latitude: null,
+      longitude: null,
+      provider: null,
+      dataDate: null,
     });
     const path = trace([access, '203.0.113.254 8 8 8', '* * *']);
 

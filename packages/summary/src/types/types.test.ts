@@ -62,7 +62,9 @@ describe('a ping check', () => {
 describe('ports of probes that met an ICMP error', () => {
   it('name who refused a SYN, and that it was a filter', () => {
     const refusedPort = bad('port_unreachable', {
-      ...{ state: 'filtered' as const, port: 443, attempts: [] },
+      state: 'filtered' as const,
+      port: 443,
+      attempts: [],
       icmp: { type: 3, code: 3, from: '203.0.113.1' },
     });
     const summary = summaryOf('tcp', { 'fra-1': refusedPort });
@@ -136,7 +138,9 @@ describe('pings that met an ICMP error', () => {
   });
 
   const exceededRow = (ttl: number | null) => ({
-    ...{ ...refusedRow, ttl, icmp: { type: 11, code: 0, from: '192.0.2.9' } },
+    ...refusedRow,
+    ttl,
+    icmp: { type: 11, code: 0, from: '192.0.2.9' },
   });
 
   it.each([
@@ -439,8 +443,13 @@ describe('an http check', () => {
   });
 
   const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
-    ...{ status: 'good' as const, thisUpdate: null, nextUpdate: null, current: true, revokedAt: null },
-    ...{ revocationReason: null, signature: 'issuer' as const },
+    status: 'good' as const,
+    thisUpdate: null,
+    nextUpdate: null,
+    current: true,
+    revokedAt: null,
+    revocationReason: null,
+    signature: 'issuer' as const,
   };
   it.each<[string, Parameters<typeof tls>[1], readonly string[]]>([
     ['over TLS 1.0', { protocol: 'TLSv1' }, ['tls_outdated warning: fra-1']],

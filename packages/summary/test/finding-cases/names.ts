@@ -11,7 +11,10 @@ const verdict = (word: 'validated' | 'not_validated' | 'validation_failed' | 'un
 /** With an extended DNS error. */
 const extended = (code: number) => ({
   edns: {
-    ...{ version: 0, udpSize: 1232, dnssecOk: false, nsid: null },
+    version: 0,
+    udpSize: 1232,
+    dnssecOk: false,
+    nsid: null,
     extendedErrors: [{ code, name: `Error ${code}`, text: '' }],
   },
 });

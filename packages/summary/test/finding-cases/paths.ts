@@ -18,7 +18,10 @@ const flowsOf = (...branches: readonly string[]): NonNullable<Result<'traceroute
 const balanced = ['192.0.2.1 1 1 1', '192.0.2.2/192.0.2.12 2 2 2'];
 const limited = { stopReason: 'hop_limit' as const, fullTtl: { rtts: [null, null, null], icmp: null } };
 const near: Readonly<Record<string, Result<'ping'>>> = {
-  ...{ 'fra-1': ping([8]), 'ber-1': ping([12]), 'par-1': ping([14]), 'lon-1': ping([18]) },
+  'fra-1': ping([8]),
+  'ber-1': ping([12]),
+  'par-1': ping([14]),
+  'lon-1': ping([18]),
 };
 const inFrankfurt = { placeOf: () => placeAt(50.11, 8.68) };
 const looping = ['192.0.2.1 1', '192.0.2.2 2', '192.0.2.1 3', '192.0.2.2 4'];
@@ -106,7 +109,8 @@ export const pathCases: FindingCases = {
       [
         'a target that limits its ICMP errors is silent behind the last router of one flow',
         on([...balanced, '192.0.2.3/192.0.2.13 3 3 3', '203.0.113.1 9 * *'], {
-          ...{ protocol: 'udp', flows: flowsOf('0 0 0 0', '0 1 1 -', '0 0 0 -') },
+          protocol: 'udp',
+          flows: flowsOf('0 0 0 0', '0 1 1 -', '0 0 0 -'),
         }),
       ],
     ],

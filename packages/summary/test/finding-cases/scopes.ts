@@ -77,8 +77,10 @@ export const scopeCases: FindingCases = {
       [
         'one that used IPv6 has an answer',
         summaryOf('ping', {
-          ...{ 'fra-1': failed('2001:db8::1'), 'nyc-1': failed('2001:db8::1') },
-          ...{ 'lax-1': asked('2001:db8::1'), 'ber-1': good },
+          'fra-1': failed('2001:db8::1'),
+          'nyc-1': failed('2001:db8::1'),
+          'lax-1': asked('2001:db8::1'),
+          'ber-1': good,
         }),
       ],
     ],

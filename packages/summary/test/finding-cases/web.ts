@@ -17,8 +17,13 @@ const ofLife = ({ days, left }: { readonly days: number; readonly left: number }
 };
 const over = (fields: Parameters<typeof tls>[1]) => http(200, { tls: tls('01', fields) });
 const staple: NonNullable<ReturnType<typeof tls>['ocsp']> = {
-  ...{ status: 'good' as const, thisUpdate: null, nextUpdate: null, current: true, revokedAt: null },
-  ...{ revocationReason: null, signature: 'issuer' as const },
+  status: 'good' as const,
+  thisUpdate: null,
+  nextUpdate: null,
+  current: true,
+  revokedAt: null,
+  revocationReason: null,
+  signature: 'issuer' as const,
 };
 const dead = { address: '192.0.2.66', error: 'connection_refused' as const, time: 1 };
 const inTls = { phase: 'tls' } as const;
@@ -26,7 +31,8 @@ const untrusted = refused('tls_self_signed');
 const deviation = [{ code: 'bare_lf', clause: 'RFC 9112 section 2.2', browsers: 'accept' }];
 const reason = { code: 'screenshot_failed', phase: 'exec', source: 'probe', message: 'No browser.' } as const;
 const picture = (state: Screenshot['state']): Screenshot => ({
-  ...{ state, probe: 'fra-1' },
+  state,
+  probe: 'fra-1',
   reason: state === 'given_up' ? reason : null,
 });
 
