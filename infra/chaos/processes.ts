@@ -22,7 +22,7 @@ export interface Part {
 }
 
 const DRAINS_WITHIN_MS = 120_000;
-const READY = /the agent takes jobs|the coordinator listens/;
+const READY = /agent started|coordinator listening/;
 
 export function definePart(
   name: string,

@@ -98,7 +98,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
     }),
   );
   await telemetry.watch(core, dropped);
-  log.info({ port: server.port, publicUrl: server.publicUrl }, 'the coordinator listens');
+  log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
   process.send?.({ ready: true, port: server.port });
 
   return async () => {
@@ -130,11 +130,11 @@ function stopWhenTold(stop: () => Promise<void>, log: Logger): void {
   const stopOnce = (reason: string): void => {
     if (stops) return;
     stops = true;
-    log.info({ reason }, 'the coordinator stops: answers under way are finished');
+    log.info({ reason }, 'coordinator stopping');
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ err: error }, 'the coordinator did not stop in order');
+        log.error({ err: error }, 'coordinator shutdown failed');
         process.exit(1);
       },
     );

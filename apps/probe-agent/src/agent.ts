@@ -62,7 +62,7 @@ function measuring({ config, parts, telemetry, log }: MeasuringParts): JobRunner
     started: (instance) => {
       // Last, because the self-test takes seconds and jobs do not depend on it.
       parts.screenshots.start();
-      log.info({ version, instance, ...describe().capabilities }, 'the agent takes jobs');
+      log.info({ version, instance, ...describe().capabilities }, 'agent started');
     },
     close: parts.close,
   };

@@ -78,9 +78,9 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
       ? schemas.writeResult(job.type, { ...fieldsOf({ ...ending, measured: {} }), ...times })
       : whole;
     if (written.fault !== undefined) {
-      log.error({ check: job.checkId, type: job.type, fault: written.fault }, 'a diagnostic returned no valid result');
+      log.error({ check: job.checkId, type: job.type, fault: written.fault }, 'diagnostic returned an invalid result');
     } else if (written.left.length > 0) {
-      log.warn({ check: job.checkId, type: job.type, left: written.left }, 'a result was too long and lost fields');
+      log.warn({ check: job.checkId, type: job.type, left: written.left }, 'result too large: fields omitted');
     }
     const json = written.json ?? failureResult(probeFailure('invalid_result'), startedAt, timestamp());
     void outlet.final(job.checkId, json, job.deadlineAt);
@@ -90,7 +90,7 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
   return async (id, data, interrupted) => {
     const { job, fault } = schemas.readJob(id, data);
     if (job === undefined) {
-      log.error({ check: id, fault }, 'a job cannot be read');
+      log.error({ check: id, fault }, 'invalid job');
       const json = failureResult(probeFailure('invalid_job'), null, timestamp());
       void outlet.final(id, json, deadlineOf(data) ?? clock.now());
       parts.onResult?.('unknown', 'error');
@@ -100,7 +100,7 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
     if (clock.now() >= job.deadlineAt) await clock.read(true).catch(() => undefined);
     const now = clock.now();
     if (now >= job.deadlineAt) {
-      log.warn({ check: id, type: job.type, lateMs: now - job.deadlineAt }, 'a job came after its deadline');
+      log.warn({ check: id, type: job.type, lateMs: now - job.deadlineAt }, 'job expired');
       return;
     }
     if (!parts.offered.has(job.type)) return settle(job, null, { failure: probeFailure('capability_missing') });
@@ -125,7 +125,7 @@ async function run(
   const abort = new AbortController();
   const shown = partials.open<ResultFieldsOf<AnyCheckType>>((fields) => {
     const json = schemas.writePartial(job.type, { startedAt, ...fields });
-    if (json === undefined) log.error({ check: job.checkId, type: job.type }, 'a partial result is not valid');
+    if (json === undefined) log.error({ check: job.checkId, type: job.type }, 'invalid partial result');
     else outlet.partial(job.checkId, json, job.deadlineAt);
   });
 
@@ -145,7 +145,7 @@ async function run(
     } catch (error) {
       // Errors after the cut-off are logged, except for the abort's own reason.
       if (!abort.signal.aborted || error !== abort.signal.reason) {
-        log.error({ check: job.checkId, type: job.type, err: error }, 'a diagnostic failed by a fault of our own');
+        log.error({ check: job.checkId, type: job.type, err: error }, 'diagnostic threw');
       }
       return abort.signal.aborted
         ? { failure: probeFailure('probe_timeout'), result: 'timeout' }
@@ -163,7 +163,7 @@ async function run(
     () => {
       // Started at the abort instead of at the start: after a machine stall both timers would fire at once.
       patienceUp = setTimeout(() => {
-        log.error({ check: job.checkId, type: job.type }, 'a diagnostic did not end at its deadline');
+        log.error({ check: job.checkId, type: job.type }, 'diagnostic ignored its abort');
         cut({ failure: probeFailure('probe_timeout'), result: 'timeout' });
       }, CUT_OFF_MS);
       abort.abort(new DOMException('The deadline of the check has come.', 'TimeoutError'));

@@ -35,14 +35,14 @@ export function createScreenshotHandler(parts: ScreenshotHandlerParts): HandleJo
     const check = checkOfScreenshotJob(id) ?? id;
     const { job, fault } = schemas.readScreenshotJob(check, data);
     if (job === undefined) {
-      log.error({ check, fault }, 'a job for a screenshot cannot be read');
+      log.error({ check, fault }, 'invalid screenshot job');
       // The job's deadline is unreadable as well; report with the current time.
       void outlet.screenshot(check, none(probeFailure('invalid_job')), clock.now());
       return;
     }
     const leftMs = Math.floor(job.deadlineAt - clock.now() - MARGIN_MS - clock.rttMs());
     if (leftMs <= 0) {
-      log.warn({ check, leftMs }, 'a job for a screenshot came too late');
+      log.warn({ check, leftMs }, 'screenshot job expired');
       return;
     }
     const { url, insecureSSL } = job.params;
@@ -56,7 +56,7 @@ export function createScreenshotHandler(parts: ScreenshotHandlerParts): HandleJo
       return offer.capture({ url, insecureSSL, userAgent, signal, timeoutMs, waitMs: WAIT_MS });
     };
     const picture = await take().catch((error: unknown): ReportedPicture => {
-      log.error({ check, err: error }, 'a screenshot failed by a fault of our own');
+      log.error({ check, err: error }, 'screenshot handler threw');
       return none(probeFailure('internal_error'));
     });
     // The browser's own error after an interruption is misleading.

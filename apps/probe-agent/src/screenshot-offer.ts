@@ -67,8 +67,8 @@ export function createScreenshotOffer(parts: ScreenshotOfferParts): ScreenshotOf
     if (closing.signal.aborted) return;
     browserFailures = 0;
     if (said !== verdict || !isTested) {
-      if (said === null) log.info('screenshots are offered');
-      else log[wish === 'on' ? 'warn' : 'info']({ reason: said }, 'screenshots are not offered');
+      if (said === null) log.info('screenshots enabled');
+      else log[wish === 'on' ? 'warn' : 'info']({ reason: said }, 'screenshots disabled');
     }
     verdict = said;
     isTested = true;

@@ -10,7 +10,7 @@ export async function serve(config: Config): Promise<void> {
   const opened = openLog({ level: config.logLevel, base: { probe: config.probeId } });
   const { log } = opened;
   const telemetry = await openTelemetry(config, ownVersion(), opened).catch((error: unknown) => {
-    log.fatal({ err: error }, 'the metrics cannot be served');
+    log.fatal({ err: error }, 'metrics server failed to start');
     return process.exit(1);
   });
   // The supervisor starts a new process.
@@ -22,7 +22,7 @@ export async function serve(config: Config): Promise<void> {
     if (asked.has(reason)) process.exit(1);
     asked.add(reason);
     if (asked.size > 1) return;
-    log.info({ reason }, 'the agent stops');
+    log.info({ reason }, 'agent stopping');
     await agent.drain();
     await telemetry.close();
     process.exit(0);
@@ -34,7 +34,7 @@ export async function serve(config: Config): Promise<void> {
   try {
     await agent.start();
   } catch (error) {
-    log.fatal({ err: error }, 'the agent cannot start');
+    log.fatal({ err: error }, 'agent failed to start');
     process.exitCode = 1;
     await agent.close();
     process.exit();

@@ -188,7 +188,7 @@ describe('an agent that was added by the operator’s command', () => {
       const { child, log } = startAgent(envFile);
       await until(() => message.test(log()));
 
-      expect(log()).not.toContain('the agent takes jobs');
+      expect(log()).not.toContain('agent started');
       await end(child);
     },
     150_000,
@@ -213,7 +213,7 @@ describe('an agent that was added by the operator’s command', () => {
       await end(child);
 
       expect(lines.filter((line) => line.includes('WRONGPASS'))).toEqual([
-        expect.stringContaining('"msg":"Redis refuses the login"'),
+        expect.stringContaining('"msg":"Redis login rejected"'),
       ]);
     },
     150_000,

@@ -74,7 +74,7 @@ const ANSWERS_WITHIN_MS = 20_000;
       expect(statuses).toEqual(Array.from({ length: 30 }, () => [200, 503]));
       expect(done).toMatchObject({ status: 'completed', results: { 'demo-1': { state: 'closed' } } });
       expect(service.running()).toEqual(before);
-      expect(service.printed()).not.toContain('starting it again');
+      expect(service.printed()).not.toContain('restarting it');
     },
     PATIENCE_MS,
   );
@@ -84,7 +84,7 @@ const ANSWERS_WITHIN_MS = 20_000;
     async () => {
       const reports = log('coordinator').flatMap((line) => {
         const entry = parse(line);
-        return entry?.msg === 'log lines were dropped' ? [entry] : [];
+        return entry?.msg === 'log lines dropped' ? [entry] : [];
       });
       const metricsPort = log('coordinator')
         .map(parse)

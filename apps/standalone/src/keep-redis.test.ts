@@ -56,7 +56,7 @@ describe('a Redis that is kept running', () => {
     await redis.stop();
 
     expect(second.port).toBe(first.port);
-    expect(reported).toEqual(['Redis ended; starting it again on its data.']);
+    expect(reported).toEqual(['Redis exited; restarting it.']);
     expect(readFileSync(join(folder, 'log'), 'utf8').match(/Ready to accept connections/g)).toHaveLength(2);
   });
 

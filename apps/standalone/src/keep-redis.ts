@@ -42,7 +42,7 @@ export async function keepRedis({ report, ...options }: KeepRedisOptions): Promi
       server = undefined;
       if (stopping.signal.aborted) return;
       listener();
-      report('Redis ended; starting it again on its data.');
+      report('Redis exited; restarting it.');
       server = await startRedisServer({ ...where, port, detached: true }).catch((error: unknown) => {
         report(Error.isError(error) ? error.message : String(error));
         return undefined;

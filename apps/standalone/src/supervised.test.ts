@@ -60,7 +60,7 @@ describe('a supervised program', () => {
     await until(() => log() === 'started\nstarted\n');
 
     expect(pid()).not.toBe(first);
-    expect(reported).toEqual([`program ended (SIGKILL); starting it again. Its log: ${join(folder, 'log')}`]);
+    expect(reported).toEqual([`program exited (SIGKILL); restarting it. Log: ${join(folder, 'log')}`]);
   });
 
   it('ends when it is stopped, and is not started again', async () => {
@@ -116,6 +116,6 @@ describe('a supervised program', () => {
 
     await stop();
 
-    expect(reported).toEqual([expect.stringContaining('ended (status 3)')]);
+    expect(reported).toEqual([expect.stringContaining('exited (status 3)')]);
   });
 });

@@ -64,7 +64,7 @@ export function supervise(program: Program, supervision: Supervision): Supervise
       supervision.onChange();
       if (stopping.signal.aborted) return;
       if (performance.now() - started > HEALTHY_AFTER_MS) waitMs = SHORTEST_WAIT_MS;
-      supervision.report(`${program.name} ended (${ending.how}); starting it again. Its log: ${program.logFile}`);
+      supervision.report(`${program.name} exited (${ending.how}); restarting it. Log: ${program.logFile}`);
       await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
     }

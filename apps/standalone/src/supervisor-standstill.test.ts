@@ -39,8 +39,8 @@ describe.each([500, 4_000, 20_000])('a supervisor that stands still for %i ms', 
 
 describe('a supervisor that stood still', () => {
   it('says of nothing but what ended that it is started again', () => {
-    expect(service.printed().match(/^.*starting it again.*$/gm)).toEqual(
-      Array.from({ length: 3 }, () => expect.stringContaining('demo-2 ended (SIGKILL)')),
+    expect(service.printed().match(/^.*restarting it.*$/gm)).toEqual(
+      Array.from({ length: 3 }, () => expect.stringContaining('demo-2 exited (SIGKILL)')),
     );
   });
 });

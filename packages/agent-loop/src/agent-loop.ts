@@ -214,7 +214,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
         await lookForLeftovers();
         hasFailed = false;
       } catch (error) {
-        if (!hasFailed && redis.status === 'ready') log.warn({ err: error }, 'the look for leftover jobs failed');
+        if (!hasFailed && redis.status === 'ready') log.warn({ err: error }, 'recovery of leftover jobs failed');
         hasFailed = true;
       }
     };
@@ -263,7 +263,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     void heartbeat?.beat();
     running?.liveness?.stop();
     const idle = loop?.stop();
-    log.info({ running: loop?.running() ?? 0, seconds: options.drainMs / 1_000 }, 'the agent drains');
+    log.info({ running: loop?.running() ?? 0, seconds: options.drainMs / 1_000 }, 'agent draining');
     await within(options.drainMs, idle);
     interrupted.abort();
     const farewell = performance.now() + FAREWELL_MS;
@@ -294,7 +294,7 @@ async function retried(signal: AbortSignal, log: Logger, action: () => Promise<v
       return !signal.aborted;
     } catch (error) {
       // A server that loads its file, or one that does not let us in yet.
-      if (!signal.aborted) log.warn({ err: error }, 'Redis is not usable yet');
+      if (!signal.aborted) log.warn({ err: error }, 'Redis not ready');
       await sleep(RETRY_START_MS, undefined, { signal }).catch(() => undefined);
     }
   }

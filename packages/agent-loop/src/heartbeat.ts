@@ -54,7 +54,7 @@ export function createHeartbeat(parts: HeartbeatParts): HeartbeatWriter {
       hasTwin = foreign;
       wasWritten = true;
     } catch (error) {
-      log.debug({ err: error }, 'a heartbeat was not written');
+      log.debug({ err: error }, 'heartbeat write failed');
     } finally {
       underWay = false;
     }

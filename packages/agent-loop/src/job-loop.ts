@@ -106,7 +106,7 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
   };
 
   const runToEnd = async (job: J): Promise<void> => {
-    await run(job).catch((error: unknown) => log.error({ err: error }, 'a job came to no result'));
+    await run(job).catch((error: unknown) => log.error({ err: error }, 'job handler threw'));
     finisher.add(job);
   };
 

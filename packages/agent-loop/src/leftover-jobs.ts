@@ -40,7 +40,7 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
   const end = async (id: string): Promise<void> => {
     underWay.add(id);
     try {
-      log.warn({ check: id }, 'a job was interrupted');
+      log.warn({ check: id }, 'job interrupted');
       const photographed = checkOfScreenshotJob(id);
       if (photographed !== undefined && isCheckId(photographed)) {
         const none = { png: null, failure: probeFailure('probe_interrupted') };
@@ -52,14 +52,14 @@ export function createLeftoverLook(parts: LeftoverParts): () => Promise<void> {
       // Only once the result stands: an agent that dies in between finds the job again.
       await queue.discard([id]);
     } catch (error) {
-      log.warn({ err: error, check: id }, 'a leftover job was not removed');
+      log.warn({ err: error, check: id }, 'leftover job not removed');
     } finally {
       underWay.delete(id);
     }
   };
 
   const recover = (id: string): void => {
-    log.warn({ check: id }, 'a job was taken and its answer was lost: it runs now');
+    log.warn({ check: id }, 'job reply lost: running the job now');
     adopt(id);
   };
 

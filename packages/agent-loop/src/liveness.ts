@@ -47,11 +47,11 @@ export function createLiveness(parts: LivenessParts): Liveness {
     [last, wasFull] = [turns(), isFull()];
     looks = hasChanged || !isConnected() ? 0 : looks + 1;
     if (looks >= allowed() && looks % SILENT_LOOKS === 0) {
-      log.error({ seconds: looks }, 'the job loop does not turn: its connections are replaced');
+      log.error({ seconds: looks }, 'job loop stalled: replacing its connections');
       reconnect();
     }
     if (looks >= allowed() + HOPELESS_LOOKS) {
-      log.fatal({ seconds: looks }, 'the job loop does not turn: the agent ends');
+      log.fatal({ seconds: looks }, 'job loop stalled: exiting');
       giveUp();
     }
   };

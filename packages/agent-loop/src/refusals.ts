@@ -20,5 +20,5 @@ export function refusalOf(error: unknown): string | undefined {
 
 /** At its beginning, and about once a minute while it lasts. */
 export function logRefusal(log: Logger, error: unknown, attempt: number): void {
-  if (attempt % 12 === 0) log.error({ err: error, attempt }, 'Redis refuses the queue’s commands, trying again');
+  if (attempt % 12 === 0) log.error({ err: error, attempt }, 'Redis rejected queue commands; retrying');
 }

@@ -60,7 +60,7 @@ export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: Result
   const outbox = createOutbox({
     maxBytes,
     onDropped: ({ check, kind }, reason) => {
-      if (kind !== 'partial') log.warn({ check, reason }, 'a result is dropped');
+      if (kind !== 'partial') log.warn({ check, reason }, 'result dropped');
     },
   });
   const hint = createHint<Entry>((final) => void writer.hint(final).catch(() => undefined));
@@ -91,7 +91,7 @@ export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: Result
     // Entries behind it may have been written: order holds for what is sent anew, and a second copy is a no-op.
     outbox.putBack(entry);
     if (!writer.isReady() || retry !== undefined) return;
-    log.warn({ cause: Error.isError(error) ? error.message : 'unknown' }, 'Redis refuses results, trying again');
+    log.warn({ cause: Error.isError(error) ? error.message : 'unknown' }, 'Redis rejected results; retrying');
     retry = setTimeout(() => {
       retry = undefined;
       pump();

@@ -41,9 +41,9 @@ describe('the log of a connection', () => {
       await sleep(20);
     }
 
-    expect(
-      lines.filter((line) => line.includes('WRONGPASS') && line.startsWith('Redis refuses the login')),
-    ).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('WRONGPASS') && line.startsWith('Redis login rejected'))).toHaveLength(
+      1,
+    );
     redis.disconnect();
   });
 });

@@ -17,20 +17,20 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
   refused.set(log, refusals);
   redis.on('error', (error: Error) => {
     cause = error.message;
-    if (up === undefined) log.warn({ connection, cause }, 'Redis cannot be reached yet');
+    if (up === undefined) log.warn({ connection, cause }, 'Redis unreachable');
     // A password that was changed or a user that was removed: no attempt will succeed until somebody does something.
-    else if (refusals.size === 0 && isLoginRefusal(cause)) log.warn({ connection, cause }, 'Redis refuses the login');
+    else if (refusals.size === 0 && isLoginRefusal(cause)) log.warn({ connection, cause }, 'Redis login rejected');
     if (isLoginRefusal(cause)) refusals.add(redis);
     up ??= false;
   });
   redis.on('close', () => {
-    if (up === true && closing?.aborted !== true) log.warn({ connection, cause }, 'the connection to Redis is lost');
+    if (up === true && closing?.aborted !== true) log.warn({ connection, cause }, 'Redis connection lost');
     // A node that says nothing lets connections be made and then closes none: what was never up is not lost.
     if (up !== undefined) up = false;
   });
   redis.on('end', () => void refusals.delete(redis));
   redis.on('ready', () => {
-    if (up !== true) log.info({ connection }, 'connected to Redis');
+    if (up !== true) log.info({ connection }, 'Redis connected');
     up = true;
     cause = undefined;
     refusals.delete(redis);

@@ -64,7 +64,7 @@ describe('connections to one server', () => {
     process.kill(server.pid, 'SIGCONT');
     await untilReady(redis);
 
-    expect(lines).toEqual(['connected to Redis', 'the connection to Redis is lost', 'connected to Redis']);
+    expect(lines).toEqual(['Redis connected', 'Redis connection lost', 'Redis connected']);
     redis.disconnect();
     await server.stop();
   });

@@ -15,7 +15,7 @@ export interface OpenLog {
  */
 export function openLog(options: LoggerOptions): OpenLog {
   const output = openTextOutput(STANDARD_OUTPUT, {
-    onResumed: (lines) => log.warn(lines, 'log lines were dropped'),
+    onResumed: (lines) => log.warn(lines, 'log lines dropped'),
   });
   const { write, flushSync, dropped } = output;
   process.once('exit', flushSync);

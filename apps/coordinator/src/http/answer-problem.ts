@@ -19,8 +19,8 @@ export function answerProblems(links: Links): ErrorRequestHandler {
     const { log } = exchangeOf(response);
     const problem = toProblem(thrown);
     response.locals['problem'] = problem.type;
-    if (problem.status === 500) log.error({ err: thrown }, 'a request failed by a fault of ours');
-    else if (thrown instanceof StoreUnavailable) log.warn({ err: thrown }, 'a request found no store');
+    if (problem.status === 500) log.error({ err: thrown }, 'request handler threw');
+    else if (thrown instanceof StoreUnavailable) log.warn({ err: thrown }, 'Redis unavailable');
     if (response.headersSent) {
       // Half an answer cannot be taken back: the broken connection tells the caller.
       response.destroy();

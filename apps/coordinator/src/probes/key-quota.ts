@@ -49,13 +49,13 @@ export function createFloodGuard({ redis, limitBytes, log }: FloodGuardDependenc
       probe,
       `its agent filled its keys with ${has} and more, where ${most} are allowed.`,
     );
-    log.error({ probe, bytes, limitBytes, isOff }, 'an agent flooded its keys and is switched off');
+    log.error({ probe, bytes, limitBytes, isOff }, 'key quota exceeded: Redis user suspended');
     await removeProbeKeys(mastersOf(redis), probe);
   };
 
   const endConnections = async (probe: string): Promise<void> => {
     const isOff = await switchOff(redis, probe, 'its agent opened far more connections to Redis than an agent needs.');
-    log.error({ probe, isOff }, 'an agent opened too many connections and is switched off');
+    log.error({ probe, isOff }, 'connection quota exceeded: Redis user suspended');
   };
 
   return {

@@ -35,7 +35,7 @@ export async function openTelemetry(config: TelemetryConfig, version: string, lo
   const metrics = config.metricsPort === undefined ? undefined : await openCoordinatorMetrics(version, log);
   const traced = tracingConfig(config, { name: 'vantage-coordinator', version });
   const tracing = traced === undefined ? noTracing : await openTracing(traced);
-  if (traced !== undefined) log.info({ url: traced.url }, 'checks are traced');
+  if (traced !== undefined) log.info({ url: traced.url }, 'tracing enabled');
   const requests = observeRequests((seen) => {
     if (metrics !== undefined) countRequest(metrics, seen);
   });
@@ -57,7 +57,7 @@ export async function openTelemetry(config: TelemetryConfig, version: string, lo
         missing: () => (core.rateLimitRedis.status === 'ready' ? [] : ['Redis does not answer.']),
       });
       closers.push(server.close);
-      log.info({ host: config.metricsHost, metricsPort: server.port }, 'metrics are served');
+      log.info({ host: config.metricsHost, metricsPort: server.port }, 'metrics server listening');
     },
     close: async () => {
       for (const close of closers.splice(0)) await close();
@@ -67,7 +67,7 @@ export async function openTelemetry(config: TelemetryConfig, version: string, lo
 }
 
 async function openCoordinatorMetrics(version: string, log: Logger): Promise<CoordinatorMetrics> {
-  const metrics = await openMetrics(coordinatorMetrics, (error) => log.warn({ err: error }, 'a metric cannot be read'));
+  const metrics = await openMetrics(coordinatorMetrics, (error) => log.warn({ err: error }, 'metric callback threw'));
   metrics.instruments.build.set({ version }, 1);
   return metrics;
 }

@@ -41,7 +41,7 @@ export async function openTelemetry(config: Config, version: string, { log, drop
   const traced = tracingConfig(config, { name: 'vantage-probe-agent', version, instance: config.probeId });
   const tracing = traced === undefined ? undefined : await openTracing(traced);
   const traces = tracing === undefined ? undefined : traceJobs(tracing);
-  if (traced !== undefined) log.info({ url: traced.url }, 'jobs are traced');
+  if (traced !== undefined) log.info({ url: traced.url }, 'tracing enabled');
   if (config.metricsPort === undefined) {
     if (traces === undefined) return noTelemetry;
     return {
@@ -52,7 +52,7 @@ export async function openTelemetry(config: Config, version: string, { log, drop
     };
   }
 
-  const metrics = await openMetrics(agentMetrics, (error) => log.warn({ err: error }, 'a metric cannot be read'));
+  const metrics = await openMetrics(agentMetrics, (error) => log.warn({ err: error }, 'metric callback threw'));
   const { instruments } = metrics;
   instruments.build.set({ probe: config.probeId, version }, 1);
   metrics.onScrape(followTotal(instruments.linesDropped, dropped));
@@ -63,7 +63,7 @@ export async function openTelemetry(config: Config, version: string, { log, drop
     metrics,
     missing: () => missing(watched),
   });
-  log.info({ host: config.metricsHost, metricsPort: server.port }, 'metrics are served');
+  log.info({ host: config.metricsHost, metricsPort: server.port }, 'metrics server listening');
 
   return {
     around: (job, nowMs, run) => {
