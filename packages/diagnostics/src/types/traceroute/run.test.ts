@@ -33,6 +33,9 @@ const { ipv4 } = await packets.probePrivilege();
 afterAll(() => packets.close());
 jest.setTimeout(60_000);
 
+/** TTL of the echo requests that look for the path MTU. */
+const MTU_TTL = 64;
+
 describe('traceroute', () => {
   it('finds the hops in their order, and stops at the target', async () => {
     const { outcome, fake, admissions } = await traceOver(path(7));
@@ -277,6 +280,22 @@ describe('traceroute', () => {
 
   it('finds a black hole to the byte, and says that it is one', async () => {
     const { outcome } = await traceOver(path(3, (sent) => (sent.packet.length + 20 > 1_300 ? [] : undefined)));
+
+    expect(outcome).toMatchObject({ result: 'success', pathMtu: 1_300, mtuBlackHole: 1_301 });
+  });
+
+  it('finds a black hole although the probe stands still in the middle of the search', async () => {
+    let count = 0;
+    const { outcome } = await traceOver(
+      path(3, (sent) => {
+        if (sent.packet.length + 20 > 1_300) return [];
+        if (sent.ttl !== MTU_TTL) return undefined;
+        count += 1;
+        if (count % 4 !== 2) return undefined;
+        setImmediate(() => skip(3_000));
+        return [];
+      }),
+    );
 
     expect(outcome).toMatchObject({ result: 'success', pathMtu: 1_300, mtuBlackHole: 1_301 });
   });

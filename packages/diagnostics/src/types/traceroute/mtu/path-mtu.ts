@@ -12,6 +12,8 @@ const ASKING_BYTES = { 4: 576, 6: 1_280 } as const;
 const PLATEAUS = [1_492, 1_480, 1_400, 1_280, 1_006, 576, 508, 296, 68] as const;
 /** For a packet of a size of which nothing came back. */
 const TRIES = 2;
+/** Further packets of that size if this process stood still while it waited: then the silence is no evidence. */
+const STALLED_TRIES = 4;
 /**
  * Pairs of packets, one of each size, before it is claimed that one size arrives and the next vanishes: chance does that
  * once in 65,000 times at most. Both packets of a pair leave together, in an order without a period, so that a limit on
@@ -74,7 +76,8 @@ export async function findPathMtu(
   let sequence = 0;
   const attempt: Try = async (bytes, tries) => {
     let answer: Answer | undefined;
-    for (let left = tries; left > 0 && (answer === undefined || answer.kind === 'silent'); left -= 1) {
+    let [left, stallsLeft] = [tries, STALLED_TRIES];
+    while (left > 0 && (answer === undefined || answer.kind === 'silent')) {
       const isOver = sequence >= maxPackets || signal.aborted || remainingMs() < waitMs() + RESERVE_MS;
       if (isOver) return undefined;
       sequence += 1;
@@ -82,6 +85,8 @@ export async function findPathMtu(
       if (answer.kind === 'unsent') sequence -= 1;
       else echo.sent += 1;
       if (answer.kind === 'arrived') echo.received += 1;
+      if (answer.kind === 'silent' && answer.isStalled && stallsLeft > 0) stallsLeft -= 1;
+      else left -= 1;
     }
     return answer;
   };

@@ -12,13 +12,16 @@ import { echoRequest, parseIcmp } from '../../../sockets/wire/icmp.ts';
 const ECHO_HEADER_BYTES = { 4: 28, 6: 48 } as const;
 /** The round-trip time becomes known while an answer is awaited. */
 const LOOK_EVERY_MS = 25;
+/** A stall of the process that counts. */
+const STALL_MS = 50;
 const TTL = 64;
 /** Header of an echo request, and of its payload what proves whose it is. */
 const [ECHO_BYTES, COOKIE_BYTES] = [8, 8];
 
 export type Answer =
   | { readonly kind: 'arrived' }
-  | { readonly kind: 'silent' }
+  /** `isStalled`: this process stood still meanwhile, so that an answer may have been missed. */
+  | { readonly kind: 'silent'; readonly isStalled: boolean }
   /** The kernel refused it: nothing was sent. */
   | { readonly kind: 'unsent' }
   | { readonly kind: 'too-big'; readonly mtu: number };
@@ -55,8 +58,13 @@ export function tryBytes(
   return new Promise((resolve, reject) => {
     const clock = awakeClock();
     let awaitedMs = clock.now();
-    const giveUp = (): void => settle({ kind: 'silent' });
-    const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && giveUp(), LOOK_EVERY_MS);
+    const startedMs = performance.now() - awaitedMs;
+    const giveUp = (): void => {
+      const stalledMs = performance.now() - clock.now() - startedMs;
+      settle({ kind: 'silent', isStalled: stalledMs >= STALL_MS });
+    };
+    // Timers run before sockets are read: the answer may be there.
+    const timer = setInterval(() => clock.now() - awaitedMs >= waitMs() && setImmediate(giveUp), LOOK_EVERY_MS);
     const settle = (answer: Answer): void => {
       end();
       resolve(answer);
