@@ -21,7 +21,7 @@ import type { StreamBounds } from './http/events/stream-places.ts';
 import { wellKnown, type Contacts } from './http/endpoints/well-known.ts';
 import { showSummary } from './http/endpoints/summary.ts';
 import { openExchange } from './http/exchange.ts';
-import { limitRate, type Bucket } from './http/limits/rate-limit.ts';
+import { limitEarly, limitRate, type Bucket } from './http/limits/rate-limit.ts';
 import { createSharedWindow } from './http/limits/shared-window.ts';
 import type { TargetLimits } from './http/limits/target-axes.ts';
 import { createLinks } from './http/links.ts';
@@ -84,13 +84,13 @@ export function createApp(options: AppOptions): Express {
   const links = createLinks(options.publicUrl);
   const buckets = bucketsOf(options.rateLimits);
   const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now());
-  const limit = (bucket: Bucket) => limitRate(bucket, window, log);
+  const limit = (bucket: Bucket) => limitRate(bucket, window);
   const readRequest = createRequestReader(checkTypes, options.judgeTarget);
   const document = createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const checkOptions = {
     ...{ checks, firstAnswers: options.firstAnswers, links, readRequest, retentionSeconds, stopping: options.stopping },
     ...{
-      limitCreate: limit(buckets.createCheck),
+      limitCreate: limitEarly(buckets.createCheck, window),
       limitRead: limit(buckets.readCheck),
       targetLimits: options.targetLimits,
     },

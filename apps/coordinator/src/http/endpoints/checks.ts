@@ -14,7 +14,7 @@ import { clientAddress } from '../client-address.ts';
 import { exchangeOf } from '../exchange.ts';
 import { afterPatience } from '../in-time.ts';
 import { clientDigest } from '../limits/axes.ts';
-import type { Asked, Limit } from '../limits/rate-limit.ts';
+import type { Asked, EarlyLimit, Limit } from '../limits/rate-limit.ts';
 import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem } from '../problem.ts';
@@ -33,7 +33,7 @@ export interface CheckEndpointsOptions {
   readonly retentionSeconds: number;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
-  readonly limitCreate: Limit;
+  readonly limitCreate: EarlyLimit;
   readonly limitRead: Limit;
   readonly targetLimits: TargetLimits;
 }
@@ -45,7 +45,8 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
     path: '/check',
     method: 'POST',
     limit: async (request, response) => {
-      if (request.method !== 'POST') return limitCreate(request, response);
+      limitCreate.refuseKnown(request, response);
+      if (request.method !== 'POST') return limitCreate.count(request, response);
       // It is counted when it is known what it wants measured. How long the body takes is the client's affair.
       const reading = readJson(request).then((body) => {
         // Before the defaults are filled in.
@@ -59,7 +60,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
     answer: async (request, response) => {
       const reading = readings.get(request)!;
       const claim = await settled(claimIn(reading, request, firstAnswers, stopping));
-      const counter = countOnce((asked) => limitCreate(request, response, asked));
+      const counter = countOnce((asked) => limitCreate.count(request, response, asked));
       const start = async (): Promise<FirstAnswer> => {
         const { accepted } = fulfilled(reading);
         const client = clientAddress(request);

@@ -95,6 +95,21 @@ describe('the rate limits', () => {
     expect(answers.map(({ status }) => status)).toEqual([400, 415, 405, 413, 429]);
   });
 
+  it('read nothing of a client that is over its limit', async () => {
+    const { ask } = await start({ rateLimits: { ...highLimits, createCheck: 1 } });
+    const valid = post({ type: 'tcp', host: 'a.example', port: 1 });
+
+    const before = [(await ask('/check', valid)).status, (await ask('/check', valid)).status];
+    const broken = await ask('/check', post('{'));
+
+    expect(before).toEqual([202, 429]);
+    expect(broken.status).toBe(429);
+    const retryAfter = Number(broken.headers.get('Retry-After'));
+    expect(retryAfter).toBeGreaterThan(0);
+    expect(broken.headers.get('RateLimit')).toBe(`"create-check"; r=0; t=${retryAfter}`);
+    expect(broken.json).toMatchObject({ detail: expect.stringContaining('1 requests a minute to POST /check') });
+  });
+
   it('tell clients apart by what the trusted proxy says, and by nothing else', async () => {
     const { ask } = await start({ rateLimits: { ...highLimits, showCaller: 1 }, trustedProxies: 1 });
     const from = async (forwarded: string): Promise<number> =>

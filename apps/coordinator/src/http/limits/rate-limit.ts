@@ -1,10 +1,9 @@
 import type { Request, Response } from 'express';
-import { rateLimit, type RateLimitInfo } from 'express-rate-limit';
-import type { Logger } from 'pino';
 
 import { clientAddress } from '../client-address.ts';
 import { HttpProblem } from '../problem.ts';
-import { axesOf, type Axis } from './axes.ts';
+import { axesOf } from './axes.ts';
+import { createRefusals } from './refusals.ts';
 import type { SharedWindow } from './shared-window.ts';
 import type { TargetAxis } from './target-axes.ts';
 import { WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
@@ -45,77 +44,62 @@ export interface Asked {
 
 const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined };
 
+/** A limit with a door that costs nothing: what the client is known to have used up is refused before its request is read. */
+export interface EarlyLimit {
+  readonly count: Limit;
+  /**
+   * Refuses a client that was refused, until it would be admitted again. Nothing is counted.
+   *
+   * @throws HttpProblem 429
+   */
+  readonly refuseKnown: (request: Request, response: Response) => void;
+}
+
 /** Limits one endpoint. */
-export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Limit {
-  const asked = new WeakMap<Request, Asked>();
-  /** What the library's keys stand for: it gives its store nothing else, and each is used once. */
-  const charged = new Map<string, Charged>();
-  let keys = 0;
-  const limiter = rateLimit({
-    windowMs: WINDOW_MS,
-    limit: bucket.limit,
-    // Its own name the client in the policy, by a hash that anybody can reverse for IPv4; and shared caches keep headers.
-    standardHeaders: false,
-    legacyHeaders: false,
-    keyGenerator: (request, response) => {
-      const { cost, targets, onLikely } = asked.get(request) ?? PLAIN;
+export function limitRate(bucket: Bucket, window: SharedWindow): Limit {
+  return limitEarly(bucket, window).count;
+}
+
+/** @param nowMs monotonic */
+export function limitEarly(bucket: Bucket, window: SharedWindow, nowMs = (): number => performance.now()): EarlyLimit {
+  const refusals = createRefusals(nowMs);
+  return {
+    count: async (request, response, asked) => {
+      const { cost, targets, onLikely } = { ...PLAIN, ...asked };
       const client = axesOf(clientAddress(request), bucket.limit, cost);
-      const key = String((keys += 1));
-      charged.set(key, { client, response, targets, onLikely });
-      return key;
+      const count = await window.count(bucket, { client, target: targets }, onLikely);
+      if (count.refusedBy !== undefined) throw targetRefused(bucket, count, count.refusedBy, targets);
+      showClientLimit(response, bucket, count);
+      if (count.admitted) return;
+      // One that costs more may be refused where an ordinary one is not.
+      if (cost === 1) refusals.remember(client[0]!.key, count.resetMs);
+      throw clientRefused(bucket, cost, count.resetMs);
     },
-    store: {
-      increment: async (key) => {
-        const { client, targets, response, onLikely } = charged.get(key)!;
-        charged.delete(key);
-        const count = await window.count(bucket, { client, target: targets }, onLikely);
-        if (count.refusedBy !== undefined) throw targetRefused(bucket, count, count.refusedBy, targets);
-        if (!response.headersSent) response.set(limitHeaders([clientLimit(bucket, count)]));
-        return { totalHits: count.hits, resetTime: new Date(Date.now() + count.resetMs) };
-      },
-      // What it was made for, giving hits back, is not used here.
-      decrement: () => undefined,
-      resetKey: () => undefined,
+    refuseKnown: (request, response) => {
+      const resetMs = refusals.leftMs(axesOf(clientAddress(request), bucket.limit)[0]!.key);
+      if (resetMs === undefined) return;
+      showClientLimit(response, bucket, { admitted: false, hits: bucket.limit + 1, resetMs });
+      throw clientRefused(bucket, 1, resetMs);
     },
-    handler: (request) => {
-      const { resetTime } = (request as typeof request & { readonly rateLimit: RateLimitInfo }).rateLimit;
-      throw new HttpProblem(
-        'rate-limited',
-        `The limit of ${bucket.limit} requests a minute to ${bucket.endpoint} is reached for your address. ` +
-          'IPv6 addresses count by /64, with wider limits for the /56 and /48 around it.' +
-          costSentence((asked.get(request) ?? PLAIN).cost),
-        { headers: { 'Retry-After': String(seconds(resetTime!.getTime() - Date.now())) } },
-      );
-    },
-    // The address is validated by `clientAddress`; a forwarded address from an untrusted proxy is ignored on purpose.
-    validate: { keyGeneratorIpFallback: false, xForwardedForHeader: false, forwardedHeader: false, ip: false },
-    logger: {
-      error: (error, message) => log.error({ err: error }, message ?? 'express-rate-limit'),
-      warn: (error, message) => log.warn({ err: error }, message ?? 'express-rate-limit'),
-    },
-  });
-  return (request, response, more) => {
-    asked.set(request, { ...PLAIN, ...more });
-    return new Promise((resolve, reject) => {
-      void limiter(request, response, (error?: unknown) => {
-        if (error === undefined) resolve();
-        else reject(asError(error));
-      });
-    });
   };
 }
 
-interface Charged extends Omit<Asked, 'cost'> {
-  readonly client: readonly Axis[];
-  readonly response: Response;
+function showClientLimit(response: Response, bucket: Bucket, count: Count): void {
+  if (!response.headersSent) response.set(limitHeaders([clientLimit(bucket, count)]));
+}
+
+function clientRefused({ limit, endpoint }: Bucket, cost: number, resetMs: number): HttpProblem {
+  return new HttpProblem(
+    'rate-limited',
+    `The limit of ${limit} requests a minute to ${endpoint} is reached for your address. ` +
+      'IPv6 addresses count by /64, with wider limits for the /56 and /48 around it.' +
+      costSentence(cost),
+    { headers: { 'Retry-After': String(seconds(resetMs)) } },
+  );
 }
 
 function costSentence(cost: number): string {
   return cost === 1 ? '' : ` This check counts as ${cost} requests, by the packets and bytes that its options ask for.`;
-}
-
-function asError(thrown: unknown): Error {
-  return Error.isError(thrown) ? thrown : new Error('a limiter failed', { cause: thrown });
 }
 
 /** The headers name both limits: that of the client, which has counted the request, and the one that refuses it. */
