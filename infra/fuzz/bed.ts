@@ -71,7 +71,7 @@ export async function startFuzzBed(env: Readonly<Record<string, string>> = {}): 
       await Promise.all([redis.lrem(`${jobs}:wait`, 0, checkId), redis.del(`${jobs}:${checkId}`)]);
       if (result === undefined) return;
       await redis.xadd(redisKeys.results(probe), '*', 'check', checkId, 'kind', 'final', 'data', result);
-      await redis.publish(redisKeys.resultHint(probe), '1');
+      await redis.publish(redisKeys.resultNotification(probe), '1');
     },
     stop,
   };

@@ -182,7 +182,7 @@ export async function report(
 ): Promise<void> {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   await redis.xadd(redisKeys.results(probe), id, 'check', check, 'kind', kind, 'data', text);
-  if (hint) await redis.publish(redisKeys.resultHint(probe), '1');
+  if (hint) await redis.publish(redisKeys.resultNotification(probe), '1');
 }
 
 export function success(said: string): Readonly<Record<string, unknown>> {

@@ -41,7 +41,7 @@ export async function reportPhoto(
   const picture = png === undefined ? [] : ['png', png];
   const data = JSON.stringify({ failure });
   await redis.xadd(redisKeys.results(probe), '*', 'check', check, 'kind', 'screenshot', 'data', data, ...picture);
-  await redis.publish(redisKeys.resultHint(probe), '1');
+  await redis.publish(redisKeys.resultNotification(probe), '1');
 }
 
 function chunk(name: string, data: Buffer): Buffer {

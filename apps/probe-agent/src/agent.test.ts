@@ -100,12 +100,12 @@ describe('an agent', () => {
   it('tells subscribers of the hint when there is a result', async () => {
     const probe = await startAgent(async ({ port }) => openPort(port));
     const subscriber = rig.admin.duplicate();
-    await subscriber.subscribe(redisKeys.resultHint(probe));
+    await subscriber.subscribe(redisKeys.resultNotification(probe));
     const hinted = once(subscriber, 'message');
 
     await rig.addJob(probe);
 
-    expect(await hinted).toEqual([redisKeys.resultHint(probe), expect.stringMatching(/^(?:1$|final )/)]);
+    expect(await hinted).toEqual([redisKeys.resultNotification(probe), expect.stringMatching(/^(?:1$|final )/)]);
     subscriber.disconnect();
   });
 

@@ -11,7 +11,7 @@ import {
   type AnyCheckType,
   type Failure,
   type Job,
-  type OutcomeWord,
+  type FinalOutcome,
   type ResultFieldsOf,
 } from '@vantage/contract';
 import { createContext, type Diagnostic, type Outcome, type Surroundings } from '@vantage/diagnostics';
@@ -38,7 +38,7 @@ export interface JobHandlerParts {
   readonly schemas: Schemas;
   readonly outlet: Pick<ResultOutlet, 'partial' | 'final'>;
   /** Called with each result and its check type. */
-  readonly onResult?: ((type: string, result: OutcomeWord) => void) | undefined;
+  readonly onResult?: ((type: string, result: FinalOutcome) => void) | undefined;
   readonly log: Logger;
 }
 
@@ -84,7 +84,7 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
     }
     const json = written.json ?? failureResult(probeFailure('invalid_result'), startedAt, timestamp());
     void outlet.final(job.checkId, json, job.deadlineAt);
-    parts.onResult?.(job.type, written.json === undefined ? 'error' : (fieldsOf(ending)['result'] as OutcomeWord));
+    parts.onResult?.(job.type, written.json === undefined ? 'error' : (fieldsOf(ending)['result'] as FinalOutcome));
   };
 
   return async (id, data, interrupted) => {

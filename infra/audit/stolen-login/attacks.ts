@@ -35,7 +35,7 @@ export const attacks: readonly Attack[] = [
   { name: 'removal of 10,000 keys', request: ['UNLINK', ...repeated(`${queue}none`, 10_000)] },
   { name: 'the time', request: ['TIME'] },
   { name: 'a heartbeat of 5 MB', request: ['SET', redisKeys.heartbeat(THIEF), LARGE, 'PX', '15000'] },
-  { name: 'a hint of 5 MB', request: ['PUBLISH', redisKeys.resultHint(THIEF), LARGE] },
+  { name: 'a hint of 5 MB', request: ['PUBLISH', redisKeys.resultNotification(THIEF), LARGE] },
   { name: 'a script that coordinators loaded', request: ['EVALSHA', 'f'.repeat(40), '0'] },
   { name: 'results of 5 MB', request: ['XADD', redisKeys.results(THIEF), '*', 'data', LARGE] },
   { name: 'small results without end', request: ['XADD', redisKeys.results(THIEF), '*', 'a', 'b'] },

@@ -70,7 +70,7 @@ export async function tryStolenLogin(
 
 async function prepare({ redis }: CoreBed): Promise<void> {
   const queue = `${redisKeys.queuePrefix(THIEF)}:${JOB_QUEUE}:`;
-  await redis.hdel(redisKeys.switchedOff, THIEF);
+  await redis.hdel(redisKeys.suspended, THIEF);
   await redis.call('ACL', 'SETUSER', agentUser(THIEF), 'reset', 'on', `>${PASSWORD}`, ...agentRights(THIEF));
   await redis.del(`${queue}active`, redisKeys.results(THIEF));
   await redis.rpush(`${queue}active`, ...Array.from({ length: ACTIVE_JOBS }, (_, index) => `job-${index}`));
@@ -93,7 +93,7 @@ async function watch(
 async function endOfFlood({ redis }: CoreBed): Promise<number | null> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < ENDS_WITHIN_MS) {
-    if ((await redis.hexists(redisKeys.switchedOff, THIEF)) === 1) return performance.now() - startedAt;
+    if ((await redis.hexists(redisKeys.suspended, THIEF)) === 1) return performance.now() - startedAt;
     await sleep(100);
   }
   return null;

@@ -79,7 +79,7 @@ export const storeFaults: readonly Fault[] = [
         for (const kind of ['final', 'partial', 'final']) {
           await redis.xadd(redisKeys.results(probe), '*', 'check', id, 'kind', kind, 'data', forged);
         }
-        await redis.publish(redisKeys.resultHint(probe), '1');
+        await redis.publish(redisKeys.resultNotification(probe), '1');
       }
       redis.disconnect();
       await sleep(500);

@@ -1,4 +1,4 @@
-import { BARE_HINT, HEARTBEAT_TTL_MS, redisKeys, writeResultNote } from '@vantage/contract';
+import { BARE_NOTIFICATION, HEARTBEAT_TTL_MS, redisKeys, encodeNotification } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { HeartbeatParts } from './heartbeat.ts';
@@ -11,7 +11,7 @@ export function resultStream(
   placeOf: (check: string) => string | undefined = () => undefined,
 ): ResultWriter {
   const stream = redisKeys.results(probeId);
-  const channel = redisKeys.resultHint(probeId);
+  const channel = redisKeys.resultNotification(probeId);
   return {
     isReady: () => redis.status === 'ready',
     append: (check, kind, data, png) => {
@@ -20,8 +20,8 @@ export function resultStream(
       return redis.xadd(stream, '*', ...fields);
     },
     hint: (final) => {
-      const note = final && writeResultNote({ ...final, traceparent: placeOf(final.check) });
-      return redis.publish(channel, note ?? BARE_HINT);
+      const note = final && encodeNotification({ ...final, traceparent: placeOf(final.check) });
+      return redis.publish(channel, note ?? BARE_NOTIFICATION);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Check, CommonResult, ParamsOf, ShownFieldsOf } from '@vantage/contract';
+import type { Check, CommonResult, ParamsOf, PublicFieldsOf } from '@vantage/contract';
 import type { checkTypes, CheckTypeName } from '@vantage/diagnostics/contract';
 
 type TypeOf<Name extends CheckTypeName> = (typeof checkTypes)[Name];
@@ -17,7 +17,7 @@ export type CheckRequestOf<Name extends CheckTypeName> = {
 
 /** One probe's result: final, or pending with the fields known so far. */
 export type ResultOf<Name extends CheckTypeName> =
-  | (CommonResult & ShownFieldsOf<TypeOf<Name>>)
-  | ({ readonly result: 'pending' } & Partial<Omit<CommonResult, 'result'>> & ShownFieldsOf<TypeOf<Name>>);
+  | (CommonResult & PublicFieldsOf<TypeOf<Name>>)
+  | ({ readonly result: 'pending' } & Partial<Omit<CommonResult, 'result'>> & PublicFieldsOf<TypeOf<Name>>);
 
 export type CheckOf<Name extends CheckTypeName> = Check<ResultOf<Name>>;

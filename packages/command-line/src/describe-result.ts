@@ -1,9 +1,9 @@
-import type { CommonResult, ShownFieldsOf } from '@vantage/contract';
+import type { CommonResult, PublicFieldsOf } from '@vantage/contract';
 import type { checkTypes, CheckTypeName, IcmpNotice } from '@vantage/diagnostics/contract';
 
 /** Fields of a final or pending result, without the outcome, which the caller prints. */
 type ResultOf<Name extends CheckTypeName> = Partial<Omit<CommonResult, 'result'>> &
-  ShownFieldsOf<(typeof checkTypes)[Name]>;
+  PublicFieldsOf<(typeof checkTypes)[Name]>;
 
 type Describe = {
   readonly [Name in CheckTypeName]: (result: Partial<ResultOf<Name>>) => readonly (string | undefined)[];

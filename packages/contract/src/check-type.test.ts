@@ -9,7 +9,7 @@ import {
   pendingResultSchema,
   requestSchema,
   resultSchema,
-  shownResultSchema,
+  publicResultSchema,
 } from './index.ts';
 
 const echo = defineCheckType({
@@ -70,11 +70,11 @@ describe('the schemas made from a check type', () => {
   it('let a caller read what the service adds, and no probe say it', () => {
     const withPicture = defineCheckType({ ...echo, added: { picture: Type.String() } });
 
-    expect(Object.keys(shape(shownResultSchema(withPicture)).properties)).toContain('picture');
+    expect(Object.keys(shape(publicResultSchema(withPicture)).properties)).toContain('picture');
     expect(Object.keys(shape(pendingResultSchema(withPicture)).properties)).toContain('picture');
     expect(Object.keys(shape(resultSchema(withPicture)).properties)).not.toContain('picture');
     expect(Object.keys(shape(partialResultSchema(withPicture)).properties)).not.toContain('picture');
-    expect(shape(shownResultSchema(echo))).toEqual(shape(resultSchema(echo)));
+    expect(shape(publicResultSchema(echo))).toEqual(shape(resultSchema(echo)));
   });
 
   it('never let a partial result look final', () => {

@@ -5,7 +5,7 @@ import { commonResultFields, outcomes } from './result.ts';
 import type { ScreenshotParams } from './screenshot.ts';
 import type { TargetPurpose } from './target.ts';
 import type { Traffic } from './traffic.ts';
-import { probeIdSchema } from './words.ts';
+import { probeIdSchema } from './formats.ts';
 
 /**
  * Declares a check type. Request validation, job schema, result validation, OpenAPI, documentation, web form and CLI
@@ -88,7 +88,7 @@ export type ParamsOf<C extends AnyCheckType> = Params<C['fields'], C['options']>
 export type ResultFieldsOf<C extends AnyCheckType> = ResultFields<C['result']>;
 
 /** Fields that a client reads: those of the probe and those that the coordinator adds. */
-export type ShownFieldsOf<C extends AnyCheckType> = ResultFieldsOf<C> & ResultFields<NonNullable<C['added']>>;
+export type PublicFieldsOf<C extends AnyCheckType> = ResultFieldsOf<C> & ResultFields<NonNullable<C['added']>>;
 
 /** Identity function that preserves the literal types of a contract. */
 export function defineCheckType<
@@ -185,7 +185,7 @@ export function resultSchema(checkType: AnyCheckType): TSchema {
 }
 
 /** Builds the schema of a final result as a client reads it. */
-export function shownResultSchema(checkType: AnyCheckType): TSchema {
+export function publicResultSchema(checkType: AnyCheckType): TSchema {
   return finalSchema(checkType, { ...checkType.result, ...checkType.added });
 }
 

@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox';
 
-import { checkIdSchema, nullable, timestampSchema } from './words.ts';
+import { checkIdSchema, nullable, timestampSchema } from './formats.ts';
 
 export const checkStatuses = ['pending', 'completed'] as const;
 

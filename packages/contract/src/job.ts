@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { checkIdSchema } from './words.ts';
+import { checkIdSchema } from './formats.ts';
 
 /**
  * The job of one probe as BullMQ carries it; `params` follows `paramsSchema` of the type. It contains no data about the

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { addressSchema, asnSchema, nullable } from './words.ts';
+import { addressSchema, asnSchema, nullable } from './formats.ts';
 
 const text = (description: string) => nullable(Type.String({ maxLength: 256, description }));
 const countryCode = nullable(

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { asnSchema, nullable } from './words.ts';
+import { asnSchema, nullable } from './formats.ts';
 
 const label = (description: string) => nullable(Type.String({ maxLength: 256, description }));
 

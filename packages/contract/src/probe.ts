@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { asnSchema, nullable, probeIdSchema, timestampSchema } from './words.ts';
+import { asnSchema, nullable, probeIdSchema, timestampSchema } from './formats.ts';
 
 const latitude = nullable(Type.Number({ minimum: -90, maximum: 90, description: 'Degrees.' }));
 const longitude = nullable(Type.Number({ minimum: -180, maximum: 180, description: 'Degrees.' }));

@@ -11,7 +11,7 @@ export const redisKeys = {
   /** Stream of a probe's results, partial and final. The agent uses `XADD`; coordinators read as one consumer group. */
   results: (probe: string) => `p:{${probe}}:res`,
   /** Channel that announces new stream entries, optionally with an inline result. The agent publishes. */
-  resultHint: (probe: string) => `p:{${probe}}:n`,
+  resultNotification: (probe: string) => `p:{${probe}}:n`,
   /** A probe's heartbeat, JSON, with a TTL. Written by the agent. */
   heartbeat: (probe: string) => `p:{${probe}}:hb`,
   /** The operator's record of a probe, JSON. */
@@ -21,9 +21,9 @@ export const redisKeys = {
   /** Hash of probe id → time of the newest heartbeat, milliseconds since the epoch. Written by coordinators. */
   lastSeen: 'probes:seen',
   /** Hash of probe id → reason for which its Redis user is suspended. Written by coordinators. */
-  switchedOff: 'probes:off',
+  suspended: 'probes:off',
   /** Lock of the coordinator that measures the key sizes of probes. Written by coordinators. */
-  floodGuard: 'probes:guard',
+  keyQuotaLock: 'probes:guard',
   /** Record of a check, hash. Coordinators only. */
   check: (id: string) => `check:{${id}}`,
   /** Hash with one field per selected probe: '' until its final result, then JSON. Coordinators only. */
@@ -41,13 +41,13 @@ export const redisKeys = {
   /** Sorted set of `<check id> <probe>`: screenshots in progress, by the check's deadline. Coordinators only. */
   screenshots: 'screenshots',
   /** Sorted set of `<check id> <probe> <bytes>`: stored screenshots by time of arrival. Coordinators only. */
-  pictures: '{pictures}',
+  screenshotSizes: '{pictures}',
   /** Total bytes of stored screenshots. Coordinators only. */
-  pictureBytes: '{pictures}:bytes',
+  screenshotBytes: '{pictures}:bytes',
   /** Prefix of the accounting of stored results by client. Coordinators only. */
-  resultLedger: '{results}',
+  resultAccounting: '{results}',
   /** Stored response of the first request with an idempotency key, by a digest of client and key. Coordinators only. */
-  firstAnswer: (digest: string) => `first:${digest}`,
+  idempotencyRecord: (digest: string) => `first:${digest}`,
   /** Prefix of the rate-limit counters. */
   rateLimitPrefix: 'rl:',
 } as const;

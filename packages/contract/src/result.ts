@@ -1,12 +1,12 @@
 import { Type, type Static } from 'typebox';
 
 import { failureSchema } from './failure.ts';
-import { addressSchema, durationSchema, nullable, timestampSchema } from './words.ts';
+import { addressSchema, durationSchema, nullable, timestampSchema } from './formats.ts';
 
 export const outcomes = ['success', 'failure', 'timeout', 'error'] as const;
 
 /** Final outcome of a probe. Excludes `pending`, the absence of an outcome. */
-export type OutcomeWord = (typeof outcomes)[number];
+export type FinalOutcome = (typeof outcomes)[number];
 
 /** Fields of every final result, whatever the check type. */
 export const commonResultFields = {

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { checkStatuses } from './check.ts';
 import { findingCodes, findingSeverities, type FindingCode } from './finding.ts';
-import { addressSchema, asnSchema, checkIdSchema, durationSchema, nullable, probeIdSchema } from './words.ts';
+import { addressSchema, asnSchema, checkIdSchema, durationSchema, nullable, probeIdSchema } from './formats.ts';
 
 export const verdicts = {
   up: 'Every probe that could measure had the answer that the type asks for.',

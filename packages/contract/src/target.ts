@@ -1,5 +1,5 @@
 import type { Failure } from './failure.ts';
-import type { Family } from './words.ts';
+import type { Family } from './formats.ts';
 
 /** Purpose of a target; selects the port rules of the policy. */
 export type TargetPurpose = 'icmp' | 'tcp' | 'udp' | 'http' | 'dns' | 'info';

@@ -1,4 +1,4 @@
-import { outcomes, type Check, type CommonResult, type OutcomeWord, type Probe } from '@vantage/contract';
+import { outcomes, type Check, type CommonResult, type FinalOutcome, type Probe } from '@vantage/contract';
 import type { CheckTypeName, checkTypes } from '@vantage/diagnostics/contract';
 import type { ResultFieldsOf } from '@vantage/contract';
 
@@ -22,7 +22,7 @@ export interface Report<Result = Common> {
   readonly probe: string;
   /** Undefined if the probe was removed after the check. */
   readonly facts: ProbeFacts | undefined;
-  readonly outcome: OutcomeWord | 'pending';
+  readonly outcome: FinalOutcome | 'pending';
   readonly result: Result;
 }
 

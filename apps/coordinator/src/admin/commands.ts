@@ -93,7 +93,7 @@ async function enable(parts: AdminParts, id: string): Promise<AdminResult> {
   const user = await agreedUser(parts.nodes, id);
   if (user === undefined) return { said: [`There is no Redis user of a probe ${id}.`], warnings: [], done: false };
   // The note first: while it stands, the coordinator switches the user off again.
-  await parts.redis.hdel(redisKeys.switchedOff, id);
+  await parts.redis.hdel(redisKeys.suspended, id);
   const nodes = await writeUser(parts.nodes, id, { ...user, on: true }, parts);
   const said = noneDid(nodes) ? `The user of ${id} is as it was.` : `The user of ${id} is switched on.`;
   return { said: [said], ...(await outcome(parts, nodes, [])) };
@@ -109,7 +109,7 @@ async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
 }
 
 async function list({ records, redis, nodes, unreachable }: AdminParts): Promise<AdminResult> {
-  const [all, off] = await Promise.all([records.list(), readHash(redis, redisKeys.switchedOff)]);
+  const [all, off] = await Promise.all([records.list(), readHash(redis, redisKeys.suspended)]);
   const probes = await Promise.all(
     all.map(async (record) => ({
       ...record,

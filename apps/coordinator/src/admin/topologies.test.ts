@@ -66,7 +66,7 @@ describe('on a cluster', () => {
 
     // As a coordinator does it: a connection to a node that is not made yet is another look.
     await until(async () => {
-      await redis.del(redisKeys.floodGuard);
+      await redis.del(redisKeys.keyQuotaLock);
       return guard.look().catch(() => false);
     });
     await until(async () => (await redis.exists(redisKeys.results('fra'))) === 0);

@@ -1,11 +1,11 @@
-import type { OutcomeWord } from '@vantage/contract';
+import type { FinalOutcome } from '@vantage/contract';
 
 /** A final result that has just been shown. */
 export interface FinalResult {
   readonly checkId: string;
   readonly probe: string;
   readonly type: string;
-  readonly result: OutcomeWord;
+  readonly result: FinalOutcome;
   /** When the agent wrote it, or when the hint was read that it came with; milliseconds since the epoch by Redis' clock. */
   readonly writtenAtMs: number;
   /** What it took from the reading of the stream or of the hint, milliseconds. */

@@ -1,4 +1,4 @@
-import { readResultNote, redisKeys, SCREENSHOT_BUDGET_MS, type AnyCheckType } from '@vantage/contract';
+import { decodeNotification, redisKeys, SCREENSHOT_BUDGET_MS, type AnyCheckType } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { noTracing, type Tracing } from '@vantage/telemetry';
 
@@ -213,7 +213,7 @@ function takeHints(
     }
     // A probe that is not known yet is found by the next look at all.
     if (!directory.ids().has(probe)) return;
-    const note = readResultNote(said);
+    const note = decodeNotification(said);
     if (note === undefined) void ingest.drain(probe);
     else ingest.takeAhead(probe, note);
   });

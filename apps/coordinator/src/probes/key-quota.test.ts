@@ -39,7 +39,7 @@ function connectAs(url: string): Redis {
 async function look(): Promise<void> {
   const guard = createFloodGuard({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
   await until(async () => {
-    await bed.redis.del(redisKeys.floodGuard);
+    await bed.redis.del(redisKeys.keyQuotaLock);
     return guard.look();
   });
 }
@@ -96,7 +96,7 @@ describe('an agent that floods its own keys', () => {
     const measured = Number(/cmdstat_memory\|usage:calls=(\d+)/.exec(await bed.redis.info('commandstats'))?.[1]);
     expect(measured).toBeGreaterThan(15);
     expect(measured).toBeLessThan(200);
-    expect(await bed.redis.hexists(redisKeys.switchedOff, 'wide')).toBe(1);
+    expect(await bed.redis.hexists(redisKeys.suspended, 'wide')).toBe(1);
     await admin('remove', 'wide');
   });
 
@@ -114,7 +114,7 @@ describe('an agent that floods its own keys', () => {
     const again = connectAs(environment.REDIS_URL);
     await expect(again.time()).rejects.toThrow();
     expect(await bed.redis.exists(redisKeys.heartbeat('full'))).toBe(0);
-    expect(await bed.redis.hget(redisKeys.switchedOff, 'full')).toMatch(/^Switched off: /);
+    expect(await bed.redis.hget(redisKeys.suspended, 'full')).toMatch(/^Switched off: /);
     for (const connection of [agent, again]) connection.disconnect();
     await admin('remove', 'full');
   });
@@ -139,7 +139,7 @@ describe('an agent that floods its own keys', () => {
 
   it('stays switched off on a server that knows nothing of it yet', async () => {
     const { environment } = await admin('add', 'again', ...record);
-    await bed.redis.hset(redisKeys.switchedOff, 'again', 'Switched off.');
+    await bed.redis.hset(redisKeys.suspended, 'again', 'Switched off.');
 
     await look();
 
@@ -157,7 +157,7 @@ describe('an agent that floods its own keys', () => {
     await look();
 
     expect(await agent.set(redisKeys.heartbeat('good'), '{}', 'GET')).not.toBeNull();
-    expect(Object.keys(await bed.redis.hgetall(redisKeys.switchedOff))).not.toContain('good');
+    expect(Object.keys(await bed.redis.hgetall(redisKeys.suspended))).not.toContain('good');
     agent.disconnect();
   });
 });
@@ -190,7 +190,7 @@ describe('an agent that opens more connections than an agent needs', () => {
     const guard = createFloodGuard({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
     const lookAgain = (): Promise<void> =>
       until(async () => {
-        await bed.redis.del(redisKeys.floodGuard);
+        await bed.redis.del(redisKeys.keyQuotaLock);
         return guard.look();
       });
 
@@ -202,7 +202,7 @@ describe('an agent that opens more connections than an agent needs', () => {
 
     await until(async () => (await left('many')) === 0);
     await expect(connectAs(environment.REDIS_URL).time()).rejects.toThrow();
-    expect(await bed.redis.hget(redisKeys.switchedOff, 'many')).toMatch(/^Switched off: its agent opened far more/);
+    expect(await bed.redis.hget(redisKeys.suspended, 'many')).toMatch(/^Switched off: its agent opened far more/);
     await admin('remove', 'many');
   });
 
@@ -215,7 +215,7 @@ describe('an agent that opens more connections than an agent needs', () => {
 
     expect(await left('flaky')).toBe(12);
     await newest.time();
-    expect(await bed.redis.hexists(redisKeys.switchedOff, 'flaky')).toBe(0);
+    expect(await bed.redis.hexists(redisKeys.suspended, 'flaky')).toBe(0);
     await admin('remove', 'flaky');
   });
 });

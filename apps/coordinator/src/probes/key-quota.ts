@@ -60,8 +60,8 @@ export function createFloodGuard({ redis, limitBytes, log }: FloodGuardDependenc
 
   return {
     look: async () => {
-      if ((await runScript(redis, turnScript, [redisKeys.floodGuard], [TURN_MS])) !== 1) return false;
-      const off = await redis.hkeys(redisKeys.switchedOff);
+      if ((await runScript(redis, turnScript, [redisKeys.keyQuotaLock], [TURN_MS])) !== 1) return false;
+      const off = await redis.hkeys(redisKeys.suspended);
       await Promise.all(off.map((probe) => switchOffUser(redis, probe)));
       for (const probe of await connections.enforce()) await endConnections(probe);
 

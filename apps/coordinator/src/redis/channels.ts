@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 /** A subscriber is owed nothing, so nothing but this arms its socket timeout. */
 const PING_EVERY_MS = 2_000;
 
-const HINT_PATTERN = redisKeys.resultHint('*');
+const HINT_PATTERN = redisKeys.resultNotification('*');
 /** Events of all checks: a subscription each would cost a round trip before, and one after, each reading that waits. */
 const EVENT_PATTERN = redisKeys.checkEvents('*');
 const HINT_CHANNEL = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:n$/;

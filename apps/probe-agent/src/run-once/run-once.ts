@@ -3,8 +3,8 @@ import {
   escapeText,
   type AnyCheckType,
   type CommonResult,
-  type OutcomeWord,
-  type ShownFieldsOf,
+  type FinalOutcome,
+  type PublicFieldsOf,
 } from '@vantage/contract';
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
@@ -66,7 +66,7 @@ export async function runOnce(words: readonly string[], options: RunOnceOptions)
   }
 }
 
-type Result = CommonResult & ShownFieldsOf<AnyCheckType>;
+type Result = CommonResult & PublicFieldsOf<AnyCheckType>;
 
 /** Uses the job handler of the agent: equal limits, cut-off and result validation. */
 async function measure(
@@ -108,7 +108,7 @@ function resultLines(type: CheckTypeName, result: Result): string {
   return `${lines.map((line) => escapeText(line, LONGEST).trimEnd()).join('\n')}\n`;
 }
 
-function statusOf(result: OutcomeWord): number {
+function statusOf(result: FinalOutcome): number {
   if (result === 'success') return exitStatus.success;
   return result === 'failure' || result === 'timeout' ? exitStatus.failure : exitStatus.notMeasured;
 }

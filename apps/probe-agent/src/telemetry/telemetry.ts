@@ -1,4 +1,4 @@
-import type { OutcomeWord } from '@vantage/contract';
+import type { FinalOutcome } from '@vantage/contract';
 import type { PacketSockets } from '@vantage/diagnostics';
 import { followTotal, openMetrics, openTracing, serveMetrics, tracingConfig, type OpenLog } from '@vantage/telemetry';
 
@@ -17,7 +17,7 @@ export interface Telemetry {
    */
   readonly around: (job: TakenJob, nowMs: number, run: () => Promise<void>) => Promise<void>;
   /** Called with each result of a job. */
-  readonly onResult: (type: string, result: OutcomeWord) => void;
+  readonly onResult: (type: string, result: FinalOutcome) => void;
   readonly wrapPackets: (sockets: PacketSockets) => PacketSockets;
   /** Trace context of a check's run. */
   readonly placeOf: (checkId: string) => string | undefined;

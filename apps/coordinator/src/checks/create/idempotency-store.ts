@@ -80,7 +80,7 @@ export function createFirstAnswers(redis: Redis, times: Partial<FirstAnswerTimes
   const { keepMs, leaseMs, waitMs } = { ...standardTimes, ...times };
   return {
     claim: async (client, key, request, signal) => {
-      const name = redisKeys.firstAnswer(digest(`${client}\n${key}`));
+      const name = redisKeys.idempotencyRecord(digest(`${client}\n${key}`));
       const own = JSON.stringify({ request: digest(request), token: randomBytes(12).toString('base64url') });
       const until = performance.now() + waitMs;
       for (;;) {

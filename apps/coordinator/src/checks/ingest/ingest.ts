@@ -1,4 +1,4 @@
-import type { AnyCheckType, ResultKind, ResultNote } from '@vantage/contract';
+import type { AnyCheckType, ResultKind, InlineResult } from '@vantage/contract';
 
 import { within } from '../../redis/connections.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
@@ -31,7 +31,7 @@ export interface Ingest {
    * Takes in a final result that came with the hint of its entry, and then the stream. It is shown a round trip earlier.
    * Never rejects: where that comes to nothing the entry does.
    */
-  readonly takeAhead: (probe: string, note: ResultNote) => void;
+  readonly takeAhead: (probe: string, note: InlineResult) => void;
   /** Leaves nothing for another coordinator to find. Never rejects. */
   readonly close: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { redisKeys, writeResultNote } from '@vantage/contract';
+import { redisKeys, encodeNotification } from '@vantage/contract';
 import { noTracing } from '@vantage/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
@@ -32,7 +32,10 @@ beforeAll(async () => {
 afterAll(() => bed.stop());
 
 async function hint(probe: string, check: string, result: object): Promise<void> {
-  await bed.redis.publish(redisKeys.resultHint(probe), writeResultNote({ check, data: JSON.stringify(result) }));
+  await bed.redis.publish(
+    redisKeys.resultNotification(probe),
+    encodeNotification({ check, data: JSON.stringify(result) }),
+  );
 }
 
 const sizeOf = (probe: string): Promise<number> => bed.redis.xlen(redisKeys.results(probe));

@@ -1,4 +1,4 @@
-import type { AnyCheckType, ResultNote } from '@vantage/contract';
+import type { AnyCheckType, InlineResult } from '@vantage/contract';
 import { isTraceparent } from '@vantage/telemetry';
 
 import { acceptResult, type AcceptDependencies } from './validate-result.ts';
@@ -15,7 +15,7 @@ export interface ResultsAhead {
    * Shows a valid result that is in time. Whatever else it is, its entry decides, and so where too many of the probe are being
    * shown at once. Never rejects.
    */
-  readonly show: (probe: string, note: ResultNote, checkType: AnyCheckType) => void;
+  readonly show: (probe: string, note: InlineResult, checkType: AnyCheckType) => void;
   /** For the entry of a final result: whether it was shown already, once that is known; asked once. Never rejects. */
   readonly wasShown: (probe: string, check: string) => Promise<boolean> | undefined;
 }
@@ -59,7 +59,7 @@ function keyOf(probe: string, check: string): string {
 async function showAhead(
   dependencies: ResultsAheadDependencies,
   probe: string,
-  { check, data, traceparent }: ResultNote,
+  { check, data, traceparent }: InlineResult,
   checkType: AnyCheckType,
 ): Promise<boolean> {
   const { redis, clock, isGrace, counters } = dependencies;

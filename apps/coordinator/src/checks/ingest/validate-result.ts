@@ -4,7 +4,7 @@ import {
   type AnyCheckType,
   type CommonResult,
   type LookUpPlace,
-  type OutcomeWord,
+  type FinalOutcome,
   type ResultKind,
 } from '@vantage/contract';
 import type { ErrorObject } from 'ajv/dist/2020.js';
@@ -22,7 +22,7 @@ interface FinalAccepted {
 
 /** What an entry of a result stream comes to. A partial result that cannot be used comes to nothing. */
 export type Accepted =
-  | (FinalAccepted & { readonly valid: true; readonly result: OutcomeWord })
+  | (FinalAccepted & { readonly valid: true; readonly result: FinalOutcome })
   | { readonly kind: 'partial'; readonly valid: true; readonly json: string }
   | (FinalAccepted & { readonly valid: false })
   | { readonly kind: 'partial'; readonly valid: false };

@@ -51,7 +51,7 @@ describe('the room for pictures', () => {
     await keep('d', 200);
 
     expect(await kept('b', 'c', 'd')).toEqual(['d']);
-    expect(await bed.redis.get(redisKeys.pictureBytes)).toBe('200');
+    expect(await bed.redis.get(redisKeys.screenshotBytes)).toBe('200');
   });
 
   it('counts a picture once', async () => {
@@ -71,10 +71,10 @@ describe('the room for pictures', () => {
     await until(async () => (await now()) > writtenAt + 550);
     await keep('c', 100, short);
 
-    const notes = (await bed.redis.zrange(redisKeys.pictures, 0, '-1')).join();
+    const notes = (await bed.redis.zrange(redisKeys.screenshotSizes, 0, '-1')).join();
 
     expect(notes).not.toContain('a p 100');
-    await until(async () => (await bed.redis.exists(redisKeys.pictures, redisKeys.pictureBytes)) === 0);
+    await until(async () => (await bed.redis.exists(redisKeys.screenshotSizes, redisKeys.screenshotBytes)) === 0);
   });
 
   it('frees memory where it is short', async () => {

@@ -57,7 +57,7 @@ export function createPictureRoom({ redis, maxBytes, keptMs }: PictureRoomOption
   return {
     note: (id, probe, bytes) =>
       onStore(redis, async () => {
-        const keys = [redisKeys.pictures, redisKeys.pictureBytes];
+        const keys = [redisKeys.screenshotSizes, redisKeys.screenshotBytes];
         const values = [`${id} ${probe} ${bytes}`, bytes, maxBytes, keptMs];
         const gone = (await runScript(redis, notePictureScript, keys, values)) as readonly string[];
         await Promise.all(

@@ -445,7 +445,7 @@ describe('the end of a screenshot', () => {
         .multi()
         .xadd(redisKeys.results(on[0]!), '*', 'check', id, 'kind', 'screenshot', 'data', '{"failure":null}', 'png', png)
         .config('SET', 'maxmemory', '1')
-        .publish(redisKeys.resultHint(on[0]!), '1')
+        .publish(redisKeys.resultNotification(on[0]!), '1')
         .exec();
       await until(async () => (await outcome(id))?.state === 'given_up');
     } finally {

@@ -55,11 +55,11 @@ describe('the budget of results', () => {
 
   /** The sums of the ledger, and what they are sums of. */
   async function sums(): Promise<Readonly<Record<string, number>>> {
-    const sizes = Object.values(await bed.redis.hgetall(`${redisKeys.resultLedger}:sizes`)).map(Number.parseFloat);
-    const clients = await bed.redis.zrange(`${redisKeys.resultLedger}:clients`, '0', '-1', 'WITHSCORES');
+    const sizes = Object.values(await bed.redis.hgetall(`${redisKeys.resultAccounting}:sizes`)).map(Number.parseFloat);
+    const clients = await bed.redis.zrange(`${redisKeys.resultAccounting}:clients`, '0', '-1', 'WITHSCORES');
     const ofClients = clients.filter((_, index) => index % 2 === 1).map(Number);
     const add = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-    const total = Number(await bed.redis.get(`${redisKeys.resultLedger}:bytes`));
+    const total = Number(await bed.redis.get(`${redisKeys.resultAccounting}:bytes`));
     return { total, ofSizes: add(sizes), ofClients: add(ofClients), checks: sizes.length };
   }
 
@@ -107,7 +107,7 @@ describe('the budget of results', () => {
     await complete('a2', 'a', open(10_000));
     // What one that dies after its first script does: it names a1, and nothing else.
     const { noteScript } = await import('./result-budget-scripts.ts');
-    const named = await bed.redis.eval(noteScript.lua, 1, redisKeys.resultLedger, 100, 100, KEPT_MS);
+    const named = await bed.redis.eval(noteScript.lua, 1, redisKeys.resultAccounting, 100, 100, KEPT_MS);
     expect(named).toEqual([200, 200, 'a1']);
 
     await open(100).look();
@@ -118,7 +118,7 @@ describe('the budget of results', () => {
 
   it('forgets checks that have expired', async () => {
     await complete('a1', 'a', open(10_000));
-    await bed.redis.zadd(redisKeys.resultLedger, '0', 'a1');
+    await bed.redis.zadd(redisKeys.resultAccounting, '0', 'a1');
     await complete('b1', 'b', open(10_000));
 
     expect(await sums()).toEqual({ total: 100, ofSizes: 100, ofClients: 100, checks: 1 });
@@ -187,11 +187,11 @@ describe('a service whose Redis is small', () => {
 
   it('counts about what Redis has for it', async () => {
     const { maxBytes, maxClientBytes } = bed.core.resultBudget();
-    const bytesNow = async (): Promise<number> => Number(await bed.redis.get(`${redisKeys.resultLedger}:bytes`));
+    const bytesNow = async (): Promise<number> => Number(await bed.redis.get(`${redisKeys.resultAccounting}:bytes`));
     // The last of those that have to go may still be there.
     await until(async () => (await bytesNow()) <= 1.1 * maxClientBytes);
     const bytes = await bytesNow();
-    const ids = await bed.redis.zrange(redisKeys.resultLedger, '0', '-1');
+    const ids = await bed.redis.zrange(redisKeys.resultAccounting, '0', '-1');
     const keys = ids.flatMap((id) => [redisKeys.check(id), redisKeys.checkResults(id)]);
     const used = await Promise.all(keys.map(async (key) => Number(await bed.redis.memory('USAGE', key))));
     const sum = used.reduce((all, one) => all + one, 0);
@@ -208,7 +208,7 @@ describe('a service whose Redis is small', () => {
     await bed.redis.hset(redisKeys.check(checkId), { completedAt: '1', pending: '0', client: 'dead' });
     await bed.redis.zadd(redisKeys.deadlines, '0', checkId);
 
-    await until(async () => (await bed.redis.zscore(`${redisKeys.resultLedger}:clients`, 'dead')) !== null);
+    await until(async () => (await bed.redis.zscore(`${redisKeys.resultAccounting}:clients`, 'dead')) !== null);
     await until(async () => (await bed.redis.zscore(redisKeys.deadlines, checkId)) === null);
   });
 });

@@ -79,7 +79,7 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
 
   const evict = async (ids: readonly string[]): Promise<void> => {
     const gone = await Promise.all(ids.map((id) => runScript(redis, evictScript, familyOf(id), [REASON])));
-    await runScript(redis, forgetScript, [redisKeys.resultLedger], ids);
+    await runScript(redis, forgetScript, [redisKeys.resultAccounting], ids);
     counters.checksEvicted += gone.filter((one) => one === 1).length;
     if (performance.now() - warnedAt < WARN_EVERY_MS) return;
     warnedAt = performance.now();
@@ -101,7 +101,7 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
         const reply = await runScript(
           redis,
           noteScript,
-          [redisKeys.resultLedger],
+          [redisKeys.resultAccounting],
           [maxBytes, maxClientBytes, keptMs, ...values],
         );
         const [bytes, bulkiestClientBytes, ...victims] = reply as [number, number, ...string[]];

@@ -12,7 +12,7 @@ import {
   probesSchema,
   problemSchema,
   requestSchema,
-  shownResultSchema,
+  publicResultSchema,
   summarySchema,
   type AnyCheckType,
 } from '@vantage/contract';
@@ -89,7 +89,7 @@ function eventSchemasOfType(checkType: AnyCheckType): readonly [string, JsonObje
 }
 
 function readSchemas(checkType: AnyCheckType, name: string): readonly [string, JsonObject][] {
-  const result = shownResultSchema(checkType);
+  const result = publicResultSchema(checkType);
   const pending = pendingResultSchema(checkType);
   const either: JsonObject = {
     title: `${checkType.title} result, pending or final`,

@@ -15,7 +15,7 @@ const noteScript = defineScript('allow-oom', "return redis.call('HSET', KEYS[1],
  */
 export async function switchOff(redis: Redis, probe: string, reason: string): Promise<boolean> {
   // Noted first: whatever fails afterwards is done by the next look.
-  await runScript(redis, noteScript, [redisKeys.switchedOff], [probe, `Switched off: ${reason}`]);
+  await runScript(redis, noteScript, [redisKeys.suspended], [probe, `Switched off: ${reason}`]);
   return switchOffUser(redis, probe);
 }
 

@@ -73,7 +73,7 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
       clock.now(redis),
       readProbeRecords(redis, validators),
       readHash(redis, redisKeys.lastSeen),
-      readHash(redis, redisKeys.switchedOff),
+      readHash(redis, redisKeys.suspended),
     ]);
     // A coordinator that stood still, or has just started, saw no probe leave.
     const wasLooking = nowMs - lookedMs < HEARTBEAT_TTL_MS;

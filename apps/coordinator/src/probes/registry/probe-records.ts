@@ -39,7 +39,7 @@ export function createProbeRecords(
       await Promise.all([
         redis.del(redisKeys.probeRecord(id)),
         redis.hdel(redisKeys.lastSeen, id, ...marksOf(id)),
-        redis.hdel(redisKeys.switchedOff, id),
+        redis.hdel(redisKeys.suspended, id),
         removeProbeKeys(masters(), id),
       ]);
       return removed === 1;

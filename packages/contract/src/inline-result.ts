@@ -1,0 +1,37 @@
+import { CHECK_ID_PATTERN } from './formats.ts';
+
+/**
+ * Inline payload of a notification: the final result that the agent has just appended to its stream. Coordinators can
+ * publish it before they read the stream. Pub/sub is lossy; the stream entry is authoritative.
+ */
+export interface InlineResult {
+  readonly check: string;
+  /** JSON. */
+  readonly data: string;
+  /** Trace context of the agent, if it traces. */
+  readonly traceparent?: string | undefined;
+}
+
+/**
+ * Limit of an inline result, in characters: every coordinator receives every notification. Larger results go by the
+ * stream only.
+ */
+export const MAX_INLINE_RESULT_LENGTH = 16_384;
+
+const INLINE_RESULT = new RegExp(`^final (${CHECK_ID_PATTERN}) (-|[0-9a-f-]{1,128}) (\\{.*\\})$`, 's');
+
+/** Notification without an inline result. */
+export const BARE_NOTIFICATION = '1';
+
+/** @returns the text of the notification; `BARE_NOTIFICATION` if the result is too large */
+export function encodeNotification({ check, data, traceparent = '-' }: InlineResult): string {
+  return data.length > MAX_INLINE_RESULT_LENGTH ? BARE_NOTIFICATION : `final ${check} ${traceparent} ${data}`;
+}
+
+/** @returns undefined for a notification without an inline result */
+export function decodeNotification(notification: string): InlineResult | undefined {
+  if (notification.length > 2 * MAX_INLINE_RESULT_LENGTH) return undefined;
+  const [, check, traceparent, data] = INLINE_RESULT.exec(notification) ?? [];
+  if (check === undefined || data === undefined) return undefined;
+  return { check, data, traceparent: traceparent === '-' ? undefined : traceparent };
+}
