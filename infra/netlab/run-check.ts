@@ -4,7 +4,7 @@ import type { AnyCheckType, NameLookup, ParamsOf } from '../../packages/contract
 import { checkTypes } from '../../packages/diagnostics/src/contract.ts';
 import { createContext } from '../../packages/diagnostics/src/diagnostic.ts';
 import { createPacketSockets, loadDiagnostic } from '../../packages/diagnostics/src/index.ts';
-import { literalSurroundings } from '../../packages/test-support/src/index.ts';
+import { literalProbeContext } from '../../packages/test-support/src/index.ts';
 import { createNameLookup, createNameResolver, isPrivateAddress } from '../../packages/target-policy/src/index.ts';
 
 /** One line of standard input, JSON. */
@@ -69,13 +69,13 @@ async function run(
   const params = { host, options: { ...defaults(checkType), ...options } } as ParamsOf<AnyCheckType>;
   const budgetMs = INDULGENCE * checkType.budgetMs(params);
   // Inside a namespace every address is allowed: no packet leaves it.
-  const surroundings = literalSurroundings({
+  const probeContext = literalProbeContext({
     ...(nameServer === null ? {} : { names: lookUpAt(nameServer, !hide) }),
     packets,
     showPrivateAddresses: !hide,
     isPrivateAddress: (address) => (privateByRange ? isPrivateAddress(address) : address !== host),
   });
-  const context = createContext(surroundings, { budgetMs, emitPartial });
+  const context = createContext(probeContext, { budgetMs, emitPartial });
   const diagnostic = await loadDiagnostic(type);
   return diagnostic.run(params, context);
 }

@@ -4,7 +4,7 @@ import type { AnyCheckType, ParamsOf } from '../../packages/contract/src/index.t
 import { checkTypes, type CheckTypeName } from '../../packages/diagnostics/src/contract.ts';
 import { createContext } from '../../packages/diagnostics/src/diagnostic.ts';
 import { createPacketSockets, loadDiagnostic, loadReceiveWindow } from '../../packages/diagnostics/src/index.ts';
-import { literalSurroundings } from '../../packages/test-support/src/index.ts';
+import { literalProbeContext } from '../../packages/test-support/src/index.ts';
 
 /** One line of standard input, JSON. */
 export interface LabOrder {
@@ -47,7 +47,7 @@ async function run({ type, host, fields = {}, options, isBlind = false }: LabOrd
   // What an answer is is tried here, not how soon: a machine that stands still now and then has its time as well.
   const budgetMs = 3 * checkType.budgetMs(params);
   // Inside a namespace every address is allowed: no packet leaves it.
-  const surroundings = { ...literalSurroundings(isBlind ? {} : { packets }), receiveWindow };
-  const context = createContext(surroundings, { budgetMs });
+  const probeContext = { ...literalProbeContext(isBlind ? {} : { packets }), receiveWindow };
+  const context = createContext(probeContext, { budgetMs });
   return (await loadDiagnostic(type)).run(params, context);
 }

@@ -3,7 +3,7 @@ import { agentRights, agentUser, redisKeys } from '@vantage/contract';
 import { Redis } from 'ioredis';
 
 import { createAgent, type Agent } from './agent.ts';
-import { fakeConfig, fakeParts, openPort, silent } from '../test/fakes.ts';
+import { fakeConfig, fakeRuntime, openPort, silent } from '../test/fakes.ts';
 import { eventually, startRig, type Rig } from '../test/rig.ts';
 
 let rig: Rig;
@@ -41,8 +41,8 @@ describe.each(forms)('on $form, an agent whose user may do only what an agent ne
   }
 
   function newAgent(login: string, probe = 'fra'): Agent {
-    const parts = fakeParts(async ({ port }) => openPort(port));
-    const agent = createAgent(fakeConfig(probe, url(login)), silent, async () => parts);
+    const runtime = fakeRuntime(async ({ port }) => openPort(port));
+    const agent = createAgent(fakeConfig(probe, url(login)), silent, async () => runtime);
     agents.push(agent);
     return agent;
   }

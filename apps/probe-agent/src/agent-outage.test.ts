@@ -7,7 +7,7 @@ import { redisKeys } from '@vantage/contract';
 import { freePort } from '@vantage/redis-server';
 
 import { createAgent, type Agent } from './agent.ts';
-import { fakeConfig, fakeParts, openPort, silent } from '../test/fakes.ts';
+import { fakeConfig, fakeRuntime, openPort, silent } from '../test/fakes.ts';
 import { eventually, startRig, type Rig } from '../test/rig.ts';
 
 let rig: Rig;
@@ -23,11 +23,11 @@ afterEach(async () => {
 });
 
 async function startAgent(redisUrl: string, held: Promise<void>): Promise<void> {
-  const parts = fakeParts(async ({ port }) => {
+  const runtime = fakeRuntime(async ({ port }) => {
     await held;
     return openPort(port);
   });
-  agent = createAgent(fakeConfig('fra', redisUrl), silent, async () => parts);
+  agent = createAgent(fakeConfig('fra', redisUrl), silent, async () => runtime);
   await agent.start();
 }
 
@@ -123,8 +123,8 @@ describe('an agent whose Redis goes away', () => {
     const line = await startLine(rig.server().port);
     line.close();
     const { port } = new URL(line.url);
-    const parts = fakeParts(async ({ port: target }) => openPort(target));
-    agent = createAgent(fakeConfig('fra', line.url), silent, async () => parts);
+    const runtime = fakeRuntime(async ({ port: target }) => openPort(target));
+    agent = createAgent(fakeConfig('fra', line.url), silent, async () => runtime);
     const started = agent.start();
     const check = await rig.addJob('fra');
 

@@ -71,7 +71,7 @@ async function untilActive(probe: string): Promise<void> {
 }
 
 describe('the program', () => {
-  it('measures with its real parts, and drains and ends with 0 on SIGTERM', async () => {
+  it('measures with its real runtime, drains and ends with 0 on SIGTERM', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { redisKeys, screenshotJobId } from '@vantage/contract';
 
 import { createAgent, type Agent } from './agent.ts';
-import { fakeConfig, fakeParts, openPort, silent } from '../test/fakes.ts';
+import { fakeConfig, fakeRuntime, openPort, silent } from '../test/fakes.ts';
 import { eventually, newCheckId, startRig, type Rig } from '../test/rig.ts';
 import type { ScreenshotOffer } from './screenshot-offer.ts';
 
@@ -36,8 +36,8 @@ async function startAgent(
     capture,
     close: async () => undefined,
   };
-  const parts = fakeParts(async ({ port }) => openPort(port), { screenshots });
-  const agent = createAgent(fakeConfig(probe, rig.server().url, environment), silent, async () => parts);
+  const runtime = fakeRuntime(async ({ port }) => openPort(port), { screenshots });
+  const agent = createAgent(fakeConfig(probe, rig.server().url, environment), silent, async () => runtime);
   agents.push(agent);
   await agent.start();
   return agent;

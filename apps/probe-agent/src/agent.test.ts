@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { redisKeys } from '@vantage/contract';
 
 import { createAgent, type Agent } from './agent.ts';
-import { fakeConfig, fakeParts, openPort, silent, type FakeRun } from '../test/fakes.ts';
+import { fakeConfig, fakeRuntime, openPort, silent, type FakeRun } from '../test/fakes.ts';
 import { eventually, newCheckId, startRig, type Rig } from '../test/rig.ts';
 
 let rig: Rig;
@@ -36,7 +36,7 @@ async function startAgentOf(
   run?: FakeRun,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Agent> {
-  const agent = createAgent(fakeConfig(probe, rig.server().url, environment), silent, async () => fakeParts(run));
+  const agent = createAgent(fakeConfig(probe, rig.server().url, environment), silent, async () => fakeRuntime(run));
   agents.push(agent);
   await agent.start();
   return agent;

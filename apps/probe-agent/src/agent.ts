@@ -8,9 +8,9 @@ import { abilityOf } from './capabilities.ts';
 import type { Config } from './config.ts';
 import { createJobHandler } from './handle-job.ts';
 import { createScreenshotHandler } from './handle-screenshot.ts';
-import type { AgentParts, OpenParts } from './parts.ts';
+import type { ProbeRuntime, OpenRuntime } from './runtime.ts';
 import { createSchemas } from './schemas.ts';
-import { lend } from './surroundings.ts';
+import { createProbeContext } from './probe-context.ts';
 import { noTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export type Agent = AgentLoop;
@@ -24,7 +24,7 @@ export type Agent = AgentLoop;
 export function createAgent(
   config: Config,
   log: Logger,
-  openParts: OpenParts,
+  openRuntime: OpenRuntime,
   telemetry: Telemetry = noTelemetry,
   onHopeless?: () => void,
 ): Agent {
@@ -34,51 +34,51 @@ export function createAgent(
     redisCertificates: config.redisCertificates ?? config.redisCa,
     concurrency: config.concurrency,
     drainMs: config.drainSeconds * 1_000,
-    open: async () => measuring({ config, parts: await openParts(config, log), telemetry, log }),
-    placeOf: telemetry.placeOf,
+    open: async () => measuring({ config, runtime: await openRuntime(config, log), telemetry, log }),
+    placeOf: telemetry.traceparentOf,
     onHopeless,
     log,
   });
 }
 
-interface MeasuringParts {
+interface MeasurementDependencies {
   readonly config: Config;
-  readonly parts: AgentParts;
+  readonly runtime: ProbeRuntime;
   readonly telemetry: Telemetry;
   readonly log: Logger;
 }
 
-function measuring({ config, parts, telemetry, log }: MeasuringParts): JobRunner {
+function measuring({ config, runtime, telemetry, log }: MeasurementDependencies): JobRunner {
   const version = ownVersion();
   const describe: Work['describe'] = () => ({
     version,
-    ...abilityOf(config.checkTypes, parts.connectivity(), parts.rawSockets(), parts.screenshots),
+    ...abilityOf(config.checkTypes, runtime.connectivity(), runtime.rawSockets(), runtime.screenshots),
   });
   return {
     watch: (watched) =>
-      telemetry.watch({ ...watched, packetProcess: parts.packetProcess, screenshots: parts.screenshots.status }),
-    noteRedis: parts.noteRedis,
-    prepare: (link) => ({ ...runJobs({ config, parts, telemetry, log }, version, link), describe }),
+      telemetry.watch({ ...watched, packetProcess: runtime.packetProcess, screenshots: runtime.screenshots.status }),
+    noteRedis: runtime.noteRedis,
+    prepare: (link) => ({ ...runJobs({ config, runtime, telemetry, log }, version, link), describe }),
     started: (instance) => {
       // Last, because the self-test takes seconds and jobs do not depend on it.
-      parts.screenshots.start();
+      runtime.screenshots.start();
       log.info({ version, instance, ...describe().capabilities }, 'agent started');
     },
-    close: parts.close,
+    close: runtime.close,
   };
 }
 
 function runJobs(
-  { config, parts, telemetry, log }: MeasuringParts,
+  { config, runtime, telemetry, log }: MeasurementDependencies,
   version: string,
   { clock, outlet }: Link,
 ): Omit<Work, 'describe'> {
   const schemas = createSchemas();
-  const lent = lend(config, parts, version, telemetry.wrapPackets);
+  const probeContext = createProbeContext(config, runtime, version, telemetry.wrapPackets);
   const handle = createJobHandler({
-    loadDiagnostic: parts.loadDiagnostic,
-    judge: parts.judge,
-    surroundings: lent,
+    loadDiagnostic: runtime.loadDiagnostic,
+    checkTarget: runtime.checkTarget,
+    probeContext,
     offered: new Set(config.checkTypes),
     clock,
     schemas,
@@ -87,13 +87,13 @@ function runJobs(
     log,
   });
   const handleScreenshot = createScreenshotHandler({
-    offer: parts.screenshots,
-    judge: parts.judge,
+    offer: runtime.screenshots,
+    checkTarget: runtime.checkTarget,
     clock,
     schemas,
     outlet,
     log,
-    userAgent: lent(1).attribution.userAgent,
+    userAgent: probeContext(1).attribution.userAgent,
   });
   const isAside = (id: string): boolean => checkOfScreenshotJob(id) !== undefined;
   return {

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { loadDiagnostic } from '@vantage/diagnostics';
 
-import { createJobHandler, type JobHandlerParts } from './handle-job.ts';
+import { createJobHandler, type JobHandlerDependencies } from './handle-job.ts';
 import { createSchemas } from './schemas.ts';
-import { fakeParts, fakeSurroundings, openPort, silent, type FakeRun } from '../test/fakes.ts';
+import { fakeRuntime, fakeProbeContext, openPort, silent, type FakeRun } from '../test/fakes.ts';
 import { newCheckId, type FinalResult } from '../test/rig.ts';
 
 const schemas = createSchemas();
@@ -20,16 +20,16 @@ interface Handled {
 async function handle(
   run: FakeRun | undefined,
   job: Readonly<Record<string, unknown>> = {},
-  overrides: Partial<JobHandlerParts> = {},
+  overrides: Partial<JobHandlerDependencies> = {},
   interrupted: AbortSignal = new AbortController().signal,
 ): Promise<Handled> {
   const finals: FinalResult[] = [];
   const partials: unknown[] = [];
   const checkId = newCheckId();
   const handler = createJobHandler({
-    loadDiagnostic: fakeParts(run).loadDiagnostic,
-    judge: () => undefined,
-    surroundings: fakeSurroundings,
+    loadDiagnostic: fakeRuntime(run).loadDiagnostic,
+    checkTarget: () => undefined,
+    probeContext: fakeProbeContext,
     offered: new Set(['tcp']),
     clock: { now: () => Date.now(), rttMs: () => 0, read: async () => undefined },
     schemas,
@@ -286,7 +286,7 @@ describe('a job', () => {
         return openPort(port);
       },
       {},
-      { judge: (type, params) => `no ${type} to ${JSON.stringify(params)}` },
+      { checkTarget: (type, params) => `no ${type} to ${JSON.stringify(params)}` },
     );
 
     expect(ran).toBe(false);
@@ -341,7 +341,7 @@ describe('a job', () => {
   });
 });
 
-describe('what a diagnostic is lent', () => {
+describe('the context of a diagnostic', () => {
   it('is the time that is left, less a margin and the round trip to Redis', async () => {
     let remainingMs = 0;
     await handle(

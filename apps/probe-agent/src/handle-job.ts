@@ -14,21 +14,21 @@ import {
   type FinalOutcome,
   type ResultFieldsOf,
 } from '@vantage/contract';
-import { createContext, type Diagnostic, type Outcome, type Surroundings } from '@vantage/diagnostics';
+import { createContext, type Diagnostic, type Outcome, type ProbeContext } from '@vantage/diagnostics';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 import type { Logger } from 'pino';
 
 import type { Fields } from './fit-result.ts';
 import type { Schemas } from './schemas.ts';
 
-export interface JobHandlerParts {
+export interface JobHandlerDependencies {
   readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
   /** @param cost of the run, charged to the network limit */
-  readonly surroundings: (cost: number) => Surroundings;
+  readonly probeContext: (cost: number) => ProbeContext;
   /** Check types that this probe offers. */
   readonly offered: ReadonlySet<string>;
   /** Target check of the job's parameters before the run; `admit` checks the resolved addresses again. */
-  readonly judge: Judge;
+  readonly checkTarget: TargetCheck;
   /** Redis clock, milliseconds since the epoch, and its round-trip time. */
   readonly clock: {
     readonly now: () => number;
@@ -43,7 +43,7 @@ export interface JobHandlerParts {
 }
 
 /** @returns the reason for which the target is refused, or undefined */
-export type Judge = (type: CheckTypeName, params: Job['params']) => string | undefined;
+export type TargetCheck = (type: CheckTypeName, params: Job['params']) => string | undefined;
 
 /**
  * Runs one job and sends its result. Never rejects: failures become results.
@@ -64,8 +64,8 @@ type Ending =
   /** `measured`: last partial result of an unfinished diagnostic. */
   | { readonly failure: Failure; readonly result?: 'timeout'; readonly measured?: Fields };
 
-export function createJobHandler(parts: JobHandlerParts): HandleJob {
-  const { clock, schemas, outlet, log } = parts;
+export function createJobHandler(dependencies: JobHandlerDependencies): HandleJob {
+  const { clock, schemas, outlet, log } = dependencies;
   const partials = createPartials();
 
   const timestamp = (): string => new Date(clock.now()).toISOString();
@@ -84,7 +84,10 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
     }
     const json = written.json ?? failureResult(probeFailure('invalid_result'), startedAt, timestamp());
     void outlet.final(job.checkId, json, job.deadlineAt);
-    parts.onResult?.(job.type, written.json === undefined ? 'error' : (fieldsOf(ending)['result'] as FinalOutcome));
+    dependencies.onResult?.(
+      job.type,
+      written.json === undefined ? 'error' : (fieldsOf(ending)['result'] as FinalOutcome),
+    );
   };
 
   return async (id, data, interrupted) => {
@@ -93,7 +96,7 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
       log.error({ check: id, fault }, 'invalid job');
       const json = failureResult(probeFailure('invalid_job'), null, timestamp());
       void outlet.final(id, json, deadlineOf(data) ?? clock.now());
-      parts.onResult?.('unknown', 'error');
+      dependencies.onResult?.('unknown', 'error');
       return;
     }
     // The Redis clock may have stepped: confirm with a new reading before dropping the job.
@@ -103,23 +106,23 @@ export function createJobHandler(parts: JobHandlerParts): HandleJob {
       log.warn({ check: id, type: job.type, lateMs: now - job.deadlineAt }, 'job expired');
       return;
     }
-    if (!parts.offered.has(job.type)) return settle(job, null, { failure: probeFailure('capability_missing') });
-    const refusal = parts.judge(job.type, job.params);
+    if (!dependencies.offered.has(job.type)) return settle(job, null, { failure: probeFailure('capability_missing') });
+    const refusal = dependencies.checkTarget(job.type, job.params);
     if (refusal !== undefined) return settle(job, null, { failure: refusedByPolicy(refusal) });
     const startedAt = timestamp();
     const budgetMs = job.deadlineAt - now - MARGIN_MS - clock.rttMs();
-    settle(job, startedAt, await run(job, { startedAt, budgetMs }, interrupted, { ...parts, partials }));
+    settle(job, startedAt, await run(job, { startedAt, budgetMs }, interrupted, { ...dependencies, partials }));
   };
 }
 
-type RunParts = JobHandlerParts & { readonly partials: PartialsOfProbe };
+type RunDependencies = JobHandlerDependencies & { readonly partials: PartialsOfProbe };
 
 /** Runs the diagnostic until it ends, is cut off, or the agent must stop. */
 async function run(
   job: Job & { readonly type: CheckTypeName },
   { startedAt, budgetMs }: { readonly startedAt: string; readonly budgetMs: number },
   interrupted: AbortSignal,
-  { loadDiagnostic, surroundings, schemas, outlet, partials, log }: RunParts,
+  { loadDiagnostic, probeContext, schemas, outlet, partials, log }: RunDependencies,
 ): Promise<Ending> {
   const startedMs = performance.now();
   const abort = new AbortController();
@@ -140,7 +143,7 @@ async function run(
       const diagnostic = await loadDiagnostic(job.type);
       const cost = costOf(diagnostic.checkType.traffic(job.params as never), TARGET_UNIT);
       const bounds = { signal: abort.signal, budgetMs: startedMs + budgetMs - performance.now(), emitPartial };
-      const outcome = await diagnostic.run(job.params as never, createContext(surroundings(cost), bounds));
+      const outcome = await diagnostic.run(job.params as never, createContext(probeContext(cost), bounds));
       return { outcome };
     } catch (error) {
       // Errors after the cut-off are logged, except for the abort's own reason.

@@ -3,7 +3,7 @@ import { screenshotJobId } from '@vantage/contract';
 import type { CaptureRequest, Picture } from '@vantage/diagnostics';
 
 import { silent } from '../test/fakes.ts';
-import { createScreenshotHandler, type ScreenshotHandlerParts } from './handle-screenshot.ts';
+import { createScreenshotHandler, type ScreenshotHandlerDependencies } from './handle-screenshot.ts';
 import type { ReportedPicture } from '@vantage/agent-loop';
 import { createSchemas } from './schemas.ts';
 
@@ -24,12 +24,14 @@ interface Seen {
 }
 
 async function handle(
-  parts: Partial<ScreenshotHandlerParts> & { readonly capture?: (request: CaptureRequest) => Promise<Picture> } = {},
+  dependencies: Partial<ScreenshotHandlerDependencies> & {
+    readonly capture?: (request: CaptureRequest) => Promise<Picture>;
+  } = {},
   data: unknown = job,
   interrupted = new AbortController().signal,
 ): Promise<Seen> {
   const seen: Seen = { captured: [], reported: [] };
-  const capture = parts.capture ?? (async () => taken);
+  const capture = dependencies.capture ?? (async () => taken);
   const run = createScreenshotHandler({
     offer: {
       settled: async () => null,
@@ -38,13 +40,13 @@ async function handle(
         return capture(request);
       },
     },
-    judge: () => undefined,
+    checkTarget: () => undefined,
     userAgent: 'Vantage/0',
     clock: { now: () => 10_000, rttMs: () => 10 },
     schemas,
     outlet: { screenshot: async (...report) => void seen.reported.push(report) },
     log: silent,
-    ...parts,
+    ...dependencies,
   });
   await run(screenshotJobId(checkId), data, interrupted);
   return seen;
@@ -97,15 +99,15 @@ describe('the job that takes a screenshot', () => {
   });
 
   it('starts no browser for a URL that the policy of the probe refuses', async () => {
-    const judged: unknown[] = [];
+    const decision: unknown[] = [];
     const seen = await handle({
-      judge: (type, params) => {
-        judged.push([type, params]);
+      checkTarget: (type, params) => {
+        decision.push([type, params]);
         return 'a.example is denied.';
       },
     });
 
-    expect(judged).toEqual([['http', { host: 'https://a.example/' }]]);
+    expect(decision).toEqual([['http', { host: 'https://a.example/' }]]);
     expect([codeOf(seen), seen.captured]).toEqual(['target_refused_by_policy', []]);
   });
 

@@ -2,14 +2,14 @@ import { probeFailure, type ReportedPicture, type ResultOutlet } from '@vantage/
 import { checkOfScreenshotJob, type Failure } from '@vantage/contract';
 import type { Logger } from 'pino';
 
-import { refusedByPolicy, type HandleJob, type Judge } from './handle-job.ts';
+import { refusedByPolicy, type HandleJob, type TargetCheck } from './handle-job.ts';
 import type { Schemas } from './schemas.ts';
 import type { ScreenshotOffer } from './screenshot-offer.ts';
 
-export interface ScreenshotHandlerParts {
+export interface ScreenshotHandlerDependencies {
   readonly offer: Pick<ScreenshotOffer, 'settled' | 'capture'>;
   /** Target check of the URL before a browser starts; each connection is admitted separately. */
-  readonly judge: Judge;
+  readonly checkTarget: TargetCheck;
   readonly userAgent: string;
   /** Redis clock, milliseconds since the epoch, and its round-trip time. */
   readonly clock: { readonly now: () => number; readonly rttMs: () => number };
@@ -28,8 +28,8 @@ const SHARE = 0.4;
 const WAIT_MS = 8_000;
 
 /** Handles the job that takes a check's screenshot. Never rejects: failures are reported. */
-export function createScreenshotHandler(parts: ScreenshotHandlerParts): HandleJob {
-  const { offer, judge, userAgent, clock, schemas, outlet, log } = parts;
+export function createScreenshotHandler(dependencies: ScreenshotHandlerDependencies): HandleJob {
+  const { offer, checkTarget, userAgent, clock, schemas, outlet, log } = dependencies;
 
   return async (id, data, interrupted) => {
     const check = checkOfScreenshotJob(id) ?? id;
@@ -46,7 +46,7 @@ export function createScreenshotHandler(parts: ScreenshotHandlerParts): HandleJo
       return;
     }
     const { url, insecureSSL } = job.params;
-    const refusal = judge('http', { host: url });
+    const refusal = checkTarget('http', { host: url });
     const take = async (): Promise<ReportedPicture> => {
       if (refusal !== undefined) return none(refusedByPolicy(refusal));
       const signal = AbortSignal.any([interrupted, AbortSignal.timeout(leftMs)]);

@@ -3,7 +3,7 @@ import { SettingsError } from '@vantage/settings';
 import { pino } from 'pino';
 
 import { readConfig, readMeasuringConfig } from './config.ts';
-import { openParts } from './open-parts.ts';
+import { openRuntime } from './open-runtime.ts';
 import { runOnce } from './run-once/run-once.ts';
 import { serve } from './serve.ts';
 
@@ -31,7 +31,7 @@ async function run(): Promise<number> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const log = pino({ level: config.logLevel }, process.stderr);
   const { stdout: output, stderr: errors } = process;
-  const status = await runOnce(words, { config, openParts, log, output, errors, signal: interrupted.signal });
+  const status = await runOnce(words, { config, openRuntime, log, output, errors, signal: interrupted.signal });
   // Flush pending output to pipes before exiting.
   await Promise.all([output, errors].map((stream) => new Promise((resolve) => void stream.write('', resolve))));
   return status;

@@ -34,14 +34,14 @@ describe('a datagram of a trace', () => {
   });
 
   it('and a SYN of one are judged by the port they go to', () => {
-    const judged = (protocol: 'udp' | 'tcp', port?: number) =>
+    const decision = (protocol: 'udp' | 'tcp', port?: number) =>
       checkTypes.traceroute.otherTargets!({
         host: 'example.com',
         options: { ...options, protocol, ...(port === undefined ? {} : { port }) },
       }).map((other) => judgePort(other.purpose, other.port)?.code);
 
-    expect(judged('tcp', 25)).toEqual(['port_refused']);
-    expect(judged('tcp')).toEqual([undefined]);
-    expect(judged('udp')).toEqual([undefined]);
+    expect(decision('tcp', 25)).toEqual(['port_refused']);
+    expect(decision('tcp')).toEqual([undefined]);
+    expect(decision('udp')).toEqual([undefined]);
   });
 });

@@ -4,7 +4,7 @@ import type { CaptureRequest, Picture } from '@vantage/diagnostics';
 
 import { silent } from '../test/fakes.ts';
 import { eventually } from '../test/rig.ts';
-import { createScreenshotOffer, type ScreenshotOffer, type ScreenshotOfferParts } from './screenshot-offer.ts';
+import { createScreenshotOffer, type ScreenshotOffer, type ScreenshotOfferDependencies } from './screenshot-offer.ts';
 
 let offer: ScreenshotOffer;
 
@@ -13,7 +13,7 @@ afterEach(() => offer.close());
 /** A fake browser whose self-test yields these results in order; the last one repeats. */
 function open(
   verdicts: readonly (string | null | Promise<string | null>)[],
-  parts: Partial<ScreenshotOfferParts> = {},
+  dependencies: Partial<ScreenshotOfferDependencies> = {},
 ): { tests: number; closed: boolean; picture: Picture } {
   const state = { tests: 0, closed: false, picture: { png: Buffer.from('png'), failure: null } as Picture };
   offer = createScreenshotOffer({
@@ -29,7 +29,7 @@ function open(
     retryMs: 1,
     delayMs: 0,
     log: silent,
-    ...parts,
+    ...dependencies,
   });
   return state;
 }

@@ -25,7 +25,7 @@ export interface ScreenshotOffer {
   readonly close: () => Promise<void>;
 }
 
-export interface ScreenshotOfferParts {
+export interface ScreenshotOfferDependencies {
   readonly wish: ScreenshotWish;
   /** Undefined if screenshots are off. */
   readonly screenshots:
@@ -48,8 +48,8 @@ const DOUBTFUL_AFTER = 3;
 const NOT_WANTED = 'Screenshots are switched off on this probe.';
 
 /** Offers screenshots only while the browser's self-test passes. */
-export function createScreenshotOffer(parts: ScreenshotOfferParts): ScreenshotOffer {
-  const { wish, screenshots, log, retryMs = RETRY_MS, delayMs = DELAY_MS } = parts;
+export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies): ScreenshotOffer {
+  const { wish, screenshots, log, retryMs = RETRY_MS, delayMs = DELAY_MS } = dependencies;
   const closing = new AbortController();
   let verdict: string | null = screenshots === undefined ? NOT_WANTED : 'The self-test of the browser has not run yet.';
   let isTested = false;

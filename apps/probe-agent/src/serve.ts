@@ -2,7 +2,7 @@ import { openLog } from '@vantage/telemetry';
 
 import { createAgent, ownVersion } from './agent.ts';
 import type { Config } from './config.ts';
-import { openParts } from './open-parts.ts';
+import { openRuntime } from './open-runtime.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
 /** Processes jobs until a signal ends the process. */
@@ -14,7 +14,7 @@ export async function serve(config: Config): Promise<void> {
     return process.exit(1);
   });
   // The supervisor starts a new process.
-  const agent = createAgent(config, log, openParts, telemetry, () => process.exit(1));
+  const agent = createAgent(config, log, openRuntime, telemetry, () => process.exit(1));
   const asked = new Set<string>();
 
   /** A repeated signal ends immediately; Ctrl-C may send SIGINT and, through a supervisor, SIGTERM. */

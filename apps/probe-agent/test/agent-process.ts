@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createAgent } from '../src/agent.ts';
-import { fakeConfig, fakeParts, openPort, silent } from './fakes.ts';
+import { fakeConfig, fakeRuntime, openPort, silent } from './fakes.ts';
 
 /** An agent process whose runs last as many milliseconds as their port number, for tests that kill it. */
 const [, , probe = '', redisUrl = ''] = process.argv;
-const parts = fakeParts(async ({ port }) => {
+const runtime = fakeRuntime(async ({ port }) => {
   await sleep(port);
   return openPort(port);
 });
-await createAgent(fakeConfig(probe, redisUrl), silent, async () => parts).start();
+await createAgent(fakeConfig(probe, redisUrl), silent, async () => runtime).start();
 process.send?.('ready');

@@ -4,12 +4,12 @@ import {
   type Diagnostic,
   type DiagnosticContext,
   type Outcome,
-  type Surroundings,
+  type ProbeContext,
 } from '@vantage/diagnostics';
 import { pino, type Logger } from 'pino';
 
 import { readConfig, type Config } from '../src/config.ts';
-import type { AgentParts } from '../src/parts.ts';
+import type { ProbeRuntime } from '../src/runtime.ts';
 import { createScreenshotOffer } from '../src/screenshot-offer.ts';
 
 export const silent: Logger = pino({ level: 'silent' });
@@ -18,13 +18,13 @@ export const silent: Logger = pino({ level: 'silent' });
 export type FakeRun = (params: { readonly port: number }, context: DiagnosticContext) => Promise<Outcome<AnyCheckType>>;
 
 /** A runtime that admits loopback literals only, with real diagnostics or a fake one. */
-export function fakeParts(run?: FakeRun, overrides: Partial<AgentParts> = {}): AgentParts {
+export function fakeRuntime(run?: FakeRun, overrides: Partial<ProbeRuntime> = {}): ProbeRuntime {
   return {
     loadDiagnostic: async (type) => {
       const diagnostic = await loadDiagnostic(type);
       return run === undefined ? diagnostic : { ...diagnostic, run: run as unknown as Diagnostic<AnyCheckType>['run'] };
     },
-    judge: () => undefined,
+    checkTarget: () => undefined,
     admit: async (request) => admission(request),
     names: { reverse: async () => [], forward: async () => [] },
     resolvers: () => [],
@@ -40,8 +40,8 @@ export function fakeParts(run?: FakeRun, overrides: Partial<AgentParts> = {}): A
   };
 }
 
-export function fakeSurroundings(): Surroundings {
-  const { admit, names, isPrivateAddress, packets } = fakeParts();
+export function fakeProbeContext(): ProbeContext {
+  const { admit, names, isPrivateAddress, packets } = fakeRuntime();
   const attribution = { userAgent: 'Vantage/0', payloadTag: 'vantage' };
   return { admit, names, resolvers: [], isPrivateAddress, packets: packets(), showPrivateAddresses: true, attribution };
 }

@@ -23,7 +23,7 @@ export interface Standalone {
   readonly stop: () => Promise<void>;
 }
 
-export interface Surroundings {
+export interface StandaloneOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Prints a line of progress. */
   readonly report: (line: string) => void;
@@ -38,8 +38,8 @@ const GRACE_MS = 15_000;
  *
  * @throws Error with a sentence for the user if startup fails
  */
-export async function startStandalone(given: Arguments, surroundings: Surroundings): Promise<Standalone> {
-  const { report, signal } = surroundings;
+export async function startStandalone(given: Arguments, options: StandaloneOptions): Promise<Standalone> {
+  const { report, signal } = options;
   const data = await takeDataFolder(given.dataFolder);
   const stoppers: (() => Promise<void> | void)[] = [data.release, boundLogs(data.logFolder)];
   const stop = async (): Promise<void> => {
@@ -52,7 +52,7 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
 
     const reaper = startReaper();
     stoppers.push(reaper.stop);
-    const redis = await startRedis(surroundings, data);
+    const redis = await startRedis(options, data);
     stoppers.push(redis.stop, watchDisk(data.folder, { report, onRoom: redis.rewriteFile }));
     const processes: Supervised[] = [];
     const running = (): number[] => processes.flatMap(({ pid }) => pid() ?? []);
@@ -87,16 +87,16 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
         name,
         module,
         logFile: data.logFile(name),
-        env: { ...inherited(surroundings.env), ...env },
+        env: { ...inherited(options.env), ...env },
         execArgv: given.watch ? ['--watch', '--watch-preserve-output', ...process.execArgv] : process.execArgv,
       };
       processes.push(supervise(program, { onChange: state, report, graceMs: GRACE_MS }));
       state();
     };
 
-    start('coordinator', entry('coordinator'), coordinatorEnv(given, surroundings.env, port, url, redis.url));
+    start('coordinator', entry('coordinator'), coordinatorEnv(given, options.env, port, url, redis.url));
     for (const { id } of records)
-      start(id, entry('probe-agent'), probeEnv(given, surroundings.env, id, urls[id] ?? redis.url));
+      start(id, entry('probe-agent'), probeEnv(given, options.env, id, urls[id] ?? redis.url));
     const { logFolder } = data;
     const probes = await untilReady({ url, probes: given.probes, processes, logFolder, report, signal });
     return { url, probes, stop };
@@ -106,7 +106,7 @@ export async function startStandalone(given: Arguments, surroundings: Surroundin
   }
 }
 
-async function startRedis({ env, report }: Surroundings, data: DataFolder): Promise<KeptRedis> {
+async function startRedis({ env, report }: StandaloneOptions, data: DataFolder): Promise<KeptRedis> {
   const own = env['REDIS_URL'];
   if (own !== undefined && own !== '') {
     if (!/^rediss?(\+sentinel|\+cluster)?:\/\//.test(own)) {
@@ -149,7 +149,7 @@ async function agentUrls(redis: KeptRedis, records: readonly ProbeRecord[]): Pro
   );
 }
 
-type Env = Surroundings['env'];
+type Env = StandaloneOptions['env'];
 
 /** Passes all other settings of coordinator and agents from the environment. */
 function coordinatorEnv(

@@ -1,4 +1,4 @@
-import { literalSurroundings } from '@vantage/test-support';
+import { literalProbeContext } from '@vantage/test-support';
 
 import { createContext, type DiagnosticContext } from '../../../packages/diagnostics/src/diagnostic.ts';
 
@@ -6,5 +6,5 @@ const BUDGET_MS = 10_000;
 
 /** The least that a diagnostic needs, on loopback. */
 export function onLoopback(resolvers: readonly string[]): DiagnosticContext {
-  return createContext(literalSurroundings({ resolvers }), { budgetMs: BUDGET_MS });
+  return createContext(literalProbeContext({ resolvers }), { budgetMs: BUDGET_MS });
 }

@@ -4,7 +4,7 @@ import type { TrustStore } from './tls/certificate/trust-store.ts';
 import type { IcmpContext } from './sockets/icmp/icmp-watch.ts';
 import type { ReceiveWindow } from './sockets/receive-window.ts';
 
-/** What a diagnostic is lent. It has no other way to a name, a raw socket or the caller. */
+/** Capabilities of a diagnostic: its only access to name resolution, raw sockets and result reporting. */
 export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extends IcmpContext {
   /** Aborted at the deadline of the check and when the agent stops. A run ends soon after, with what it has. */
   readonly signal: AbortSignal;
@@ -47,8 +47,8 @@ export function defineDiagnostic<C extends AnyCheckType>(checkType: C, run: Diag
   return { checkType, run };
 }
 
-/** What every run of every diagnostic is lent alike. */
-export type Surroundings = Omit<DiagnosticContext, keyof RunBounds>;
+/** The part of the context that all runs of a probe share. */
+export type ProbeContext = Omit<DiagnosticContext, keyof RunBounds>;
 
 /** What belongs to one run alone. */
 type RunBounds<C extends AnyCheckType = AnyCheckType> = Pick<
@@ -66,9 +66,9 @@ export interface RunOptions<C extends AnyCheckType = AnyCheckType> {
 
 /** The context of one run, whose time begins now. */
 export function createContext<C extends AnyCheckType = AnyCheckType>(
-  surroundings: Surroundings,
+  probeContext: ProbeContext,
   { budgetMs, signal = AbortSignal.timeout(budgetMs), emitPartial = () => undefined }: RunOptions<C>,
 ): DiagnosticContext<C> {
   const deadline = performance.now() + budgetMs;
-  return { ...surroundings, signal, remainingMs: () => Math.max(0, deadline - performance.now()), emitPartial };
+  return { ...probeContext, signal, remainingMs: () => Math.max(0, deadline - performance.now()), emitPartial };
 }

@@ -13,7 +13,7 @@ export {
   type Diagnostic,
   type DiagnosticContext,
   type Outcome,
-  type Surroundings,
+  type ProbeContext,
 } from './diagnostic.ts';
 export { createTrustStore, type TrustStore } from './tls/certificate/trust-store.ts';
 export { loadDiagnostic } from './load.ts';

@@ -29,7 +29,7 @@ export function testContext<C extends AnyCheckType>(options: TestContextOptions<
   const { hosts = {}, refused = [], budgetMs = 60_000, ...overrides } = options;
   const admissions: AdmissionRequest[] = [];
   const partials: ResultFieldsOf<C>[] = [];
-  const surroundings = {
+  const probeContext = {
     admit: async (request: AdmissionRequest, signal: AbortSignal) => {
       signal.throwIfAborted();
       admissions.push(request);
@@ -48,7 +48,7 @@ export function testContext<C extends AnyCheckType>(options: TestContextOptions<
     emitPartial: (fields: ResultFieldsOf<C>) => void partials.push(fields),
   };
   return {
-    ...createContext<C>(surroundings, bounds),
+    ...createContext<C>(probeContext, bounds),
     ...overrides,
     admissions,
     partials,

@@ -1,1 +1,1 @@
-export { literalSurroundings } from './surroundings.ts';
+export { literalProbeContext } from './probe-context.ts';

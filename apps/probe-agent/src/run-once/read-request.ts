@@ -56,12 +56,12 @@ function readParams(
     return { faults: (isParams.errors ?? []).map(({ instancePath, message }) => `${flagOf(instancePath)} ${message}`) };
   }
   const { port, family } = { ...params, ...params.options } as { readonly port?: number; readonly family?: 4 | 6 };
-  const judged = judgeTarget({ hostKind, purpose, host: params.host, port, family }, policy);
-  if (judged.verdict === 'malformed') return { faults: [judged.message] };
+  const decision = judgeTarget({ hostKind, purpose, host: params.host, port, family }, policy);
+  if (decision.verdict === 'malformed') return { faults: [decision.message] };
   const faults = (checkType.inputErrors?.(params) ?? []).map(({ path, message }) => `${flagOf(path)}: ${message}`);
   if (faults.length > 0) return { faults };
   // A refused target is not a usage error: the run reports it with its reason, as for a client.
-  return { params: judged.verdict === 'accepted' ? { ...params, host: judged.host } : params };
+  return { params: decision.verdict === 'accepted' ? { ...params, host: decision.host } : params };
 }
 
 /** `/options/count` becomes `--count`. */

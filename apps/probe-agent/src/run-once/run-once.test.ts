@@ -9,7 +9,7 @@ import { Ajv } from 'ajv';
 
 import { silent } from '../../test/fakes.ts';
 import { readMeasuringConfig } from '../config.ts';
-import { openParts } from '../open-parts.ts';
+import { openRuntime } from '../open-runtime.ts';
 import { runFlags } from './read-request.ts';
 import { runOnce } from './run-once.ts';
 
@@ -40,7 +40,7 @@ async function run(words: readonly string[], environment: Environment = ALLOWED)
   let [output, errors] = ['', ''];
   const status = await runOnce(words, {
     config: readMeasuringConfig(environment),
-    openParts,
+    openRuntime,
     log: silent,
     output: { write: (text) => (output += text) },
     errors: { write: (text) => (errors += text) },

@@ -12,16 +12,16 @@ import type { Logger } from 'pino';
 import { ownVersion } from '../agent.ts';
 import type { MeasuringConfig } from '../config.ts';
 import { createJobHandler } from '../handle-job.ts';
-import { policyOf } from '../open-parts.ts';
-import type { AgentParts } from '../parts.ts';
+import { policyOf } from '../open-runtime.ts';
+import type { ProbeRuntime } from '../runtime.ts';
 import { createSchemas } from '../schemas.ts';
-import { lend } from '../surroundings.ts';
+import { createProbeContext } from '../probe-context.ts';
 import { readRequest, runFlags, type RunRequest } from './read-request.ts';
-import { traceSurroundings, type Trace } from './trace.ts';
+import { traceProbeContext, type Trace } from './trace.ts';
 
 export interface RunOnceOptions {
   readonly config: MeasuringConfig;
-  readonly openParts: (config: MeasuringConfig, log: Logger) => Promise<AgentParts>;
+  readonly openRuntime: (config: MeasuringConfig, log: Logger) => Promise<ProbeRuntime>;
   readonly log: Logger;
   readonly output: { readonly write: (text: string) => unknown };
   readonly errors: { readonly write: (text: string) => unknown };
@@ -56,13 +56,13 @@ export async function runOnce(words: readonly string[], options: RunOnceOptions)
     );
     return exitStatus.invalid;
   }
-  const parts = await options.openParts(config, log);
+  const runtime = await options.openRuntime(config, log);
   try {
-    const result = await measure(read.request, parts, options);
+    const result = await measure(read.request, runtime, options);
     output.write(read.request.isJson ? `${jsonText(result)}\n` : resultLines(read.request.type, result));
     return statusOf(result.result);
   } finally {
-    await parts.close();
+    await runtime.close();
   }
 }
 
@@ -71,7 +71,7 @@ type Result = CommonResult & PublicFieldsOf<AnyCheckType>;
 /** Uses the job handler of the agent: equal limits, cut-off and result validation. */
 async function measure(
   { type, params, isTraced }: RunRequest,
-  parts: AgentParts,
+  runtime: ProbeRuntime,
   { config, errors, log, signal }: RunOnceOptions,
 ): Promise<Result> {
   const startedMs = performance.now();
@@ -80,11 +80,11 @@ async function measure(
       errors.write(`${(performance.now() - startedMs).toFixed(1).padStart(9)} ms  ${escapeText(line, LONGEST)}\n`);
   };
   const { promise, resolve } = Promise.withResolvers<string>();
-  const lent = lend(config, parts, ownVersion());
+  const probeContext = createProbeContext(config, runtime, ownVersion());
   const handle = createJobHandler({
-    loadDiagnostic: parts.loadDiagnostic,
-    judge: parts.judge,
-    surroundings: (cost) => traceSurroundings(lent(cost), trace),
+    loadDiagnostic: runtime.loadDiagnostic,
+    checkTarget: runtime.checkTarget,
+    probeContext: (cost) => traceProbeContext(probeContext(cost), trace),
     offered: new Set([type]),
     clock: { now: Date.now, rttMs: () => 0, read: async () => undefined },
     schemas: createSchemas(),

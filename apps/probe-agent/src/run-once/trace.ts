@@ -1,13 +1,13 @@
-import type { Surroundings } from '@vantage/diagnostics';
+import type { ProbeContext } from '@vantage/diagnostics';
 
 /** Receives one line per step of a run. */
 export type Trace = (line: string) => void;
 
 /** Wraps a probe context and reports its calls. */
-export function traceSurroundings(surroundings: Surroundings, trace: Trace): Surroundings {
-  const { admit, names } = surroundings;
+export function traceProbeContext(probeContext: ProbeContext, trace: Trace): ProbeContext {
+  const { admit, names } = probeContext;
   return {
-    ...surroundings,
+    ...probeContext,
     admit: async (request, signal) => {
       const what = `admit ${request.host}${request.port === undefined ? '' : ` port ${request.port}`} for ${request.purpose}`;
       const admission = await admit(request, signal);

@@ -146,7 +146,7 @@ describe('the traces of jobs', () => {
     }
 
     expect(runs).toBe(5);
-    expect(traces.placeOf('a')).toBeUndefined();
+    expect(traces.traceparentOf('a')).toBeUndefined();
   });
 });
 

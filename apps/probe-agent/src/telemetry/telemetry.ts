@@ -20,7 +20,7 @@ export interface Telemetry {
   readonly onResult: (type: string, result: FinalOutcome) => void;
   readonly wrapPackets: (sockets: PacketSockets) => PacketSockets;
   /** Trace context of a check's run. */
-  readonly placeOf: (checkId: string) => string | undefined;
+  readonly traceparentOf: (checkId: string) => string | undefined;
   readonly watch: (watched: Watched) => void;
   /** Never rejects. */
   readonly close: () => Promise<void>;
@@ -31,7 +31,7 @@ export const noTelemetry: Telemetry = {
   around: (_job, _nowMs, run) => run(),
   onResult: () => undefined,
   wrapPackets: (sockets) => sockets,
-  placeOf: () => undefined,
+  traceparentOf: () => undefined,
   watch: () => undefined,
   close: async () => undefined,
 };
@@ -47,7 +47,7 @@ export async function openTelemetry(config: Config, version: string, { log, drop
     return {
       ...noTelemetry,
       around: (job, _nowMs, run) => traces.around(job, run),
-      placeOf: traces.placeOf,
+      traceparentOf: traces.traceparentOf,
       close: () => tracing?.close() ?? Promise.resolve(),
     };
   }
@@ -73,7 +73,7 @@ export async function openTelemetry(config: Config, version: string, { log, drop
     },
     onResult: (type, result) => instruments.jobs.inc({ type: typeLabel(type), result }),
     wrapPackets: (sockets) => countPackets(sockets, metrics),
-    placeOf: (checkId) => traces?.placeOf(checkId),
+    traceparentOf: (checkId) => traces?.traceparentOf(checkId),
     watch: (given) => {
       watched = given;
       watchAgent(metrics, given);

@@ -14,7 +14,7 @@ export interface TakenJob {
 export interface JobTraces {
   readonly around: (job: TakenJob, run: () => Promise<void>) => Promise<void>;
   /** Trace context of a check's run, for its result entries; undefined without tracing. */
-  readonly placeOf: (checkId: string) => string | undefined;
+  readonly traceparentOf: (checkId: string) => string | undefined;
 }
 
 /** Limit of remembered checks: results may wait in the agent during a Redis outage. */
@@ -22,19 +22,19 @@ const REMEMBERED = 1_000;
 
 /** Creates a span per job with a trace context; jobs without one create none. */
 export function traceJobs(tracing: Tracing): JobTraces {
-  const places = new Map<string, string>();
+  const traceparents = new Map<string, string>();
 
   return {
-    placeOf: (checkId) => places.get(checkId),
+    traceparentOf: (checkId) => traceparents.get(checkId),
     around: (job, run) => {
       const traceparent = traceparentOf(job.data);
       if (traceparent === undefined) return run();
       const type = typeLabel(job.name);
       const attributes = { 'vantage.check.id': job.id ?? '', 'vantage.check.type': type };
       return tracing.around(`run ${type}`, { kind: 'consumer', traceparent, attributes }, (span) => {
-        const oldest = places.size < REMEMBERED ? undefined : places.keys().next().value;
-        if (oldest !== undefined) places.delete(oldest);
-        if (span.traceparent !== undefined) places.set(job.id ?? '', span.traceparent);
+        const oldest = traceparents.size < REMEMBERED ? undefined : traceparents.keys().next().value;
+        if (oldest !== undefined) traceparents.delete(oldest);
+        if (span.traceparent !== undefined) traceparents.set(job.id ?? '', span.traceparent);
         return run();
       });
     },

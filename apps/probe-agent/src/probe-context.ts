@@ -1,39 +1,39 @@
-import { createTrustStore, type PacketSockets, type Surroundings } from '@vantage/diagnostics';
+import { createTrustStore, type PacketSockets, type ProbeContext } from '@vantage/diagnostics';
 
 import type { MeasuringConfig } from './config.ts';
 import { createNetworkLimit, limitNetworks } from './network-limit.ts';
-import type { AgentParts } from './parts.ts';
+import type { ProbeRuntime } from './runtime.ts';
 
 /** @param wrapPackets wraps the packet sockets */
-export function lend(
+export function createProbeContext(
   config: MeasuringConfig,
-  parts: AgentParts,
+  runtime: ProbeRuntime,
   version: string,
   wrapPackets: (sockets: PacketSockets) => PacketSockets = (sockets) => sockets,
-): (cost: number) => Surroundings {
+): (cost: number) => ProbeContext {
   const contact = config.contact === undefined ? '' : ` (+${config.contact})`;
   // Created once: the trust store costs several times as much as an https check.
-  const trust = createTrustStore(parts.certificateAuthorities);
+  const trust = createTrustStore(runtime.certificateAuthorities);
   const networkLimit = createNetworkLimit(config.networkLimit);
   return (cost) => ({
-    admit: limitNetworks(parts.admit, networkLimit, { cost }),
-    names: parts.names,
+    admit: limitNetworks(runtime.admit, networkLimit, { cost }),
+    names: runtime.names,
     get resolvers() {
-      return parts.resolvers();
+      return runtime.resolvers();
     },
-    packets: lentPackets(parts.packets(), wrapPackets),
-    isPrivateAddress: parts.isPrivateAddress,
-    certificateAuthorities: parts.certificateAuthorities,
+    packets: wrappedPackets(runtime.packets(), wrapPackets),
+    isPrivateAddress: runtime.isPrivateAddress,
+    certificateAuthorities: runtime.certificateAuthorities,
     trust,
-    receiveWindow: parts.receiveWindow,
+    receiveWindow: runtime.receiveWindow,
     showPrivateAddresses: config.showPrivateAddresses,
     attribution: { userAgent: `Vantage/${version}${contact}`, payloadTag: `vantage${contact}` },
   });
 }
 
-function lentPackets(
-  packets: ReturnType<AgentParts['packets']>,
+function wrappedPackets(
+  packets: ReturnType<ProbeRuntime['packets']>,
   wrap: (sockets: PacketSockets) => PacketSockets,
-): ReturnType<AgentParts['packets']> {
+): ReturnType<ProbeRuntime['packets']> {
   return 'unavailable' in packets ? packets : wrap(packets);
 }

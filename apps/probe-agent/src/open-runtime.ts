@@ -33,9 +33,9 @@ import type { Logger } from 'pino';
 import type { RawSockets } from './capabilities.ts';
 import type { MeasuringConfig } from './config.ts';
 import { usableFamilies } from './connectivity.ts';
-import type { Judge } from './handle-job.ts';
+import type { TargetCheck } from './handle-job.ts';
 import { countBytes, createNetworkLimit, limitNetworks } from './network-limit.ts';
-import type { AgentParts } from './parts.ts';
+import type { ProbeRuntime } from './runtime.ts';
 import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.ts';
 
 /** Capabilities of the process may change while it runs. */
@@ -50,15 +50,15 @@ const PICTURE_MS = 5_000;
  * @param config without `redisUrl` if there is no Redis to protect
  * @throws if the host of Redis cannot be resolved for protection
  */
-export async function openParts(
+export async function openRuntime(
   config: MeasuringConfig & { readonly redisUrl?: string },
   log: Logger,
-): Promise<AgentParts> {
+): Promise<ProbeRuntime> {
   const policy = policyOf(config);
   const redis = redisEndpoints(config.redisUrl);
   const resolver = createNameResolver({ servers: config.dnsServers });
   const own = await ownAddresses(config, resolver);
-  const connectivity = (): ReturnType<AgentParts['connectivity']> => usableFamilies(config.targetAllow, own());
+  const connectivity = (): ReturnType<ProbeRuntime['connectivity']> => usableFamilies(config.targetAllow, own());
   const admit = createAdmission({
     policy,
     resolver,
@@ -82,7 +82,7 @@ export async function openParts(
 
   return {
     loadDiagnostic: loadOnce(loadDiagnostic),
-    judge: judgeJobs(policy),
+    checkTarget: createTargetCheck(policy),
     admit,
     names: createNameLookup({ resolver, showPrivateAddresses: config.showPrivateAddresses }),
     resolvers: () => (config.dnsServers.length > 0 ? config.dnsServers : systemResolvers()),
@@ -143,7 +143,7 @@ function openScreenshots(
 }
 
 /** Caches imports: even that of a loaded module takes longer than most preparations of a run. */
-function loadOnce(load: AgentParts['loadDiagnostic']): AgentParts['loadDiagnostic'] {
+function loadOnce(load: ProbeRuntime['loadDiagnostic']): ProbeRuntime['loadDiagnostic'] {
   const loaded = new Map<CheckTypeName, Awaited<ReturnType<typeof load>>>();
   return async (type) => {
     const known = loaded.get(type) ?? (await load(type));
@@ -156,7 +156,7 @@ function loadOnce(load: AgentParts['loadDiagnostic']): AgentParts['loadDiagnosti
  * Target check of a job's parameters. Most targets are admitted again when resolved. The queried name of a dns check is
  * not, since its answers are only data; the check here keeps internal names from the operator's resolver.
  */
-function judgeJobs(policy: TargetPolicy): Judge {
+function createTargetCheck(policy: TargetPolicy): TargetCheck {
   return (type, params) => {
     const { hostKind, purpose }: AnyCheckType = checkTypes[type];
     const { host, port } = params as { readonly host: string; readonly port?: number };
@@ -168,7 +168,7 @@ function judgeJobs(policy: TargetPolicy): Judge {
 /** The configured endpoint and the addresses at which it was reached. Returns the same list until it changes. */
 function redisEndpoints(url: string | undefined): {
   readonly all: () => readonly Endpoint[];
-  readonly note: AgentParts['noteRedis'];
+  readonly note: ProbeRuntime['noteRedis'];
 } {
   let endpoints: readonly Endpoint[] = url === undefined ? [] : parseRedisUrl(url).endpoints;
   if (!endpoints.every(({ host }) => canonicalizeHost(host.includes(':') ? `[${host}]` : host, 'name').ok)) {

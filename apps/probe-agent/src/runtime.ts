@@ -6,13 +6,13 @@ import type { Logger } from 'pino';
 import type { RawSockets } from './capabilities.ts';
 import type { Config } from './config.ts';
 import type { Connectivity } from './connectivity.ts';
-import type { Judge } from './handle-job.ts';
+import type { TargetCheck } from './handle-job.ts';
 import type { ScreenshotOffer } from './screenshot-offer.ts';
 
 /** Dependencies of an agent's measurements. */
-export interface AgentParts {
+export interface ProbeRuntime {
   readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
-  readonly judge: Judge;
+  readonly checkTarget: TargetCheck;
   readonly admit: Admit;
   readonly names: NameLookup;
   /** The system's resolvers, which change when a machine changes networks. */
@@ -33,4 +33,4 @@ export interface AgentParts {
   readonly close: () => Promise<void>;
 }
 
-export type OpenParts = (config: Config, log: Logger) => Promise<AgentParts>;
+export type OpenRuntime = (config: Config, log: Logger) => Promise<ProbeRuntime>;

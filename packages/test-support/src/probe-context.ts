@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 import type { Admit } from '@vantage/contract';
-import type { Surroundings } from '@vantage/diagnostics';
+import type { ProbeContext } from '@vantage/diagnostics';
 
 /**
  * The least that a diagnostic needs: every address literal is admitted and no name, there are no raw sockets, no
@@ -9,7 +9,7 @@ import type { Surroundings } from '@vantage/diagnostics';
  *
  * @param overrides what a lab or benchmark has of its own
  */
-export function literalSurroundings(overrides: Partial<Surroundings> = {}): Surroundings {
+export function literalProbeContext(overrides: Partial<ProbeContext> = {}): ProbeContext {
   return {
     admit: admitLiteral,
     names: { reverse: async () => [], forward: async () => [] },

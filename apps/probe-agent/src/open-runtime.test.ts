@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { fakeConfig, silent } from '../test/fakes.ts';
-import { openParts } from './open-parts.ts';
-import type { AgentParts } from './parts.ts';
+import { openRuntime } from './open-runtime.ts';
+import type { ProbeRuntime } from './runtime.ts';
 
 describe('the policy of the probe about what a job names', () => {
-  let parts: AgentParts;
+  let runtime: ProbeRuntime;
 
   beforeAll(async () => {
-    parts = await openParts(fakeConfig('probe-1', 'redis://127.0.0.1:1', { TARGET_ALLOW: '10.1.0.0/16' }), silent);
+    runtime = await openRuntime(fakeConfig('probe-1', 'redis://127.0.0.1:1', { TARGET_ALLOW: '10.1.0.0/16' }), silent);
   });
 
-  afterAll(() => parts.close());
+  afterAll(() => runtime.close());
 
   it.each<[string, CheckTypeName, Record<string, unknown>]>([
     ['a public name', 'ping', { host: 'example.com' }],
@@ -21,7 +21,7 @@ describe('the policy of the probe about what a job names', () => {
     ['a public URL', 'http', { host: 'https://example.com/' }],
     ['an address that the operator allows', 'tcp', { host: '10.1.2.3', port: 80 }],
   ])('lets pass %s', (_reason, type, params) => {
-    expect(parts.judge(type, params)).toBeUndefined();
+    expect(runtime.checkTarget(type, params)).toBeUndefined();
   });
 
   it.each<[string, CheckTypeName, Record<string, unknown>]>([
@@ -33,6 +33,6 @@ describe('the policy of the probe about what a job names', () => {
     ['a mail port', 'tcp', { host: 'example.com', port: 25 }],
     ['a dotless name', 'info', { host: 'localhost' }],
   ])('refuses %s, with a reason', (_reason, type, params) => {
-    expect(parts.judge(type, params)).toMatch(/\w{3,}/);
+    expect(runtime.checkTarget(type, params)).toMatch(/\w{3,}/);
   });
 });
