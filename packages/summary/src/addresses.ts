@@ -1,61 +1,63 @@
 import type { SummaryGroup } from '@vantage/contract';
 
-import { found, type Found } from './finding.ts';
+import { buildFinding, type FindingDraft } from './finding.ts';
 import { groupsOf } from './groups.ts';
-import type { Report, ResultOf } from './report.ts';
+import type { ProbeResult, ResultOf } from './probe-result.ts';
 import { familyOf } from './scopes.ts';
 import { naming, shown, tally, unique } from './words.ts';
 
 /** Addresses of the target that the probe resolved, if the result contains them. */
-function addressesOf(report: Report): readonly string[] | undefined {
-  const { addresses = [] } = report.result as ResultOf<'info'>;
+function addressesOf(probeResult: ProbeResult): readonly string[] | undefined {
+  const { addresses = [] } = probeResult.result as ResultOf<'info'>;
   if (addresses.length > 0) return unique(addresses);
-  const { resolvedIp } = report.result;
+  const { resolvedIp } = probeResult.result;
   return resolvedIp === null || resolvedIp === undefined ? undefined : [resolvedIp];
 }
 
-export function groupAddresses(reports: readonly Report[]): readonly SummaryGroup[] {
-  return groupsOf('addresses', reports, addressesOf);
+export function groupAddresses(probeResults: readonly ProbeResult[]): readonly SummaryGroup[] {
+  return groupsOf('addresses', probeResults, addressesOf);
 }
 
-export function findAddresses(reports: readonly Report[]): readonly Found[] {
-  return [...differing(reports), ...families(reports)];
+export function findAddresses(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
+  return [...differing(probeResults), ...families(probeResults)];
 }
 
-function differing(reports: readonly Report[]): readonly Found[] {
+function differing(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
   // Compared per family: probes that use different families are a separate finding.
-  const families = ['IPv4', 'IPv6'].map((family) => reports.filter((report) => familyOf(report) === family));
+  const families = ['IPv4', 'IPv6'].map((family) =>
+    probeResults.filter((probeResult) => familyOf(probeResult) === family),
+  );
   return families.flatMap((own) => {
     const groups = groupAddresses(own);
     if (groups.length < 2) return [];
-    const seen = tally(own, (report) => shown(addressesOf(report)?.join(', ') ?? '', 160));
+    const seen = tally(own, (probeResult) => shown(addressesOf(probeResult)?.join(', ') ?? '', 160));
     const text = `The host has different addresses for different probes: ${seen}.${byPlace(own, groups)}`;
-    return [found('addresses_differ', 'info', own, text)];
+    return [buildFinding('addresses_differ', 'info', own, text)];
   });
 }
 
 /**
  * Whether each country sees only one of the groups, as with location-dependent DNS. Requires a country with two probes.
  */
-function byPlace(reports: readonly Report[], groups: readonly SummaryGroup[]): string {
+function byPlace(probeResults: readonly ProbeResult[], groups: readonly SummaryGroup[]): string {
   const seenBy = new Map<string, Set<number>>();
-  for (const { probe, facts } of reports) {
+  for (const { probe, facts } of probeResults) {
     if (facts === undefined) return '';
     const index = groups.findIndex(({ probes }) => probes.includes(probe));
     seenBy.set(facts.countryCode, (seenBy.get(facts.countryCode) ?? new Set()).add(index));
   }
-  if (seenBy.size === reports.length || [...seenBy.values()].some(({ size }) => size > 1)) return '';
+  if (seenBy.size === probeResults.length || [...seenBy.values()].some(({ size }) => size > 1)) return '';
   return ' Probes of one country see the same, so the answer goes by place, as that of a content network does.';
 }
 
-function families(reports: readonly Report[]): readonly Found[] {
-  const six = reports.filter((report) => familyOf(report) === 'IPv6');
-  const four = reports.filter((report) => familyOf(report) === 'IPv4');
+function families(probeResults: readonly ProbeResult[]): readonly FindingDraft[] {
+  const six = probeResults.filter((probeResult) => familyOf(probeResult) === 'IPv6');
+  const four = probeResults.filter((probeResult) => familyOf(probeResult) === 'IPv4');
   if (six.length === 0 || four.length === 0) return [];
   const text = `${naming(four)} used IPv4, ${naming(six)} IPv6: what differs between them may be a matter of the family.`;
-  return [found('families_differ', 'info', [...four, ...six].toSorted(byProbe), text)];
+  return [buildFinding('families_differ', 'info', [...four, ...six].toSorted(byProbe), text)];
 }
 
-function byProbe(a: Report, b: Report): number {
+function byProbe(a: ProbeResult, b: ProbeResult): number {
   return a.probe < b.probe ? -1 : 1;
 }

@@ -7,7 +7,7 @@ import {
   type ClassifiedAnswer,
 } from '@vantage/diagnostics/contract';
 
-import type { ResultOf } from './report.ts';
+import type { ResultOf } from './probe-result.ts';
 import { shown, unique } from './words.ts';
 
 type Dns = ResultOf<'dns'>;
@@ -44,13 +44,13 @@ export function kindOf(result: Dns): AnswerKind | undefined {
 }
 
 /** Answer kinds that prove nothing about the name. */
-const proofless: ReadonlySet<AnswerKind> = new Set(['filtered', 'referral', 'lame', 'truncated']);
+const inconclusiveKinds: ReadonlySet<AnswerKind> = new Set(['filtered', 'referral', 'lame', 'truncated']);
 
 /** As above, for a resolver. If all servers of a zone send such answers, the zone is at fault. */
-const mute: ReadonlySet<AnswerKind> = new Set([...proofless, 'foreign', 'malformed']);
+const inconclusiveFromResolver: ReadonlySet<AnswerKind> = new Set([...inconclusiveKinds, 'foreign', 'malformed']);
 
 /** Rcodes about the name; the others are about the query or the client. */
-const tellingRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
+const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'NXDOMAIN', 'YXDOMAIN']);
 
 /**
  * True if the result proves nothing about the name: no server answered the question. A failing resolver is no evidence;
@@ -62,8 +62,9 @@ export function isUnanswered(result: Dns): boolean {
   const isFailed = error !== null && error !== undefined;
   if (kind === undefined) return isFailed && (trace === undefined || error.phase === 'resolve');
   if (isDelegated(result)) return false;
-  if (trace === undefined) return mute.has(kind) || (kind === 'error' && !tellingRcodes.has(rcode ?? ''));
-  if (!proofless.has(kind)) return false;
+  if (trace === undefined)
+    return inconclusiveFromResolver.has(kind) || (kind === 'error' && !conclusiveRcodes.has(rcode ?? ''));
+  if (!inconclusiveKinds.has(kind)) return false;
   return kind === 'filtered' || !isFailed || error.code === 'dns_no_answer';
 }
 

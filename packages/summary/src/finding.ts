@@ -1,21 +1,21 @@
 import type { Finding, FindingCode, FindingSeverity } from '@vantage/contract';
 
 import { thresholds } from './thresholds.ts';
-import type { Report } from './report.ts';
+import type { ProbeResult } from './probe-result.ts';
 
 /** A finding, and its clause for the headline after “but”. */
-export interface Found extends Finding {
+export interface FindingDraft extends Finding {
   readonly brief?: string | undefined;
 }
 
-export function found(
+export function buildFinding(
   code: FindingCode,
   severity: FindingSeverity,
-  reports: readonly Pick<Report, 'probe'>[],
+  probeResults: readonly Pick<ProbeResult, 'probe'>[],
   text: string,
   brief?: string,
-): Found {
-  return { code, severity, text, probes: reports.map(({ probe }) => probe), brief };
+): FindingDraft {
+  return { code, severity, text, probes: probeResults.map(({ probe }) => probe), brief };
 }
 
 /** Severity by the share of affected probes: a single probe's observation may be local to it. */

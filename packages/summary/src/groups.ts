@@ -1,6 +1,6 @@
 import type { SummaryGroup } from '@vantage/contract';
 
-import { groupBy, probesOf, type Report } from './report.ts';
+import { groupBy, probesOf, type ProbeResult } from './probe-result.ts';
 import { shown } from './words.ts';
 
 const MAX_VALUES = 50;
@@ -12,16 +12,16 @@ const MAX_LENGTH = 256;
  * @param valuesOf observations of a probe, sorted and complete: compared verbatim, shown escaped and bounded; undefined
  * if the probe has none
  */
-export function groupsOf<R extends Report>(
+export function groupsOf<R extends ProbeResult>(
   subject: SummaryGroup['subject'],
-  reports: readonly R[],
-  valuesOf: (report: R) => readonly string[] | undefined,
+  probeResults: readonly R[],
+  valuesOf: (probeResult: R) => readonly string[] | undefined,
 ): readonly SummaryGroup[] {
-  const keyOf = (report: R): string | undefined => {
-    const values = valuesOf(report);
+  const keyOf = (probeResult: R): string | undefined => {
+    const values = valuesOf(probeResult);
     return values === undefined ? undefined : JSON.stringify(values);
   };
-  return groupBy(reports, keyOf).map(([key, own]) => ({
+  return groupBy(probeResults, keyOf).map(([key, own]) => ({
     subject,
     values: (JSON.parse(key) as string[]).slice(0, MAX_VALUES).map((value) => shown(value, MAX_LENGTH)),
     probes: [...probesOf(own)],

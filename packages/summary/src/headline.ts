@@ -1,36 +1,36 @@
 import type { Check, Verdict } from '@vantage/contract';
 import type { AnswerKind } from '@vantage/diagnostics/contract';
 
-import type { Found } from './finding.ts';
+import type { FindingDraft } from './finding.ts';
 import { median } from './geography.ts';
 import { timedOf } from './latency.ts';
 import { reasonsOf } from './reasons.ts';
-import { ofType, type Report, type ResultOf } from './report.ts';
+import { ofType, type ProbeResult, type ResultOf } from './probe-result.ts';
 import { findingRules } from './rules.ts';
-import type { Sides } from './sides.ts';
+import type { Partition } from './partition.ts';
 import { isDelegated, kindOf, readAnswer } from './dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique } from './words.ts';
 
 /** Default of ping(8); every path carries packets of this size. */
 const ORDINARY_PAYLOAD_BYTES = 56;
 
-interface Told {
+interface HeadlineInput {
   readonly check: Check;
-  readonly reports: readonly Report[];
-  readonly sides: Sides;
+  readonly probeResults: readonly ProbeResult[];
+  readonly partition: Partition;
   readonly verdict: Verdict;
   /** In descending severity. */
-  readonly found: readonly Found[];
+  readonly findings: readonly FindingDraft[];
 }
 
 /** The verdict in one sentence. */
-export function headlineOf(told: Told): string {
-  const { pending, silent } = told.sides.counts;
+export function headlineOf(input: HeadlineInput): string {
+  const { pending, silent } = input.partition.counts;
   const rest = [
-    ...(silent > 0 ? [`; ${countOf(silent, 'probe')} ${silenceOf(told.check)}`] : []),
+    ...(silent > 0 ? [`; ${countOf(silent, 'probe')} ${silenceOf(input.check)}`] : []),
     ...(pending > 0 ? [`; ${countOf(pending, 'probe')} ${pending === 1 ? 'has' : 'have'} not answered yet`] : []),
   ];
-  return `${answerOf(told)}${told.verdict === 'unknown' ? '' : rest.join('')}.`;
+  return `${answerOf(input)}${input.verdict === 'unknown' ? '' : rest.join('')}.`;
 }
 
 function silenceOf({ type }: Check): string {
@@ -39,43 +39,43 @@ function silenceOf({ type }: Check): string {
 }
 
 /** Describes the counted probes, as opposed to the others. */
-function deedOf({ counts: { pending, silent } }: Sides): string {
+function countedPhrase({ counts: { pending, silent } }: Partition): string {
   if (pending > 0) return 'has measured';
   return silent > 0 ? 'got an answer' : 'could measure';
 }
 
-function answerOf(told: Told): string {
-  const { check, sides, verdict, found } = told;
-  const { up, down, counted } = sides;
-  if (verdict === 'unknown') return unknownOf(told);
+function answerOf(input: HeadlineInput): string {
+  const { check, partition, verdict, findings } = input;
+  const { up, down, counted } = partition;
+  if (verdict === 'unknown') return unknownOf(input);
   if (verdict === 'down') {
-    return `${negative(check, told.reports, down)} ${fromAny(down.length, deedOf(sides))}: ${reasonsOf(down)}`;
+    return `${negative(check, input.probeResults, down)} ${fromAny(down.length, countedPhrase(partition))}: ${reasonsOf(down)}`;
   }
-  const answers = `${positive(check, told.reports, up)} ${fromAll(sayers(check, up).length, counted.length, deedOf(sides))}`;
-  if (verdict === 'up') return `${answers}${remark(told)}`;
-  if (verdict === 'degraded') return `${answers}, but ${butOf(found)}`;
-  const scope = found.find(({ code }) => code.startsWith('down_'))?.brief ?? countOf(down.length, 'probe');
+  const answers = `${positive(check, input.probeResults, up)} ${fromAll(confirmingResults(check, up).length, counted.length, countedPhrase(partition))}`;
+  if (verdict === 'up') return `${answers}${supplementOf(input)}`;
+  if (verdict === 'degraded') return `${answers}, but ${limitationOf(findings)}`;
+  const scope = findings.find(({ code }) => code.startsWith('down_'))?.brief ?? countOf(down.length, 'probe');
   return `${answers}, and fails from ${scope}: ${reasonsOf(down)}`;
 }
 
 /** Probes that confirm `positive`: for a name that resolves for some, those that got records. */
-function sayers({ type }: Check, up: readonly Report[]): readonly Report[] {
+function confirmingResults({ type }: Check, up: readonly ProbeResult[]): readonly ProbeResult[] {
   if (type !== 'dns') return up;
   const answered = ofType<'dns'>(up).filter(({ result }) => kindOf(result) === 'answer');
   return answered.length > 0 ? answered : up;
 }
 
-function unknownOf({ check, reports, sides }: Told): string {
-  const { counts, silent, notMeasured } = sides;
+function unknownOf({ check, probeResults, partition }: HeadlineInput): string {
+  const { counts, silent, notMeasured } = partition;
   const host = hostOf(check);
   if (silent.length > 0 && check.type === 'dns') {
-    return `No probe got an answer for ${host} (${recordTypeOf(reports)}): ${reasonsOf(silent)}`;
+    return `No probe got an answer for ${host} (${recordTypeOf(probeResults)}): ${reasonsOf(silent)}`;
   }
   if (silent.length > 0 && check.type === 'traceroute') {
     return `No probe can tell whether ${host} is reached: ${reasonsOf(silent)}`;
   }
   if (silent.length > 0) {
-    return `No probe heard back from port ${portOf(reports)} of ${host}: with UDP that proves neither that it is open nor that it is closed`;
+    return `No probe heard back from port ${portOf(probeResults)} of ${host}: with UDP that proves neither that it is open nor that it is closed`;
   }
   if (counts.pending > 0) return `No probe has measured ${host} yet`;
   if (notMeasured.length === 0) return `No probe measured ${host}`;
@@ -83,8 +83,8 @@ function unknownOf({ check, reports, sides }: Told): string {
 }
 
 /** Clause for the most severe finding that limits the verdict. */
-function butOf(found: readonly Found[]): string {
-  const why = found.filter(({ code, severity }) => severity !== 'info' && findingRules[code].degrades);
+function limitationOf(findings: readonly FindingDraft[]): string {
+  const why = findings.filter(({ code, severity }) => severity !== 'info' && findingRules[code].degrades);
   return why.find(({ brief }) => brief !== undefined)?.brief ?? 'not as it should';
 }
 
@@ -92,7 +92,7 @@ function hostOf({ host }: Check): string {
   return shown(host, 120);
 }
 
-function positive(check: Check, reports: readonly Report[], up: readonly Report[]): string {
+function positive(check: Check, probeResults: readonly ProbeResult[], up: readonly ProbeResult[]): string {
   const host = hostOf(check);
   switch (check.type) {
     case 'ping':
@@ -101,19 +101,19 @@ function positive(check: Check, reports: readonly Report[], up: readonly Report[
       return `${host} answers${statusOf(up)}`;
     case 'tcp':
     case 'udp':
-      return `Port ${portOf(reports)} of ${host} is open`;
+      return `Port ${portOf(probeResults)} of ${host} is open`;
     case 'dns':
-      return resolved(host, recordTypeOf(reports), ofType<'dns'>(up));
+      return resolved(host, recordTypeOf(probeResults), ofType<'dns'>(up));
     case 'traceroute':
       return `${host} is reached`;
     case 'info':
-      return `${host} is ${whatOf(check.host, up)}, as seen`;
+      return `${host} is ${addressText(check.host, up)}, as seen`;
     default:
       return `${host} answers`;
   }
 }
 
-function negative(check: Check, reports: readonly Report[], down: readonly Report[]): string {
+function negative(check: Check, probeResults: readonly ProbeResult[], down: readonly ProbeResult[]): string {
   const host = hostOf(check);
   // Nothing is known about the host itself.
   const isNameless = down.every(({ result }) => result.error?.phase === 'resolve');
@@ -125,9 +125,9 @@ function negative(check: Check, reports: readonly Report[], down: readonly Repor
       return `${host} does not work`;
     case 'tcp':
     case 'udp':
-      return `Port ${portOf(reports)} of ${host} is not open`;
+      return `Port ${portOf(probeResults)} of ${host} is not open`;
     case 'dns':
-      return `${host} does not resolve (${recordTypeOf(reports)})`;
+      return `${host} does not resolve (${recordTypeOf(probeResults)})`;
     case 'traceroute':
       return `${host} is not reached`;
     case 'info':
@@ -138,9 +138,9 @@ function negative(check: Check, reports: readonly Report[], down: readonly Repor
 }
 
 /** Supplementary fact about a target without faults. */
-function remark({ check, sides, found }: Told): string {
-  const timed = timedOf(check.type, sides.up).map(({ rttMs }) => rttMs);
-  const warning = found.find(({ severity, brief }) => severity === 'warning' && brief === undefined);
+function supplementOf({ check, partition, findings }: HeadlineInput): string {
+  const timed = timedOf(check.type, partition.up).map(({ rttMs }) => rttMs);
+  const warning = findings.find(({ severity, brief }) => severity === 'warning' && brief === undefined);
   const time = timed.length === 0 ? '' : ` (${timed.length === 1 ? '' : 'median '}round trip ${ms(median(timed))})`;
   return warning === undefined ? time : `${time}; ${lower(warning.text).replace(/\.$/, '')}`;
 }
@@ -149,30 +149,30 @@ function lower(text: string): string {
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }
 
-function portOf(reports: readonly Report[]): string {
-  const port = ofType<'tcp'>(reports).find(({ result }) => result.port !== undefined)?.result.port;
+function portOf(probeResults: readonly ProbeResult[]): string {
+  const port = ofType<'tcp'>(probeResults).find(({ result }) => result.port !== undefined)?.result.port;
   return port === undefined ? '' : String(port);
 }
 
 /** Packet size, if unusual: a path may drop only larger packets. */
-function sizeOf(down: readonly Report[]): string {
+function sizeOf(down: readonly ProbeResult[]): string {
   const size = Math.max(0, ...ofType<'ping'>(down).map(({ result }) => result.size ?? 0));
   return size > ORDINARY_PAYLOAD_BYTES ? ` of ${size} bytes of payload` : '';
 }
 
 /** The HTTP status, if equal for all probes and successful. */
-function statusOf(up: readonly Report[]): string {
+function statusOf(up: readonly ProbeResult[]): string {
   const codes = new Set(ofType<'http'>(up).map(({ result }) => result.statusCode));
   const [code = 400] = codes;
   return codes.size === 1 && code < 400 ? ` with status ${code}` : '';
 }
 
-function recordTypeOf(reports: readonly Report[]): string {
-  const type = ofType<'dns'>(reports).find(({ result }) => result.recordType !== undefined)?.result.recordType;
+function recordTypeOf(probeResults: readonly ProbeResult[]): string {
+  const type = ofType<'dns'>(probeResults).find(({ result }) => result.recordType !== undefined)?.result.recordType;
   return type === undefined ? '?' : shown(type, 16);
 }
 
-function resolved(host: string, type: string, up: readonly Report<ResultOf<'dns'>>[]): string {
+function resolved(host: string, type: string, up: readonly ProbeResult<ResultOf<'dns'>>[]): string {
   const read = up.map(({ result }) => readAnswer(result));
   const has = (kind: AnswerKind): boolean => read.some((answer) => answer?.kind === kind);
   if (has('answer')) return `${host} resolves (${type})`;
@@ -189,7 +189,7 @@ function resolved(host: string, type: string, up: readonly Report<ResultOf<'dns'
 }
 
 /** Address, network and location. */
-function whatOf(host: string, up: readonly Report[]): string {
+function addressText(host: string, up: readonly ProbeResult[]): string {
   const results = ofType<'info'>(up).map(({ result }) => result);
   const addresses = unique(results.flatMap(({ ip }) => ip ?? []));
   const first: ResultOf<'info'> = results[0] ?? {};

@@ -1,31 +1,35 @@
 import type { LookUpPlace } from '@vantage/contract';
 
-import { found, type Found } from './finding.ts';
+import { buildFinding, type FindingDraft } from './finding.ts';
 import { distanceKm, leastRttMs, median, pointOf, type Point } from './geography.ts';
-import { byText, groupBy, type Report, type ResultOf } from './report.ts';
+import { byText, groupBy, type ProbeResult, type ResultOf } from './probe-result.ts';
 import { thresholds } from './thresholds.ts';
 import { listed, ms } from './words.ts';
 
 export interface Timed {
-  readonly report: Report;
+  readonly probeResult: ProbeResult;
   /** Minimum round-trip time that the probe measured. */
   readonly rttMs: number;
 }
 
-export function findLatencies(type: string, up: readonly Report[], placeOf: LookUpPlace | undefined): readonly Found[] {
+export function findLatencies(
+  type: string,
+  up: readonly ProbeResult[],
+  placeOf: LookUpPlace | undefined,
+): readonly FindingDraft[] {
   const timed = timedOf(type, up);
   return [...outliers(timed, placeOf), ...contradictions(timed)];
 }
 
-export function timedOf(type: string, reports: readonly Report[]): readonly Timed[] {
-  return reports.flatMap((report) => {
-    const rttMs = shortestRtt(type, report);
-    return rttMs === undefined ? [] : [{ report, rttMs }];
+export function timedOf(type: string, probeResults: readonly ProbeResult[]): readonly Timed[] {
+  return probeResults.flatMap((probeResult) => {
+    const rttMs = shortestRtt(type, probeResult);
+    return rttMs === undefined ? [] : [{ probeResult, rttMs }];
   });
 }
 
 /** A pure network round-trip time: times that include work of a server or resolver are excluded. */
-function shortestRtt(type: string, { result }: Report): number | undefined {
+function shortestRtt(type: string, { result }: ProbeResult): number | undefined {
   switch (type) {
     case 'ping':
       return (result as ResultOf<'ping'>).rttMin ?? undefined;
@@ -53,33 +57,33 @@ function least(values: readonly (number | null | undefined)[]): number | undefin
  * Excess is measured against 2.5 times the minimum round-trip time to the target's location. If physics contradicts
  * that location for any probe, the target is assumed at the fastest probe, and the finding is not certain.
  */
-function outliers(timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly Found[] {
+function outliers(timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly FindingDraft[] {
   const { minProbes, times, plusMs } = thresholds.outlier;
   if (timed.length < minProbes) return [];
   const explained = explainedBy(timed, placeOf);
   const excess = timed.map(({ rttMs }, index) => Math.max(0, rttMs - explained[index]!.rttMs));
-  const far = timed.flatMap(({ report, rttMs }, index) => {
+  const far = timed.flatMap(({ probeResult, rttMs }, index) => {
     const usual = median(excess.toSpliced(index, 1));
     const isFar = excess[index]! > times * usual && excess[index]! > usual + plusMs;
-    return isFar ? [{ report, rttMs, isCertain: explained[index]!.isCertain }] : [];
+    return isFar ? [{ probeResult, rttMs, isCertain: explained[index]!.isCertain }] : [];
   });
   if (far.length === 0) return [];
   const usual = median(
-    timed.filter(({ report }) => !far.some((one) => one.report === report)).map(({ rttMs }) => rttMs),
+    timed.filter(({ probeResult }) => !far.some((one) => one.probeResult === probeResult)).map(({ rttMs }) => rttMs),
   );
   const [one] = far;
-  const values = listed(far.map(({ report, rttMs }) => `${report.probe} ${ms(rttMs)}`));
+  const values = listed(far.map(({ probeResult, rttMs }) => `${probeResult.probe} ${ms(rttMs)}`));
   const isCertain = far.every((one) => one.isCertain);
   const why = isCertain
     ? 'The distance does not explain it.'
     : 'The place of the target is not known well enough to rule out that distance explains it.';
   const text = `The round trip is far longer than that of the others (median ${ms(usual)}): ${values}. ${why}`;
-  const who = far.length === 1 ? one!.report.probe : `${far.length} probes`;
+  const who = far.length === 1 ? one!.probeResult.probe : `${far.length} probes`;
   return [
-    found(
+    buildFinding(
       'latency_outlier',
       isCertain ? 'warning' : 'info',
-      far.map(({ report }) => report),
+      far.map(({ probeResult }) => probeResult),
       text,
       `${who} is far slower`,
     ),
@@ -96,30 +100,30 @@ const nothing: Explained = { rttMs: 0, isCertain: false };
 
 function explainedBy(timed: readonly Timed[], placeOf: LookUpPlace | undefined): readonly Explained[] {
   const anchors = new Map<string, readonly [where: Point | undefined, isCertain: boolean, rttMs: number]>();
-  for (const [address, reports] of groupBy(timed.map(reportOf), addressOf)) {
-    const own = timed.filter(({ report }) => reports.includes(report));
+  for (const [address, probeResults] of groupBy(timed.map(probeResultOf), addressOf)) {
+    const own = timed.filter(({ probeResult }) => probeResults.includes(probeResult));
     const place = placeOf === undefined ? undefined : pointOf(placeOf(address));
-    const isPossible = own.every(({ report, rttMs }) => {
-      const from = pointOf(report.facts);
+    const isPossible = own.every(({ probeResult, rttMs }) => {
+      const from = pointOf(probeResult.facts);
       return from === undefined || place === undefined || rttMs >= leastRttMs(from, place);
     });
     const fastest = own.reduce((fastest, one) => (one.rttMs < fastest.rttMs ? one : fastest));
     const isKnown = place !== undefined && isPossible;
-    anchors.set(address, isKnown ? [place, true, 0] : [pointOf(fastest.report.facts), false, fastest.rttMs]);
+    anchors.set(address, isKnown ? [place, true, 0] : [pointOf(fastest.probeResult.facts), false, fastest.rttMs]);
   }
-  return timed.map(({ report }) => {
-    const [where, isCertain, rttMs] = anchors.get(addressOf(report) ?? '') ?? [undefined, false, 0];
-    const from = pointOf(report.facts);
+  return timed.map(({ probeResult }) => {
+    const [where, isCertain, rttMs] = anchors.get(addressOf(probeResult) ?? '') ?? [undefined, false, 0];
+    const from = pointOf(probeResult.facts);
     if (from === undefined || where === undefined) return nothing;
     return { rttMs: rttMs + thresholds.outlier.stretch * leastRttMs(from, where), isCertain };
   });
 }
 
-function reportOf({ report }: Timed): Report {
-  return report;
+function probeResultOf({ probeResult }: Timed): ProbeResult {
+  return probeResult;
 }
 
-function addressOf({ result }: Report): string | undefined {
+function addressOf({ result }: ProbeResult): string | undefined {
   return result.resolvedIp ?? undefined;
 }
 
@@ -134,12 +138,12 @@ interface Pair {
  * The sum of both round-trip times covers a path between the two probes by way of the target, so it is at least their
  * direct round trip.
  */
-function contradictions(timed: readonly Timed[]): readonly Found[] {
-  const byAddress = groupBy(timed.map(reportOf), addressOf);
+function contradictions(timed: readonly Timed[]): readonly FindingDraft[] {
+  const byAddress = groupBy(timed.map(probeResultOf), addressOf);
   return byAddress
     .toSorted(([a], [b]) => byText(a, b))
-    .flatMap(([address, reports]) => {
-      const pairs = contradicted(timed.filter(({ report }) => reports.includes(report)));
+    .flatMap(([address, probeResults]) => {
+      const pairs = contradicted(timed.filter(({ probeResult }) => probeResults.includes(probeResult)));
       return pairs.length === 0 ? [] : [contradiction(address, pairs)];
     });
 }
@@ -147,7 +151,7 @@ function contradictions(timed: readonly Timed[]): readonly Found[] {
 function contradicted(timed: readonly Timed[]): readonly Pair[] {
   return timed.flatMap((a, index) =>
     timed.slice(index + 1).flatMap((b) => {
-      const [from, to] = [pointOf(a.report.facts), pointOf(b.report.facts)];
+      const [from, to] = [pointOf(a.probeResult.facts), pointOf(b.probeResult.facts)];
       if (from === undefined || to === undefined) return [];
       const lackMs = leastRttMs(from, to) - (a.rttMs + b.rttMs);
       return lackMs > 0 ? [{ a, b, lackMs }] : [];
@@ -155,20 +159,20 @@ function contradicted(timed: readonly Timed[]): readonly Pair[] {
   );
 }
 
-function contradiction(address: string, pairs: readonly Pair[]): Found {
+function contradiction(address: string, pairs: readonly Pair[]): FindingDraft {
   const worst = pairs.reduce((worst, pair) => (pair.lackMs > worst.lackMs ? pair : worst));
   const { a, b } = worst;
-  const km = Math.round(distanceKm(pointOf(a.report.facts)!, pointOf(b.report.facts)!));
-  const involved = [...new Set(pairs.flatMap((pair) => [pair.a.report, pair.b.report]))].toSorted((x, y) =>
+  const km = Math.round(distanceKm(pointOf(a.probeResult.facts)!, pointOf(b.probeResult.facts)!));
+  const involved = [...new Set(pairs.flatMap((pair) => [pair.a.probeResult, pair.b.probeResult]))].toSorted((x, y) =>
     byText(x.probe, y.probe),
   );
-  const inAll = involved.filter((report) =>
-    pairs.every((pair) => pair.a.report === report || pair.b.report === report),
+  const inAll = involved.filter((probeResult) =>
+    pairs.every((pair) => pair.a.probeResult === probeResult || pair.b.probeResult === probeResult),
   );
   const suspect = pairs.length > 1 && inAll.length === 1 ? ` ${inAll[0]!.probe} is part of each such pair.` : '';
   const text =
-    `${a.report.probe} and ${b.report.probe} are ${km} km apart by their stated places, and reach ${address} in ` +
+    `${a.probeResult.probe} and ${b.probeResult.probe} are ${km} km apart by their stated places, and reach ${address} in ` +
     `${ms(a.rttMs)} and ${ms(b.rttMs)}: light in a fibre takes at least ${ms(a.rttMs + b.rttMs + worst.lackMs)} there and back. ` +
     `Either a stated place is wrong, or the address is served from several places (anycast).${suspect}`;
-  return found('place_contradicted', 'info', involved, text);
+  return buildFinding('place_contradicted', 'info', involved, text);
 }

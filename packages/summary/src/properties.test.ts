@@ -13,7 +13,7 @@ import addFormats from 'ajv-formats';
 
 import { CHECK_ID, factsOf } from '../test/cases.ts';
 import { generate, pick, seeded, shuffled, type Random } from '../test/generate.ts';
-import type { ProbeFacts } from './report.ts';
+import type { ProbeFacts } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import { summarize } from './summarize.ts';
 

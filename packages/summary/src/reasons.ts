@@ -1,9 +1,9 @@
 import { failureCodes, type FailureCode } from '@vantage/contract';
 
-import type { Report, ResultOf } from './report.ts';
+import type { ProbeResult, ResultOf } from './probe-result.ts';
 import { dnsReason, isUnanswered, readAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
-import { groupBy } from './report.ts';
+import { groupBy } from './probe-result.ts';
 
 /** Failure reasons as phrases for the middle of a sentence. */
 const phrases: Readonly<Record<FailureCode, string>> = {
@@ -64,7 +64,7 @@ const phrases: Readonly<Record<FailureCode, string>> = {
 };
 
 /** Phrases for failures after the start of an HTTP response. */
-const brokenOff: Readonly<Partial<Record<FailureCode, string>>> = {
+const interruptedPhrases: Readonly<Partial<Record<FailureCode, string>>> = {
   connection_reset: 'the connection was reset before the end of the answer',
   connection_closed: 'the connection was closed before the end of the answer',
   timed_out: 'the answer did not come to its end in time',
@@ -75,9 +75,9 @@ export function phraseOf(code: FailureCode): string {
 }
 
 /** Reason of one probe's failure, with details such as the HTTP status or rcode. */
-export function reasonOf(report: Report): string {
-  const result = report.result as ResultOf<'dns'>;
-  const reason = resolverReason(result) ?? reasonOfAny(report);
+export function reasonOf(probeResult: ProbeResult): string {
+  const result = probeResult.result as ResultOf<'dns'>;
+  const reason = resolverReason(result) ?? reasonOfAny(probeResult);
   // A trace does not use the resolver.
   if (result.trace !== undefined) return reason.replace(/\bthe resolver\b/, 'a name server of the zone');
   const { recordType, resolver } = result;
@@ -97,17 +97,17 @@ function resolverReason(result: ResultOf<'dns'>): string | undefined {
   return Object.hasOwn(phrases, error.code) ? `the resolver did not answer: ${phrases[error.code]}` : undefined;
 }
 
-function reasonOfAny(report: Report): string {
-  const { error, statusCode, url, http2Error, rcode, ttl, size, state } = report.result as ResultOf<'http'> &
+function reasonOfAny(probeResult: ProbeResult): string {
+  const { error, statusCode, url, http2Error, rcode, ttl, size, state } = probeResult.result as ResultOf<'http'> &
     Pick<ResultOf<'dns'>, 'rcode'> &
     Pick<ResultOf<'ping'>, 'ttl' | 'size'> &
     Pick<ResultOf<'tcp'>, 'state'>;
   const code = error?.code;
-  const dns = dnsReason(report.result);
+  const dns = dnsReason(probeResult.result);
   if (dns !== undefined) return dns;
   if (code === undefined || !Object.hasOwn(failureCodes, code)) return phrases.timed_out;
   const isAnswerBegun = statusCode !== undefined || (url !== undefined && error?.phase === 'response');
-  if (isAnswerBegun && brokenOff[code] !== undefined) return brokenOff[code];
+  if (isAnswerBegun && interruptedPhrases[code] !== undefined) return interruptedPhrases[code];
   // After another attempt, `http2Error` may belong to the previous one.
   const isHttp2End = code === 'http2_ended' || (code === 'protocol_unreachable' && error?.phase === 'request');
   if (isHttp2End && http2Error !== undefined) return http2Reason(http2Error, isAnswerBegun);
@@ -122,7 +122,7 @@ function reasonOfAny(report: Report): string {
     return `the TTL of ${ttl} that was asked for was used up on the way`;
   if (code === 'packet_too_big' && size !== undefined)
     return `packets with ${size} bytes of payload are too big for ${error?.source === 'probe' ? 'the probe’s own link' : 'the path'}`;
-  return `${phrases[code]}${asked(report.result)}`;
+  return `${phrases[code]}${asked(probeResult.result)}`;
 }
 
 /** Notes that not all addresses were tried; the others may respond. */
@@ -138,8 +138,8 @@ function http2Reason({ frame, name }: NonNullable<ResultOf<'http'>['http2Error']
 }
 
 /** Reasons of several probes, most frequent first, with counts if they differ. */
-export function reasonsOf(reports: readonly Report[]): string {
-  const groups = groupBy(reports, reasonOf);
+export function reasonsOf(probeResults: readonly ProbeResult[]): string {
+  const groups = groupBy(probeResults, reasonOf);
   if (groups.length === 1) return groups[0]![0];
   return listed(
     groups.map(([reason, own]) => `${reason} (${own.length})`),

@@ -1,11 +1,11 @@
-import { found, type Found } from './finding.ts';
+import { buildFinding, type FindingDraft } from './finding.ts';
 import { reasonsOf } from './reasons.ts';
-import { groupBy, probesOf, type ProbeFacts, type Report } from './report.ts';
-import type { Sides } from './sides.ts';
+import { groupBy, probesOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
+import type { Partition } from './partition.ts';
 import { commonPlace, continentName, countryName, fromAll, listed, networkName, shown } from './words.ts';
 
 /** Determines which probes are affected; nothing if every counted probe has an answer. */
-export function findScopes({ up, down, counted }: Sides): readonly Found[] {
+export function findScopes({ up, down, counted }: Partition): readonly FindingDraft[] {
   if (down.length === 0) return [];
   if (up.length === 0) return [downEverywhere(counted)];
   if (down.length === 1) return [downOne(down[0]!, up)];
@@ -31,7 +31,7 @@ export function findScopes({ up, down, counted }: Sides): readonly Found[] {
       ({ result }) => result.resolvedIp ?? undefined,
       ({ result }) => `that asked ${result.resolvedIp}`,
     ),
-    ...scope('down_family', down, counted, familyOf, (report) => `that used ${familyOf(report)}`),
+    ...scope('down_family', down, counted, familyOf, (probeResult) => `that used ${familyOf(probeResult)}`),
   ];
   const wide = scoped.some(({ code }) => code === 'down_country')
     ? []
@@ -54,45 +54,50 @@ type ScopeCode = 'down_country' | 'down_network' | 'down_address' | 'down_family
  */
 function scope(
   code: ScopeCode,
-  down: readonly Report[],
-  counted: readonly Report[],
-  keyOf: (report: Report) => string | undefined,
-  where: (report: Report) => string,
-): readonly Found[] {
+  down: readonly ProbeResult[],
+  counted: readonly ProbeResult[],
+  keyOf: (probeResult: ProbeResult) => string | undefined,
+  where: (probeResult: ProbeResult) => string,
+): readonly FindingDraft[] {
   const keys = groupBy(counted, keyOf);
   const key = keyOf(down[0]!);
   const own = keys.find(([name]) => name === key)?.[1] ?? [];
   if (key === undefined || keys.length < 2 || own.length !== down.length) return [];
-  if (!down.every((report) => keyOf(report) === key)) return [];
+  if (!down.every((probeResult) => keyOf(probeResult) === key)) return [];
   const place = `the ${down.length} probes ${where(down[0]!)}`;
   const others = counted.length - down.length;
   const text = `It fails from ${place} and from no other of the ${counted.length}: ${reasonsOf(down)}. ${
     others === 1 ? 'One probe elsewhere has' : `${others} probes elsewhere have`
   } an answer.`;
-  return [found(code, 'critical', down, text, place)];
+  return [buildFinding(code, 'critical', down, text, place)];
 }
 
-export function familyOf({ result }: Report): 'IPv4' | 'IPv6' | undefined {
+export function familyOf({ result }: ProbeResult): 'IPv4' | 'IPv6' | undefined {
   const { resolvedIp } = result;
   if (resolvedIp === null || resolvedIp === undefined) return undefined;
   return resolvedIp.includes(':') ? 'IPv6' : 'IPv4';
 }
 
-function downEverywhere(down: readonly Report[]): Found {
+function downEverywhere(down: readonly ProbeResult[]): FindingDraft {
   const reasons = reasonsOf(down);
   if (down.length > 1)
-    return found('down_everywhere', 'critical', down, `It fails ${fromAll(down.length, down.length)}: ${reasons}.`);
+    return buildFinding(
+      'down_everywhere',
+      'critical',
+      down,
+      `It fails ${fromAll(down.length, down.length)}: ${reasons}.`,
+    );
   const text = `It fails from ${down[0]!.probe}: ${reasons}. One probe alone cannot tell whether that is the target’s trouble or its own.`;
-  return found('down_everywhere', 'critical', down, text);
+  return buildFinding('down_everywhere', 'critical', down, text);
 }
 
-function downOne(report: Report, up: readonly Report[]): Found {
-  const { probe, facts } = report;
+function downOne(probeResult: ProbeResult, up: readonly ProbeResult[]): FindingDraft {
+  const { probe, facts } = probeResult;
   const place = facts === undefined ? '' : ` (${placeText(facts)})`;
-  const text = `Only ${probe}${place} fails: ${reasonsOf([report])}. ${
+  const text = `Only ${probe}${place} fails: ${reasonsOf([probeResult])}. ${
     up.length === 1 ? 'One other probe has an answer.' : `${up.length} others have an answer.`
   } ${neighbours(facts, up)}`;
-  return found('down_one_probe', 'warning', [report], text.trim(), probe);
+  return buildFinding('down_one_probe', 'warning', [probeResult], text.trim(), probe);
 }
 
 function placeText(facts: ProbeFacts): string {
@@ -101,7 +106,7 @@ function placeText(facts: ProbeFacts): string {
 }
 
 /** Whether the probe's location or network can be the cause. */
-function neighbours(facts: ProbeFacts | undefined, up: readonly Report[]): string {
+function neighbours(facts: ProbeFacts | undefined, up: readonly ProbeResult[]): string {
   if (facts === undefined) return '';
   const inNetwork = up.some((other) => other.facts?.asNumber === facts.asNumber);
   if (inNetwork) return 'One of them is in the same network.';
@@ -111,15 +116,17 @@ function neighbours(facts: ProbeFacts | undefined, up: readonly Report[]): strin
   return 'None of them is in the same country or network.';
 }
 
-function downSome(down: readonly Report[], counted: readonly Report[]): Found {
+function downSome(down: readonly ProbeResult[], counted: readonly ProbeResult[]): FindingDraft {
   const place = commonPlace(down);
   const [country] = down.map(({ facts }) => facts?.countryCode);
-  const isShared = counted.some((report) => !down.includes(report) && report.facts?.countryCode === country);
+  const isShared = counted.some(
+    (probeResult) => !down.includes(probeResult) && probeResult.facts?.countryCode === country,
+  );
   const common =
     place === undefined || !isShared
       ? 'No place, network or address tells them from the others.'
       : `They are ${place}, where others have an answer.`;
   const text = `It fails from ${down.length} of ${counted.length} probes (${listed(probesOf(down))}): ${reasonsOf(down)}. ${common}`;
   const severity = down.length * 2 >= counted.length ? 'critical' : 'warning';
-  return found('down_some', severity, down, text, listed(probesOf(down)));
+  return buildFinding('down_some', severity, down, text, listed(probesOf(down)));
 }

@@ -9,14 +9,14 @@ import {
 import type { Screenshot, Summary, SummaryGroup, Verdict } from '@vantage/contract';
 
 import { findAddresses, groupAddresses } from './addresses.ts';
-import type { Found } from './finding.ts';
+import type { FindingDraft } from './finding.ts';
 import { headlineOf } from './headline.ts';
 import { findLatencies } from './latency.ts';
 import { findNames } from './names.ts';
-import { byText, ofType, reportsOf, type ProbeFacts, type Report } from './report.ts';
+import { byText, ofType, probeResultsOf, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import { findScopes } from './scopes.ts';
-import { sidesOf, type Sides } from './sides.ts';
+import { partitionByOutcome, type Partition } from './partition.ts';
 import { findEnds } from './traceroute/ends.ts';
 import { mergePaths } from './traceroute/graph.ts';
 import { findLosses } from './traceroute/losses.ts';
@@ -47,25 +47,25 @@ export interface SummaryFacts {
  */
 export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>, facts: SummaryFacts = {}): Summary {
   const { testId, type, host, status } = check;
-  const reports = reportsOf(check, probes);
-  const sides = sidesOf(type, reports);
-  const traces = type === 'traceroute' ? tracesOf(ofType<'traceroute'>(reports)) : [];
-  const found = [
-    ...findScopes(sides),
-    ...(type === 'dns' ? [] : [...findNames(sides.down, sides.counted.length), ...findAddresses(reports)]),
-    ...findingsOfType(type, reports, sides),
+  const probeResults = probeResultsOf(check, probes);
+  const partition = partitionByOutcome(type, probeResults);
+  const traces = type === 'traceroute' ? tracesOf(ofType<'traceroute'>(probeResults)) : [];
+  const findings = [
+    ...findScopes(partition),
+    ...(type === 'dns' ? [] : [...findNames(partition.down, partition.counted.length), ...findAddresses(probeResults)]),
+    ...findingsOfType(type, probeResults, partition),
     ...findLosses(traces),
     ...findEnds(
-      traces.filter(({ report }) => !sides.notMeasured.includes(report as Report)),
-      sides.silent,
+      traces.filter(({ probeResult }) => !partition.notMeasured.includes(probeResult as ProbeResult)),
+      partition.silent,
       facts.placeOf,
     ),
-    ...findLatencies(type, sides.up, facts.placeOf),
+    ...findLatencies(type, partition.up, facts.placeOf),
     ...findScreenshot(facts.screenshot),
-    ...findUnmeasured(sides.notMeasured, sides.counted.length),
+    ...findUnmeasured(partition.notMeasured, partition.counted.length),
   ].toSorted(byGravity);
-  const verdict = verdictOf(sides, found);
-  const { up, down, counted } = sides;
+  const verdict = verdictOf(partition, findings);
+  const { up, down, counted } = partition;
   return {
     checkId: testId,
     type,
@@ -73,70 +73,74 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     status,
     verdict,
     agree: { n: Math.max(up.length, down.length), of: counted.length },
-    counts: sides.counts,
-    headline: escapeText(headlineOf({ check, reports, sides, verdict, found }), 1_024),
-    findings: found.map(finished),
-    groups: [...groupsOfType(type, reports)],
+    counts: partition.counts,
+    headline: escapeText(headlineOf({ check, probeResults, partition, verdict, findings }), 1_024),
+    findings: findings.map(publicFinding),
+    groups: [...groupsOfType(type, probeResults)],
     ...(type === 'traceroute' ? { paths: mergePaths(traces) } : {}),
   };
 }
 
-function findingsOfType(type: string, reports: readonly Report[], { counted, notMeasured }: Sides): readonly Found[] {
+function findingsOfType(
+  type: string,
+  probeResults: readonly ProbeResult[],
+  { counted, notMeasured }: Partition,
+): readonly FindingDraft[] {
   // Partial measurements of an unfinished probe remain valid.
-  const told = reports.filter((report) => !notMeasured.includes(report));
+  const measured = probeResults.filter((probeResult) => !notMeasured.includes(probeResult));
   switch (type) {
     case 'ping':
-      return findPing(ofType<'ping'>(told));
+      return findPing(ofType<'ping'>(measured));
     case 'http':
       return [
-        ...findHttp(ofType<'http'>(told)),
-        ...findCertificates(ofType<'http'>(told)),
-        ...findTls(ofType<'http'>(told)),
+        ...findHttp(ofType<'http'>(measured)),
+        ...findCertificates(ofType<'http'>(measured)),
+        ...findTls(ofType<'http'>(measured)),
       ];
     case 'tcp':
       return findTcp(ofType<'tcp'>(counted));
     case 'udp':
-      return findUdp(ofType<'udp'>(told));
+      return findUdp(ofType<'udp'>(measured));
     case 'dns':
-      return findDns(ofType<'dns'>(told));
+      return findDns(ofType<'dns'>(measured));
     case 'info':
-      return findInfo(ofType<'info'>(told));
+      return findInfo(ofType<'info'>(measured));
     default:
       return [];
   }
 }
 
-function groupsOfType(type: string, reports: readonly Report[]): readonly SummaryGroup[] {
+function groupsOfType(type: string, probeResults: readonly ProbeResult[]): readonly SummaryGroup[] {
   switch (type) {
     case 'http': {
-      const own = ofType<'http'>(reports);
-      return [...groupAddresses(reports), ...groupHttp(own), ...groupCertificates(own)];
+      const own = ofType<'http'>(probeResults);
+      return [...groupAddresses(probeResults), ...groupHttp(own), ...groupCertificates(own)];
     }
     case 'tcp':
     case 'udp':
-      return [...groupAddresses(reports), ...groupStates(ofType<'tcp'>(reports))];
+      return [...groupAddresses(probeResults), ...groupStates(ofType<'tcp'>(probeResults))];
     case 'dns':
-      return groupAnswers(ofType<'dns'>(reports));
+      return groupAnswers(ofType<'dns'>(probeResults));
     default:
-      return groupAddresses(reports);
+      return groupAddresses(probeResults);
   }
 }
 
-function verdictOf({ up, down, counted, of }: Sides, found: readonly Found[]): Verdict {
+function verdictOf({ up, down, counted, of }: Partition, findings: readonly FindingDraft[]): Verdict {
   if (counted.length === 0) return 'unknown';
   if (up.length === 0) return 'down';
   if (down.length > 0) return 'partial';
   const isImpaired = [...of.values()].includes('impaired');
-  return isImpaired || found.some(isDegrading) ? 'degraded' : 'up';
+  return isImpaired || findings.some(isDegrading) ? 'degraded' : 'up';
 }
 
-function isDegrading({ code, severity }: Found): boolean {
+function isDegrading({ code, severity }: FindingDraft): boolean {
   return severity !== 'info' && findingRules[code].degrades;
 }
 
 const order = Object.keys(findingCodes);
 
-function byGravity(a: Found, b: Found): number {
+function byGravity(a: FindingDraft, b: FindingDraft): number {
   return (
     findingSeverities.indexOf(a.severity) - findingSeverities.indexOf(b.severity) ||
     order.indexOf(a.code) - order.indexOf(b.code) ||
@@ -146,6 +150,6 @@ function byGravity(a: Found, b: Found): number {
 }
 
 /** Sorts the probes by id: a finding may have collected them in another order. */
-function finished({ code, severity, text, probes }: Found): Finding {
+function publicFinding({ code, severity, text, probes }: FindingDraft): Finding {
   return { code, severity, text: escapeText(text, 1_024), probes: [...new Set(probes)].toSorted(byText) };
 }

@@ -1,8 +1,8 @@
 import { failureCodes, type FailureCode, type FindingCode, type Screenshot } from '@vantage/contract';
 
-import { found, type Found } from './finding.ts';
+import { buildFinding, type FindingDraft } from './finding.ts';
 import { phraseOf, reasonOf } from './reasons.ts';
-import { groupBy, type Report } from './report.ts';
+import { groupBy, type ProbeResult } from './probe-result.ts';
 import { shown, listed, naming, tally, unique } from './words.ts';
 
 const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
@@ -19,32 +19,32 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
 };
 
 /** Probes excluded from the verdict, grouped by reason. */
-export function findUnmeasured(reports: readonly Report[], counted: number): readonly Found[] {
-  return groupBy(reports, (report) => ofCode[codeOf(report)] ?? 'probes_faulty').map(([code, own]) => {
+export function findUnmeasured(probeResults: readonly ProbeResult[], counted: number): readonly FindingDraft[] {
+  return groupBy(probeResults, (probeResult) => ofCode[codeOf(probeResult)] ?? 'probes_faulty').map(([code, own]) => {
     const severity = counted === 0 ? 'warning' : 'info';
     const count = counted === 0 ? '' : ' They do not count in the verdict.';
-    return found(code as FindingCode, severity, own, `${whyOf(code, own)}.${count}`);
+    return buildFinding(code as FindingCode, severity, own, `${whyOf(code, own)}.${count}`);
   });
 }
 
-function whyOf(code: string, reports: readonly Report[]): string {
-  if (code === 'probes_offline') return `Offline: ${naming(reports)}`;
-  if (code !== 'target_refused') return `Not measured: ${tally(reports, reasonOf)}`;
+function whyOf(code: string, probeResults: readonly ProbeResult[]): string {
+  if (code === 'probes_offline') return `Offline: ${naming(probeResults)}`;
+  if (code !== 'target_refused') return `Not measured: ${tally(probeResults, reasonOf)}`;
   // Only the message names the policy rule.
-  const messages = unique(reports.map(({ result }) => shown(result.error?.message ?? '', 160).replace(/\.$/, '')));
+  const messages = unique(probeResults.map(({ result }) => shown(result.error?.message ?? '', 160).replace(/\.$/, '')));
   const rules = listed(
     messages.filter((message) => message !== ''),
     2,
   );
-  return `The policy of ${naming(reports)} refuses the target${rules === '' ? '' : `: ${rules}`}`;
+  return `The policy of ${naming(probeResults)} refuses the target${rules === '' ? '' : `: ${rules}`}`;
 }
 
-function codeOf({ result }: Report): FailureCode {
+function codeOf({ result }: ProbeResult): FailureCode {
   const code = result.error?.code;
   return code !== undefined && Object.hasOwn(failureCodes, code) ? code : 'internal_error';
 }
 
-export function findScreenshot(screenshot: Screenshot | undefined): readonly Found[] {
+export function findScreenshot(screenshot: Screenshot | undefined): readonly FindingDraft[] {
   if (screenshot?.state === 'taken') return cutOff(screenshot);
   if (screenshot?.state !== 'given_up') return [];
   const { reason, probe } = screenshot;
@@ -53,17 +53,17 @@ export function findScreenshot(screenshot: Screenshot | undefined): readonly Fou
       ? ''
       : `: ${phraseOf(Object.hasOwn(failureCodes, reason.code) ? reason.code : 'screenshot_failed')}${detail(reason.message)}`;
   const text = `There is no screenshot${why}. The other results stand without it.`;
-  return [found('screenshot_missing', 'info', probe === null ? [] : [{ probe }], text)];
+  return [buildFinding('screenshot_missing', 'info', probe === null ? [] : [{ probe }], text)];
 }
 
 function detail(message: string): string {
   return message === '' ? '' : ` (${shown(message, 160).replace(/\.$/, '')})`;
 }
 
-function cutOff({ cutAt = [], probe }: Screenshot): readonly Found[] {
+function cutOff({ cutAt = [], probe }: Screenshot): readonly FindingDraft[] {
   if (cutAt.length === 0) return [];
   const text =
     `The page asks for more than a screenshot allows (limit of ${listed(cutAt)}): what is beyond it is missing in the picture, ` +
     'and may be there in a browser.';
-  return [found('screenshot_incomplete', 'info', probe === null ? [] : [{ probe }], text)];
+  return [buildFinding('screenshot_incomplete', 'info', probe === null ? [] : [{ probe }], text)];
 }

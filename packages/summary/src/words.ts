@@ -1,6 +1,6 @@
 import { escapeText } from '@vantage/contract';
 
-import { byText, groupBy, type ProbeFacts, type Report } from './report.ts';
+import { byText, groupBy, type ProbeFacts, type ProbeResult } from './probe-result.ts';
 
 const NAMED_PROBES = 4;
 
@@ -16,9 +16,9 @@ export function listed(items: readonly string[], most = NAMED_PROBES): string {
 }
 
 /** `fra-1`, or `3 probes (fra-1, nyc-1 and sgp-1)`. */
-export function naming(reports: readonly Pick<Report, 'probe'>[]): string {
-  const names = listed(reports.map(({ probe }) => probe));
-  return reports.length === 1 ? names : `${reports.length} probes (${names})`;
+export function naming(probeResults: readonly Pick<ProbeResult, 'probe'>[]): string {
+  const names = listed(probeResults.map(({ probe }) => probe));
+  return probeResults.length === 1 ? names : `${probeResults.length} probes (${names})`;
 }
 
 export function countOf(n: number, one: string, many = `${one}s`): string {
@@ -72,16 +72,19 @@ export function networkName({ asNumber, isp }: ProbeFacts): string {
 }
 
 /** Common property of the probes for the end of a sentence: `all in Germany`. */
-export function commonPlace(reports: readonly Report[]): string | undefined {
-  const countries = new Set(reports.map(({ facts }) => facts?.countryCode));
+export function commonPlace(probeResults: readonly ProbeResult[]): string | undefined {
+  const countries = new Set(probeResults.map(({ facts }) => facts?.countryCode));
   const [country] = countries;
-  if (countries.size !== 1 || country === undefined || reports.length < 2) return undefined;
+  if (countries.size !== 1 || country === undefined || probeResults.length < 2) return undefined;
   return `all in ${countryName(country)}`;
 }
 
 /** Counts probes by label: `200 (7 probes), 503 (fra-1)`. */
-export function tally<R extends Report>(reports: readonly R[], labelOf: (report: R) => string | undefined): string {
-  const groups = groupBy(reports, labelOf);
+export function tally<R extends ProbeResult>(
+  probeResults: readonly R[],
+  labelOf: (probeResult: R) => string | undefined,
+): string {
+  const groups = groupBy(probeResults, labelOf);
   return listed(
     groups.map(([label, own]) => `${label} (${own.length === 1 ? own[0]!.probe : `${own.length} probes`})`),
     5,

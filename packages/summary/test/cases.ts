@@ -1,7 +1,7 @@
 import type { Check, CommonResult, Failure, FailureCode, FailureSource, Finding, Summary } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import type { ProbeFacts, ResultOf } from '../src/report.ts';
+import type { ProbeFacts, ResultOf } from '../src/probe-result.ts';
 import { summarize, type SummaryFacts } from '../src/summarize.ts';
 
 export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';

@@ -1,6 +1,6 @@
 import type { CommonResult } from '@vantage/contract';
 
-import type { ResultOf } from '../src/report.ts';
+import type { ResultOf } from '../src/probe-result.ts';
 import { bad, ok } from './cases.ts';
 
 type Final<T extends 'ping' | 'http' | 'tcp' | 'udp' | 'dns' | 'traceroute' | 'info'> = ResultOf<T> & CommonResult;

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../src/report.ts';
+import type { ResultOf } from '../src/probe-result.ts';
 import { seeded, type Random } from './generate.ts';
 import { trace } from './results.ts';
 

@@ -1,5 +1,5 @@
-import { found, type Found } from '../finding.ts';
-import { groupBy } from '../report.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import { groupBy } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { chanceOfMore, type Sample } from './chance.ts';
 import { weightOfLimits } from './limits.ts';
@@ -33,11 +33,11 @@ export function deadWays(trace: Trace): readonly Way[] {
  * there.
  */
 function isProved(trace: Trace, { steps: own }: Way, hop: number): boolean {
-  const { ways, steps, report } = trace;
+  const { ways, steps, probeResult } = trace;
   const last = targetIndex(trace);
   const end = last === undefined ? Infinity : steps[last]!.hop;
   const isLimited =
-    last !== undefined && (report.result.protocol === 'udp' || weightOfLimits([{ trace, routers: [] }]) > 0);
+    last !== undefined && (probeResult.result.protocol === 'udp' || weightOfLimits([{ trace, routers: [] }]) > 0);
   const alive = ways.filter(({ isReached }) => isReached).flatMap((way) => way.steps);
   const answering = alive.filter((step) => !isSilent(step) && step.hop > hop && step.hop < (isLimited ? end : end + 1));
   const asked = own.filter((step) => answering.some((other) => other.hop === step.hop));
@@ -54,20 +54,20 @@ function sampleOf(steps: readonly Step[]): Sample {
 }
 
 /** Finding: one of several parallel paths is broken. */
-export function findDeadWays(traces: readonly Trace[]): readonly Found[] {
+export function findDeadWays(traces: readonly Trace[]): readonly FindingDraft[] {
   const broken = traces.flatMap((trace) => deadWays(trace).map((way) => ({ trace, last: lastOf(way)! })));
   const byPlace = Map.groupBy(broken, ({ last }) => last.routers[0]!.ip);
   return [...byPlace.values()].map((own) => {
-    const reports = groupBy(
-      own.map(({ trace }) => trace.report),
+    const probeResults = groupBy(
+      own.map(({ trace }) => trace.probeResult),
       () => 'all',
     )[0]![1];
     const shares = [...Map.groupBy(own, ({ trace }) => trace)].map(
-      ([{ report, ways }, dead]) => `${dead.length} of ${countOf(ways.length, 'flow')} of ${report.probe}`,
+      ([{ probeResult, ways }, dead]) => `${dead.length} of ${countOf(ways.length, 'flow')} of ${probeResult.probe}`,
     );
     const where = stepText(own[0]!.last);
     const text = `Nothing comes back from beyond ${where} for ${listed(unique(shares), 3)}; the other flows go by other routers and reach the target. One of several parallel paths is broken.`;
-    return found('flows_stop', 'warning', reports, text, `one of several parallel paths ends at ${where}`);
+    return buildFinding('flows_stop', 'warning', probeResults, text, `one of several parallel paths ends at ${where}`);
   });
 }
 

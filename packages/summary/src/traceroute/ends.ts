@@ -1,21 +1,21 @@
 import type { LookUpPlace, PathEnd } from '@vantage/contract';
 
-import { found, type Found } from '../finding.ts';
-import { groupBy, type Report } from '../report.ts';
-import { answersEchoAlone } from '../sides.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import { groupBy, type ProbeResult } from '../probe-result.ts';
+import { answersEchoAlone } from '../partition.ts';
 import { thresholds } from '../thresholds.ts';
 import { asText, listed, naming, shown, unique } from '../words.ts';
 import { findDeadWays } from './dead-ways.ts';
 import { findRefusals, refusalOf } from './refusals.ts';
-import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceReport } from './trace.ts';
+import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
-/** @param unproved reports whose silence is no evidence */
+/** @param unproved results whose silence is no evidence */
 export function findEnds(
   traces: readonly Trace[],
-  unproved: readonly Report[],
+  unproved: readonly ProbeResult[],
   placeOf: LookUpPlace | undefined,
-): readonly Found[] {
-  const isUnproved = ({ report }: Trace): boolean => unproved.includes(report);
+): readonly FindingDraft[] {
+  const isUnproved = ({ probeResult }: Trace): boolean => unproved.includes(probeResult);
   const silent = traces.filter((trace) => reasonOf(trace) === 'silent');
   return [
     ...loops(traces),
@@ -34,8 +34,8 @@ export function findEnds(
 }
 
 /** Routers of the loop, in the order of passage. */
-export function circleOf({ steps, report }: Trace): readonly Step[] {
-  const { loop } = report.result;
+export function circleOf({ steps, probeResult }: Trace): readonly Step[] {
+  const { loop } = probeResult.result;
   if (loop === null || loop === undefined) return [];
   return steps.filter(({ hop }) => hop >= loop.start && hop < loop.start + loop.length);
 }
@@ -46,20 +46,20 @@ export function lastAnswer({ steps }: Trace): Step | undefined {
 }
 
 export function reasonOf(trace: Trace): PathEnd['reason'] {
-  const { report, isReached, isFinal, stopReason } = trace;
+  const { probeResult, isReached, isFinal, stopReason } = trace;
   if (!isFinal) return isReached ? 'reached' : 'pending';
-  if (isReached && report.outcome === 'failure') return 'refused';
+  if (isReached && probeResult.outcome === 'failure') return 'refused';
   if (isReached) return stopReason === undefined || targetIndex(trace) !== undefined ? 'reached' : 'cut';
-  if (report.result.loop !== null && report.result.loop !== undefined) return 'loop';
+  if (probeResult.result.loop !== null && probeResult.result.loop !== undefined) return 'loop';
   if (refusalOf(trace) !== undefined) return 'refused';
   if (stopReason === 'deadline') return 'cut';
-  if (answersEchoAlone(report.result)) return 'cut';
+  if (answersEchoAlone(probeResult.result)) return 'cut';
   // If the last permitted TTL was answered, only the target was probed beyond it.
   const isLimited = stopReason === 'hop_limit' && !isSilent(trace.steps.at(-1)!);
   return isLimited ? 'cut' : 'silent';
 }
 
-function loops(traces: readonly Trace[]): readonly Found[] {
+function loops(traces: readonly Trace[]): readonly FindingDraft[] {
   const looping = traces.filter((trace) => reasonOf(trace) === 'loop');
   return grouped(looping, (trace) => unique(circleOf(trace).map(placeOrPosition)).join(' ')).map((own) => {
     const circle = circleOf(own[0]!);
@@ -68,8 +68,8 @@ function loops(traces: readonly Trace[]): readonly Found[] {
     );
     const networks = unique(circle.flatMap(({ routers: [router] }) => asText(router?.asn, router?.asName) ?? []));
     const where = networks.length === 0 ? '' : `, in ${listed(networks, 3)}`;
-    const text = `Packets of ${naming(reports(own))} go round in a circle of ${listed(routers, 6)}${where}: the routers there disagree about the way.`;
-    return found('routing_loop', 'critical', reports(own), text, 'packets go round in a circle');
+    const text = `Packets of ${naming(probeResults(own))} go round in a circle of ${listed(routers, 6)}${where}: the routers there disagree about the way.`;
+    return buildFinding('routing_loop', 'critical', probeResults(own), text, 'packets go round in a circle');
   });
 }
 
@@ -94,17 +94,17 @@ function stops(
   silent: readonly Trace[],
   passed: ReadonlySet<string>,
   placeOf: LookUpPlace | undefined,
-): readonly Found[] {
+): readonly FindingDraft[] {
   const keyOf = (trace: Trace): string => {
     const last = lastAnswer(trace);
     return last === undefined ? '' : placeKey(last);
   };
   return grouped(silent, keyOf).map((own) => {
-    const who = naming(reports(own));
+    const who = naming(probeResults(own));
     const last = lastAnswer(own[0]!);
     if (last === undefined) {
       const text = `No hop answered on the way from ${who}, nor did the target: the network of the probe may drop such packets.`;
-      return found('path_stops', 'warning', reports(own), text);
+      return buildFinding('path_stops', 'warning', probeResults(own), text);
     }
     const where = unique(own.map((trace) => stepText(lastAnswer(trace)!)));
     const asn = last.routers[0]?.asn ?? null;
@@ -117,31 +117,31 @@ function stops(
         ? ''
         : ` Others pass ${stepText(fork)} too and reach the target by other routers: one of several parallel paths may be broken.`;
     const text = `Nothing answers beyond ${listed(where, 3)}, on the way from ${who}.${note}${others}`;
-    return found('path_stops', 'warning', reports(own), text, `the path ends at ${stepText(last)}`);
+    return buildFinding('path_stops', 'warning', probeResults(own), text, `the path ends at ${stepText(last)}`);
   });
 }
 
 /** The target also drops most packets of other probes, so silence may be chance. */
-function unheard(traces: readonly Trace[]): readonly Found[] {
+function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
   if (traces.length === 0) return [];
   const lengths = listed(unique(traces.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
-  const text = `Nothing came back to ${naming(reports(traces))} from beyond hop ${lengths}. The target answers some packets only of the probes that reach it: packets are lost, or it limits its answers, and that one hears none proves no more.`;
-  return [found('path_cut', 'info', reports(traces), text)];
+  const text = `Nothing came back to ${naming(probeResults(traces))} from beyond hop ${lengths}. The target answers some packets only of the probes that reach it: packets are lost, or it limits its answers, and that one hears none proves no more.`;
+  return [buildFinding('path_cut', 'info', probeResults(traces), text)];
 }
 
 /** Traces that ended before their path: no evidence about the last router seen. */
-function cuts(traces: readonly Trace[]): readonly Found[] {
+function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
   const cut = traces.filter((trace) => reasonOf(trace) === 'cut');
-  const byEcho = cut.filter(({ report }) => answersEchoAlone(report.result));
+  const byEcho = cut.filter(({ probeResult }) => answersEchoAlone(probeResult.result));
   const others = cut.filter((trace) => !byEcho.includes(trace));
   return [...echoAlone(byEcho), ...cutShort(others)];
 }
 
 /** A filter on the path and a silent target are indistinguishable from outside. */
-function echoAlone(traces: readonly Trace[]): readonly Found[] {
-  return grouped(traces, ({ report }) => report.result.protocol ?? '').map((own) => {
-    const { protocol } = own[0]!.report.result;
-    const who = naming(reports(own));
+function echoAlone(traces: readonly Trace[]): readonly FindingDraft[] {
+  return grouped(traces, ({ probeResult }) => probeResult.result.protocol ?? '').map((own) => {
+    const { protocol } = own[0]!.probeResult.result;
+    const who = naming(probeResults(own));
     const lengths = listed(unique(own.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
     const name = protocol?.toUpperCase() ?? '';
     const [asked, why, brief] =
@@ -153,11 +153,11 @@ function echoAlone(traces: readonly Trace[]): readonly Found[] {
             `it answers echo requests only of ${who}, not ${name}`,
           ];
     const text = `The target answers ${asked} of ${who}, and no ${name} packet of the trace: ${why}it limits its answers, or one of several ways to it is broken. The path is known up to hop ${lengths} only.`;
-    return found('path_cut', 'warning', reports(own), text, brief);
+    return buildFinding('path_cut', 'warning', probeResults(own), text, brief);
   });
 }
 
-function cutShort(cut: readonly Trace[]): readonly Found[] {
+function cutShort(cut: readonly Trace[]): readonly FindingDraft[] {
   return grouped(cut, ({ isReached, stopReason }) => `${isReached} ${stopReason}`).map((own) => {
     const { isReached, stopReason } = own[0]!;
     const why = whyCut.get(stopReason ?? '') ?? 'it was ended';
@@ -165,8 +165,8 @@ function cutShort(cut: readonly Trace[]): readonly Found[] {
     const isUnknown = !isReached && stopReason === 'deadline';
     const silence = isUnknown ? 'Whether the target answers is not known' : 'The target does not answer';
     const target = isReached ? 'The target answers' : silence;
-    const text = `${target}, and its path from ${naming(reports(own))} is known up to hop ${shown} only: ${why}. What comes after is not known.`;
-    return found('path_cut', isReached || isUnknown ? 'info' : 'warning', reports(own), text);
+    const text = `${target}, and its path from ${naming(probeResults(own))} is known up to hop ${shown} only: ${why}. What comes after is not known.`;
+    return buildFinding('path_cut', isReached || isUnknown ? 'info' : 'warning', probeResults(own), text);
   });
 }
 
@@ -176,31 +176,33 @@ const whyCut: ReadonlyMap<string, string> = new Map([
   ['deadline', 'there was no more time'],
 ]);
 
-function blackHoles(traces: readonly Trace[]): readonly Found[] {
-  const holes = traces.filter(({ report }) => typeof report.result.mtuBlackHole === 'number');
+function blackHoles(traces: readonly Trace[]): readonly FindingDraft[] {
+  const holes = traces.filter(({ probeResult }) => typeof probeResult.result.mtuBlackHole === 'number');
   if (holes.length === 0) return [];
-  const values = listed(holes.map(({ report }) => `${report.probe} from ${report.result.mtuBlackHole} bytes on`));
+  const values = listed(
+    holes.map(({ probeResult }) => `${probeResult.probe} from ${probeResult.result.mtuBlackHole} bytes on`),
+  );
   const text = `Large packets vanish on the way without an ICMP error, and small ones are answered: ${values}. Connections that send full packets hang there, unless it is only a filter for large pings.`;
-  return [found('path_mtu_black_hole', 'warning', reports(holes), text, 'large packets vanish on the way')];
+  return [buildFinding('path_mtu_black_hole', 'warning', probeResults(holes), text, 'large packets vanish on the way')];
 }
 
-function mtus(traces: readonly Trace[]): readonly Found[] {
+function mtus(traces: readonly Trace[]): readonly FindingDraft[] {
   const { ordinary, ipv6Minimum } = thresholds.mtu;
-  const small = traces.filter(({ report }) => (report.result.pathMtu ?? ordinary) < ordinary);
+  const small = traces.filter(({ probeResult }) => (probeResult.result.pathMtu ?? ordinary) < ordinary);
   if (small.length === 0) return [];
-  const least = Math.min(...small.map(({ report }) => report.result.pathMtu!));
-  const values = listed(small.map(({ report }) => `${report.probe} ${report.result.pathMtu} bytes`));
+  const least = Math.min(...small.map(({ probeResult }) => probeResult.result.pathMtu!));
+  const values = listed(small.map(({ probeResult }) => `${probeResult.probe} ${probeResult.result.pathMtu} bytes`));
   const text = `The path carries packets of less than ${ordinary.toLocaleString('en')} bytes only: ${values}.`;
-  return [found('path_mtu_small', least < ipv6Minimum ? 'warning' : 'info', reports(small), text)];
+  return [buildFinding('path_mtu_small', least < ipv6Minimum ? 'warning' : 'info', probeResults(small), text)];
 }
 
-export function reports(traces: readonly Trace[]): readonly TraceReport[] {
-  return traces.map(({ report }) => report);
+export function probeResults(traces: readonly Trace[]): readonly TraceResult[] {
+  return traces.map(({ probeResult }) => probeResult);
 }
 
 export function grouped(traces: readonly Trace[], keyOf: (trace: Trace) => string): readonly (readonly Trace[])[] {
-  const byReport = new Map(traces.map((trace) => [trace.report, trace]));
-  return groupBy(reports(traces), (report) => keyOf(byReport.get(report)!)).map(([, own]) =>
-    own.map((report) => byReport.get(report)!),
+  const byReport = new Map(traces.map((trace) => [trace.probeResult, trace]));
+  return groupBy(probeResults(traces), (probeResult) => keyOf(byReport.get(probeResult)!)).map(([, own]) =>
+    own.map((probeResult) => byReport.get(probeResult)!),
   );
 }

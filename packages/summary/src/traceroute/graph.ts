@@ -1,6 +1,6 @@
 import type { PathEdge, PathEnd, PathNode, Paths } from '@vantage/contract';
 
-import { byText } from '../report.ts';
+import { byText } from '../probe-result.ts';
 import { deadWays } from './dead-ways.ts';
 import { circleOf, reasonOf } from './ends.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
@@ -30,7 +30,7 @@ export function mergePaths(traces: readonly Trace[]): Paths {
   const ends = new Map<string, PathEnd & { readonly probes: string[] }>();
   const targets = new Set(traces.flatMap(({ target }) => target ?? []));
   for (const trace of traces) {
-    const { probe } = trace.report;
+    const { probe } = trace.probeResult;
     const start = `probe:${probe}`;
     addNode(nodes, { ...blank(start), kind: 'probe' }, probe, 0, null);
     const dead = deadWays(trace);

@@ -31,13 +31,16 @@ export function weightOfLimits(suspects: readonly Suspect[]): number {
   const sumOf = (rows: readonly Rows[]): number => rows.reduce((sum, one) => sum + weightOfRows(one), 0);
   const target = sumOf(suspects.map(({ trace }) => rowsOf(trace, trace.steps[targetIndex(trace)!]!)));
   const seen = suspects.flatMap(({ trace, routers }) => routers.map((step) => ({ trace, step })));
-  const byRouter = Map.groupBy(seen, ({ trace, step }) => step.routers[0]?.ip ?? `${trace.report.probe} ${step.hop}`);
+  const byRouter = Map.groupBy(
+    seen,
+    ({ trace, step }) => step.routers[0]?.ip ?? `${trace.probeResult.probe} ${step.hop}`,
+  );
   const routers = [...byRouter.values()].map((own) => sumOf(own.map(({ trace, step }) => rowsOf(trace, step))));
   return routers.reduce((sum, weight) => sum + Math.log(IN_ANY_ORDER + (1 - IN_ANY_ORDER) * Math.exp(weight)), target);
 }
 
-function rowsOf({ report }: Trace, { hop }: Step): Rows {
-  const { hops = [], flows = [] } = report.result;
+function rowsOf({ probeResult }: Trace, { hop }: Step): Rows {
+  const { hops = [], flows = [] } = probeResult.result;
   const all = (hops.find((one) => one.hop === hop)?.rtts ?? []).map((rtt) => rtt !== null);
   const reaching = flows.filter(({ reached }) => reached);
   return { all, ofFlows: reaching.map((flow) => (flow.hops[hop - 1] ?? []).map((responder) => responder !== null)) };

@@ -1,17 +1,17 @@
-import { found, type Found } from '../finding.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
 import { beginsOf, isExact, type Loss, type Path } from './begin.ts';
 import { chanceOfMore } from './chance.ts';
 import { weightOfLimits } from './limits.ts';
 import { thresholds } from '../thresholds.ts';
-import { byText, groupBy } from '../report.ts';
+import { byText, groupBy } from '../probe-result.ts';
 import { countOf, listed, naming, percent, unique } from '../words.ts';
-import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceReport } from './trace.ts';
+import { isSilent, placeKey, stepText, targetIndex, type Step, type Trace, type TraceResult } from './trace.ts';
 
 /**
  * Real loss appears at each hop from its origin to the target; a router that answers only some packets, as many do by
  * rate limit, forwards without loss.
  */
-export function findLosses(traces: readonly Trace[]): readonly Found[] {
+export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
   const reached = traces.filter((trace) => trace.isFinal && targetIndex(trace) !== undefined);
   const lossy = reached.flatMap((trace) => lossyPath(trace) ?? []);
   const losses = beginsOf(lossy.map((path) => (mayBeLimited(path, lossy) ? withoutRouters(path) : path)));
@@ -27,7 +27,7 @@ export function findLosses(traces: readonly Trace[]): readonly Found[] {
 function lossyPath(trace: Trace): Path | undefined {
   const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
   if (steps.at(-1)!.lost === 0) return undefined;
-  return { trace, steps: steps.map((step, index) => (isLimitedRouter(steps, index) ? mute(step) : step)) };
+  return { trace, steps: steps.map((step, index) => (isLimitedRouter(steps, index) ? withoutPackets(step) : step)) };
 }
 
 /** True unless the packets of all paths to the target prove loss: rate limits explain them too. */
@@ -39,7 +39,7 @@ function mayBeLimited({ trace: { target } }: Path, all: readonly Path[]): boolea
 }
 
 function withoutRouters({ trace, steps }: Path): Path {
-  return { trace, steps: [...steps.slice(0, -1).map(mute), steps.at(-1)!] };
+  return { trace, steps: [...steps.slice(0, -1).map(withoutPackets), steps.at(-1)!] };
 }
 
 /** Responding routers of the last run of loss up to the target, which no lossless router interrupts. */
@@ -49,7 +49,7 @@ function carriedTo(steps: readonly Step[]): readonly Step[] {
 }
 
 /** Removes a hop's packets: they are no evidence about forwarding. */
-function mute(step: Step): Step {
+function withoutPackets(step: Step): Step {
   return { ...step, sent: 0, lost: 0 };
 }
 
@@ -69,14 +69,14 @@ function countedSteps(trace: Trace): readonly Step[] {
   });
 }
 
-function carriedOn(losses: readonly Loss[]): readonly Found[] {
+function carriedOn(losses: readonly Loss[]): readonly FindingDraft[] {
   return byPlace(losses).map((own) => {
     const where = unique(own.map(placeText));
     const severity = lostOf(own) >= thresholds.lostPackets ? 'warning' : 'info';
     const begins = own.length === 1 ? 'Loss begins' : `Loss of ${countOf(own.length, 'path')} begins`;
     const text = `${begins} ${listed(where, 3)} and carries on to the target, where ${sharesOf(own)}.`;
     const brief = `loss begins ${placeText(own[0]!)}`;
-    return found('path_loss', severity, reportsOf(own), text, brief);
+    return buildFinding('path_loss', severity, probeResultsOf(own), text, brief);
   });
 }
 
@@ -84,7 +84,7 @@ function carriedOn(losses: readonly Loss[]): readonly Found[] {
 function placeText(loss: Loss): string {
   const { after, begin, trace } = loss;
   if (isExact(loss) && begin.routers.length < 2) return `at ${stepText(begin)}`;
-  return `between ${after === null ? trace.report.probe : routerText(after)} and ${routerText(begin)}`;
+  return `between ${after === null ? trace.probeResult.probe : routerText(after)} and ${routerText(begin)}`;
 }
 
 /** With several routers at a hop, the one that loses packets is unknown. */
@@ -92,25 +92,25 @@ function routerText(step: Step): string {
   return step.routers.length < 2 ? stepText(step) : `hop ${step.hop}`;
 }
 
-function atTarget(losses: readonly Loss[]): readonly Found[] {
+function atTarget(losses: readonly Loss[]): readonly FindingDraft[] {
   if (losses.length === 0) return [];
   const text = losses.every(isExact)
     ? `Packets are lost at the target’s own hop alone, where ${sharesOf(losses)}: on its last link, or because it answers some only.`
     : `Packets are lost at the target’s hop, where ${sharesOf(losses)}: on the way, or because it answers some only. The hops before it do not tell which.`;
-  return [found('loss_at_target', 'info', reportsOf(losses), text)];
+  return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
 }
 
-function rateLimited(traces: readonly Trace[], chance: number): readonly Found[] {
+function rateLimited(traces: readonly Trace[], chance: number): readonly FindingDraft[] {
   const limited = traces.flatMap((trace) => {
     const steps = countedSteps(trace).slice(0, targetIndex(trace)! + 1);
     return steps.flatMap((step, index) => (isLimitedRouter(steps, index, chance) ? [{ trace, step }] : []));
   });
   if (limited.length === 0) return [];
   const where = unique(limited.map(({ step }) => routerText(step)));
-  const reports = reportsOf(limited);
+  const probeResults = probeResultsOf(limited);
   const routers = where.length === 1 ? 'One router does' : `${where.length} routers do`;
-  const text = `${routers} not answer every packet of ${naming(reports)}, and more packets than that come back from the hops beyond: ${listed(where, 3)}. That is no loss of what they pass on.`;
-  return [found('rate_limited_hop', 'info', reports, text)];
+  const text = `${routers} not answer every packet of ${naming(probeResults)}, and more packets than that come back from the hops beyond: ${listed(where, 3)}. That is no loss of what they pass on.`;
+  return [buildFinding('rate_limited_hop', 'info', probeResults, text)];
 }
 
 /** Few packets are no evidence: with real loss a later hop may have answered all by chance. */
@@ -123,13 +123,13 @@ function isLimitedRouter(steps: readonly Step[], index: number, chance: number =
 
 function byPlace(losses: readonly Loss[]): readonly (readonly Loss[])[] {
   const groups = groupBy(
-    losses.map(({ trace }) => trace.report),
-    (report) => {
-      const loss = losses.find(({ trace }) => trace.report === report)!;
+    losses.map(({ trace }) => trace.probeResult),
+    (probeResult) => {
+      const loss = losses.find(({ trace }) => trace.probeResult === probeResult)!;
       return `${isExact(loss)} ${placeKey(loss.begin)}`;
     },
   );
-  return groups.map(([, reports]) => losses.filter(({ trace }) => reports.includes(trace.report)));
+  return groups.map(([, probeResults]) => losses.filter(({ trace }) => probeResults.includes(trace.probeResult)));
 }
 
 function sumOf(steps: readonly Step[], what: 'sent' | 'lost'): number {
@@ -141,11 +141,11 @@ function lostOf(losses: readonly Loss[]): number {
 }
 
 function sharesOf(losses: readonly Loss[]): string {
-  const values = losses.map(({ trace, end }) => `${trace.report.probe} loses ${percent(end.lost / end.sent)}`);
+  const values = losses.map(({ trace, end }) => `${trace.probeResult.probe} loses ${percent(end.lost / end.sent)}`);
   return listed(values);
 }
 
-function reportsOf(of: readonly { readonly trace: Trace }[]): readonly TraceReport[] {
-  const reports = new Set(of.map(({ trace }) => trace.report));
-  return [...reports].toSorted((a, b) => byText(a.probe, b.probe));
+function probeResultsOf(of: readonly { readonly trace: Trace }[]): readonly TraceResult[] {
+  const probeResults = new Set(of.map(({ trace }) => trace.probeResult));
+  return [...probeResults].toSorted((a, b) => byText(a.probe, b.probe));
 }

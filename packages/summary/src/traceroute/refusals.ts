@@ -1,5 +1,5 @@
-import { found, type Found } from '../finding.ts';
-import { groupBy } from '../report.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import { groupBy } from '../probe-result.ts';
 import { listed, naming, shown, unique } from '../words.ts';
 import { isSilent, placeKey, stepText, type Icmp, type Step, type Trace } from './trace.ts';
 
@@ -54,16 +54,16 @@ function seenAt(steps: readonly Step[], ip: string | undefined): Step | undefine
   return { ...step, routers: step.routers.toSorted((a, b) => Number(b.ip === ip) - Number(a.ip === ip)) };
 }
 
-export function findRefusals(traces: readonly Trace[]): readonly Found[] {
+export function findRefusals(traces: readonly Trace[]): readonly FindingDraft[] {
   const final = traces.filter(({ isFinal }) => isFinal);
   const ending = final.filter(isEndedByRefusal).flatMap((trace) => refusalOf(trace) ?? []);
   const passing = final.flatMap((trace) => passingRefusals(trace));
   return [...told(ending, false), ...told(passing, true)];
 }
 
-function isEndedByRefusal({ isReached, report, stopReason }: Trace): boolean {
-  const hasLoop = report.result.loop !== null && report.result.loop !== undefined;
-  return isReached ? report.outcome === 'failure' : !hasLoop && stopReason !== 'deadline';
+function isEndedByRefusal({ isReached, probeResult, stopReason }: Trace): boolean {
+  const hasLoop = probeResult.result.loop !== null && probeResult.result.loop !== undefined;
+  return isReached ? probeResult.outcome === 'failure' : !hasLoop && stopReason !== 'deadline';
 }
 
 /** ICMP errors for some packets of a path that continues, or of a target that was reached. */
@@ -75,25 +75,31 @@ function passingRefusals(trace: Trace): readonly Refusal[] {
   });
 }
 
-function told(refusals: readonly Refusal[], isPassing: boolean): readonly Found[] {
+function told(refusals: readonly Refusal[], isPassing: boolean): readonly FindingDraft[] {
   const groups = groupBy(
-    unique(refusals.map(({ trace }) => trace.report.probe)).map(
-      (probe) => refusals.find(({ trace }) => trace.report.probe === probe)!.trace.report,
+    unique(refusals.map(({ trace }) => trace.probeResult.probe)).map(
+      (probe) => refusals.find(({ trace }) => trace.probeResult.probe === probe)!.trace.probeResult,
     ),
     ({ probe }) => {
-      const { step, where, mark } = refusals.find(({ trace }) => trace.report.probe === probe)!;
+      const { step, where, mark } = refusals.find(({ trace }) => trace.probeResult.probe === probe)!;
       return `${step === undefined ? where : placeKey(step)} ${mark}`;
     },
   );
-  return groups.map(([, reports]) => {
-    const own = refusals.filter(({ trace }) => reports.includes(trace.report));
+  return groups.map(([, probeResults]) => {
+    const own = refusals.filter(({ trace }) => probeResults.includes(trace.probeResult));
     const [{ mark, where, isOfTarget }] = own as [Refusal];
     const meaning = marks.get(mark) ?? 'the packets go no further';
     const sender = isOfTarget ? 'The target itself' : 'A router';
     const some = isPassing && !isOfTarget ? ' some' : '';
     const rest = isPassing && !isOfTarget ? ' Others passed it.' : '';
     const places = listed(unique(own.map((one) => one.where)), 3);
-    const text = `${sender} said that ${meaning} (${shown(mark, 16)}) to${some} packets of ${naming(reports)}: ${places}.${rest}`;
-    return found('path_refused', isPassing ? 'info' : 'warning', reports, text, `the path ends at ${where}`);
+    const text = `${sender} said that ${meaning} (${shown(mark, 16)}) to${some} packets of ${naming(probeResults)}: ${places}.${rest}`;
+    return buildFinding(
+      'path_refused',
+      isPassing ? 'info' : 'warning',
+      probeResults,
+      text,
+      `the path ends at ${where}`,
+    );
   });
 }

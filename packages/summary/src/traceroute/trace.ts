@@ -1,7 +1,7 @@
-import { byText, type Report, type ResultOf } from '../report.ts';
+import { byText, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { asText, shown } from '../words.ts';
 
-export type TraceReport = Report<ResultOf<'traceroute'>>;
+export type TraceResult = ProbeResult<ResultOf<'traceroute'>>;
 type Hop = NonNullable<ResultOf<'traceroute'>['hops']>[number];
 
 /** A responding router with a known address. */
@@ -39,7 +39,7 @@ export interface Way {
 }
 
 export interface Trace {
-  readonly report: TraceReport;
+  readonly probeResult: TraceResult;
   readonly steps: readonly Step[];
   readonly target: string | null;
   readonly isReached: boolean;
@@ -52,16 +52,16 @@ export interface Trace {
 }
 
 /** Paths of all probes that report hops. */
-export function tracesOf(reports: readonly TraceReport[]): readonly Trace[] {
-  return reports.flatMap((report) => {
-    const { hops = [], flows = [], reached, resolvedIp, stopReason, fullTtl } = report.result;
+export function tracesOf(probeResults: readonly TraceResult[]): readonly Trace[] {
+  return probeResults.flatMap((probeResult) => {
+    const { hops = [], flows = [], reached, resolvedIp, stopReason, fullTtl } = probeResult.result;
     if (hops.length === 0) return [];
     const sorted = hops.toSorted((a, b) => a.hop - b.hop);
     const steps = sorted.map(stepOf);
-    const isFinal = report.outcome !== 'pending';
+    const isFinal = probeResult.outcome !== 'pending';
     const isReached = reached === true;
     const ways = flows.length === 0 ? [{ steps, isReached, isEnded: false }] : flows.map((flow) => wayOf(flow, sorted));
-    return [{ report, steps, target: resolvedIp ?? null, isReached, isFinal, stopReason, fullTtl, ways }];
+    return [{ probeResult, steps, target: resolvedIp ?? null, isReached, isFinal, stopReason, fullTtl, ways }];
   });
 }
 

@@ -1,13 +1,13 @@
 import { failureCodes, type FailureCode, type FindingCode, type SummaryGroup } from '@vantage/contract';
 
-import { found, type Found } from '../finding.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { phraseOf } from '../reasons.ts';
-import { groupBy, type Report, type ResultOf } from '../report.ts';
+import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { countOf, listed, naming, shown, tally, unique } from '../words.ts';
 
-type HttpReport = Report<ResultOf<'http'>>;
+type HttpResult = ProbeResult<ResultOf<'http'>>;
 
 /** Finding per failure code; all other `tls_` codes concern the handshake or trust. */
 const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
@@ -24,29 +24,29 @@ const ofCode: Readonly<Partial<Record<FailureCode, FindingCode>>> = {
   tls_protocol_unsupported: 'tls_failed',
 };
 
-export function groupCertificates(reports: readonly HttpReport[]): readonly SummaryGroup[] {
-  return groupsOf('certificate', reports, (report) => {
-    const print = leafOf(report)?.fingerprint256;
+export function groupCertificates(probeResults: readonly HttpResult[]): readonly SummaryGroup[] {
+  return groupsOf('certificate', probeResults, (probeResult) => {
+    const print = leafOf(probeResult)?.fingerprint256;
     return print === undefined ? undefined : [print];
   });
 }
 
-export function findCertificates(reports: readonly HttpReport[]): readonly Found[] {
-  const faulty = reports.filter((report) => faultOf(report) !== undefined);
-  const accepted = reports.filter(({ result }) => result.tls?.authorized === true);
+export function findCertificates(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const faulty = probeResults.filter((probeResult) => faultOf(probeResult) !== undefined);
+  const accepted = probeResults.filter(({ result }) => result.tls?.authorized === true);
   // A client rejected after a completed handshake, as in TLS 1.3 for lack of a client certificate, belongs to neither
   // group.
-  const refused = faulty.filter((report) => !accepted.includes(report));
-  const served = accepted.filter((report) => !faulty.includes(report));
-  return [...faults(faulty), ...partly(refused, served), ...expiry(reports), ...differing(reports)];
+  const refused = faulty.filter((probeResult) => !accepted.includes(probeResult));
+  const served = accepted.filter((probeResult) => !faulty.includes(probeResult));
+  return [...faults(faulty), ...partly(refused, served), ...expiry(probeResults), ...differing(probeResults)];
 }
 
-function leafOf({ result }: HttpReport): NonNullable<ResultOf<'http'>['tls']>['chain'][number] | undefined {
+function leafOf({ result }: HttpResult): NonNullable<ResultOf<'http'>['tls']>['chain'][number] | undefined {
   return result.tls?.chain[0];
 }
 
 /** Failure code of the connection or the certificate, even if the request was sent nevertheless. */
-function faultOf({ result }: HttpReport): FailureCode | undefined {
+function faultOf({ result }: HttpResult): FailureCode | undefined {
   const codes = [result.tls?.authorizationError, result.error?.code];
   return codes.find(isFault) ?? undefined;
 }
@@ -62,28 +62,29 @@ interface Fault {
 }
 
 /** All faults: a certificate may have several, and the result reports only the first as its error. */
-function faultsOf(report: HttpReport): readonly Fault[] {
-  const first = faultOf(report);
+function faultsOf(probeResult: HttpResult): readonly Fault[] {
+  const first = faultOf(probeResult);
   if (first === undefined) return [];
-  const all = (report.result.tls?.faults ?? []).filter(({ code }) => isFault(code));
+  const all = (probeResult.result.tls?.faults ?? []).filter(({ code }) => isFault(code));
   if (all.length > 0) return all;
-  return [{ code: first, reason: first === 'tls_handshake_failed' ? report.result.error?.message : undefined }];
+  return [{ code: first, reason: first === 'tls_handshake_failed' ? probeResult.result.error?.message : undefined }];
 }
 
-function faults(faulty: readonly HttpReport[]): readonly Found[] {
-  const findingsOf = (report: HttpReport): readonly FindingCode[] => faultsOf(report).map(({ code }) => ofCode[code]!);
+function faults(faulty: readonly HttpResult[]): readonly FindingDraft[] {
+  const findingsOf = (probeResult: HttpResult): readonly FindingCode[] =>
+    faultsOf(probeResult).map(({ code }) => ofCode[code]!);
   return unique(faulty.flatMap(findingsOf)).map((finding) => {
-    const own = faulty.filter((report) => findingsOf(report).includes(finding as FindingCode));
-    const here = (report: HttpReport): readonly Fault[] =>
-      faultsOf(report).filter(({ code }) => ofCode[code] === finding);
+    const own = faulty.filter((probeResult) => findingsOf(probeResult).includes(finding as FindingCode));
+    const here = (probeResult: HttpResult): readonly Fault[] =>
+      faultsOf(probeResult).filter(({ code }) => ofCode[code] === finding);
     const detail = finding === 'tls_failed' ? '' : details(own);
-    const text = `${finding === 'tls_failed' ? tlsFailed(own) : 'The certificate is refused'}: ${tally(own, (report) => listed([...new Set(here(report).map(phraseOfFault))]))}.${detail}`;
-    return found(finding as FindingCode, 'critical', own, text, phraseOf(here(own[0]!)[0]!.code));
+    const text = `${finding === 'tls_failed' ? tlsFailed(own) : 'The certificate is refused'}: ${tally(own, (probeResult) => listed([...new Set(here(probeResult).map(phraseOfFault))]))}.${detail}`;
+    return buildFinding(finding as FindingCode, 'critical', own, text, phraseOf(here(own[0]!)[0]!.code));
   });
 }
 
 /** An alert after a completed handshake leaves no connection for the response. */
-function tlsFailed(own: readonly HttpReport[]): string {
+function tlsFailed(own: readonly HttpResult[]): string {
   const inHandshake = own.filter(({ result }) => result.error?.phase === 'tls');
   if (inHandshake.length === own.length) return 'No TLS connection could be made';
   return inHandshake.length === 0 ? 'TLS failed after the handshake' : 'TLS failed, in the handshake or after it';
@@ -96,8 +97,8 @@ function phraseOfFault({ code, reason }: Fault): string {
 }
 
 /** Fields of the certificates themselves. */
-function details(reports: readonly HttpReport[]): string {
-  const told = groupBy(reports, ({ result }) => {
+function details(probeResults: readonly HttpResult[]): string {
+  const told = groupBy(probeResults, ({ result }) => {
     const { sslSubject, sslIssuer, sslValidUntil } = result;
     if (sslSubject === undefined && sslIssuer === undefined) return undefined;
     const until =
@@ -112,32 +113,43 @@ function details(reports: readonly HttpReport[]): string {
       )}.`;
 }
 
-function partly(faulty: readonly HttpReport[], accepted: readonly HttpReport[]): readonly Found[] {
+function partly(faulty: readonly HttpResult[], accepted: readonly HttpResult[]): readonly FindingDraft[] {
   if (faulty.length === 0 || accepted.length === 0) return [];
   const text =
     `TLS fails for ${naming(faulty)} and works for ${naming(accepted)}: a server that was left out of a change, ` +
     'or something on the way that answers in the target’s place.';
   return [
-    found('certificate_fails_on_some', 'warning', faulty, text, `TLS fails for ${countOf(faulty.length, 'probe')}`),
+    buildFinding(
+      'certificate_fails_on_some',
+      'warning',
+      faulty,
+      text,
+      `TLS fails for ${countOf(faulty.length, 'probe')}`,
+    ),
   ];
 }
 
-function expiry(reports: readonly HttpReport[]): readonly Found[] {
-  const soon = reports.filter(({ result }) => {
+function expiry(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const soon = probeResults.filter(({ result }) => {
     const days = result.tls?.daysLeft;
     return (
       typeof days === 'number' &&
       days >= 0 &&
       days <= thresholds.certificateDaysLeft &&
       isInLastPart(result) &&
-      faultOf({ result } as HttpReport) !== 'tls_expired'
+      faultOf({ result } as HttpResult) !== 'tls_expired'
     );
   });
   if (soon.length === 0) return [];
   const days = Math.min(...soon.map(({ result }) => result.tls!.daysLeft!));
   const when = days === 0 ? 'in less than a day' : `in ${countOf(days, 'day')}`;
   return [
-    found('certificate_expires_soon', 'warning', soon, `The certificate that ${naming(soon)} saw expires ${when}.`),
+    buildFinding(
+      'certificate_expires_soon',
+      'warning',
+      soon,
+      `The certificate that ${naming(soon)} saw expires ${when}.`,
+    ),
   ];
 }
 
@@ -153,17 +165,18 @@ function isInLastPart({ sslValidFrom, sslValidUntil, finishedAt }: ResultOf<'htt
 
 const DAY_MS = 86_400_000;
 
-function differing(reports: readonly HttpReport[]): readonly Found[] {
-  const shownOne = reports.filter((report) => leafOf(report) !== undefined);
-  const leaves = groupBy(shownOne, (report) => leafOf(report)!.fingerprint256);
+function differing(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const shownOne = probeResults.filter((probeResult) => leafOf(probeResult) !== undefined);
+  const leaves = groupBy(shownOne, (probeResult) => leafOf(probeResult)!.fingerprint256);
   if (leaves.length < 2) return [];
-  const issuers = groupBy(shownOne, (report) => leafOf(report)!.issuer);
-  const issuerOf = (report: HttpReport): string => shown(report.result.sslIssuer ?? leafOf(report)!.issuer, 60);
+  const issuers = groupBy(shownOne, (probeResult) => leafOf(probeResult)!.issuer);
+  const issuerOf = (probeResult: HttpResult): string =>
+    shown(probeResult.result.sslIssuer ?? leafOf(probeResult)!.issuer, 60);
   const seen = tally(shownOne, issuerOf);
   if (issuers.length < 2) {
     const text = `Probes were shown ${leaves.length} different certificates of one issuer (${issuerOf(shownOne[0]!)}), as servers of one name often have.`;
-    return [found('certificate_differs', 'info', shownOne, text)];
+    return [buildFinding('certificate_differs', 'info', shownOne, text)];
   }
   const text = `Probes were shown ${leaves.length} different certificates of ${issuers.length} issuers: ${seen}.`;
-  return [found('certificate_differs', 'warning', shownOne, text)];
+  return [buildFinding('certificate_differs', 'warning', shownOne, text)];
 }

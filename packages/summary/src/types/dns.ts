@@ -1,14 +1,14 @@
 import type { SummaryGroup } from '@vantage/contract';
 import type { AnswerKind } from '@vantage/diagnostics/contract';
 
-import { found, type Found } from '../finding.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { reasonOf } from '../reasons.ts';
-import { groupBy, type Report, type ResultOf } from '../report.ts';
+import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { naming, shown, tally } from '../words.ts';
 import { dataOf, dnsReason, filterOf, isUnanswered, kindOf, readAnswer } from '../dns-answer.ts';
 
-type DnsReport = Report<ResultOf<'dns'>>;
+type DnsResult = ProbeResult<ResultOf<'dns'>>;
 
 /** Types whose answers commonly depend on the client's location. */
 const placedTypes: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'HTTPS', 'SVCB']);
@@ -17,9 +17,9 @@ const placedTypes: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'HTTPS',
 const madeTypes: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3']);
 
 /** Comparable kinds of answers. */
-type Side = 'answers' | 'empty' | 'nxdomain' | 'other';
+type AnswerClass = 'answers' | 'empty' | 'nxdomain' | 'other';
 
-const sides: Readonly<Partial<Record<AnswerKind, Side>>> = {
+const partition: Readonly<Partial<Record<AnswerKind, AnswerClass>>> = {
   answer: 'answers',
   nodata: 'empty',
   alias: 'empty',
@@ -28,85 +28,94 @@ const sides: Readonly<Partial<Record<AnswerKind, Side>>> = {
 };
 
 /** Kind of the answer, even in a failed result; undefined without conclusive content. */
-function sideOf({ result }: DnsReport): Side | undefined {
+function answerClassOf({ result }: DnsResult): AnswerClass | undefined {
   const kind = kindOf(result);
-  return kind === undefined ? undefined : sides[kind];
+  return kind === undefined ? undefined : partition[kind];
 }
 
-function answersOf(report: DnsReport): readonly string[] | undefined {
-  const side = sideOf(report);
-  if (side === 'answers' || side === 'empty') return dataOf(report.result);
+function answersOf(probeResult: DnsResult): readonly string[] | undefined {
+  const side = answerClassOf(probeResult);
+  if (side === 'answers' || side === 'empty') return dataOf(probeResult.result);
   if (side === 'nxdomain') return ['NXDOMAIN'];
-  if (side === 'other') return [report.result.rcode ?? ''];
-  return kindOf(report.result) === undefined ? undefined : [dnsReason(report.result) ?? 'no valid answer'];
+  if (side === 'other') return [probeResult.result.rcode ?? ''];
+  return kindOf(probeResult.result) === undefined ? undefined : [dnsReason(probeResult.result) ?? 'no valid answer'];
 }
 
-export function groupAnswers(reports: readonly DnsReport[]): readonly SummaryGroup[] {
-  return groupsOf('answers', reports, answersOf);
+export function groupAnswers(probeResults: readonly DnsResult[]): readonly SummaryGroup[] {
+  return groupsOf('answers', probeResults, answersOf);
 }
 
-export function findDns(reports: readonly DnsReport[]): readonly Found[] {
-  return [...rcodes(reports), ...filtered(reports), ...unanswered(reports), ...answers(reports), ...dnssec(reports)];
+export function findDns(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
+  return [
+    ...rcodes(probeResults),
+    ...filtered(probeResults),
+    ...unanswered(probeResults),
+    ...answers(probeResults),
+    ...dnssec(probeResults),
+  ];
 }
 
-function rcodes(reports: readonly DnsReport[]): readonly Found[] {
-  const telling = reports.filter(({ result }) => !isUnanswered(result));
-  const of = (side: Side): readonly DnsReport[] => telling.filter((report) => sideOf(report) === side);
+function rcodes(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
+  const telling = probeResults.filter(({ result }) => !isUnanswered(result));
+  const of = (side: AnswerClass): readonly DnsResult[] =>
+    telling.filter((probeResult) => answerClassOf(probeResult) === side);
   const [full, empty, missing, other] = [of('answers'), of('empty'), of('nxdomain'), of('other')];
-  const all: Found[] = [];
+  const all: FindingDraft[] = [];
   if (missing.length > 0 && full.length + empty.length > 0) {
     const isAlias = missing.every(({ result }) => readAnswer(result)?.canonicalName !== null);
     const what = isAlias ? 'The name that its aliases lead to' : 'The name';
     const text = `${what} does not exist (NXDOMAIN) for ${naming(missing)}, and exists for ${naming([...full, ...empty])}.`;
-    all.push(found('dns_nxdomain_some', 'warning', missing, text, 'the name does not exist for all'));
+    all.push(buildFinding('dns_nxdomain_some', 'warning', missing, text, 'the name does not exist for all'));
   }
   if (empty.length > 0 && full.length > 0) {
     const text = `${naming(empty)} got no records of this type, where ${naming(full)} got some.`;
-    all.push(found('dns_empty_some', 'warning', empty, text, 'some get no records'));
+    all.push(buildFinding('dns_empty_some', 'warning', empty, text, 'some get no records'));
   }
   if (
     new Set(other.map(({ result }) => result.rcode)).size > 1 ||
     (other.length > 0 && full.length + empty.length + missing.length > 0)
   ) {
-    const told = telling.filter((report) => sideOf(report) !== undefined);
+    const told = telling.filter((probeResult) => answerClassOf(probeResult) !== undefined);
     const seen = tally(told, ({ result }) => shown(result.rcode ?? '', 16));
-    all.push(found('dns_rcode_differs', 'warning', told, `The answers have different rcodes: ${seen}.`));
+    all.push(buildFinding('dns_rcode_differs', 'warning', told, `The answers have different rcodes: ${seen}.`));
   }
   return all;
 }
 
 /** Grouped by the resolvers' explanation; a filtered answer is no evidence about the name. */
-function filtered(reports: readonly DnsReport[]): readonly Found[] {
-  return groupBy(reports, ({ result }) => filterOf(result)).map(([error, alike]) => {
+function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
+  return groupBy(probeResults, ({ result }) => filterOf(result)).map(([error, alike]) => {
     const isMade = alike.some(({ result }) => kindOf(result) === 'answer');
     const whose = alike.length === 1 ? 'The resolver' : 'The resolvers';
     const text = `${whose} of ${naming(alike)} ${alike.length === 1 ? 'says' : 'say'} that a filter made the answer (${error}): ${
       isMade ? 'its records may not be those of the name.' : 'it says nothing about the name.'
     }`;
-    return found('dns_filtered', 'warning', alike, text, 'a resolver filters the answer');
+    return buildFinding('dns_filtered', 'warning', alike, text, 'a resolver filters the answer');
   });
 }
 
 /** Grouped by reason: a shared resolver fails all its probes for the same one. */
-function unanswered(reports: readonly DnsReport[]): readonly Found[] {
-  const own = reports.filter(({ result }) => isUnanswered(result) && kindOf(result) !== 'filtered');
-  const severity = reports.every(({ result }) => isUnanswered(result)) ? 'warning' : 'info';
+function unanswered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
+  const own = probeResults.filter(({ result }) => isUnanswered(result) && kindOf(result) !== 'filtered');
+  const severity = probeResults.every(({ result }) => isUnanswered(result)) ? 'warning' : 'info';
   return groupBy(own, reasonOf).map(([reason, alike]) => {
     const text = `Nothing was learned about the name by ${naming(alike)}: ${reason}.`;
-    return found('dns_unanswered', severity, alike, text);
+    return buildFinding('dns_unanswered', severity, alike, text);
   });
 }
 
-function answers(reports: readonly DnsReport[]): readonly Found[] {
+function answers(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   // A truncated answer is incomplete.
-  const whole = reports.filter((report) => sideOf(report) === 'answers' && report.result.truncated !== true);
-  const groups = groupBy(whole, (report) => JSON.stringify(answersOf(report)));
+  const whole = probeResults.filter(
+    (probeResult) => answerClassOf(probeResult) === 'answers' && probeResult.result.truncated !== true,
+  );
+  const groups = groupBy(whole, (probeResult) => JSON.stringify(answersOf(probeResult)));
   if (groups.length < 2) return [];
   const type = whole[0]!.result.recordType ?? '';
   const isUsual = placedTypes.has(type) || madeTypes.has(type);
-  const seen = tally(whole, (report) => shown(answersOf(report)!.join(' | '), 80));
+  const seen = tally(whole, (probeResult) => shown(answersOf(probeResult)!.join(' | '), 80));
   const text = `There are ${groups.length} different answers: ${seen}. ${whyDifferent(type)}`;
-  return [found('dns_answers_differ', isUsual ? 'info' : 'warning', whole, text)];
+  return [buildFinding('dns_answers_differ', isUsual ? 'info' : 'warning', whole, text)];
 }
 
 function whyDifferent(type: string): string {
@@ -118,13 +127,16 @@ function whyDifferent(type: string): string {
   );
 }
 
-function dnssec(reports: readonly DnsReport[]): readonly Found[] {
-  const of = (word: string): readonly DnsReport[] => reports.filter(({ result }) => result.dnssec?.verdict === word);
+function dnssec(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
+  const of = (word: string): readonly DnsResult[] =>
+    probeResults.filter(({ result }) => result.dnssec?.verdict === word);
   const [failed, validated, unvalidated] = [of('validation_failed'), of('validated'), of('not_validated')];
-  const all: Found[] = [];
+  const all: FindingDraft[] = [];
   if (failed.length > 0) {
     const isAll = validated.length + unvalidated.length === 0;
-    const isAnswered = unvalidated.some((report) => ['answers', 'empty'].includes(sideOf(report) ?? ''));
+    const isAnswered = unvalidated.some((probeResult) =>
+      ['answers', 'empty'].includes(answerClassOf(probeResult) ?? ''),
+    );
     const cause =
       validated.length === 0
         ? 'Signatures, keys or times of the zone are wrong, or those that it was given.'
@@ -132,11 +144,11 @@ function dnssec(reports: readonly DnsReport[]): readonly Found[] {
     const text = `The answer fails the validation of DNSSEC for the ${failed.length === 1 ? 'resolver' : 'resolvers'} of ${naming(failed)}. ${cause}${
       isAnswered ? ' Resolvers that do not validate still answer.' : ''
     }`;
-    all.push(found('dnssec_failed', isAll ? 'critical' : 'warning', failed, text, 'DNSSEC fails'));
+    all.push(buildFinding('dnssec_failed', isAll ? 'critical' : 'warning', failed, text, 'DNSSEC fails'));
   }
   if (validated.length > 0 && unvalidated.length > 0) {
     const text = `The resolvers of ${naming(validated)} say that they validated the answer, those of ${naming(unvalidated)} do not.`;
-    all.push(found('dnssec_differs', 'info', unvalidated, text));
+    all.push(buildFinding('dnssec_differs', 'info', unvalidated, text));
   }
   return all;
 }

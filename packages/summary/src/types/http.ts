@@ -1,44 +1,44 @@
 import type { SummaryGroup } from '@vantage/contract';
 
-import { found, severityByShare, type Found } from '../finding.ts';
+import { buildFinding, severityByShare, type FindingDraft } from '../finding.ts';
 import { groupsOf } from '../groups.ts';
 import { phraseOf, reasonsOf } from '../reasons.ts';
-import type { Report, ResultOf } from '../report.ts';
+import type { ProbeResult, ResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, ms, naming, shown, tally, unique } from '../words.ts';
 
-type HttpReport = Report<ResultOf<'http'>>;
+type HttpResult = ProbeResult<ResultOf<'http'>>;
 
-export function groupHttp(reports: readonly HttpReport[]): readonly SummaryGroup[] {
+export function groupHttp(probeResults: readonly HttpResult[]): readonly SummaryGroup[] {
   return [
-    ...groupsOf('status', reports, ({ result }) =>
+    ...groupsOf('status', probeResults, ({ result }) =>
       result.statusCode === undefined ? undefined : [String(result.statusCode)],
     ),
-    ...groupsOf('redirect', reports, redirectOf),
+    ...groupsOf('redirect', probeResults, redirectOf),
   ];
 }
 
-export function findHttp(reports: readonly HttpReport[]): readonly Found[] {
+export function findHttp(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   return [
-    ...statuses(reports),
-    ...redirects(reports),
-    ...deadAddresses(reports),
-    ...deviations(reports),
-    ...slowness(reports),
+    ...statuses(probeResults),
+    ...redirects(probeResults),
+    ...deadAddresses(probeResults),
+    ...deviations(probeResults),
+    ...slowness(probeResults),
   ];
 }
 
-function statuses(reports: readonly HttpReport[]): readonly Found[] {
-  const answered = reports.filter(({ result }) => result.statusCode !== undefined);
-  const from = (low: number, high: number): readonly HttpReport[] =>
+function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const answered = probeResults.filter(({ result }) => result.statusCode !== undefined);
+  const from = (low: number, high: number): readonly HttpResult[] =>
     answered.filter(({ result }) => result.statusCode! >= low && result.statusCode! < high);
-  const codes = (own: readonly HttpReport[]): string => tally(own, ({ result }) => String(result.statusCode));
-  const all: Found[] = [];
+  const codes = (own: readonly HttpResult[]): string => tally(own, ({ result }) => String(result.statusCode));
+  const all: FindingDraft[] = [];
   const [server, client] = [from(500, 1000), from(400, 500)];
   if (server.length > 0) {
     const severity = server.length === answered.length ? 'critical' : 'warning';
     all.push(
-      found(
+      buildFinding(
         'http_server_error',
         severity,
         server,
@@ -49,7 +49,7 @@ function statuses(reports: readonly HttpReport[]): readonly Found[] {
   if (client.length > 0) {
     const text = `The server answers and refuses the request: status ${codes(client)}.`;
     all.push(
-      found(
+      buildFinding(
         'http_client_error',
         'warning',
         client,
@@ -61,13 +61,13 @@ function statuses(reports: readonly HttpReport[]): readonly Found[] {
   if (new Set(answered.map(({ result }) => result.statusCode)).size > 1) {
     const severity = server.length + client.length > 0 ? 'warning' : 'info';
     const text = `The status is not the same for all probes: ${codes(answered)}.`;
-    all.push(found('http_status_differs', severity, answered, text, 'with different statuses'));
+    all.push(buildFinding('http_status_differs', severity, answered, text, 'with different statuses'));
   }
   return all;
 }
 
 /** Absolute redirect target of a response; undefined if it does not redirect. */
-function redirectOf({ result }: HttpReport): readonly string[] | undefined {
+function redirectOf({ result }: HttpResult): readonly string[] | undefined {
   const target = redirectUrl(result);
   return target === undefined ? undefined : [target.href];
 }
@@ -80,23 +80,25 @@ function redirectUrl({ location, url, statusCode }: ResultOf<'http'>): URL | und
 
 const failedRedirects: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_loop', 'redirect_limit']);
 
-function redirects(reports: readonly HttpReport[]): readonly Found[] {
-  const all: Found[] = [];
-  const failed = reports.filter(({ result }) => failedRedirects.has(result.error?.code ?? ''));
+function redirects(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const all: FindingDraft[] = [];
+  const failed = probeResults.filter(({ result }) => failedRedirects.has(result.error?.code ?? ''));
   if (failed.length > 0) {
     const text = `The redirects do not lead to an answer for ${naming(failed)}: ${reasonsOf(failed)}.`;
-    all.push(found('http_redirect_failed', 'warning', failed, text, 'its redirects do not lead to an answer'));
+    all.push(buildFinding('http_redirect_failed', 'warning', failed, text, 'its redirects do not lead to an answer'));
   }
-  const elsewhere = reports.filter(({ result }) => leadsElsewhere(result));
+  const elsewhere = probeResults.filter(({ result }) => leadsElsewhere(result));
   if (elsewhere.length > 0) {
     const hosts = unique(elsewhere.map(({ result }) => redirectUrl(result)!.host));
     const text = `The target redirects ${naming(elsewhere)} to another host: ${listed(hosts.map((host) => shown(host)))}.`;
-    all.push(found('http_redirects_elsewhere', 'info', elsewhere, text));
+    all.push(buildFinding('http_redirects_elsewhere', 'info', elsewhere, text));
   }
-  const redirected = reports.filter((report) => redirectOf(report) !== undefined);
-  if (new Set(redirected.map((report) => redirectOf(report)![0])).size > 1) {
-    const seen = tally(redirected, (report) => shown(redirectOf(report)![0]!, 80));
-    all.push(found('http_redirects_differ', 'info', redirected, `The target redirects to different places: ${seen}.`));
+  const redirected = probeResults.filter((probeResult) => redirectOf(probeResult) !== undefined);
+  if (new Set(redirected.map((probeResult) => redirectOf(probeResult)![0])).size > 1) {
+    const seen = tally(redirected, (probeResult) => shown(redirectOf(probeResult)![0]!, 80));
+    all.push(
+      buildFinding('http_redirects_differ', 'info', redirected, `The target redirects to different places: ${seen}.`),
+    );
   }
   return all;
 }
@@ -108,8 +110,8 @@ function leadsElsewhere(result: ResultOf<'http'>): boolean {
   return to !== undefined && from !== null && plain(to) !== plain(from);
 }
 
-function deadAddresses(reports: readonly HttpReport[]): readonly Found[] {
-  const hit = reports.filter(
+function deadAddresses(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const hit = probeResults.filter(
     ({ result }) => (result.deadAddresses ?? []).length > 0 && result.timings?.connect !== undefined,
   );
   if (hit.length === 0) return [];
@@ -121,25 +123,31 @@ function deadAddresses(reports: readonly HttpReport[]): readonly Found[] {
   const text =
     `Of the addresses of the name ${listed(dead)} took no connection from ${naming(hit)}, and another one did. ` +
     'Clients that are given it first wait or fail.';
-  return [found('address_dead', 'warning', hit, text, 'an address of its name takes no connections')];
+  return [buildFinding('address_dead', 'warning', hit, text, 'an address of its name takes no connections')];
 }
 
-function deviations(reports: readonly HttpReport[]): readonly Found[] {
-  const deviant = reports.filter((report) => deviationsOf(report).length > 0);
+function deviations(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const deviant = probeResults.filter((probeResult) => deviationsOf(probeResult).length > 0);
   if (deviant.length === 0) return [];
   const rules = unique(
-    deviant.flatMap((report) => deviationsOf(report).map(({ code, clause }) => `${ruleName(code)} (${clause})`)),
+    deviant.flatMap((probeResult) =>
+      deviationsOf(probeResult).map(({ code, clause }) => `${ruleName(code)} (${clause})`),
+    ),
   );
-  const refused = deviant.filter((report) => deviationsOf(report).some(({ code }) => REFUSED_BY_BROWSERS.has(code)));
+  const refused = deviant.filter((probeResult) =>
+    deviationsOf(probeResult).some(({ code }) => REFUSED_BY_BROWSERS.has(code)),
+  );
   const headers = unique(
-    refused.flatMap((report) => deviationsOf(report).flatMap(({ code }) => REFUSED_BY_BROWSERS.get(code) ?? [])),
+    refused.flatMap((probeResult) =>
+      deviationsOf(probeResult).flatMap(({ code }) => REFUSED_BY_BROWSERS.get(code) ?? []),
+    ),
   );
   const refusal = `Browsers such as Chromium refuse one with ${listed(headers)} headers that differ, as ${naming(refused)} got.`;
   const text =
     `The answer that ${naming(deviant)} got breaks the rules of HTTP, which ` +
     `${refused.length === 0 ? 'browsers overlook and ' : ''}strict proxies may refuse: ${listed(rules)}.` +
     (refused.length === 0 ? '' : ` ${refusal}`);
-  return [found('http_deviates', 'warning', deviant, text)];
+  return [buildFinding('http_deviates', 'warning', deviant, text)];
 }
 
 const REFUSED_BY_BROWSERS: ReadonlyMap<string, string> = new Map([
@@ -149,7 +157,7 @@ const REFUSED_BY_BROWSERS: ReadonlyMap<string, string> = new Map([
 
 type Deviations = NonNullable<ResultOf<'http'>['deviations']>;
 
-function deviationsOf({ result }: HttpReport): Deviations {
+function deviationsOf({ result }: HttpResult): Deviations {
   return [...(result.deviations ?? []), ...(result.redirects ?? []).flatMap((redirect) => redirect.deviations ?? [])];
 }
 
@@ -159,19 +167,19 @@ function ruleName(code: string): string {
 }
 
 interface Slow {
-  readonly report: HttpReport;
+  readonly probeResult: HttpResult;
   readonly slowMs: number;
 }
 
-function slowness(reports: readonly HttpReport[]): readonly Found[] {
+function slowness(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
   const { tls, firstByte, nameResolutionMs } = thresholds;
   const slow = (phase: 'dns' | 'tls' | 'firstByte', limitOf: (connectMs: number) => number): readonly Slow[] =>
-    reports.flatMap((report) => {
-      const { timings } = report.result;
+    probeResults.flatMap((probeResult) => {
+      const { timings } = probeResult.result;
       const [own, connect] = [timings?.[phase], timings?.connect ?? 0];
-      return own !== undefined && own > limitOf(connect) ? [{ report, slowMs: own }] : [];
+      return own !== undefined && own > limitOf(connect) ? [{ probeResult, slowMs: own }] : [];
     });
-  const measured = reports.filter(({ result }) => result.timings?.connect !== undefined).length;
+  const measured = probeResults.filter(({ result }) => result.timings?.connect !== undefined).length;
   return [
     ...slowFound(
       'name_resolution_slow',
@@ -199,15 +207,15 @@ function slowFound(
   slow: readonly Slow[],
   measured: number,
   what: string,
-): readonly Found[] {
+): readonly FindingDraft[] {
   if (slow.length === 0) return [];
-  const reports = slow.map(({ report }) => report);
-  const values = listed(slow.map(({ report, slowMs }) => `${report.probe} ${ms(slowMs)}`));
+  const probeResults = slow.map(({ probeResult }) => probeResult);
+  const values = listed(slow.map(({ probeResult, slowMs }) => `${probeResult.probe} ${ms(slowMs)}`));
   return [
-    found(
+    buildFinding(
       code,
       severityByShare(slow.length, measured),
-      reports,
+      probeResults,
       `${what}: ${values}.`,
       what.toLowerCase().replace('tls', 'TLS').replace('tcp', 'TCP'),
     ),

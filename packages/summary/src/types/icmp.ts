@@ -1,25 +1,27 @@
 import type { IcmpNotice } from '@vantage/diagnostics/contract';
 
-import { found, type Found } from '../finding.ts';
-import { groupBy, type Report, type ResultOf } from '../report.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { naming, shown } from '../words.ts';
 
-type IcmpReport = Report<ResultOf<'ping'> | ResultOf<'tcp'> | ResultOf<'udp'>>;
+type IcmpResult = ProbeResult<ResultOf<'ping'> | ResultOf<'tcp'> | ResultOf<'udp'>>;
 
 /** One finding per ICMP error and sender. */
-export function findIcmp(reports: readonly IcmpReport[]): readonly Found[] {
-  const received = reports.flatMap((report) => icmpOf(report.result).map((icmp) => ({ ...report, icmp })));
+export function findIcmp(probeResults: readonly IcmpResult[]): readonly FindingDraft[] {
+  const received = probeResults.flatMap((probeResult) =>
+    icmpOf(probeResult.result).map((icmp) => ({ ...probeResult, icmp })),
+  );
   const groups = groupBy(received, ({ icmp, result }) => {
     const address = result.resolvedIp ?? '';
     return `${messageName(icmp, address)} ${senderOf(icmp, address)}`;
   });
   return groups.map(([what, rows]) => {
-    const own = reports.filter(({ probe }) => rows.some((row) => row.probe === probe));
-    return found('icmp_refused', 'info', own, `${naming(own)} got ${what}.`);
+    const own = probeResults.filter(({ probe }) => rows.some((row) => row.probe === probe));
+    return buildFinding('icmp_refused', 'info', own, `${naming(own)} got ${what}.`);
   });
 }
 
-function icmpOf(result: IcmpReport['result']): readonly IcmpNotice[] {
+function icmpOf(result: IcmpResult['result']): readonly IcmpNotice[] {
   if ('packets' in result) return (result.packets ?? []).flatMap(({ icmp }) => icmp ?? []);
   return 'icmp' in result ? [result.icmp ?? []].flat() : [];
 }

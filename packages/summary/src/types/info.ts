@@ -1,19 +1,19 @@
-import { found, type Found } from '../finding.ts';
-import { groupBy, type Report, type ResultOf } from '../report.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { naming, shown, tally } from '../words.ts';
 
-type InfoReport = Report<ResultOf<'info'>>;
+type InfoResult = ProbeResult<ResultOf<'info'>>;
 
-export function findInfo(reports: readonly InfoReport[]): readonly Found[] {
-  return [...unverified(reports), ...differing(reports)];
+export function findInfo(probeResults: readonly InfoResult[]): readonly FindingDraft[] {
+  return [...unverified(probeResults), ...differing(probeResults)];
 }
 
-function unverified(reports: readonly InfoReport[]): readonly Found[] {
-  const untrue = reports.filter(
+function unverified(probeResults: readonly InfoResult[]): readonly FindingDraft[] {
+  const untrue = probeResults.filter(
     ({ result }) => result.hostnameVerified === false && typeof result.hostname === 'string',
   );
   return groupBy(untrue, ({ result }) => result.hostname ?? undefined).map(([name, own]) =>
-    found(
+    buildFinding(
       'reverse_name_unverified',
       'info',
       own,
@@ -22,15 +22,15 @@ function unverified(reports: readonly InfoReport[]): readonly Found[] {
   );
 }
 
-function differing(reports: readonly InfoReport[]): readonly Found[] {
-  const named = reports.filter(({ result }) => typeof result.hostname === 'string' && result.ip !== undefined);
+function differing(probeResults: readonly InfoResult[]): readonly FindingDraft[] {
+  const named = probeResults.filter(({ result }) => typeof result.hostname === 'string' && result.ip !== undefined);
   return groupBy(named, ({ result }) => result.ip).flatMap(([ip, own]) => {
     // Names are compared without case (RFC 4343).
-    const nameOf = ({ result }: InfoReport): string => result.hostname!.toLowerCase();
+    const nameOf = ({ result }: InfoResult): string => result.hostname!.toLowerCase();
     if (new Set(own.map(nameOf)).size < 2) return [];
-    const seen = tally(own, (report) => shown(nameOf(report)));
+    const seen = tally(own, (probeResult) => shown(nameOf(probeResult)));
     return [
-      found(
+      buildFinding(
         'reverse_name_differs',
         'info',
         own,

@@ -1,44 +1,52 @@
-import { found, type Found } from '../finding.ts';
-import type { Report, ResultOf } from '../report.ts';
+import { buildFinding, type FindingDraft } from '../finding.ts';
+import type { ProbeResult, ResultOf } from '../probe-result.ts';
 import { thresholds } from '../thresholds.ts';
 import { listed, naming, shown, tally } from '../words.ts';
 
-type HttpReport = Report<ResultOf<'http'>>;
+type HttpResult = ProbeResult<ResultOf<'http'>>;
 type Tls = NonNullable<ResultOf<'http'>['tls']>;
 
 /** Faults of a successful connection that browsers would reject. */
-export function findTls(reports: readonly HttpReport[]): readonly Found[] {
-  const of = (reason: (tls: Tls) => string | undefined): readonly HttpReport[] =>
-    reports.filter(({ result }) => result.tls !== undefined && reason(result.tls) !== undefined);
-  const why = (reason: (tls: Tls) => string | undefined, own: readonly HttpReport[]): string =>
+export function findTls(probeResults: readonly HttpResult[]): readonly FindingDraft[] {
+  const of = (reason: (tls: Tls) => string | undefined): readonly HttpResult[] =>
+    probeResults.filter(({ result }) => result.tls !== undefined && reason(result.tls) !== undefined);
+  const why = (reason: (tls: Tls) => string | undefined, own: readonly HttpResult[]): string =>
     tally(own, ({ result }) => reason(result.tls!) ?? '');
-  const all: Found[] = [];
+  const all: FindingDraft[] = [];
   const outdated = of(outdatedVersion);
   if (outdated.length > 0) {
     const text = `Of TLS 1.0 to 1.3 the server chose ${why(outdatedVersion, outdated)}, which browsers no longer speak.`;
-    all.push(found('tls_outdated', 'warning', outdated, text, 'over a version of TLS that browsers refuse'));
+    all.push(buildFinding('tls_outdated', 'warning', outdated, text, 'over a version of TLS that browsers refuse'));
   }
   const weak = of(weakKeyExchange);
   if (weak.length > 0) {
     const text = `The server agreed on its keys by ${why(weakKeyExchange, weak)}, which is too weak.`;
-    all.push(found('tls_key_exchange_weak', 'warning', weak, text));
+    all.push(buildFinding('tls_key_exchange_weak', 'warning', weak, text));
   }
   const unusable = of(chromiumFault);
   if (unusable.length > 0) {
     const text = `Chromium, and so Chrome and Edge, refuse what the check accepts: ${why(chromiumFault, unusable)}.`;
     all.push(
-      found('certificate_browser_refused', 'warning', unusable, text, 'with a certificate that Chromium refuses'),
+      buildFinding(
+        'certificate_browser_refused',
+        'warning',
+        unusable,
+        text,
+        'with a certificate that Chromium refuses',
+      ),
     );
   }
   const unstapled = of(stapleFault);
   if (unstapled.length > 0) {
     const text = `Some browsers, such as Firefox, refuse the certificate: ${why(stapleFault, unstapled)}.`;
-    all.push(found('certificate_staple_bad', 'warning', unstapled, text, 'with an OCSP response that browsers refuse'));
+    all.push(
+      buildFinding('certificate_staple_bad', 'warning', unstapled, text, 'with an OCSP response that browsers refuse'),
+    );
   }
-  const asking = reports.filter(({ result }) => result.tls?.clientCertificateRequested === true);
+  const asking = probeResults.filter(({ result }) => result.tls?.clientCertificateRequested === true);
   if (asking.length > 0) {
     const text = `The server asks ${naming(asking)} for a certificate of the client, which a probe does not have.`;
-    all.push(found('tls_client_certificate', 'info', asking, text));
+    all.push(buildFinding('tls_client_certificate', 'info', asking, text));
   }
   return all;
 }

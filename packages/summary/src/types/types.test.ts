@@ -3,7 +3,7 @@ import type { FailureCode, Summary } from '@vantage/contract';
 
 import { bad, each, lines, summaryOf, textOf } from '../../test/cases.ts';
 import { dns, http, info, ping, refused, tcp, tls, udp } from '../../test/results.ts';
-import type { ResultOf } from '../report.ts';
+import type { ResultOf } from '../probe-result.ts';
 
 /** Findings except those of scope, which have their own tests. */
 function own(summary: Summary): readonly string[] {

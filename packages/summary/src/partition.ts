@@ -1,6 +1,6 @@
 import type { Summary } from '@vantage/contract';
 
-import type { Report, ResultOf } from './report.ts';
+import type { ProbeResult, ResultOf } from './probe-result.ts';
 import { thresholds } from './thresholds.ts';
 import { isUnanswered, kindOf } from './dns-answer.ts';
 
@@ -8,29 +8,29 @@ import { isUnanswered, kindOf } from './dns-answer.ts';
  * A probe's evidence about the target. `impaired`: it answers, with faults. `silent`: no response, which proves
  * nothing. `notMeasured`: the probe could not run the check.
  */
-export type Side = 'up' | 'impaired' | 'down' | 'silent' | 'notMeasured' | 'pending';
+export type Evidence = 'up' | 'impaired' | 'down' | 'silent' | 'notMeasured' | 'pending';
 
-export interface Sides {
-  readonly of: ReadonlyMap<string, Side>;
+export interface Partition {
+  readonly of: ReadonlyMap<string, Evidence>;
   readonly counts: Summary['counts'];
   /** Probes with an answer: up and impaired. */
-  readonly up: readonly Report[];
-  readonly down: readonly Report[];
-  readonly silent: readonly Report[];
-  readonly notMeasured: readonly Report[];
+  readonly up: readonly ProbeResult[];
+  readonly down: readonly ProbeResult[];
+  readonly silent: readonly ProbeResult[];
+  readonly notMeasured: readonly ProbeResult[];
   /** Up and down: the probes that determine the verdict. */
-  readonly counted: readonly Report[];
+  readonly counted: readonly ProbeResult[];
 }
 
-export function sidesOf(type: string, reports: readonly Report[]): Sides {
-  const first = reports.map((report) => sideOf(type, report, reports));
+export function partitionByOutcome(type: string, probeResults: readonly ProbeResult[]): Partition {
+  const first = probeResults.map((probeResult) => evidenceOf(type, probeResult, probeResults));
   // If another probe found the port open, silence means a filter or packet loss.
   const isOpen = type === 'udp' && first.includes('up');
   const of = new Map(
-    reports.map(({ probe }, index) => [probe, first[index] === 'silent' && isOpen ? 'down' : first[index]!]),
+    probeResults.map(({ probe }, index) => [probe, first[index] === 'silent' && isOpen ? 'down' : first[index]!]),
   );
-  const on = (...sides: readonly Side[]): readonly Report[] =>
-    reports.filter(({ probe }) => sides.includes(of.get(probe)!));
+  const on = (...kinds: readonly Evidence[]): readonly ProbeResult[] =>
+    probeResults.filter(({ probe }) => kinds.includes(of.get(probe)!));
   const [up, down, silent, notMeasured, pending] = [
     on('up', 'impaired'),
     on('down'),
@@ -55,15 +55,15 @@ export function sidesOf(type: string, reports: readonly Report[]): Sides {
   };
 }
 
-function sideOf(type: string, report: Report, all: readonly Report[]): Side {
-  const { outcome, result } = report;
+function evidenceOf(type: string, probeResult: ProbeResult, all: readonly ProbeResult[]): Evidence {
+  const { outcome, result } = probeResult;
   if (outcome === 'pending') return 'pending';
   if (outcome === 'error' || result.error?.source === 'probe') return 'notMeasured';
-  if (type === 'ping' && outcome !== 'success') return unansweredSide(report.result);
-  if (type === 'http') return httpSide(outcome, report.result);
-  if (type === 'dns') return dnsSide(outcome, report.result);
+  if (type === 'ping' && outcome !== 'success') return unansweredEvidence(probeResult.result);
+  if (type === 'http') return httpEvidence(outcome, probeResult.result);
+  if (type === 'dns') return dnsEvidence(outcome, probeResult.result);
   if (outcome === 'success') return 'up';
-  if (type === 'traceroute' && outcome === 'timeout') return unreachedSide(report.result, all);
+  if (type === 'traceroute' && outcome === 'timeout') return unreachedEvidence(probeResult.result, all);
   return type === 'udp' && outcome === 'timeout' ? 'silent' : 'down';
 }
 
@@ -71,7 +71,7 @@ function sideOf(type: string, report: Report, all: readonly Report[]): Side {
  * A trace cut by its time limit proves nothing, unless the target was probed often enough before; nor does silence of a
  * target that drops most packets of other probes.
  */
-function unreachedSide(result: ResultOf<'traceroute'>, all: readonly Report[]): Side {
+function unreachedEvidence(result: ResultOf<'traceroute'>, all: readonly ProbeResult[]): Evidence {
   if (answersEchoAlone(result)) return 'impaired';
   const { stopReason, loop, fullTtl, flows = [] } = result;
   if (loop !== null && loop !== undefined) return 'down';
@@ -81,8 +81,8 @@ function unreachedSide(result: ResultOf<'traceroute'>, all: readonly Report[]): 
 }
 
 /** True if the target answered in the traces that reached it, with a loss of half or more at its hop. */
-function answersSome(reports: readonly Report[]): boolean {
-  const rows = reports.flatMap(({ result }) => {
+function answersSome(probeResults: readonly ProbeResult[]): boolean {
+  const rows = probeResults.flatMap(({ result }) => {
     const { reached, hops = [], resolvedIp, fullTtl } = result as ResultOf<'traceroute'>;
     const own = hops.filter(({ responders }) => responders.some(({ ip }) => ip === resolvedIp));
     return reached === true ? [...own.flatMap(({ rtts }) => rtts), ...(fullTtl?.rtts ?? [])] : [];
@@ -100,7 +100,7 @@ export function answersEchoAlone({ reached, echo }: ResultOf<'traceroute'>): boo
 const ORDINARY_TTL = 64;
 
 /** A late reply proves that the target is up. */
-function unansweredSide(result: ResultOf<'ping'>): Side {
+function unansweredEvidence(result: ResultOf<'ping'>): Evidence {
   if ((result.anomalies?.late ?? 0) > 0) return 'impaired';
   return isUnfit(result) ? 'notMeasured' : 'down';
 }
@@ -125,7 +125,7 @@ function isInCircle(ttl: number, errorTtl: number): boolean {
 }
 
 /** An inconclusive answer counts as silence; one that every resolver discards counts as none, whatever its rcode. */
-function dnsSide(outcome: 'success' | 'failure' | 'timeout', result: ResultOf<'dns'>): Side {
+function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: ResultOf<'dns'>): Evidence {
   if (isUnanswered(result)) return 'silent';
   const kind = kindOf(result);
   return outcome === 'success' && kind !== 'foreign' && kind !== 'loop' ? 'up' : 'down';
@@ -134,7 +134,10 @@ function dnsSide(outcome: 'success' | 'failure' | 'timeout', result: ResultOf<'d
 /** Failures of redirects and of the browser, which do not mean that the target is unresponsive. */
 const answeredAnyway: ReadonlySet<string> = new Set(['redirect_refused', 'redirect_limit', 'screenshot_failed']);
 
-function httpSide(outcome: 'success' | 'failure' | 'timeout', { error, statusCode, tls }: ResultOf<'http'>): Side {
+function httpEvidence(
+  outcome: 'success' | 'failure' | 'timeout',
+  { error, statusCode, tls }: ResultOf<'http'>,
+): Evidence {
   if (outcome === 'success') return tls?.authorized === false ? 'impaired' : 'up';
   const code = error?.code;
   if (code === 'http_status') return statusCode !== undefined && statusCode < 500 ? 'impaired' : 'down';

@@ -18,7 +18,7 @@ type Common = Partial<Omit<CommonResult, 'result'>>;
 export type ResultOf<T extends CheckTypeName> = Common & ResultFieldsOf<(typeof checkTypes)[T]>;
 
 /** One probe's result with its record. */
-export interface Report<Result = Common> {
+export interface ProbeResult<Result = Common> {
   readonly probe: string;
   /** Undefined if the probe was removed after the check. */
   readonly facts: ProbeFacts | undefined;
@@ -27,7 +27,7 @@ export interface Report<Result = Common> {
 }
 
 /** Results of all probes, in order of their ids. */
-export function reportsOf(check: Check, probes: ReadonlyMap<string, ProbeFacts>): readonly Report[] {
+export function probeResultsOf(check: Check, probes: ReadonlyMap<string, ProbeFacts>): readonly ProbeResult[] {
   return Object.keys(check.results)
     .toSorted(byText)
     .map((probe) => {
@@ -37,9 +37,11 @@ export function reportsOf(check: Check, probes: ReadonlyMap<string, ProbeFacts>)
     });
 }
 
-/** Narrows reports to the fields of a type. */
-export function ofType<T extends CheckTypeName>(reports: readonly Report[]): readonly Report<ResultOf<T>>[] {
-  return reports as readonly Report<ResultOf<T>>[];
+/** Narrows results to the fields of a type. */
+export function ofType<T extends CheckTypeName>(
+  probeResults: readonly ProbeResult[],
+): readonly ProbeResult<ResultOf<T>>[] {
+  return probeResults as readonly ProbeResult<ResultOf<T>>[];
 }
 
 /** Compares by code units, independent of the locale. */
@@ -47,19 +49,19 @@ export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export function probesOf(reports: readonly Pick<Report, 'probe'>[]): readonly string[] {
-  return reports.map(({ probe }) => probe);
+export function probesOf(probeResults: readonly Pick<ProbeResult, 'probe'>[]): readonly string[] {
+  return probeResults.map(({ probe }) => probe);
 }
 
-/** Groups reports by key, largest group first, then by key; reports without a key are left out. */
-export function groupBy<R extends Report>(
-  reports: readonly R[],
-  keyOf: (report: R) => string | undefined,
-): readonly (readonly [key: string, reports: readonly R[]])[] {
+/** Groups results by key, largest group first, then by key; results without a key are left out. */
+export function groupBy<R extends ProbeResult>(
+  probeResults: readonly R[],
+  keyOf: (probeResult: R) => string | undefined,
+): readonly (readonly [key: string, probeResults: readonly R[]])[] {
   const groups = new Map<string, R[]>();
-  for (const report of reports) {
-    const key = keyOf(report);
-    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), report]);
+  for (const probeResult of probeResults) {
+    const key = keyOf(probeResult);
+    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), probeResult]);
   }
   return [...groups].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || byText(a, b));
 }
