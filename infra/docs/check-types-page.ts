@@ -21,7 +21,7 @@ export function checkTypesPage(): string {
 
 # Check types
 
-Made from the schemas that the service validates with. Durations are milliseconds. Fields common to every result:
+Generated from the schemas that validate requests and results. Durations are milliseconds. Fields common to every result:
 \`result\`, \`rt\`, \`resolvedIp\`, \`error\`, \`startedAt\`, \`finishedAt\`.
 
 ${Object.values(checkTypes).map(section).join('\n')}`;

@@ -14,11 +14,11 @@ export function failuresPage(): string {
 
 # Failures and problems
 
-## The \`error\` of a result
+## Failures
 
-A result that is no \`success\` says why: \`{ code, phase, source, message }\`. \`code\` is from the closed list below, \`phase\`
+A result other than \`success\` has an \`error\`: \`{ code, phase, source, message }\`. \`code\` is from the closed list below, \`phase\`
 one of ${failurePhases.map((phase) => `\`${phase}\``).join(', ')}, and \`source\` one of ${failureSources.map((source) => `\`${source}\``).join(', ')}.
-What was measured before the failure stays in the result.
+Fields measured before the failure stay in the result.
 
 ${table(['code', 'meaning'], codes)}
 
@@ -26,6 +26,6 @@ ${table(['code', 'meaning'], codes)}
 
 Every error of the API is an RFC 9457 document; its \`type\` is \`<PUBLIC_URL>/problems/<type>\`.
 
-${table(['type', 'status', 'title', 'what to do'], problems)}
+${table(['type', 'status', 'title', 'remedy'], problems)}
 `;
 }

@@ -12,8 +12,8 @@ export function findingsPage(): string {
 
 # Findings
 
-What the verdict and the findings of \`GET /check/:id/summary\` are decided by. [The summary of a check](../summary.md) says how
-they belong together.
+The rules for the verdict and the findings of \`GET /check/:id/summary\`. [Summary](../summary.md) explains how they
+are combined.
 
 ## Verdicts
 
@@ -25,7 +25,7 @@ ${table(
 ## Codes
 
 The list is closed. Findings are sorted by severity, then in this order. One that degrades makes a target that all probes reach
-\`degraded\`, unless it is \`info\`. Numbers that are compared are those of the results: milliseconds, bytes, days. “Many probes” are half of those that measured it,
+\`degraded\`, unless it is \`info\`. Compared numbers are those of the results: milliseconds, bytes, days. “Many probes” are half of those that measured it,
 and two at least.
 
 ${table(['code', 'meaning', 'severity', 'degrades', 'when'], rows)}

@@ -9,11 +9,11 @@ export function metricsPage(): string {
 
 # Metrics
 
-With \`METRICS_PORT\` set, a process serves \`/metrics\` in the text format of Prometheus on \`METRICS_HOST\`, and beside it
+With \`METRICS_PORT\` set, a process serves \`/metrics\` in the text format of Prometheus on \`METRICS_HOST\`, and also
 \`/healthz\` (the process answers) and \`/readyz\` (503 with the reason while it cannot work). Labels have values from closed
-lists, or identifiers of probes, which are the operator's: never hosts, addresses or anything else of a caller or a target.
+lists, or identifiers of probes, never hosts, addresses or other data of clients and targets.
 
-How they are used: [operations](../operations.md).
+Usage: [operations](../operations.md).
 
 ## Coordinator
 
@@ -27,9 +27,9 @@ Values of \`event\`: ${coreEvents()
 
 ${metricsTable(agentMetrics)}
 
-## Every process
+## All processes
 
-What \`prom-client\` measures of Node.js, among it:
+A selection of the Node.js metrics of \`prom-client\`:
 
 ${table(
   ['metric', 'meaning'],

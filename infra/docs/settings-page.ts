@@ -10,8 +10,8 @@ export function settingsPage(): string {
 
 # Settings
 
-Every setting is an environment variable. An app reads all of them at its start, lists every fault at once and does not
-start with one. An empty variable counts as absent.
+Every setting is an environment variable. An app reads all of them at its start; if any is invalid, it lists all errors
+and does not start. An empty variable counts as absent.
 
 ## Coordinator
 
@@ -21,15 +21,15 @@ ${settingsTable(coordinator)}
 
 ${settingsTable(probeAgent)}
 
-## The operator's commands on probes
+## Operator commands
 
-\`probe:add\` and its like, described in [agents](../agents.md).
+\`probe:add\` and the others, described in [agents](../agents.md).
 
 ${settingsTable(adminSettings)}
 
 ## Load generator
 
-Of \`apps/load\`, described in [performance](../performance.md). Each is a flag too, which comes before the variable: \`LOAD_WARM_UP\` is
+Settings of \`apps/load\`, described in [performance](../performance.md). Each is also a flag, which takes precedence: \`LOAD_WARM_UP\` is
 \`--warm-up\`.
 
 ${settingsTable(load)}

@@ -11,7 +11,7 @@ const selectionFlags = {
   from: {
     type: 'string',
     multiple: true,
-    description: 'Where the probes shall be: de,AS3320 or de+AS3320 for both at once.',
+    description: 'Locations of the probes: de,AS3320 for either, de+AS3320 for both at once.',
   },
   probes: { type: 'string', multiple: true, description: 'Exactly these probes, by their ids.' },
   limit: { type: 'string', description: 'How many probes at most (10).' },

@@ -89,14 +89,14 @@ export const settings = {
     env: 'PORT',
     kind: integer(0, 65_535),
     default: '8080',
-    description: 'Port to listen on; 0 takes a free one.',
+    description: 'Port to listen on; 0 selects a free one.',
   }),
   publicUrl: setting({
     env: 'PUBLIC_URL',
     kind: publicUrl,
     description:
-      'Base address that callers use; makes every link. With a path prefix the service answers below it and, for ' +
-      'proxies that strip it, without. Default: the address it listens on.',
+      'Base address for clients; all links start with it. With a path prefix the service answers below it ' +
+      'and, for proxies that strip it, without it. Default: the listening address.',
   }),
   redisUrl: setting({
     env: 'REDIS_URL',
@@ -104,21 +104,22 @@ export const settings = {
     required: true,
     secret: true,
     description:
-      'Redis that holds queues, checks and limits, with the user and password of the coordinator: ' +
-      '`redis://user:password@host:port`, `redis+sentinel://user:password@host:port,host:port/set` with the Sentinels ' +
-      'as hosts, or `redis+cluster://user:password@host:port,host:port`; with `rediss` in front over TLS.',
+      'Redis for queues, checks and limits, with the user and password of the coordinator: ' +
+      '`redis://user:password@host:port`, `redis+sentinel://user:password@host:port,host:port/set` with ' +
+      'the Sentinels ' +
+      'as hosts, or `redis+cluster://user:password@host:port,host:port`; with `rediss` in place of `redis` over TLS.',
   }),
   redisCertificates: setting({
     env: 'REDIS_CA_FILE',
     kind: certificateFile,
-    description: 'File with the certificates, in PEM, that a `rediss:` server may present; without it those of Node.',
+    description: 'File with CA certificates for `rediss:` servers, in PEM. Default: those of Node.',
   }),
   probeKeysMaxMiB: setting({
     env: 'PROBE_KEYS_MAX_MIB',
     kind: integer(1, 1_048_576),
     default: '256',
     description:
-      'What the keys of one probe may take in Redis, MiB. The agent of a probe with more is switched off until ' +
+      'Redis memory for the keys of one probe, MiB. Beyond it the probe’s agent is suspended until ' +
       '`probe:enable`, and its keys are removed.',
   }),
   screenshotsMaxMiB: setting({
@@ -126,21 +127,21 @@ export const settings = {
     kind: integer(4, 1_048_576),
     default: '256',
     description:
-      'What the screenshots of all checks may take in Redis, MiB. Where there are more the oldest go before their time; ' +
-      'the results stay.',
+      'Redis memory for the screenshots of all checks, MiB. Beyond it the oldest are removed early; the results stay.',
   }),
   resultsMaxMiB: setting({
     env: 'RESULTS_MAX_MIB',
     kind: integer(1, 1_048_576),
     description:
-      'What the results of all checks may take in Redis, MiB. If they take more, the oldest checks of the clients that use ' +
-      'most go before their time, and are answered with 410. Default: half of the `maxmemory` of Redis, 512 if it has none.',
+      'Redis memory for the results of all checks, MiB. Beyond it the oldest checks of the clients with ' +
+      'the most data are removed early and answered with 410. Default: half of the `maxmemory` of Redis, ' +
+      '512 if it has none.',
   }),
   clientResultsMaxMiB: setting({
     env: 'RESULTS_CLIENT_MAX_MIB',
     kind: integer(1, 1_048_576),
     description:
-      'What the results of the checks of one client address (IPv6: /64) may take, MiB. Default: a quarter of ' +
+      'Redis memory for the results of one client address (IPv6: /64), MiB. Default: a quarter of ' +
       '`RESULTS_MAX_MIB`.',
   }),
   redisReplicas: setting({
@@ -148,21 +149,21 @@ export const settings = {
     kind: integer(0, 5),
     default: '1',
     description:
-      'How many replicas of Redis must have a check before it is answered with 202. Where fewer are connected those, so ' +
-      'nothing is waited for with a single server; 0 never waits.',
+      'Number of Redis replicas that must have a check before it is answered with 202. If fewer are ' +
+      'connected, all of them; a single server causes no wait. 0 disables the wait.',
   }),
   redisReplicaMilliseconds: setting({
     env: 'REDIS_REPLICA_MILLISECONDS',
     kind: integer(10, 1_000),
     default: '500',
-    description: 'How long that may take; a check that connected replicas do not have by then is refused with 503.',
+    description: 'Time limit of that wait; a check that connected replicas do not have by then is refused with 503.',
   }),
   longestQueueMilliseconds: setting({
     env: 'LONGEST_QUEUE_MILLISECONDS',
     kind: integer(100, 60_000),
     default: '2000',
     description:
-      'How long a job may be expected to wait in the queue of a probe. Checks that would wait longer are refused with ' +
+      'Maximum expected queueing delay of a job at a probe. Checks that would wait longer are refused with ' +
       '503, and no check type gets more than three quarters of it.',
   }),
   rateLimitCreateCheck: rateLimit('`POST /check`', 'RATE_LIMIT_CHECK'),
@@ -177,35 +178,34 @@ export const settings = {
     kind: integer(1, HIGHEST_LIMIT),
     default: '1200',
     description:
-      'Cost of the probe-runs a minute at one target over all callers: a registrable domain with all below it, or the /24 ' +
-      'or /64 of a literal address. A run costs 1 for each 48 packets or 256 KiB that its options let it exchange at most. ' +
-      'A check that costs more than this is admitted when there was none in the last minute.',
+      'Cost of the probe runs a minute at one target over all clients: a registrable domain with all names ' +
+      'below it, or the /24 or /64 of a literal address. A run costs 1 for each 48 packets or 256 KiB that ' +
+      'its options allow. A check above the limit is admitted if there was none in the last minute.',
   }),
   targetPortsLimit: setting({
     env: 'RATE_LIMIT_TARGET_PORTS',
     kind: integer(1, HIGHEST_LIMIT),
     default: '100',
-    description: 'Different ports of one target that may be checked a minute, over all callers, by tcp and udp.',
+    description: 'Different ports of one target a minute, over all clients, by tcp and udp.',
   }),
   clientTargetsLimit: setting({
     env: 'RATE_LIMIT_CLIENT_TARGETS',
     kind: integer(1, HIGHEST_LIMIT),
     default: '100',
-    description: 'Different pairs of target and port that one client may have checked a minute, by tcp and udp.',
+    description: 'Different pairs of target and port of one client a minute, by tcp and udp.',
   }),
   targetCosts: setting({
     env: 'RATE_LIMIT_COSTS',
     kind: list(typeCost),
     default: '',
-    description:
-      'What a probe-run of a check type costs `RATE_LIMIT_TARGET` at least, whatever its options, as `type=cost`.',
+    description: 'Minimum cost of a probe run of a check type in `RATE_LIMIT_TARGET`, as `type=cost`.',
   }),
   trustedProxies: setting({
     env: 'TRUSTED_PROXIES',
     kind: trustedProxies,
     description:
-      'Proxies whose `X-Forwarded-For` counts: how many stand in front, or their addresses and CIDRs. Default: none, ' +
-      'the address of the connection is the caller’s.',
+      'Proxies whose `X-Forwarded-For` is trusted: their number, or their addresses and CIDRs. Default: ' +
+      'none; the client’s address is that of the connection.',
   }),
   eventStreamsPerClient: setting({
     env: 'EVENT_STREAMS_PER_CLIENT',
@@ -223,76 +223,77 @@ export const settings = {
     env: 'RESULT_RETENTION_SECONDS',
     kind: integer(1, 30 * 86_400),
     default: '86400',
-    description: 'How long results are kept.',
+    description: 'Time for which results are kept.',
   }),
   targetAllow: setting({
     env: 'TARGET_ALLOW',
     kind: list(policyKinds.allow),
     default: '',
-    description:
-      'Addresses and CIDRs that the coordinator does not refuse although they are special. Each agent has its own.',
+    description: 'Special addresses and CIDRs that the coordinator allows. Set it on each agent too.',
   }),
   targetAllowNames: setting({
     env: 'TARGET_ALLOW_NAMES',
     kind: list(policyKinds.allowNames),
     default: '',
     description:
-      'Names, and with them all below, that the coordinator does not refuse although they are special-use or have no ' +
-      'public suffix, such as `lan`. Each agent has its own.',
+      'Names, including all names below them, that the coordinator allows although they are special-use or ' +
+      'have no public suffix, such as `lan`. Set it on each agent too.',
   }),
   targetDeny: setting({
     env: 'TARGET_DENY',
     kind: list(policyKinds.deny),
     default: '',
-    description: 'Addresses, CIDRs and domains that nobody may measure; beats every allowance.',
+    description: 'Addresses, CIDRs and domains that are never measured; overrides every setting that allows.',
   }),
   contact: setting({
     env: 'CONTACT',
     kind: contact,
     description:
-      'Where whoever is measured can ask questions: a URL or a mail address. Shown at `/.well-known/probing.txt` (RFC 9511) ' +
-      'and, without `SECURITY_CONTACT`, at `/.well-known/security.txt`; both answer 404 without. Each agent has its own.',
+      'Contact for operators of targets: a URL or a mail address. Published at `/.well-known/probing.txt` ' +
+      '(RFC 9511) and, without `SECURITY_CONTACT`, at `/.well-known/security.txt`; without it both answer ' +
+      '404. Set it on each agent too.',
   }),
   securityContact: setting({
     env: 'SECURITY_CONTACT',
     kind: contact,
-    description: 'Where holes in the service can be reported. Shown at `/.well-known/security.txt` (RFC 9116).',
+    description: 'Contact for vulnerability reports. Published at `/.well-known/security.txt` (RFC 9116).',
   }),
   geoCityMmdb: setting({
     env: 'GEO_CITY_MMDB',
     kind: text,
-    description: 'MMDB file with cities, asked before the bundled data.',
+    description: 'MMDB file with cities; takes precedence over the bundled data.',
   }),
   geoAsnMmdb: setting({
     env: 'GEO_ASN_MMDB',
     kind: text,
-    description: 'MMDB file with autonomous systems, asked before the bundled data.',
+    description: 'MMDB file with autonomous systems; takes precedence over the bundled data.',
   }),
   geoIspMmdb: setting({
     env: 'GEO_ISP_MMDB',
     kind: text,
-    description: 'MMDB file with network providers, asked before the bundled data.',
+    description: 'MMDB file with network providers; takes precedence over the bundled data.',
   }),
   rdapBaseUrl: setting({
     env: 'RDAP_BASE_URL',
     kind: url(['http:', 'https:']),
     description:
-      'RDAP server that is asked who holds the network of the target of an `info` check, such as `https://rdap.org/`. ' +
-      'Default: none is asked.',
+      'RDAP server for the registrant of the target’s network in `info` checks, such as ' +
+      '`https://rdap.org/`. Default: none.',
   }),
   dnsServers: setting({
     env: 'DNS_SERVERS',
     kind: list(resolverKind),
     default: '',
     description:
-      'Resolvers that look up the host name of a caller for `GET /me`, `address` or `address:port`. Default: those of the system.',
+      'Resolvers for the host name of a client in `GET /me`, `address` or `address:port`. Default: those ' +
+      'of the system.',
   }),
   ...telemetrySettings,
   logLevel: setting({
     env: 'LOG_LEVEL',
     kind: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     default: 'info',
-    description: 'The least important lines that are logged.',
+    description: 'Minimum level of log lines.',
   }),
 } as const;
 

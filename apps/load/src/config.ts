@@ -59,13 +59,13 @@ export const settings = {
     env: 'LOAD_MIX',
     kind: list(share),
     default: 'ping=4,http=3,dns=2,tcp=1',
-    description: 'Check types and how often each comes; http without a screenshot.',
+    description: 'Check types and their weights; http without a screenshot.',
   }),
   target: setting({
     env: 'LOAD_TARGET',
     kind: text,
     required: true,
-    description: 'Host or address that is measured: one of yours.',
+    description: 'Host or address to measure. Use your own.',
   }),
   port: setting({
     env: 'LOAD_PORT',
@@ -89,13 +89,13 @@ export const settings = {
     env: 'LOAD_FOLLOW',
     kind: oneOf(['sse', 'wait']),
     default: 'wait',
-    description: 'How each check is followed to its end: by its event stream, or by an answer that is held back.',
+    description: 'How to follow each check to its end: by its event stream, or by a long poll (`?wait=`).',
   }),
   seed: setting({
     env: 'LOAD_SEED',
     kind: integer(0, 4_294_967_295),
     default: '1',
-    description: 'The same seed has the same checks at the same times.',
+    description: 'Seed of the random order: the same seed gives the same checks at the same times.',
   }),
   report: setting({
     env: 'LOAD_REPORT',

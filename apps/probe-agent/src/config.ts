@@ -37,103 +37,105 @@ export const measuringSettings = {
     kind: list(policyKinds.allow),
     default: '',
     description:
-      'Ranges that may be measured although the target policy refuses them, for watching an own network or for ' +
-      'trials. Never opens the address and port of Redis, and no link-local address by itself.',
+      'Ranges that may be measured although the target policy refuses them, to monitor a private network ' +
+      'or for trials. Never allows the address and port of Redis, nor link-local addresses without the ' +
+      'setting below.',
   }),
   targetAllowLinkLocal: setting({
     env: 'TARGET_ALLOW_LINK_LOCAL_AND_METADATA_I_KNOW_WHAT_THIS_MEANS',
     kind: boolean,
     default: 'false',
     description:
-      'Lets `TARGET_ALLOW` open link-local and cloud metadata addresses too. Whoever may call the API can then read ' +
-      'the credentials that a cloud gives this machine.',
+      'Lets `TARGET_ALLOW` allow link-local and cloud metadata addresses too. Clients of the API can then ' +
+      'read the cloud credentials of this machine.',
   }),
   targetAllowNames: setting({
     env: 'TARGET_ALLOW_NAMES',
     kind: list(policyKinds.allowNames),
     default: '',
     description:
-      'Names, and with them all below, that may be measured although they are special-use or have no public suffix, ' +
-      'such as `lan`. Their addresses are judged as any other.',
+      'Names, including all names below them, that may be measured although they are special-use or have ' +
+      'no public suffix, such as `lan`. Their addresses are checked as usual.',
   }),
   targetDeny: setting({
     env: 'TARGET_DENY',
     kind: list(policyKinds.deny),
     default: '',
-    description: 'Domains and ranges that are never measured; stronger than every setting that allows.',
+    description: 'Domains and ranges that are never measured; overrides every setting that allows.',
   }),
   networkLimit: setting({
     env: 'TARGET_NETWORK_LIMIT',
     kind: integer(1, 1_000_000_000),
     default: '1200',
     description:
-      'Runs of checks a minute at one network, whatever the names that led there: a /24 of IPv4 or a /48 of IPv6. ' +
-      'Further ones end as `target_rate_limited`.',
+      'Cost of the runs a minute at one network, by any name: a /24 of IPv4 or a /48 of IPv6. Further ones ' +
+      'end as `target_rate_limited`.',
   }),
   ownAddresses: setting({
     env: 'OWN_ADDRESSES',
     kind: list(policyKinds.allow),
     default: '',
     description:
-      'Further addresses of this probe and of the service, such as its public address behind a NAT, that it must not ' +
-      'measure. Those of its interfaces, their networks, its gateways, resolvers and Redis are known.',
+      'Further addresses of this probe and of the service that it must not measure, such as its public ' +
+      'address behind a NAT. Its interfaces, their networks, its gateways, resolvers and Redis are ' +
+      'detected.',
   }),
   dnsServers: setting({
     env: 'DNS_SERVERS',
     kind: list(resolverKind),
     default: '',
-    description: 'Resolvers to use, in order; without any the ones that the system is configured with.',
+    description: 'Resolvers to use, in order. Default: those of the system.',
   }),
   showPrivateAddresses: setting({
     env: 'SHOW_PRIVATE_ADDRESSES',
     kind: boolean,
     default: 'false',
-    description: 'Shows callers the private addresses of routers on the path, which are masked otherwise.',
+    description: 'Shows private addresses of routers on the path to clients; they are masked otherwise.',
   }),
   certificates: setting({
     env: 'CA_FILE',
     kind: certificateFile,
     description:
-      'File with certificates, in PEM, that http checks trust beside those that Node trusts, such as an own CA.',
+      'File with CA certificates, in PEM, that http checks trust in addition to those of Node, such as a private CA.',
   }),
   packetProcessNode: setting({
     env: 'PACKET_PROCESS_NODE',
     kind: text,
     description:
-      'Node.js that runs the packet process, such as a copy that carries the capability CAP_NET_RAW; without it the ' +
-      'one that runs the agent.',
+      'Node.js for the packet process, such as a copy with the capability CAP_NET_RAW. Default: the one ' +
+      'that runs the agent.',
   }),
   screenshots: setting({
     env: 'SCREENSHOTS',
     kind: oneOf(screenshotWishes),
     default: 'auto',
     description:
-      'Screenshots of http checks. auto: where the self-test of the browser passes; on: the probe is degraded where it ' +
-      'does not; off: none.',
+      'Screenshots of http checks. auto: if the self-test of the browser passes; on: the probe is degraded ' +
+      'if it does not; off: none.',
   }),
   browser: setting({
     env: 'BROWSER',
     kind: text,
     description:
-      'File of the Chromium that takes screenshots; without it `chromium-headless-shell`, or else `chromium`, on `PATH`.',
+      'Path of the Chromium for screenshots. Default: `chromium-headless-shell`, else `chromium`, on `PATH`.',
   }),
   path: setting({
     env: 'PATH',
     kind: text,
     default: '/usr/local/bin:/usr/bin:/bin',
-    description: 'Folders in which a browser is looked for.',
+    description: 'Folders to search for a browser.',
   }),
   contact: setting({
     env: 'CONTACT',
     kind: contact,
     description:
-      'Where whoever is measured can ask questions: a URL or a mail address. Shown in the `User-Agent` and in probe packets.',
+      'Contact for operators of targets: a URL or a mail address. Included in the `User-Agent` and in probe packets.',
   }),
   logLevel: setting({
     env: 'LOG_LEVEL',
     kind: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
     default: 'info',
-    description: 'How much is logged, as JSON lines on standard output.',
+    description: 'Minimum level of log lines, JSON on standard output.',
   }),
 } satisfies Settings;
 
@@ -144,8 +146,8 @@ export const settings = {
     kind: probeId,
     required: true,
     description:
-      'Identifier of this probe, the same as in the operator’s record of it. One agent per identifier: a second ' +
-      'would take the jobs of the first for leftovers.',
+      'Identifier of this probe, as in its record. Run one agent per identifier: a second one would treat ' +
+      'the jobs of the first as abandoned.',
   }),
   redisUrl: setting({
     env: 'REDIS_URL',
@@ -154,39 +156,39 @@ export const settings = {
     secret: true,
     description:
       'The Redis that the coordinator uses, with the user and password of this probe: ' +
-      '`redis://user:password@host:port`, `redis+sentinel://user:password@host:port,host:port/set` with the Sentinels ' +
-      'as hosts, or `redis+cluster://user:password@host:port,host:port`; with `rediss` in front over TLS.',
+      '`redis://user:password@host:port`, `redis+sentinel://user:password@host:port,host:port/set` with ' +
+      'the Sentinels ' +
+      'as hosts, or `redis+cluster://user:password@host:port,host:port`; with `rediss` in place of `redis` over TLS.',
   }),
   redisCertificates: setting({
     env: 'REDIS_CA_FILE',
     kind: certificateFile,
-    description: 'File with the certificates, in PEM, that a `rediss:` server may present; without it those of Node.',
+    description: 'File with CA certificates for `rediss:` servers, in PEM. Default: those of Node.',
   }),
   redisCa: setting({
     env: 'REDIS_CA',
     kind: certificateText,
-    description: 'The same in the variable itself, as `probe:add` prints it. `REDIS_CA_FILE` comes first.',
+    description: 'The same as the value of the variable, as `probe:add` prints it. `REDIS_CA_FILE` takes precedence.',
   }),
   concurrency: setting({
     env: 'CONCURRENCY',
     kind: integer(1, 1_000),
     default: '20',
-    description: 'Jobs that run at once. Further ones wait in Redis.',
+    description: 'Number of concurrent jobs. Further ones wait in Redis.',
   }),
   checkTypes: setting({
     env: 'CHECK_TYPES',
     kind: list(oneOf(checkTypeNames)),
     default: checkTypeNames.join(','),
-    description:
-      'Check types to offer. One that is listed here and cannot be run on this machine makes the probe degraded.',
+    description: 'Check types to offer. A listed type that cannot run on this machine makes the probe degraded.',
   }),
   drainSeconds: setting({
     env: 'DRAIN_SECONDS',
     kind: integer(0, 3_600),
     default: '10',
     description:
-      'Time that running jobs are given after SIGTERM. What is not done by then is reported as interrupted. The ' +
-      'grace period of whatever stops the agent must be some seconds longer.',
+      'Time for running jobs after SIGTERM. Unfinished jobs are then reported as interrupted. The grace ' +
+      'period of the supervisor must be some seconds longer.',
   }),
   ...measuringSettings,
   ...telemetrySettings,

@@ -9,7 +9,7 @@ const messages = {
   invalid_job: 'The probe could not read the job; its release may be older than the coordinator’s.',
   capability_missing: 'The probe does not offer checks of this type.',
   invalid_result: 'What the probe measured was not a valid result.',
-  internal_error: 'The probe failed by a fault of its own.',
+  internal_error: 'An internal error of the probe.',
   probe_interrupted: 'The probe restarted or stopped while it ran the check.',
   probe_timeout: 'The probe did not come to an end before the deadline of the check.',
 } satisfies Partial<Record<FailureCode, string>>;

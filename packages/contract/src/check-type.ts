@@ -117,7 +117,7 @@ export const selectionFields = {
       minItems: 1,
       maxItems: 10,
       description:
-        'Where the probes shall be: country code or name, city, continent, AS<digits>, network or datacenter name, ' +
+        'Locations of the probes: country code or name, city, continent, AS<digits>, network or datacenter name, ' +
         'or tag; terms joined by `+` must all hold. A name that means nothing here is refused with the nearest one.',
       examples: [['de+AS3320', 'Japan']],
     }),

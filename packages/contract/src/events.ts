@@ -31,7 +31,7 @@ export function eventCheckType(checkType: AnyCheckType): AnyCheckType {
   if (screenshot === undefined) return checkType;
   const screenshotUrl = Type.String({
     maxLength: 2_048,
-    description: 'Where the picture of the page is, a PNG: a path of the service.',
+    description: 'Path of the screenshot in the service, a PNG.',
   });
   return { ...checkType, added: { ...added, screenshotUrl } };
 }

@@ -6,34 +6,40 @@ import { Type, type Static } from 'typebox';
 export const failureCodes = {
   // Names.
   dns_nxdomain: 'The name does not exist (rcode NXDOMAIN, RFC 1035).',
-  dns_no_address: 'The name exists but has no address of the family asked for (NODATA, RFC 2308).',
+  dns_no_address: 'The name exists but has no address of the requested family (NODATA, RFC 2308).',
   dns_servfail: 'The resolver could not answer (rcode SERVFAIL); often a broken delegation or a DNSSEC failure.',
   dns_refused: 'The resolver refused to answer (rcode REFUSED).',
   dns_format_error: 'The resolver could not read the question (rcode FORMERR).',
   dns_not_implemented: 'The resolver does not support this kind of question (rcode NOTIMP).',
   dns_error: 'The resolver answered with another error rcode, which `rcode` names.',
-  dns_bad_response: 'The answer was not a valid DNS message for the question that was sent.',
+  dns_bad_response: 'The answer was not a valid DNS message for the query.',
   dns_no_answer:
-    'The server did not answer the question: it referred to another zone, sent neither records nor a proof that there are none, an answer that is cut off (TC), or aliases in a circle; `answerKind` says which.',
-  dns_resolver_unreachable:
-    'The resolver could not be reached, or its address not be found; in a trace, the name servers of a zone.',
+    'The server did not answer the question: it referred to another zone, sent neither records nor a ' +
+    'proof of their absence, a truncated answer (TC), or circular aliases; `answerKind` has the case.',
+  dns_resolver_unreachable: 'The resolver, or in a trace the name servers of a zone, could not be reached or resolved.',
   // Connections and packets.
   connection_refused: 'The target refused the connection (TCP RST to a SYN).',
   connection_reset: 'The target reset the connection after it was established.',
   connection_closed: 'The target closed the connection before it had answered.',
   host_unreachable:
-    'A router or the target said that the host cannot be reached (ICMP host unreachable, EHOSTUNREACH), or the next hop of the probe does not answer on its link; with the source `probe`, its own routes do not lead there.',
+    'A router or the target reported the host as unreachable (ICMP host unreachable, EHOSTUNREACH), or ' +
+    'the next hop of the probe does not answer on its link; with the source `probe`, the probe has no ' +
+    'route.',
   network_unreachable:
-    'A router has no route to the network (ICMP network unreachable); with the source `probe`, the probe itself has none (ENETUNREACH).',
+    'A router has no route to the network (ICMP network unreachable); with the source `probe`, the probe ' +
+    'itself has none (ENETUNREACH).',
   port_unreachable:
-    'The target, or a router on the way, said that the port is unreachable (ICMP): of the target in answer to a datagram, nothing listens there; of anyone else, or to a SYN, a packet filter refuses it.',
+    'The target, or a router on the path, reported the port as unreachable (ICMP). From the target in ' +
+    'reply to a datagram: nothing listens there. From another sender, or in reply to a SYN: a packet ' +
+    'filter refuses it.',
   protocol_unreachable: 'The target does not speak the protocol (ICMP protocol unreachable).',
   administratively_prohibited:
-    'A filter on the path said that it forbids the traffic (ICMP administratively prohibited); with the source `probe`, its own rules do.',
-  time_exceeded: 'The packet ran out of hops before it reached the target (ICMP time exceeded).',
+    'A filter on the path prohibits the traffic (ICMP administratively prohibited); with the source ' +
+    '`probe`, its firewall does.',
+  time_exceeded: 'The packet’s TTL expired before it reached the target (ICMP time exceeded).',
   packet_too_big: 'The packet is larger than the path carries (ICMP fragmentation needed or packet too big).',
-  icmp_error: 'Another ICMP error came in answer; the message names its type and code.',
-  timed_out: 'Nothing came back in time.',
+  icmp_error: 'Another ICMP error arrived in reply; the message names its type and code.',
+  timed_out: 'No reply arrived in time.',
   // TLS.
   tls_expired: 'The certificate, or one above it, is past its end of validity.',
   tls_not_yet_valid: 'The certificate, or one above it, is not valid yet.',
@@ -41,37 +47,39 @@ export const failureCodes = {
   tls_self_signed: 'The certificate is self-signed and not trusted.',
   tls_unknown_issuer: 'The certificate chain ends at an issuer that is not trusted.',
   tls_missing_intermediate:
-    'The chain ends below an issuer that the server did not send, that is no trusted root, and whose certificate can be had.',
+    'The chain ends below an issuer that the server did not send and that is no trusted root, although ' +
+    'its certificate can be downloaded.',
   tls_revoked: 'The certificate is revoked, by the OCSP response that the server stapled.',
   tls_weak_key: 'A key or signature in the chain is too weak to be trusted.',
   tls_untrusted: 'The certificate is not trusted for another reason, which the message names.',
-  tls_handshake_failed: 'The TLS handshake failed, or TLS did after it; the phase says which.',
+  tls_handshake_failed: 'The TLS handshake failed, or TLS failed after it; see the phase.',
   tls_protocol_unsupported: 'The server does not speak a TLS version that this probe speaks.',
   // HTTP.
   http_status: 'The target answered with a status of 400 or above.',
   http_malformed: 'The answer was not valid HTTP.',
   http_headers_too_large: 'The head of the answer was larger than the limit.',
   http2_ended:
-    'The target ended the HTTP/2 stream (RST_STREAM) or the connection (GOAWAY) before the end of the answer; `http2Error` says with which error.',
+    'The target ended the HTTP/2 stream (RST_STREAM) or the connection (GOAWAY) before the end of the ' +
+    'response; `http2Error` has the error.',
   http_too_many_interim: 'The target sent too many interim (1xx) answers.',
-  http_decode_failed: 'The body could not be decoded as its Content-Encoding says.',
-  redirect_refused: 'A redirect led to something that is no http(s) URL, or to a target that the policy refuses.',
-  redirect_loop: 'The redirects lead in a circle.',
-  redirect_limit: 'There were more redirects than were asked for.',
-  screenshot_failed: 'The browser could not show the page within the limits of time, memory and size.',
+  http_decode_failed: 'The body could not be decoded with its Content-Encoding.',
+  redirect_refused: 'A redirect leads to an invalid http(s) URL, or to a target that the policy refuses.',
+  redirect_loop: 'The redirects form a loop.',
+  redirect_limit: 'There were more redirects than the request allows.',
+  screenshot_failed: 'The browser could not render the page within the limits of time, memory and size.',
   // The probe.
   target_refused_by_policy: 'The policy of the probe refuses the target; the message names the reason.',
   target_rate_limited:
-    'The probe has measured the network of the target (its /24, or /48 of IPv6) as often in the last minute as it may.',
-  family_unavailable: 'The probe has no connectivity of the address family that the check needs.',
-  capability_missing: 'The probe lacks what the check needs, such as the privilege to open raw sockets.',
+    'The probe has reached its limit for the target’s network (its /24, or /48 of IPv6) in the last minute.',
+  family_unavailable: 'The probe has no connectivity in the required address family.',
+  capability_missing: 'The probe lacks a capability of the check, such as the privilege to open raw sockets.',
   probe_offline: 'The probe was offline when the check was created.',
-  probe_busy: 'The probe had too much work of this kind to take the check.',
+  probe_busy: 'The probe had no capacity for this check.',
   probe_interrupted: 'The probe restarted or stopped while it ran the check.',
   probe_timeout: 'The probe did not answer before the deadline of the check.',
   invalid_job: 'The probe could not read the job; its release may be older than the coordinator’s.',
-  invalid_result: 'What the probe reported was not a valid result.',
-  internal_error: 'The probe failed by a fault of its own.',
+  invalid_result: 'The probe’s result violated the schema.',
+  internal_error: 'An internal error of the probe.',
 } as const;
 
 export type FailureCode = keyof typeof failureCodes;
@@ -84,7 +92,7 @@ export const failureSources = ['target', 'resolver', 'network', 'probe'] as cons
 export const failureSchema = Type.Object(
   {
     code: Type.Enum(codes, { description: 'What went wrong, from a closed list.' }),
-    phase: Type.Enum([...failurePhases], { description: 'Where in the check it went wrong.' }),
+    phase: Type.Enum([...failurePhases], { description: 'Phase of the check that failed.' }),
     source: Type.Enum([...failureSources], { description: 'Who is the cause, as far as can be told.' }),
     message: Type.String({ maxLength: 1024, description: 'The same in a sentence, for a person.' }),
   },

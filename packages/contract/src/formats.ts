@@ -42,7 +42,7 @@ export const asnSchema = Type.String({
 });
 
 export const familySchema = Type.Enum([4, 6], {
-  description: 'Address family to use. Default: IPv4 where target and probe have it, else IPv6.',
+  description: 'Address family to use. Default: IPv4 if target and probe have it, else IPv6.',
 });
 
 /** Allows null for a value that may be missing. */

@@ -18,7 +18,7 @@ export const placeFields = {
   timezone: label('IANA time zone name.'),
   latitude: nullable(Type.Number({ minimum: -90, maximum: 90, description: 'Degrees.' })),
   longitude: nullable(Type.Number({ minimum: -180, maximum: 180, description: 'Degrees.' })),
-  provider: label('The data sources the answer comes from, with the attribution their licences ask for.'),
+  provider: label('The data sources of the answer, with the attribution that their licences require.'),
   dataDate: label('Date of the newest data source used, ISO 8601 date.'),
 };
 

@@ -38,8 +38,8 @@ const capabilities = Type.Object(capabilityFields, {
 });
 
 const loadFields = {
-  running: Type.Integer({ minimum: 0, description: 'Jobs under way.' }),
-  capacity: Type.Integer({ minimum: 1, description: 'Jobs that may be under way at once.' }),
+  running: Type.Integer({ minimum: 0, description: 'Running jobs.' }),
+  capacity: Type.Integer({ minimum: 1, description: 'Maximum number of running jobs.' }),
 };
 
 const load = Type.Object(loadFields, { additionalProperties: false, description: 'How busy the agent says it is.' });

@@ -19,7 +19,9 @@ export const problemTypes = {
   'target-refused': {
     status: 403,
     title: 'The target is refused by policy',
-    help: 'Vantage measures public targets only: no private, reserved or special-purpose addresses or names, and no ports that invite abuse. `detail` says which rule applied.',
+    help:
+      'Vantage measures public targets only: no private, reserved or special-purpose addresses or names, ' +
+      'and no ports that invite abuse. `detail` names the rule.',
   },
   'not-found': {
     status: 404,
@@ -29,12 +31,12 @@ export const problemTypes = {
   'check-not-found': {
     status: 404,
     title: 'No such check',
-    help: 'The id is unknown, or the check is older than the time for which results are kept.',
+    help: 'The id is unknown, or the retention of the check has ended.',
   },
   'screenshot-not-found': {
     status: 404,
     title: 'No screenshot',
-    help: 'The check has no screenshot, or not yet. `detail` says which, and why.',
+    help: 'The check has no screenshot, or not yet. `detail` has the reason.',
   },
   'method-not-allowed': {
     status: 405,
@@ -44,7 +46,7 @@ export const problemTypes = {
   'request-timeout': {
     status: 408,
     title: 'The request took too long to arrive',
-    help: 'A request has ten seconds for its head and fifteen in all.',
+    help: 'A request has ten seconds for its head and fifteen in total.',
   },
   'idempotency-key-reused': {
     status: 409,
@@ -54,12 +56,15 @@ export const problemTypes = {
   'idempotency-key-in-use': {
     status: 409,
     title: 'A request with this idempotency key is being answered',
-    help: 'Its answer is not known yet. Try again after `Retry-After` seconds.',
+    help: 'Its response is not available yet. Try again after `Retry-After` seconds.',
   },
   'check-evicted': {
     status: 410,
     title: 'The check is no longer kept',
-    help: 'The check was completed, and its results were removed before their time: the results of the client that started it took more memory than one client, or the service, may use, and its oldest go first. `detail` says so. Read results soon, or ask for smaller ones.',
+    help:
+      'The check was completed, and its results were removed before their time: the results of the client ' +
+      'that started it took more memory than one client, or the service, may use, and its oldest go first. ' +
+      '`detail` says so. Read results soon, or ask for smaller ones.',
   },
   'payload-too-large': { status: 413, title: 'The body is too large', help: 'A body has at most 16 KiB.' },
   'unsupported-media-type': {
@@ -70,17 +75,22 @@ export const problemTypes = {
   'no-probe-available': {
     status: 422,
     title: 'No probe can take the check',
-    help: 'No probe that is online matches the request and can run this type. `GET /probes` shows what there is.',
+    help: 'No online probe matches the request and can run this type. `GET /probes` lists the probes.',
   },
   'rate-limited': {
     status: 429,
     title: 'Too many requests',
-    help: 'Wait for the number of seconds in `Retry-After`. `detail` says which limit it was: of your requests, or of how often a target is measured over all callers. The `RateLimit` and `RateLimit-Policy` headers of every answer show what is left.',
+    help:
+      'Wait for the number of seconds in `Retry-After`. `detail` says which limit it was: of your ' +
+      'requests, or of how often a target is measured over all callers. The `RateLimit` and ' +
+      '`RateLimit-Policy` headers of every answer show what is left.',
   },
   'too-many-streams': {
     status: 429,
     title: 'Too many event streams',
-    help: 'A client may have a number of event streams open at a time. Close one, or try again after `Retry-After` seconds. `GET /check/{id}/results?wait=25` needs none.',
+    help:
+      'A client may have a number of event streams open at a time. Close one, or try again after ' +
+      '`Retry-After` seconds. `GET /check/{id}/results?wait=25` needs none.',
   },
   'headers-too-large': {
     status: 431,
@@ -90,12 +100,14 @@ export const problemTypes = {
   'internal-error': {
     status: 500,
     title: 'Internal error',
-    help: 'A fault of the service. `requestId` finds it in the operator’s log.',
+    help: 'A bug in the service. `requestId` identifies it in the operator’s log.',
   },
   unavailable: {
     status: 503,
     title: 'The service is not available now',
-    help: 'The store cannot be reached or the queues are full. Nothing was accepted; try again after `Retry-After` seconds.',
+    help:
+      'The store cannot be reached or the queues are full. Nothing was accepted; try again after ' +
+      '`Retry-After` seconds.',
   },
 } as const;
 

@@ -5,12 +5,13 @@ import { findingCodes, findingSeverities, type FindingCode } from './finding.ts'
 import { addressSchema, asnSchema, checkIdSchema, durationSchema, nullable, probeIdSchema } from './formats.ts';
 
 export const verdicts = {
-  up: 'Every probe that could measure had the answer that the type asks for.',
-  degraded: 'Every probe that could measure had an answer, and a finding says that something is wrong with it.',
-  partial: 'Some probes had an answer, others had none or a negative one.',
-  down: 'No probe that could measure had an answer, or all had a negative one.',
+  up: 'Every probe that could measure got a positive answer.',
+  degraded: 'Every probe that could measure got an answer, and a finding reports a problem with it.',
+  partial: 'Some probes got an answer, others none or a negative one.',
+  down: 'No probe that could measure got an answer, or all got a negative one.',
   unknown:
-    'No probe could measure, or what came back proves nothing: silence (UDP), a DNS server that did not answer the question, a trace that time ended.',
+    'No probe could measure, or the replies prove nothing: silence (UDP), a DNS server that did not ' +
+    'answer the question, a trace that ran out of time.',
 } as const;
 
 export type Verdict = keyof typeof verdicts;
@@ -43,7 +44,8 @@ const group = Type.Object(
   {
     subject: Type.Enum([...groupSubjects], {
       description:
-        'What was compared: the addresses of the host, the answers of a DNS check (their data, or the rcode without any), ' +
+        'What was compared: the addresses of the host, the answers of a DNS check (their data, or the rcode ' +
+        'without any), ' +
         'the fingerprint of the certificate, the HTTP status, the place of a redirect, the state of a port.',
     }),
     values: Type.Array(Type.String({ maxLength: 256 }), {
@@ -95,8 +97,10 @@ const pathEnd = Type.Object(
     node: Type.String({ maxLength: 256, description: 'Id of the last node that answered.' }),
     reason: Type.Enum(['reached', 'silent', 'refused', 'loop', 'cut', 'pending'], {
       description:
-        'reached: it is the target; silent: nothing after it answered; refused: an ICMP error said that the packets go no further; ' +
-        'loop: the packets go round in a circle; cut: the trace ended here before the path did; pending: the trace is under way.',
+        'reached: it is the target; silent: nothing after it answered; refused: an ICMP error said that the ' +
+        'packets go no further; ' +
+        'loop: the packets go round in a circle; cut: the trace ended here before the path did; pending: the ' +
+        'trace is under way.',
     }),
     probes,
   },
@@ -107,7 +111,7 @@ const paths = Type.Object(
   {
     nodes: Type.Array(pathNode, { description: 'In the order of `hopMin`, then `id`.' }),
     edges: Type.Array(pathEdge, { description: 'From a hop to the next one, in the order of the nodes.' }),
-    ends: Type.Array(pathEnd, { description: 'Where the paths end, and why.' }),
+    ends: Type.Array(pathEnd, { description: 'The ends of the paths and their causes.' }),
   },
   { additionalProperties: false, title: 'Paths', description: 'The paths of all probes merged into one graph.' },
 );
@@ -138,7 +142,8 @@ export const summarySchema = Type.Object(
         up: count('Had an answer.'),
         down: count('Had none, or a negative one.'),
         silent: count(
-          'Heard nothing that would prove either: UDP silence, a DNS server that did not answer the question, a trace that time ended.',
+          'Heard nothing that would prove either: UDP silence, a DNS server that did not answer the question, ' +
+            'a trace that time ended.',
         ),
         notMeasured: count('Could not run the check.'),
         pending: count('Have not answered yet.'),

@@ -24,38 +24,35 @@ function degrading(severities: readonly FindingSeverity[], text: string): Findin
 export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   down_everywhere: rule(
     ['critical'],
-    'No probe that counts has an answer. Of one probe alone the text says that it cannot tell whose trouble it is.',
+    'No probe that counts has an answer. With one probe the text mentions that the cause may be the probe.',
   ),
   down_country: rule(
     ['critical'],
     'Two or more probes fail, all in one country; every probe there that counts fails, and one in another country has an answer.',
   ),
-  down_continent: rule(['critical'], 'The same with the continent, where the country does not say it.'),
-  down_network: rule(
-    ['critical'],
-    'The same with the network (AS). Where country and network both hold, both are found.',
-  ),
-  down_address: rule(['critical'], 'The same with the address that was asked: one server of several is broken.'),
+  down_continent: rule(['critical'], 'The same with the continent, if the country does not explain it.'),
+  down_network: rule(['critical'], 'The same with the network (AS). If country and network both hold, both are found.'),
+  down_address: rule(['critical'], 'The same with the measured address: one server of several is broken.'),
   down_family: rule(['critical'], 'The same with the address family.'),
   down_one_probe: rule(
     ['warning'],
-    'Exactly one probe fails, and one or more have an answer. The text says whether one of those is in the same network or country.',
+    'Exactly one probe fails, and one or more have an answer. The text mentions whether one of those is in the same network or country.',
   ),
   down_some: rule(
     ['critical', 'warning'],
-    'Two or more probes fail, and none of the rules above says which. Critical where they are half of those that count or more.',
+    'Two or more probes fail, and none of the rules above applies. Critical if they are half of those that count or more.',
   ),
   name_not_resolved: rule(
     ['critical', 'warning'],
-    'A probe fails in the phase `resolve`; not for dns checks, which are about nothing else. Critical where all that count do.',
+    'A probe fails in the phase `resolve`; not for dns checks. Critical if all that count do.',
   ),
   name_resolution_slow: degrading(
     ['warning', 'info'],
-    `http: \`timings.dns\` above ${t.nameResolutionMs} ms. Warning where many probes see it.`,
+    `http: \`timings.dns\` above ${t.nameResolutionMs} ms. Warning if many probes see it.`,
   ),
   addresses_differ: rule(
     ['info'],
-    'Not dns. Of one family, probes have different addresses: of an info check the whole set, else `resolvedIp`. The text says so where a country has two probes or more and those of one country always see the same.',
+    'Not dns. Of one family, probes have different addresses: of an info check the whole set, else `resolvedIp`. The text mentions if a country has two probes or more and those of one country always see the same.',
   ),
   families_differ: rule(['info'], 'Not dns. Some probes used IPv4, others IPv6, by `resolvedIp`.'),
   dns_nxdomain_some: degrading(
@@ -63,22 +60,25 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     '`answerKind` is `nxdomain` for some, and `answer`, `nodata` or `alias` for others.',
   ),
   dns_empty_some: degrading(['warning'], '`answerKind` is `nodata` or `alias` for some, `answer` for others.'),
-  dns_rcode_differs: degrading(['warning'], 'An rcode other than NOERROR and NXDOMAIN beside another rcode.'),
+  dns_rcode_differs: degrading(
+    ['warning'],
+    'An rcode other than NOERROR and NXDOMAIN, and a different rcode from another probe.',
+  ),
   dns_unanswered: rule(
     ['warning', 'info'],
-    '`answerKind` is `referral`, `lame` or `truncated`, or the addresses of the name servers in a trace could not be found. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN: the resolver was not found, not reached, refused … Does not count; alone it gives the verdict `unknown`. Info where another probe has another result. A referral to the name itself answers the question for its NS records.',
+    '`answerKind` is `referral`, `lame` or `truncated`, or the addresses of the name servers in a trace could not be found. Without `trace` also every failure without an answer, `foreign`, `malformed`, and `error` with an rcode other than SERVFAIL and YXDOMAIN: the resolver was not found, not reached, refused … Does not count; alone it gives the verdict `unknown`. Info if another probe has another result. A referral to the name itself answers the question for its NS records.',
   ),
   dns_filtered: degrading(
     ['warning'],
-    'The extended DNS errors (`edns.extendedErrors`, RFC 8914) have Forged Answer (4), Blocked (15), Censored (16), Filtered (17) or Prohibited (18), and the answer has records, or would else be NXDOMAIN, NODATA, an alias alone, `lame` or SERVFAIL: `answerKind` is then `filtered`, which does not count, and alone gives the verdict `unknown`. Not REFUSED: who asks was denied. One finding for each error.',
+    'The extended DNS errors (`edns.extendedErrors`, RFC 8914) have Forged Answer (4), Blocked (15), Censored (16), Filtered (17) or Prohibited (18), and the answer has records, or would else be NXDOMAIN, NODATA, an alias alone, `lame` or SERVFAIL: `answerKind` is then `filtered`, which does not count, and alone gives the verdict `unknown`. Not REFUSED, which denies the client. One finding for each error.',
   ),
   dns_answers_differ: rule(
     ['warning', 'info'],
-    'Two or more different sets of answers: only records of the type and the name that was asked for, or the name that its aliases lead to; order, TTL, signatures and the case of names are ignored, and answers that were cut. Info for A, AAAA, CNAME, HTTPS and SVCB, which go by place, and for RRSIG, NSEC and NSEC3, which may be made for each answer; else warning.',
+    'Two or more different sets of answers: only records of the type and the name that was asked for, or the name that its aliases lead to; order, TTL, signatures and the case of names are ignored, and answers that were cut. Info for A, AAAA, CNAME, HTTPS and SVCB, which depend on the location, and for RRSIG, NSEC and NSEC3, which may be generated per answer; else warning.',
   ),
   dnssec_failed: degrading(
     ['critical', 'warning'],
-    'The verdict `validation_failed`. Warning where other resolvers answer.',
+    'The verdict `validation_failed`. Warning if other resolvers answer.',
   ),
   dnssec_differs: rule(['info'], 'The verdict is `validated` for some and `not_validated` for others.'),
   reverse_name_unverified: rule(['info'], 'info: `hostnameVerified` is false.'),
@@ -88,7 +88,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   port_states_differ: rule(['warning'], 'tcp, udp: two or more states; `open` and `open|filtered` are no two.'),
   udp_no_answer: rule(
     ['info'],
-    'udp: the state `open|filtered`. It counts as no answer where another probe found the port open; else it does not count, and alone it gives the verdict `unknown`.',
+    'udp: the state `open|filtered`. It counts as no answer if another probe found the port open; otherwise it does not count, and alone it gives the verdict `unknown`.',
   ),
   icmp_refused: rule(
     ['info'],
@@ -107,7 +107,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   tls_client_certificate: rule(['info'], 'http: `tls.clientCertificateRequested`.'),
   tls_slow: degrading(
     ['warning', 'info'],
-    `http: \`timings.tls\` above ${t.tls.connects} × \`timings.connect\` + ${t.tls.plusMs} ms. Warning where many probes see it.`,
+    `http: \`timings.tls\` above ${t.tls.connects} × \`timings.connect\` + ${t.tls.plusMs} ms. Warning if many probes see it.`,
   ),
   certificate_expired: degrading(
     ['critical'],
@@ -135,14 +135,14 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   certificate_differs: rule(
     ['warning', 'info'],
-    'http: two or more SHA-256 fingerprints of the server’s own certificate. Info where they have one issuer.',
+    'http: two or more SHA-256 fingerprints of the server’s own certificate. Info if they have one issuer.',
   ),
   http_server_error: degrading(
     ['critical', 'warning'],
-    'http: a status of 500 or above. It counts as no answer. Warning where other probes have another status.',
+    'http: a status of 500 or above. It counts as no answer. Warning if other probes have another status.',
   ),
   http_client_error: degrading(['warning'], 'http: a status from 400 to 499. It counts as an answer.'),
-  http_status_differs: degrading(['warning', 'info'], 'http: two or more statuses. Info where all are below 400.'),
+  http_status_differs: degrading(['warning', 'info'], 'http: two or more statuses. Info if all are below 400.'),
   http_redirect_failed: degrading(
     ['warning'],
     'http: `redirect_loop`, which counts as no answer; `redirect_limit` and `redirect_refused`, which count as one.',
@@ -162,7 +162,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   http_server_slow: degrading(
     ['warning', 'info'],
-    `http: \`timings.firstByte\` above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning where many probes see it.`,
+    `http: \`timings.firstByte\` above ${t.firstByte.connects} × \`timings.connect\` + ${t.firstByte.plusMs} ms. Warning if many probes see it.`,
   ),
   screenshot_incomplete: rule(['info'], 'http: a screenshot was taken, and `cutAt` names a limit.'),
   screenshot_missing: rule(['info'], 'http: a screenshot was asked for and given up.'),
@@ -172,15 +172,15 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   jitter_high: degrading(
     ['warning', 'info'],
-    `ping: \`jitter\` above ${t.jitter.minMs} ms and above ${t.jitter.shareOfMean * 100} % of \`rttAvg\`, with ${t.jitter.minReplies} replies or more, and so without the reply that is farthest from the median: one slow packet is no jitter. Warning where many probes see it.`,
+    `ping: \`jitter\` above ${t.jitter.minMs} ms and above ${t.jitter.shareOfMean * 100} % of \`rttAvg\`, with ${t.jitter.minReplies} replies or more, and so without the reply that is farthest from the median: one slow packet is no jitter. Warning if many probes see it.`,
   ),
   replies_odd: rule(
     ['warning', 'info'],
-    'ping: duplicate, late, reordered or corrupted replies. Warning where some are corrupted, and where all that came were late: the target is there, which makes it `degraded` and not `down`.',
+    'ping: duplicate, late, reordered or corrupted replies. Warning if some are corrupted, or if all were late: the target is up, which makes it `degraded` and not `down`.',
   ),
   latency_outlier: rule(
     ['warning', 'info'],
-    `ping, tcp, http (\`timings.connect\`), traceroute, with ${t.outlier.minProbes} round trips or more: the shortest round trip of a probe, less ${t.outlier.stretch} × the least that its distance to the target allows, is above ${t.outlier.times} × the median of the others and above the median + ${t.outlier.plusMs} ms. Where the place of the target is not known, or some probe is faster than it allows, the target is taken to be where the fastest probe of the address is, that probe’s round trip is taken off too, and it is info; so it is for a probe whose own place is not known, of which nothing is taken off.`,
+    `ping, tcp, http (\`timings.connect\`), traceroute, with ${t.outlier.minProbes} round trips or more: the shortest round trip of a probe, less ${t.outlier.stretch} × the least that its distance to the target allows, is above ${t.outlier.times} × the median of the others and above the median + ${t.outlier.plusMs} ms. If the location of the target is not known, or some probe is faster than it allows, the target is taken to be where the fastest probe of the address is, that probe’s round trip is taken off too, and it is info; so it is for a probe whose own place is not known, of which nothing is taken off.`,
   ),
   place_contradicted: rule(
     ['info'],
@@ -189,15 +189,15 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   routing_loop: rule(['critical'], 'traceroute: `loop` is not null.'),
   path_refused: rule(
     ['warning', 'info'],
-    'traceroute: an ICMP error other than time exceeded ended the path. Info where later hops or the target answered all the same. One finding for each network of the sender and error.',
+    'traceroute: an ICMP error other than time exceeded ended the path. Info if later hops or the target still answered. One finding for each network of the sender and error.',
   ),
   path_stops: rule(
     ['warning'],
-    'traceroute: not reached, no loop, no such error; the hops beyond the last answer were asked and are silent, and so is the target when it is asked with the full TTL, six times in six seconds, and by the echo requests beside the trace. One finding for each network of the last hop that answered; the text says so where that is the target’s own.',
+    'traceroute: not reached, no loop, no such error; the hops beyond the last answer were asked and are silent, and so is the target when it is asked with the full TTL, six times in six seconds, and by the echo requests sent with the trace. One finding for each network of the last hop that answered; the text mentions if that is the target’s network.',
   ),
   path_cut: degrading(
     ['warning', 'info'],
-    'traceroute: the last hop that `maxHops` allowed answered and was not the target, or time ran out, or the target answers the full TTL alone, or it answers the echo requests beside the trace (`echo`) and none of its packets, which makes it `degraded` and not `down`. Info where the target answers the trace, where time ran out before it was asked with the full TTL five times, and where it leaves half of the packets of the probes that reach it unanswered: such silence does not count.',
+    'traceroute: the last hop that `maxHops` allowed answered and was not the target, or time ran out, or the target answers the full TTL alone, or it answers the echo requests sent with the trace (`echo`) and none of its packets, which makes it `degraded` and not `down`. Info if the target answers the trace, if time ran out before it was asked with the full TTL five times, or if it leaves half of the packets of the probes that reach it unanswered: such silence does not count.',
   ),
   flows_stop: degrading(
     ['warning'],
@@ -205,19 +205,19 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_loss: degrading(
     ['warning', 'info'],
-    `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. The hop is named alone where the one before it proves to lose nothing, else with the last that does: chance explains the difference, of all paths that met the router, in no more than ${t.beginByChance * 100} % of cases (Fisher’s exact test). Paths over one link begin to lose together. Where several routers answer at the hop, none is named. Only flows that reach the target count. A target that may merely limit its answers, and the routers before it theirs, is \`loss_at_target\`: loss must explain the order of all these answers ${t.lossOverLimit} times better than token buckets do (ratio of likelihoods, all probes together), so that limits are taken for loss in 1 of ${t.lossOverLimit} such cases at most. One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
+    `traceroute: the target’s hop lost packets, and so did each hop before it that answers at all, back to the one where it begins: two hops at least. The hop is named alone if the one before it proves to lose nothing, else with the last that does: chance explains the difference, of all paths that met the router, in no more than ${t.beginByChance * 100} % of cases (Fisher’s exact test). Paths over one link begin to lose together. If several routers answer at the hop, none is named. Only flows that reach the target count. A target that may merely limit its answers, and the routers before it theirs, is \`loss_at_target\`: loss must explain the order of all these answers ${t.lossOverLimit} times better than token buckets do (ratio of likelihoods, all probes together), so that limits are taken for loss in 1 of ${t.lossOverLimit} such cases at most. One finding for each network in which it begins. Warning from ${t.lostPackets} packets on that the target’s hops lost.`,
   ),
   loss_at_target: rule(
     ['info'],
-    'traceroute: the target’s hop lost packets, and the one before it did not. The text says so where its packets are too few to prove that.',
+    'traceroute: the target’s hop lost packets, and the one before it did not. The text mentions if its packets are too few to prove that.',
   ),
   rate_limited_hop: rule(
     ['info'],
-    `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test), ${t.beginByChance * 100} % where the target’s hop of some path lost packets.`,
+    `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test), ${t.beginByChance * 100} % if the target’s hop of some path lost packets.`,
   ),
   path_mtu_black_hole: degrading(
     ['warning'],
-    'traceroute: `mtuBlackHole` is not null. Whether a router drops large packets without saying so or a filter drops large pings, nobody can tell from outside.',
+    'traceroute: `mtuBlackHole` is not null. A router that silently drops large packets and a filter that drops large pings look the same from outside.',
   ),
   path_mtu_small: rule(
     ['warning', 'info'],
@@ -225,11 +225,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   target_refused: rule(
     ['warning', 'info'],
-    '`target_refused_by_policy`. Does not count; info where any probe counts. So are the next ones.',
+    '`target_refused_by_policy`. Does not count; info if any probe counts. So are the next ones.',
   ),
   packets_unfit: rule(
     ['warning', 'info'],
-    'ping: `packet_too_big`, and `time_exceeded` where the request asked for a TTL below 64, unless the TTL of the error shows that its sender is so near that the packets went in a circle: no answer of the target’s.',
+    'ping: `packet_too_big`, and `time_exceeded` if the request asked for a TTL below 64, unless the TTL of the error shows that its sender is so near that the packets went in a circle: no answer of the target’s.',
   ),
   probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),

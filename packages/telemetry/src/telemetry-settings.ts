@@ -8,33 +8,33 @@ export const telemetrySettings = {
     env: 'METRICS_PORT',
     kind: integer(0, 65_535),
     description:
-      'Port of `/metrics` for Prometheus, with `/healthz` and `/readyz`; 0 takes a free one. Default: none is opened, ' +
-      'and nothing is counted for it.',
+      'Port of `/metrics` for Prometheus, with `/healthz` and `/readyz`; 0 selects a free one. Default: no ' +
+      'port and no metrics.',
   }),
   metricsHost: setting({
     env: 'METRICS_HOST',
     kind: text,
     default: '127.0.0.1',
-    description: 'Address that the metrics are served on. Keep it private: whoever reaches it reads all of them.',
+    description: 'Address of the metrics port. Keep it private: it has no authentication.',
   }),
   otelEndpoint: setting({
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     kind: url(['http:', 'https:']),
     description:
-      'OpenTelemetry collector that traces are sent to, OTLP over HTTP with JSON; `/v1/traces` is added. Default: ' +
-      'nothing is traced. `OTEL_EXPORTER_OTLP_HEADERS`, `…_TIMEOUT`, `…_COMPRESSION`, `…_CERTIFICATE` and ' +
-      '`OTEL_RESOURCE_ATTRIBUTES` count as the specification says.',
+      'OpenTelemetry collector for traces, OTLP over HTTP with JSON; `/v1/traces` is appended. Default: no ' +
+      'traces. `OTEL_EXPORTER_OTLP_HEADERS`, `…_TIMEOUT`, `…_COMPRESSION`, `…_CERTIFICATE` and ' +
+      '`OTEL_RESOURCE_ATTRIBUTES` have the meaning of the specification.',
   }),
   otelTracesEndpoint: setting({
     env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
     kind: url(['http:', 'https:']),
-    description: 'The same as a whole URL; stronger than the one above.',
+    description: 'The same as a complete URL; overrides the one above.',
   }),
   otelDisabled: setting({
     env: 'OTEL_SDK_DISABLED',
     kind: boolean,
     default: 'false',
-    description: 'Switches traces off whatever else is set.',
+    description: 'Disables traces, regardless of other settings.',
   }),
   otelServiceName: setting({
     env: 'OTEL_SERVICE_NAME',
@@ -46,13 +46,13 @@ export const telemetrySettings = {
     kind: oneOf(samplerNames),
     default: 'parentbased_always_on',
     description:
-      'Which traces are kept. An agent follows what the coordinator decided, with the names that begin with `parentbased`.',
+      'Sampler of traces. With the names that begin with `parentbased` an agent follows the coordinator’s decision.',
   }),
   otelSamplerArgument: setting({
     env: 'OTEL_TRACES_SAMPLER_ARG',
     kind: number(0, 1),
     default: '1',
-    description: 'Share of the traces that the ratio samplers keep.',
+    description: 'Share of traces that ratio samplers keep.',
   }),
 } as const;
 

@@ -8,7 +8,7 @@ export const adminSettings = {
     kind: redisUrlKind,
     default: 'redis://127.0.0.1:6379',
     secret: true,
-    description: 'Redis, with a user that may do all.',
+    description: 'Redis, with a user that has all permissions.',
   }),
   nodes: setting({
     env: 'REDIS_NODES',
@@ -16,25 +16,26 @@ export const adminSettings = {
     default: '',
     secret: true,
     description:
-      'Every Redis node that gets the users of agents, master or replica. Default: the replicas that the master names, or all nodes of a cluster.',
+      'Every Redis node that gets the users of agents, master or replica. Default: the replicas that the ' +
+      'master names, or all nodes of a cluster.',
   }),
   certificates: setting({
     env: 'REDIS_CA_FILE',
     kind: certificateFile,
-    description:
-      'Certificates that a `rediss:` node may present, given to agents too. Default: the CA in `REDIS_TLS_FOLDER`.',
+    description: 'CA certificates for `rediss:` nodes, also for agents. Default: the CA in `REDIS_TLS_FOLDER`.',
   }),
   agentRedisUrl: setting({
     env: 'AGENT_REDIS_URL',
     kind: redisUrlKind,
     description:
-      'Where agents reach Redis, without user and password, such as `rediss://redis.example.net:6380`. Default: the address in `REDIS_URL`.',
+      'Address of Redis for agents, without user and password, such as `rediss://redis.example.net:6380`. ' +
+      'Default: the address in `REDIS_URL`.',
   }),
   tlsFolder: setting({
     env: 'REDIS_TLS_FOLDER',
     kind: text,
     default: '.vantage/tls',
-    description: 'Where the CA of the agents’ Redis and the certificate of Redis are kept.',
+    description: 'Folder of the CA and the certificate of Redis.',
   }),
 } as const;
 

@@ -15,43 +15,45 @@ export const coordinatorMetrics = {
   requests: {
     kind: 'histogram',
     name: 'vantage_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer. Event streams are not in it; an answer that was held (`?wait=`) is in `held="true"`.',
+    help:
+      'Time from the head of a request to the end of its response, without event streams. Long polls ' +
+      '(`?wait=`) have `held="true"`.',
     labels: {
       method: '`GET`, `HEAD`, `POST`, `OPTIONS` or `other`.',
       route: 'Path of the endpoint with its parameters, such as `/check/:id/results`; `other` for all else.',
       status: 'Status code.',
-      held: '`true` where the caller asked to wait, else `false`.',
+      held: '`true` if the client asked to wait, else `false`.',
     },
     buckets: fromMilliseconds,
   },
   inFlight: {
     kind: 'gauge',
     name: 'vantage_http_requests_in_flight',
-    help: 'Requests under way, event streams not counted.',
+    help: 'Requests in progress, without event streams.',
   },
-  streams: { kind: 'gauge', name: 'vantage_http_event_streams_open', help: 'Event streams that are open.' },
+  streams: { kind: 'gauge', name: 'vantage_http_event_streams_open', help: 'Open event streams.' },
   problems: {
     kind: 'counter',
     name: 'vantage_http_problems_total',
-    help: 'Problem documents that were sent.',
+    help: 'Problem documents sent.',
     labels: { type: 'Last part of its `type` URI.' },
   },
   limited: {
     kind: 'counter',
     name: 'vantage_rate_limited_total',
-    help: 'Requests that a limit refused.',
+    help: 'Requests refused by a limit.',
     labels: { limit: 'Name of the limit, as `RateLimit-Policy` has it.' },
   },
   checks: {
     kind: 'counter',
     name: 'vantage_checks_created_total',
-    help: 'Checks that were accepted.',
+    help: 'Accepted checks.',
     labels: { type },
   },
   runs: {
     kind: 'counter',
     name: 'vantage_probe_runs_created_total',
-    help: 'Shares of checks, one per selected probe.',
+    help: 'Probe runs of accepted checks, one per selected probe.',
     labels: { type },
   },
   creation: {
@@ -63,7 +65,7 @@ export const coordinatorMetrics = {
   results: {
     kind: 'counter',
     name: 'vantage_results_total',
-    help: 'Final results of agents that were shown. What a coordinator writes in their place is among the events.',
+    help: 'Committed final results of agents. Results that a coordinator writes in their place are counted as events.',
     labels: { type, result },
   },
   resultsByProbe: {
@@ -75,30 +77,32 @@ export const coordinatorMetrics = {
   resultLag: {
     kind: 'histogram',
     name: 'vantage_result_lag_seconds',
-    help: 'Time from the moment at which Redis took a final result from an agent until callers see it; where it came with its hint, from when the coordinator read that.',
+    help:
+      'Time from the arrival of a final result in Redis until its commit; for an inline result, from the ' +
+      'arrival of its notification.',
     buckets: fromMilliseconds,
   },
   events: {
     kind: 'counter',
     name: 'vantage_core_events_total',
-    help: 'What befell checks, results and jobs.',
+    help: 'Events of checks, results and jobs.',
     labels: { event: 'One of the list below.' },
   },
   linesDropped: {
     kind: 'counter',
     name: 'vantage_log_lines_dropped_total',
-    help: 'Lines of the log that could not be written: its disk was full, or the reader of its pipe did not read.',
+    help: 'Log lines dropped because the disk was full or the reader of the pipe did not read.',
   },
   resultBytes: {
     kind: 'gauge',
     name: 'vantage_result_bytes',
-    help: 'Bytes that the results of completed checks take in Redis, about.',
+    help: 'Approximate bytes of the results of completed checks in Redis.',
     labels: { of: '`all`, or `bulkiest_client`.' },
   },
   resultBytesMax: {
     kind: 'gauge',
     name: 'vantage_result_bytes_max',
-    help: 'Bytes that they may take before the oldest checks of the bulkiest clients are removed.',
+    help: 'Bytes beyond which the oldest checks of the clients with the most data are removed.',
     labels: { of: '`all`, or `bulkiest_client`: one client.' },
   },
   redisUp: { kind: 'gauge', name: 'vantage_redis_up', help: '1 while Redis is connected and ready, else 0.' },
@@ -111,7 +115,7 @@ export const coordinatorMetrics = {
   probes: {
     kind: 'gauge',
     name: 'vantage_probes',
-    help: 'Probes with an operator’s record.',
+    help: 'Probes with a record.',
     labels: { status: '`healthy`, `degraded`, `offline`.' },
   },
   probeUp: {
@@ -123,7 +127,7 @@ export const coordinatorMetrics = {
   probeRunning: {
     kind: 'gauge',
     name: 'vantage_probe_jobs_running',
-    help: 'Jobs under way, as the agent of the probe says.',
+    help: 'Running jobs, as the probe’s agent reports.',
     labels: { probe: 'Identifier of the probe.' },
   },
 } as const satisfies MetricDeclarations;

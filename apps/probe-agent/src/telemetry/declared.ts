@@ -15,7 +15,7 @@ export const agentMetrics = {
   jobs: {
     kind: 'counter',
     name: 'vantage_agent_jobs_total',
-    help: 'Jobs that came to a result.',
+    help: 'Jobs with a result.',
     labels: {
       type: `${type} \`unknown\` for a job that could not be read.`,
       result: '`success`, `failure`, `timeout`, `error`.',
@@ -24,24 +24,26 @@ export const agentMetrics = {
   duration: {
     kind: 'histogram',
     name: 'vantage_agent_job_duration_seconds',
-    help: 'Time from the moment a job was taken until its result was handed over.',
+    help: 'Time from taking a job to submitting its result.',
     labels: {
-      type: `${type} \`screenshot\` for the picture of an http check, \`unknown\` for one of another release.`,
+      type: `${type} \`screenshot\` for the screenshot of an http check, \`unknown\` for a type of another release.`,
     },
     buckets: [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60],
   },
   queueWait: {
     kind: 'histogram',
     name: 'vantage_agent_queue_wait_seconds',
-    help: 'Time from the adding of a job, by the clock of the coordinator, until it was taken, by the clock of Redis: right to within what those differ by.',
+    help:
+      'Time from adding a job, by the clock of the coordinator, to taking it, by the clock of Redis; the ' +
+      'difference of the clocks is its error.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   },
-  running: { kind: 'gauge', name: 'vantage_agent_jobs_running', help: 'Jobs under way.' },
-  capacity: { kind: 'gauge', name: 'vantage_agent_jobs_capacity', help: 'Jobs that may be under way at once.' },
+  running: { kind: 'gauge', name: 'vantage_agent_jobs_running', help: 'Running jobs.' },
+  capacity: { kind: 'gauge', name: 'vantage_agent_jobs_capacity', help: 'Maximum number of running jobs.' },
   linesDropped: {
     kind: 'counter',
     name: 'vantage_agent_log_lines_dropped_total',
-    help: 'Lines of the log that could not be written: its disk was full, or the reader of its pipe did not read.',
+    help: 'Log lines dropped because the disk was full or the reader of the pipe did not read.',
   },
   redisUp: {
     kind: 'gauge',
@@ -52,7 +54,7 @@ export const agentMetrics = {
   redisReconnects: {
     kind: 'counter',
     name: 'vantage_agent_redis_reconnects_total',
-    help: 'Times a connection to Redis came back.',
+    help: 'Reconnections to Redis.',
     labels: { connection: '`jobs`, `results`.' },
   },
   redisRoundTrip: {
@@ -63,13 +65,13 @@ export const agentMetrics = {
   packetsSent: {
     kind: 'counter',
     name: 'vantage_agent_packets_sent_total',
-    help: 'Packets that the packet process gave to the kernel.',
+    help: 'Packets that the packet process passed to the kernel.',
     labels: { protocol, family },
   },
   packetsRefused: {
     kind: 'counter',
     name: 'vantage_agent_packets_refused_total',
-    help: 'Packets that the kernel or the packet process did not take.',
+    help: 'Packets refused by the kernel or the packet process.',
     labels: { protocol, family },
   },
   packetsReceived: {
@@ -86,16 +88,16 @@ export const agentMetrics = {
   packetProcessCrashes: {
     kind: 'counter',
     name: 'vantage_agent_packet_process_crashes_total',
-    help: 'Times the packet process ended by itself; it is started again at the next need.',
+    help: 'Crashes of the packet process; the next check starts it again.',
     labels: { process: 'Always `packets`.' },
   },
   pictures: {
     kind: 'counter',
     name: 'vantage_agent_screenshots_total',
-    help: 'Screenshots that were asked for.',
-    labels: { outcome: '`taken`, `failed` by the probe’s own doing, `no_page` where the target has none to show.' },
+    help: 'Requested screenshots.',
+    labels: { outcome: '`taken`, `failed` because of the probe, `no_page` if the target has no page.' },
   },
-  browsers: { kind: 'gauge', name: 'vantage_agent_browsers_running', help: 'Browsers under way.' },
+  browsers: { kind: 'gauge', name: 'vantage_agent_browsers_running', help: 'Running browsers.' },
   browserWaits: {
     kind: 'gauge',
     name: 'vantage_agent_screenshots_waiting',
@@ -109,6 +111,6 @@ export const agentMetrics = {
   screenshotsOffered: {
     kind: 'gauge',
     name: 'vantage_agent_screenshots_offered',
-    help: '1 where the self-test lets screenshots be offered, else 0.',
+    help: '1 if screenshots are offered, else 0.',
   },
 } as const satisfies MetricDeclarations;

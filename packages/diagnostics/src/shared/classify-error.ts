@@ -65,7 +65,7 @@ export function classifyPeerError(
 export const HTTP_1_1_REQUIRED = 13;
 
 /** The failure of a wait that ended with nothing. */
-export function timedOut(phase: FailurePhase, message = 'Nothing came back in time.'): Failure {
+export function timedOut(phase: FailurePhase, message = 'No reply arrived in time.'): Failure {
   return { code: 'timed_out', phase, source: 'network', message };
 }
 

@@ -16,7 +16,8 @@ const alert = (message: string): Verdict => target('tls_handshake_failed', messa
 
 /** A server that is denied another handshake ends the connection by handshake_failure (RFC 5746 section 4.5). */
 export const NEGOTIATES_AGAIN =
-  'After the handshake the server wanted to negotiate again, such as for a certificate of the client; a probe does not.';
+  'After the handshake the server wanted to negotiate again, such as for a certificate of the client; ' +
+  'a probe does not.';
 
 export const headersTooLarge = target('http_headers_too_large', 'The head of the answer is larger than a check reads.');
 
@@ -31,7 +32,7 @@ export const socketVerdicts: Table = {
   EHOSTDOWN: network('host_unreachable', 'The host is down.'),
   ENETUNREACH: network('network_unreachable', 'There is no route to the network.'),
   ENETDOWN: network('network_unreachable', 'The network is down.'),
-  ETIMEDOUT: network('timed_out', 'Nothing came back in time.'),
+  ETIMEDOUT: network('timed_out', 'No reply arrived in time.'),
   EMSGSIZE: network('packet_too_big', 'The packet is larger than the path carries.'),
   EPROTO: target('protocol_unreachable', 'The target does not speak the protocol.'),
   ENOPROTOOPT: target('protocol_unreachable', 'The target does not speak the protocol.'),

@@ -20,6 +20,6 @@ export type IcmpNotice = Readonly<Static<ReturnType<typeof icmpErrorSchema>>>;
 /** A field of results that depend on ICMP errors. */
 export const icmpUnreadSchema = Type.Boolean({
   description:
-    'True if the probe could not read ICMP errors, for want of its packet process: silence may have been a refusal, and ' +
-    'of a refusal neither type nor sender is known. Absent otherwise.',
+    'True if the probe could not read ICMP errors because it lacks its packet process: silence may be a ' +
+    'refusal, and type and sender of a refusal are unknown. Absent otherwise.',
 });

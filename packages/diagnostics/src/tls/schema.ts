@@ -62,7 +62,7 @@ const fault = Type.Object(
     certificate: nullable(
       Type.Integer({
         minimum: 0,
-        description: 'Which certificate, by its position in `chain`; null where it is not known.',
+        description: 'Which certificate, by its position in `chain`; null if it is not known.',
       }),
     ),
     reason: text(MAX_REASON_BYTES, 'The same in a sentence.'),
@@ -74,8 +74,8 @@ export const tlsSchema = Type.Object(
   {
     protocol: text(16, 'Version of TLS.'),
     cipher: text(64, 'Cipher suite, by its IANA name.'),
-    alpn: nullable(text(32, 'Protocol chosen by ALPN; null where the server chose none.')),
-    authorized: Type.Boolean({ description: 'True where the certificate is valid for the host and trusted.' }),
+    alpn: nullable(text(32, 'Protocol chosen by ALPN; null if the server chose none.')),
+    authorized: Type.Boolean({ description: 'True if the certificate is valid for the host and trusted.' }),
     authorizationError: nullable(Type.Enum(tlsCodes, { description: 'Why it is not, as a code of `error`.' })),
     faults: Type.Optional(
       Type.Array(fault, {
@@ -117,11 +117,11 @@ export const tlsSchema = Type.Object(
       ),
     ),
     clientCertificateRequested: Type.Optional(
-      Type.Boolean({ description: 'True where the server asked for a certificate of the client; a probe has none.' }),
+      Type.Boolean({ description: 'True if the server requested a client certificate; a probe has none.' }),
     ),
     mustStaple: Type.Optional(
       Type.Boolean({
-        description: 'True where the certificate demands that the server staples an OCSP response (RFC 7633).',
+        description: 'True if the certificate demands that the server staples an OCSP response (RFC 7633).',
       }),
     ),
     daysLeft: nullable(
@@ -131,7 +131,7 @@ export const tlsSchema = Type.Object(
       }),
     ),
     ocsp: Type.Optional(
-      nullable({ ...ocsp, description: 'The OCSP response that the server stapled; null where it stapled none.' }),
+      nullable({ ...ocsp, description: 'The OCSP response that the server stapled; null if it stapled none.' }),
     ),
     chain: Type.Array(certificate, {
       maxItems: MAX_CHAIN,

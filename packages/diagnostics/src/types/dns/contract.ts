@@ -47,7 +47,7 @@ const ednsSchema = Type.Object(
         {
           code: Type.Integer({ minimum: 0, maximum: 65535 }),
           name: Type.String({ maxLength: 64 }),
-          text: Type.String({ maxLength: 256, description: 'What the resolver says besides.' }),
+          text: Type.String({ maxLength: 256, description: 'Extra text of the resolver.' }),
         },
         { additionalProperties: false },
       ),
@@ -88,7 +88,8 @@ export const dns = defineCheckType({
       minLength: 1,
       maxLength: 10,
       description:
-        'Record type to ask for, in any case: A, AAAA, CAA, CNAME, DNSKEY, DS, HTTPS, MX, NAPTR, NS, PTR, SOA, SRV, SVCB, ' +
+        'Record type to ask for, in any case: A, AAAA, CAA, CNAME, DNSKEY, DS, HTTPS, MX, NAPTR, NS, PTR, ' +
+        'SOA, SRV, SVCB, ' +
         'TLSA, TXT …, or TYPE<number>. With PTR the host may be an address. No ANY, AXFR or IXFR.',
       examples: ['MX'],
     }),
@@ -99,16 +100,16 @@ export const dns = defineCheckType({
         minLength: 1,
         maxLength: 260,
         description:
-          'Resolver to ask: a host name or an address, with `:port` where the port is not the usual one of the transport ' +
-          '(53, 853 or 443 only). Default: the resolver of the probe.',
+          'Resolver to ask: a host name or an address, with `:port` if it is not the default port of the ' +
+          'transport (53, 853 or 443 only). Default: the resolver of the probe.',
         examples: ['9.9.9.9', 'dns.google'],
       }),
     ),
     transport: Type.Enum([...dnsTransports], {
       default: 'udp',
       description:
-        'udp: with TCP when the answer is truncated; tcp; tls: DNS over TLS (RFC 7858); https: DNS over HTTPS (RFC 8484, ' +
-        'POST to /dns-query). The certificate must be valid for the resolver as it was given.',
+        'udp: with TCP if the answer is truncated; tcp; tls: DNS over TLS (RFC 7858); https: DNS over HTTPS ' +
+        '(RFC 8484, POST to /dns-query). The certificate must be valid for the given resolver.',
     }),
     dnssecOk: Type.Boolean({ default: false, description: 'Ask for DNSSEC records (DO bit).' }),
     checkingDisabled: Type.Boolean({ default: false, description: 'Ask the resolver not to validate (CD bit).' }),
@@ -117,18 +118,19 @@ export const dns = defineCheckType({
     trace: Type.Boolean({
       default: false,
       description:
-        'Follow the delegations from the root instead of asking a resolver. The row of each server asked is in `trace`.',
+        'Follow the delegations from the root instead of asking a resolver. The row of each server asked is ' +
+        'in `trace`.',
     }),
   },
   result: {
-    recordType: Type.String({ maxLength: 10, description: 'The record type that was asked for, in upper case.' }),
+    recordType: Type.String({ maxLength: 10, description: 'The requested record type, in upper case.' }),
     queryName: Type.String({
       maxLength: 1024,
-      description: 'The name that was asked for, fully qualified: the reverse name of an address.',
+      description: 'The requested name, fully qualified: the reverse name of an address.',
     }),
     rcode: rcodeSchema,
     answerKind: Type.Enum(Object.keys(answerKinds) as [AnswerKind, ...AnswerKind[]], {
-      description: `What the answer says about the question: ${Object.entries(answerKinds)
+      description: `The class of the answer: ${Object.entries(answerKinds)
         .map(([kind, meaning]) => `${kind}: ${meaning}`)
         .join('; ')}.`,
     }),
@@ -142,15 +144,15 @@ export const dns = defineCheckType({
     referral: nullable(
       Type.String({
         maxLength: 1024,
-        description: 'The zone whose name servers the answer gives in place of records; null where it gives none.',
+        description: 'The zone whose name servers the answer has in place of records; null if none.',
       }),
     ),
     formatError: nullable(
       Type.String({
         maxLength: 256,
         description:
-          'What is wrong with the format of the answer; null for a valid message. What could be read is shown, a record ' +
-          'that breaks the format of its type as `\\# <length> <hex>`. Octets after the last record are no failure.',
+          'Error in the format of the answer; null for a valid message. The readable part is shown, a ' +
+          'malformed record as `\\# <length> <hex>`. Octets after the last record are no failure.',
       }),
     ),
     flags: Type.Array(Type.Enum(['qr', 'aa', 'tc', 'rd', 'ra', 'ad', 'cd']), {
@@ -158,26 +160,27 @@ export const dns = defineCheckType({
       description: 'The flags of the answer that are set, in the order of the header.',
     }),
     answers: section(
-      'The answer section. The first A or AAAA record of the name or of its canonical name is also `resolvedIp`, which ' +
+      'The answer section. The first A or AAAA record of the name or of its canonical name is also ' +
+        '`resolvedIp`, which ' +
         'is null otherwise.',
     ),
     authority: section('The authority section.'),
     additional: section('The additional section, without the OPT record.'),
     truncated: Type.Boolean({
       description:
-        'True where records were left out or cut: 50 records, 4 KiB each and 16 KiB in all are shown. Also where the ' +
-        'answer itself is cut off (TC).',
+        'True if records were omitted or cut: 50 records, 4 KiB each and 16 KiB in total are shown. Also if the answer is truncated (TC).',
     }),
     resolver: nullable(
       Type.String({
         maxLength: 53,
         description:
-          'Address of the server that answered, else of the resolver that was asked last, with the port where it is not ' +
+          'Address of the server that answered, else of the resolver that was asked last, with the port if ' +
+          'it is not ' +
           'the usual one; null for the probe’s own resolver at a private address.',
       }),
     ),
     transport: Type.Enum([...dnsTransports], {
-      description: 'What carried the answer; tcp after a truncated udp answer.',
+      description: 'Transport of the answer; tcp after a truncated udp answer.',
     }),
     size: Type.Integer({
       minimum: 0,
@@ -193,8 +196,9 @@ export const dns = defineCheckType({
       {
         additionalProperties: false,
         description:
-          'Milliseconds for the TCP handshake, the TLS handshake, and from the query that was answered to its answer, ' +
-          'which is `rt`; null where there is no such phase.',
+          'Milliseconds for the TCP handshake, the TLS handshake, and from the query that was answered to its ' +
+          'answer, ' +
+          'which is `rt`; null if there is no such phase.',
       },
     ),
     edns: nullable(ednsSchema),
@@ -203,9 +207,12 @@ export const dns = defineCheckType({
         ad: Type.Boolean({ description: 'The AD bit of the answer. Some resolvers only repeat that of the query.' }),
         verdict: Type.Enum(['validated', 'not_validated', 'validation_failed', 'unknown'], {
           description:
-            'validated: the resolver says that it has validated the answer: it sets AD when it is asked for DNSSEC records, and not ' +
-            'when nothing asks for it (RFC 6840); not_validated: an answer without it, from an unsigned zone or a resolver that ' +
-            'does not validate; validation_failed: SERVFAIL that turns into an answer when validation is switched off (CD), and whose ' +
+            'validated: the resolver says that it has validated the answer: it sets AD when it is asked for ' +
+            'DNSSEC records, and not ' +
+            'when nothing asks for it (RFC 6840); not_validated: an answer without it, from an unsigned zone or ' +
+            'a resolver that ' +
+            'does not validate; validation_failed: SERVFAIL that turns into an answer when validation is ' +
+            'switched off (CD), and whose ' +
             'extended errors name no other cause; ' +
             'unknown: nothing can be said, or the AD bit does not follow the question.',
         }),
@@ -214,7 +221,7 @@ export const dns = defineCheckType({
     ),
     trace: Type.Array(traceRowSchema, {
       maxItems: 20,
-      description: 'With the option `trace`: one row for each server asked, from the root on.',
+      description: 'With the option `trace`: one row per server, from the root on.',
     }),
   },
   requiredOnSuccess: [

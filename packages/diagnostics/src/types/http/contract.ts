@@ -46,28 +46,29 @@ const timings = Type.Object(
     firstByte: phase('From the request to the first byte of the answer.'),
     download: phase('From the first byte of the answer to its end, or to where it was cut off.'),
     retries: phase(
-      'Attempts that were given up before: with addresses that took no connection, and by HTTP/2 where the server wants ' +
+      'Attempts that were given up before: with addresses that took no connection, and by HTTP/2 where the ' +
+        'server wants ' +
         'HTTP/1.1 or did not take the request up. The phases after `dns` are of the attempt that gave the answer.',
     ),
-    total: { ...durationSchema, description: 'All of it; the sum of the phases where none was broken off.' },
+    total: { ...durationSchema, description: 'All of it; the sum of the phases if none was interrupted.' },
   },
   {
     additionalProperties: false,
-    description: 'Milliseconds per phase. A phase that did not come to its end is absent.',
+    description: 'Milliseconds per phase. An unfinished phase is absent.',
   },
 );
 
 const statusCode = Type.Integer({ minimum: 100, maximum: 999, description: 'HTTP status code of the answer.' });
-const httpVersion = Type.String({ maxLength: 8, description: 'Version of HTTP that the target answered in.' });
-const url = Type.String({ maxLength: 2048, description: 'URL that gave the answer, after redirects.' });
+const httpVersion = Type.String({ maxLength: 8, description: 'HTTP version of the response.' });
+const url = Type.String({ maxLength: 2048, description: 'URL of the response, after redirects.' });
 const location = nullable(
-  Type.String({ maxLength: 2048, description: 'Where the answer points to: its Location header as sent.' }),
+  Type.String({ maxLength: 2048, description: 'The Location header of the response as sent.' }),
 );
 
 const alternative = Type.Object(
   {
     protocol: Type.String({ maxLength: 32, description: 'Protocol by its ALPN name: h3 is HTTP/3.' }),
-    host: nullable(Type.String({ maxLength: 256, description: 'Host; null where it is that of the URL.' })),
+    host: nullable(Type.String({ maxLength: 256, description: 'Host; null if it is that of the URL.' })),
     port: Type.Integer({ minimum: 0, maximum: 65_535 }),
     maxAge: Type.Integer({ minimum: 0, description: 'Seconds for which this holds.' }),
   },
@@ -90,14 +91,17 @@ const http2Error = Type.Object(
     }),
     code: Type.Integer({ minimum: 0, maximum: 0xffff_ffff, description: 'Error code as sent.' }),
     name: Type.String({ maxLength: 24, description: 'Its name in RFC 9113 section 7; hexadecimal for one without.' }),
-    debug: nullable(Type.String({ maxLength: 256, description: 'What the frame says besides.' })),
+    debug: nullable(Type.String({ maxLength: 256, description: 'Debug data of the frame.' })),
   },
   {
     additionalProperties: false,
     description:
-      'The error by which the target ended the answer over HTTP/2. With HTTP_1_1_REQUIRED and `httpVersion: auto` the ' +
-      'request was sent again by HTTP/1.1; where the target had not taken it up (REFUSED_STREAM, or GOAWAY with NO_ERROR ' +
-      'and a last stream before that of the request, and no answer yet) it was sent once more over a new connection. The ' +
+      'The error by which the target ended the answer over HTTP/2. With HTTP_1_1_REQUIRED and ' +
+      '`httpVersion: auto` the ' +
+      'request was sent again by HTTP/1.1; if the target did not process it (REFUSED_STREAM, or GOAWAY ' +
+      'with NO_ERROR ' +
+      'and a last stream before that of the request, and no answer yet) it was sent once more over a new ' +
+      'connection. The ' +
       'other fields are then of that answer.',
   },
 );
@@ -114,8 +118,7 @@ const deviations = (maxItems: number) =>
   Type.Array(deviation, {
     maxItems,
     description:
-      'Where the answer departs from HTTP although browsers take it: the answer was read as they read it. With ' +
-      '`location_differs` and `content_disposition_differs` they do not. Absent: nothing was seen. Strict programs, such as proxies and firewalls, may refuse such an answer.',
+      'Deviations of the response from HTTP that browsers accept (except `location_differs` and `content_disposition_differs`); it was read as browsers read it. Absent: none. Strict programs, such as proxies and firewalls, may refuse such a response.',
   });
 
 const redirect = Type.Object(
@@ -136,14 +139,15 @@ export const http = defineCheckType({
   type: 'http',
   title: 'HTTP',
   summary:
-    'HTTP or HTTPS request: status, headers and timings of each phase, and for HTTPS the certificate and whether it is ' +
+    'HTTP or HTTPS request: status, headers and timings of each phase, and for HTTPS the certificate and ' +
+    'whether it is ' +
     'trusted.',
   hostKind: 'url',
   purpose: 'http',
   fields: {
     insecureSSL: Type.Boolean({
       default: false,
-      description: 'Send the request even if the certificate is not trusted. The result says so either way.',
+      description: 'Send the request even if the certificate is not trusted. The result reports the fault either way.',
     }),
   },
   options: {
@@ -167,7 +171,7 @@ export const http = defineCheckType({
     }),
     httpVersion: Type.Enum(['auto', '1.1', '2'], {
       default: 'auto',
-      description: 'auto: HTTP/2 where the server chooses it by ALPN, else HTTP/1.1.',
+      description: 'auto: HTTP/2 if the server selects it by ALPN, else HTTP/1.1.',
     }),
     family: Type.Optional(familySchema),
     maxBodyBytes: Type.Optional(
@@ -175,15 +179,14 @@ export const http = defineCheckType({
         minimum: 0,
         maximum: MAX_BODY_BYTES,
         description:
-          'Bytes of the body to read, 65,536 (64 KiB) if absent. A longer body is cut off there (`truncated`), and the ' +
-          'connection closed. More than that makes the check cost more of the rate limits.',
+          'Bytes of the body to read, 65,536 (64 KiB) if absent. A longer body is cut there (`truncated`), and the connection closed. Larger values increase the cost of the check in the rate limits.',
       }),
     ),
     screenshot: Type.Boolean({
       default: true,
       description:
-        'Take a picture of the page with a headless browser, from one of the probes. It opens the URL by itself: method, ' +
-        'headers, family and version of HTTP are not those of the check.',
+        'Take a screenshot of the page with a headless browser, from one of the probes. The browser opens ' +
+        'the URL without the check’s method, headers, family and HTTP version.',
     }),
   },
   added: {
@@ -191,7 +194,8 @@ export const http = defineCheckType({
       contentEncoding: 'base64',
       contentMediaType: 'image/png',
       description:
-        'The page as a picture of 1280×800 pixels: PNG, base64, 4 MiB before that at most. In the result of exactly one ' +
+        'The page as a picture of 1280×800 pixels: PNG, base64, 4 MiB before that at most. In the result of ' +
+        'exactly one ' +
         'probe.',
     }),
   },
@@ -205,14 +209,15 @@ export const http = defineCheckType({
     location,
     headers: Type.Array(Type.Array(Type.String({ maxLength: 8192 }), { minItems: 2, maxItems: 2 }), {
       maxItems: MAX_KEPT_HEADERS,
-      description: 'Headers as pairs of name and value, in the order they came in; 8 KiB of them at most.',
+      description: 'Headers as pairs of name and value, in the order received; 8 KiB at most.',
     }),
-    headerCount: Type.Integer({ minimum: 0, description: 'How many headers came in all, those left out included.' }),
+    headerCount: Type.Integer({ minimum: 0, description: 'Number of headers, including omitted ones.' }),
     altSvc: nullable(
       Type.Array(alternative, {
         maxItems: MAX_ALTERNATIVES,
         description:
-          'Other services that the answer advertises in its Alt-Svc header, such as HTTP/3; they are not tried. null: it ' +
+          'Other services that the answer advertises in its Alt-Svc header, such as HTTP/3; they are not ' +
+          'tried. null: it ' +
           'has no such header.',
       }),
     ),
@@ -224,35 +229,40 @@ export const http = defineCheckType({
     addresses: Type.Array(addressSchema, {
       maxItems: MAX_ADDRESSES,
       description:
-        'Addresses that the name resolved to, in the order of the answers; `resolvedIp` is the one that was asked.',
+        'Addresses that the name resolved to, in the order of the answers; `resolvedIp` is the measured one.',
     }),
     deadAddresses: Type.Array(deadAddress, {
       maxItems: MAX_DEAD_ADDRESSES,
       description:
-        'Addresses of a name with several that took no connection, in the order they were tried. Absent: there were none.',
+        'Addresses of a name with several that took no connection, in the order they were tried. Absent: ' +
+        'there were none.',
     }),
     http2Error,
     redirects: Type.Array(redirect, {
       maxItems: 10,
-      description: 'The redirects that were followed, in order. The other fields are of the last answer.',
+      description: 'The followed redirects, in order. The other fields describe the last response.',
     }),
     bodyBytes: Type.Integer({
       minimum: 0,
       maximum: MAX_BODY_BYTES,
       description:
-        'Bytes of the body as sent (its content coding left as it is) that were read, `maxBodyBytes` (64 KiB if absent) at most.',
+        'Bytes of the body as sent (its content coding left as it is) that were read, `maxBodyBytes` (64 KiB ' +
+        'if absent) at most.',
     }),
     bodySha256: Type.String({
       pattern: '^[0-9a-f]{64}$',
       maxLength: 64,
       description:
-        'SHA-256 of these bytes, hexadecimal. With `truncated` of the beginning of the body alone: compare it with that ' +
+        'SHA-256 of these bytes, hexadecimal. With `truncated` of the beginning of the body alone: compare ' +
+        'it with that ' +
         'of as many bytes.',
     }),
     truncated: Type.Boolean({
       description:
-        'True if the body was not read, or not decoded, to its end: it is longer than `maxBodyBytes`, decodes to more than ' +
-        '1 MiB, was broken off, or only the end of the connection was to end it and TLS ended without close_notify, so that ' +
+        'True if the body was not read, or not decoded, to its end: it is longer than `maxBodyBytes`, ' +
+        'decodes to more than ' +
+        '1 MiB, was broken off, or only the end of the connection was to end it and TLS ended without ' +
+        'close_notify, so that ' +
         'more may have been to come.',
     }),
     deviations: deviations(MAX_DEVIATIONS),

@@ -53,7 +53,7 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     const next = redirected(request, step.head);
     if (next.failure !== null) return outcome(step, redirects, next.failure);
     if (seen.has(keyOf(withCookies(next.request, jar.cookiesFor(next.request.url))))) {
-      return outcome(step, redirects, no('redirect_loop', 'The redirects lead in a circle.'));
+      return outcome(step, redirects, no('redirect_loop', 'The redirects form a loop.'));
     }
     if (redirects.length === followRedirects) {
       return outcome(step, redirects, no('redirect_limit', `There are more redirects than ${followRedirects}.`));

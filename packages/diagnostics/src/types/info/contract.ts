@@ -8,7 +8,7 @@ export const info = defineCheckType({
   type: 'info',
   title: 'Info',
   summary:
-    'What is known of an address: its name, network, provider and place. `rt` is the time that the resolution of a name took, null for an address.',
+    'Name, network, provider and location of an address. `rt` is the time of the name resolution, null for an address.',
   hostKind: 'host',
   purpose: 'info',
   fields: {},
@@ -23,7 +23,8 @@ export const info = defineCheckType({
     hostnameVerified: nullable(
       Type.Boolean({
         description:
-          'True if `hostname` has `ip` among its own addresses, false if it has others or none; null without a name, or if the resolver did not say: it failed, or time was short.',
+          'True if `hostname` has `ip` among its own addresses, false if it has others or none; null without a ' +
+          'name, or if the resolver did not say: it failed, or time was short.',
       }),
     ),
     ...placeFields,

@@ -22,7 +22,7 @@ const packetRow = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 255,
-        description: 'TTL or hop limit at arrival of the reply, or else of the ICMP error; null where not known.',
+        description: 'TTL or hop limit at arrival of the reply, or else of the ICMP error; null if not known.',
       }),
     ),
     from: nullable({ ...addressSchema, description: 'Who sent the reply, or else the ICMP error.' }),
@@ -84,12 +84,13 @@ export const ping = defineCheckType({
     ),
     packets: Type.Array(packetRow, {
       maxItems: 16 + MAX_DUPLICATE_ROWS,
-      description: 'One row per packet, with a null rtt where it was lost, and one more per duplicate.',
+      description: 'One row per packet, with a null rtt if it was lost, and one more per duplicate.',
     }),
     clock: nullable(
       Type.Enum(['kernel', 'process'], {
         description:
-          'What timed the arrivals: `kernel`, when it got each packet, or for at least one of them `process`, when the probe read it; null when nothing arrived.',
+          'Clock of the arrival times: `kernel` on receipt of each packet; `process` if at least one was timed ' +
+          'when the probe read it; null if nothing arrived.',
       }),
     ),
     anomalies: Type.Object(
@@ -99,7 +100,7 @@ export const ping = defineCheckType({
         reordered: count('Replies that came after the reply to a later packet.'),
         corrupted: count('Replies whose checksum or payload was not what was sent.'),
       },
-      { additionalProperties: false, description: 'Replies that were not as they should be.' },
+      { additionalProperties: false, description: 'Anomalous replies.' },
     ),
   },
   requiredOnSuccess: ['rttMin', 'rttAvg', 'rttMax', 'pingCount', 'pingCompleted', 'loss', 'packets'],

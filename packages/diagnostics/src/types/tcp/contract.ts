@@ -9,7 +9,7 @@ export const ATTEMPT_TIMEOUT_MS = 2_000;
 export const tcp = defineCheckType({
   type: 'tcp',
   title: 'TCP',
-  summary: 'TCP port connectivity: a handshake and nothing more; nothing is written to the connection.',
+  summary: 'TCP port connectivity: a handshake only; no data is sent.',
   hostKind: 'host',
   purpose: 'tcp',
   fields: {
@@ -27,16 +27,17 @@ export const tcp = defineCheckType({
   result: {
     state: Type.Enum(['open', 'closed', 'filtered'], {
       description:
-        'open: the handshake completed; closed: refused by RST; filtered: silence or an ICMP error, port unreachable included.',
+        'open: the handshake completed; closed: refused by RST; filtered: silence or an ICMP error, port ' +
+        'unreachable included.',
     }),
     port: Type.Integer({ minimum: 1, maximum: 65535 }),
     icmp: nullable(
-      icmpErrorSchema('The ICMP error that came in answer to a SYN, null if none came or the probe could not read it.'),
+      icmpErrorSchema('The ICMP error in reply to a SYN, null if none arrived or the probe could not read it.'),
     ),
     icmpUnread: icmpUnreadSchema,
     attempts: Type.Array(
       Type.Object({ rt: nullable(durationSchema), error: nullable(failureSchema) }, { additionalProperties: false }),
-      { maxItems: 3, description: 'One row per handshake: its RTT, or why there is none.' },
+      { maxItems: 3, description: 'One row per handshake: its RTT, or the error.' },
     ),
   },
   requiredOnSuccess: ['state', 'port', 'attempts'],

@@ -25,7 +25,7 @@ export const traceroute = defineCheckType({
   options: {
     protocol: Type.Enum(['icmp', 'udp', 'tcp'], {
       default: 'icmp',
-      description: 'What to send: ICMP echo requests, UDP datagrams or TCP SYNs.',
+      description: 'Packets to send: ICMP echo requests, UDP datagrams or TCP SYNs.',
     }),
     port: Type.Optional(
       Type.Integer({
@@ -47,7 +47,7 @@ export const traceroute = defineCheckType({
   result: {
     hops: Type.Array(hopSchema, { maxItems: 64 }),
     reached: Type.Boolean({
-      description: 'Whether the target itself answered, be it to a packet whose TTL is not limited (`fullTtl`).',
+      description: 'Whether the target answered, including to packets with full TTL (`fullTtl`).',
     }),
     stopReason: nullable(stopReasonSchema),
     flows: Type.Array(flowPathSchema, {
@@ -62,7 +62,8 @@ export const traceroute = defineCheckType({
         minimum: 68,
         maximum: 65_535,
         description:
-          'Largest packet, in bytes, that reached the target or that a router said it carries; null where not learnt. None larger than 1,500 is sent: a path may carry more.',
+          'Largest packet, in bytes, that reached the target or that a router reported; null if unknown. None ' +
+          'larger than 1,500 is sent: the path may carry more.',
       }),
     ),
     mtuBlackHole: nullable(
@@ -70,13 +71,15 @@ export const traceroute = defineCheckType({
         minimum: 69,
         maximum: 65_535,
         description:
-          'Smallest packet, in bytes, that vanished without an ICMP error each time, while the target answers smaller ones; null without such a black hole.',
+          'Smallest packet, in bytes, that vanished without an ICMP error each time, while the target answers ' +
+          'smaller ones; null without such a black hole.',
       }),
     ),
     clock: nullable(
       Type.Enum(['kernel', 'process'], {
         description:
-          'What timed the arrivals: `kernel`, when it got each packet, or for at least one of them `process`, when the probe read it; null when nothing arrived.',
+          'Clock of the arrival times: `kernel` on receipt of each packet; `process` if at least one was timed ' +
+          'when the probe read it; null if nothing arrived.',
       }),
     ),
     loop: nullable(
@@ -85,7 +88,7 @@ export const traceroute = defineCheckType({
           start: Type.Integer({ minimum: 1, maximum: 64, description: 'The hop at which the circle is entered.' }),
           length: Type.Integer({ minimum: 1, maximum: 32, description: 'Hops in the circle.' }),
         },
-        { additionalProperties: false, description: 'The circle in which packets go round; null without one.' },
+        { additionalProperties: false, description: 'The routing loop; null without one.' },
       ),
     ),
   },

@@ -10,7 +10,8 @@ export const FULL_TTL = 255;
 const rtts = Type.Array(nullable(durationSchema), {
   maxItems: 640,
   description:
-    'Round-trip times in the order sent; null for a packet that nothing answered. At the target’s hop packets with higher TTLs, which went as far, count in their order too.',
+    'Round-trip times in the order sent; null for a packet that nothing answered. At the target’s hop ' +
+    'packets with higher TTLs, which went as far, count in their order too.',
 });
 
 const whoFields = {
@@ -21,8 +22,7 @@ const whoFields = {
   hostname: nullable(Type.String({ maxLength: 256, description: 'PTR name of the address, escaped.' })),
   hostnameVerified: nullable(
     Type.Boolean({
-      description:
-        'True where `hostname` has `ip` among its own addresses; null without a name, or where time was short.',
+      description: 'True if `hostname` has `ip` among its own addresses; null without a name, or where time was short.',
     }),
   ),
   asn: nullable(asnSchema),
@@ -65,7 +65,8 @@ export const hopSchema = Type.Object(
       Type.Object(icmpFields, {
         additionalProperties: false,
         description:
-          'An ICMP error other than time exceeded in answer to a packet of this TTL, and who sent it (null where that is not shown); the path ends here unless hops beyond answered.',
+          'An ICMP error other than time exceeded in answer to a packet of this TTL, and who sent it (null ' +
+          'where that is not shown); the path ends here unless hops beyond answered.',
       }),
     ),
   },
@@ -80,7 +81,10 @@ export type StopReason = (typeof stopReasons)[number];
 
 export const stopReasonSchema = Type.Enum(stopReasons, {
   description:
-    'Why no further hop was asked: `completed`, the target answered at the last hop; `hop_limit`, `maxHops` was reached; `gap_limit`, five or more hops in a row were silent to the end; `unreachable`, an ICMP error ended the path; `loop`; `deadline`, time ran out or the probe was interrupted. Null without a trace.',
+    'Why the trace stopped: `completed`, the target answered at the last hop; `hop_limit`, `maxHops` was ' +
+    'reached; `gap_limit`, five or more hops in a row were silent to the end; `unreachable`, an ICMP ' +
+    'error ended the path; `loop`; `deadline`, time ran out or the probe was interrupted. Null without a ' +
+    'trace.',
 });
 
 export const flowPathSchema = Type.Object(
@@ -90,7 +94,9 @@ export const flowPathSchema = Type.Object(
     hops: Type.Array(Type.Array(nullable(Type.Integer({ minimum: 0, maximum: 639 })), { maxItems: 640 }), {
       maxItems: 64,
       description:
-        'For each hop from 1 on, for each packet of the flow in the order sent: the index in `responders` of the hop of the one that answered it, null where nothing did. An index beyond the list is a responder for which there was no room.',
+        'For each hop from 1 on, for each packet of the flow in the order sent: the index in `responders` of ' +
+        'the hop of the one that answered it, null if nothing did. An index beyond the list is a ' +
+        'responder for which there was no room.',
     }),
   },
   { additionalProperties: false, title: 'FlowPath' },
@@ -113,7 +119,9 @@ export const fullTtlSchema = Type.Object(
   },
   {
     additionalProperties: false,
-    description: `Packets with the full TTL (${FULL_TTL}), sent where hops are silent or \`maxHops\` ends the trace before the target; null where none were needed.`,
+    description:
+      `Packets with the full TTL (${FULL_TTL}), sent if hops are silent or \`maxHops\` ends the trace ` +
+      `before the target; null if none were needed.`,
   },
 );
 
@@ -125,7 +133,8 @@ export const echoSchema = Type.Object(
   {
     additionalProperties: false,
     description:
-      'The echo requests that look for the path MTU beside the trace, whatever its protocol. Large ones may be lost for their size; a reply shows that the target is there. Null where none were sent.',
+      'The echo requests that search for the path MTU during the trace, for any protocol. Large ones may ' +
+      'be lost because of their size; a reply proves that the target is up. Null if none were sent.',
   },
 );
 

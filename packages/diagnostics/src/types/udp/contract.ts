@@ -17,8 +17,7 @@ const [HEADER_BYTES, MAX_DATAGRAM_BYTES] = [62, 65_535];
 export const udp = defineCheckType({
   type: 'udp',
   title: 'UDP',
-  summary:
-    'UDP port connectivity: a question of the protocol that is usual on the port, or an empty datagram, and what comes back.',
+  summary: 'UDP port connectivity: the protocol payload of the port, or an empty datagram, and the reply.',
   hostKind: 'host',
   purpose: 'udp',
   fields: {
@@ -30,8 +29,8 @@ export const udp = defineCheckType({
         maxLength: MAX_PAYLOAD_BYTES * 2,
         pattern: '^([0-9A-Fa-f]{2})*$',
         description:
-          `What to send instead, hexadecimal, at most ${MAX_PAYLOAD_BYTES} bytes. Not on ports of protocols that can be ` +
-          'made to amplify (7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11211).',
+          `Payload to send instead, hexadecimal, at most ${MAX_PAYLOAD_BYTES} bytes. Not on amplification ports ` +
+          '(7, 13, 17, 19, 53, 111, 123, 137, 161, 389, 520, 1900, 3702, 5353, 11211).',
         examples: ['68656c6c6f'],
       }),
     ),
@@ -39,21 +38,22 @@ export const udp = defineCheckType({
       minimum: 1,
       maximum: 3,
       default: 3,
-      description: 'Datagrams to send, two seconds apart, until something comes back.',
+      description: 'Datagrams to send, two seconds apart, until a reply arrives.',
     }),
     family: Type.Optional(familySchema),
   },
   result: {
     state: Type.Enum(['open', 'closed', 'open|filtered', 'unreachable'], {
       description:
-        'open: something answered from the port; closed: ICMP port unreachable of the target itself, or of a sender that ' +
+        'open: something answered from the port; closed: ICMP port unreachable of the target itself, or of a ' +
+        'sender that ' +
         'the probe cannot read; unreachable: another ICMP error, or port unreachable in the name of another address; ' +
         'open|filtered: silence, which a service that does not know the question keeps too.',
     }),
     port: Type.Integer({ minimum: 1, maximum: 65535 }),
     payload: Type.String({
       maxLength: 2 * 1_500,
-      description: 'What was sent, hexadecimal; empty for an empty datagram.',
+      description: 'The sent payload, hexadecimal; empty for an empty datagram.',
     }),
     responseBytes: Type.Integer({ minimum: 0, maximum: 65535, description: 'Size of the answer, bytes.' }),
     response: Type.String({
@@ -62,14 +62,14 @@ export const udp = defineCheckType({
     }),
     icmp: nullable(
       icmpErrorSchema(
-        'The ICMP error that came in answer, null if none came or its type is not known. The sender is null if the probe ' +
-          'has no raw sockets to learn it.',
+        'The ICMP error in reply, null if none arrived or its type is unknown. The sender is null if the ' +
+          'probe has no raw sockets.',
       ),
     ),
     icmpUnread: icmpUnreadSchema,
     attempts: Type.Array(
       Type.Object({ rt: nullable(durationSchema), error: nullable(failureSchema) }, { additionalProperties: false }),
-      { maxItems: 3, description: 'One row per datagram: time to its answer, or why there is none.' },
+      { maxItems: 3, description: 'One row per datagram: time to its reply, or the error.' },
     ),
   },
   requiredOnSuccess: ['state', 'port', 'payload', 'responseBytes', 'response', 'icmp', 'attempts'],
