@@ -93,50 +93,65 @@ export function screenshotJob(checkId: string, params: ScreenshotParams, deadlin
 }
 
 export function createScreenshots(dependencies: ScreenshotsDependencies): Screenshots {
-  const { redis, queueRedis, queues, clock, deadlines, readers, retentionMs, counters, log } = dependencies;
-  const { tracing, nowMs = () => performance.now() } = dependencies;
-  let underWay = new Map<string, number>();
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let settledAt = Number.NEGATIVE_INFINITY;
+  return new PassedOnScreenshots(dependencies);
+}
 
-  const elect = (known: readonly KnownProbe[], among: readonly string[], except?: readonly string[]) => {
-    const probe = electProbe(known, { among, except, underWay: (id) => underWay.get(id) ?? 0 });
-    // Until the next look tells what all coordinators have asked for.
-    if (probe !== undefined) underWay.set(probe, (underWay.get(probe) ?? 0) + 1);
-    return probe;
-  };
+/** A screenshot is one probe's at a time, and passed on until one has it or the deadline comes. */
+class PassedOnScreenshots implements Screenshots {
+  private readonly dependencies: ScreenshotsDependencies;
+  private readonly nowMs: () => number;
+  /** How many screenshots each probe is at, as of the last look, and what was asked for since. */
+  private underWay = new Map<string, number>();
+  private lookedAt = Number.NEGATIVE_INFINITY;
+  private settledAt = Number.NEGATIVE_INFINITY;
 
-  const plan: Screenshots['plan'] = (params, known, among) => {
-    const probe = elect(known, among);
+  constructor(dependencies: ScreenshotsDependencies) {
+    this.dependencies = dependencies;
+    this.nowMs = dependencies.nowMs ?? (() => performance.now());
+  }
+
+  readonly plan: Screenshots['plan'] = (params, known, among) => {
+    const probe = this.elect(known, among);
     if (probe !== undefined) return { state: 'pending', probe, params };
     const reason = dispatchFailure('capability_missing', 'No probe of this check that is online takes screenshots.');
-    counters.screenshotsGivenUp += 1;
+    this.dependencies.counters.screenshotsGivenUp += 1;
     return { state: 'given_up', probe: null, reason };
   };
 
+  private readonly elect = (known: readonly KnownProbe[], among: readonly string[], except?: readonly string[]) => {
+    const probe = electProbe(known, { among, except, underWay: (id) => this.underWay.get(id) ?? 0 });
+    // Until the next look tells what all coordinators have asked for.
+    if (probe !== undefined) this.underWay.set(probe, (this.underWay.get(probe) ?? 0) + 1);
+    return probe;
+  };
+
   /** Nobody needs to look at this probe for this check any more. Never rejects: it would end by itself. */
-  const forget = async (id: string, probe: string): Promise<void> => {
+  private readonly forget = async (id: string, probe: string): Promise<void> => {
+    const { redis } = this.dependencies;
     await redis.zrem(redisKeys.screenshots, screenshotMember(id, probe)).catch(() => undefined);
   };
 
   /** Its agent drops it at the deadline in any case. Never rejects. */
-  const takeBack = async (id: string, probe: string): Promise<void> => {
+  private readonly takeBack = async (id: string, probe: string): Promise<void> => {
+    const { redis, queues } = this.dependencies;
     await queues.removeWaiting(redis, probe, screenshotJobId(id)).catch(() => undefined);
   };
 
-  const giveUp = async (
+  private readonly giveUp = async (
     id: string,
     given: { readonly probe: string; readonly reason: Failure; readonly onlyWhile?: string },
     writtenAt: number,
   ): Promise<void> => {
+    const { redis, deadlines, readers, retentionMs, counters } = this.dependencies;
     const { said, current } = await onStore(redis, () =>
       giveUpScreenshot(redis, id, given, { retentionMs, deadlines, readers, writtenAt }),
     );
     counters[said === 'applied' ? 'screenshotsGivenUp' : 'screenshotsDropped'] += 1;
-    await forget(id, current === '' ? given.probe : current);
+    await this.forget(id, current === '' ? given.probe : current);
   };
 
-  const enqueue = async (id: string, probe: string, job: Job): Promise<void> => {
+  private readonly enqueue = async (id: string, probe: string, job: Job): Promise<void> => {
+    const { queues, tracing } = this.dependencies;
     const span = startJobSpan(tracing, probe, job);
     try {
       await queues.add(probe, withSpan(job, span), screenshotJobId(id));
@@ -148,49 +163,61 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
     }
   };
 
-  const give = async (id: string, probe: string, params: ScreenshotParams, deadlineAt: number): Promise<void> => {
+  private readonly give = async (
+    id: string,
+    probe: string,
+    params: ScreenshotParams,
+    deadlineAt: number,
+  ): Promise<void> => {
+    const { redis, queueRedis } = this.dependencies;
     await onStore(redis, () => watchScreenshot(redis, id, probe, deadlineAt));
     try {
       const job = screenshotJob(id, params, deadlineAt);
-      await onStore(queueRedis, () => enqueue(id, probe, job));
+      await onStore(queueRedis, () => this.enqueue(id, probe, job));
     } catch (error) {
       if (isStoreFault(error)) throw error;
-      await passOn(id, probe, dispatchFailure('internal_error', 'The queue of the probe is broken.'));
+      await this.passOn(id, probe, dispatchFailure('internal_error', 'The queue of the probe is broken.'));
     }
   };
 
   /** Not a probe whose own result is there and has no page in it: it would try in vain. */
-  const next = async (id: string, among: readonly string[], asked: readonly string[]): Promise<string | undefined> => {
-    const known = await dependencies.probes();
+  private readonly next = async (
+    id: string,
+    among: readonly string[],
+    asked: readonly string[],
+  ): Promise<string | undefined> => {
+    const { redis } = this.dependencies;
+    const known = await this.dependencies.probes();
     const except = [...asked];
     for (;;) {
-      const probe = elect(known, among, except);
+      const probe = this.elect(known, among, except);
       if (probe === undefined) return undefined;
       const result = await onStore(redis, () => redis.hget(redisKeys.checkResults(id), probe));
       if (typeof result !== 'string' || result === '' || hasPage(result)) return probe;
       // Another look may have counted anew meanwhile.
-      underWay.set(probe, Math.max(0, (underWay.get(probe) ?? 0) - 1));
+      this.underWay.set(probe, Math.max(0, (this.underWay.get(probe) ?? 0) - 1));
       except.push(probe);
     }
   };
 
-  const passOn: Screenshots['passOn'] = async (id, from, reason, writtenAt = 0) => {
+  readonly passOn: Screenshots['passOn'] = async (id, from, reason, writtenAt = 0) => {
+    const { redis, clock, counters, log } = this.dependencies;
     const standing = await onStore(redis, () => readStanding(redis, id));
     if (standing?.screenshot.state !== 'pending' || !standing.asked.includes(from)) {
       counters.screenshotsDropped += 1;
-      return forget(id, from);
+      return this.forget(id, from);
     }
     const { deadlineAt, asked, probes } = standing;
     const at = asked.indexOf(from);
     if (at < asked.length - 1) {
       counters.screenshotsDropped += 1;
       // Whoever passed it on may have died before the next one had its job: it gets it (again), which is harmless.
-      if (at === asked.length - 2) await give(id, asked[at + 1]!, standing.params, deadlineAt);
-      return forget(id, from);
+      if (at === asked.length - 2) await this.give(id, asked[at + 1]!, standing.params, deadlineAt);
+      return this.forget(id, from);
     }
     const hasTime = deadlineAt - (await onStore(redis, () => clock.now(redis))) >= LEAST_MS;
-    const to = hasTime ? await next(id, probes, asked) : undefined;
-    if (to === undefined) return giveUp(id, { probe: from, reason, onlyWhile: from }, writtenAt);
+    const to = hasTime ? await this.next(id, probes, asked) : undefined;
+    if (to === undefined) return this.giveUp(id, { probe: from, reason, onlyWhile: from }, writtenAt);
     const { said, params } = await onStore(redis, () => handOverScreenshot(redis, id, { from, to, reason, writtenAt }));
     if (params === undefined) {
       counters.screenshotsDropped += 1;
@@ -198,14 +225,15 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
       return;
     }
     counters.screenshotsHandedOver += 1;
-    await give(id, to, params, deadlineAt);
-    await Promise.all([forget(id, from), takeBack(id, from)]);
+    await this.give(id, to, params, deadlineAt);
+    await Promise.all([this.forget(id, from), this.takeBack(id, from)]);
   };
 
-  const takeIn: Screenshots['takeIn'] = async (probe, id, written, writtenAt) => {
-    const { png, cutAt, failure, valid } = dependencies.accept(written.data, written.png);
+  readonly takeIn: Screenshots['takeIn'] = async (probe, id, written, writtenAt) => {
+    const { redis, deadlines, readers, retentionMs, counters, log } = this.dependencies;
+    const { png, cutAt, failure, valid } = this.dependencies.accept(written.data, written.png);
     if (!valid) counters.screenshotsInvalid += 1;
-    if (failure !== undefined) return passOn(id, probe, failure, writtenAt);
+    if (failure !== undefined) return this.passOn(id, probe, failure, writtenAt);
     const kept = await onStore(redis, () =>
       keepScreenshot(redis, id, { probe, png, cutAt }, { retentionMs, deadlines, readers, writtenAt }).catch(
         (error: unknown) => {
@@ -215,26 +243,28 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
       ),
     );
     // Nor is there room for it in the stream, where it would wait.
-    if (kept === undefined) return giveUp(id, { probe, reason: noRoom, onlyWhile: probe }, writtenAt);
+    if (kept === undefined) return this.giveUp(id, { probe, reason: noRoom, onlyWhile: probe }, writtenAt);
     const { said, current } = kept;
     counters[said === 'applied' ? 'screenshotsTaken' : 'screenshotsDropped'] += 1;
     if (said !== 'applied') return;
     // Lost, it is a picture more than there is room for, until it expires.
-    await dependencies.room.note(id, probe, png.length).catch((error: unknown) => log.warn({ error }, UNCOUNTED));
-    await forget(id, current);
-    if (current !== probe) await takeBack(id, current);
+    await this.dependencies.room.note(id, probe, png.length).catch((error: unknown) => log.warn({ error }, UNCOUNTED));
+    await this.forget(id, current);
+    if (current !== probe) await this.takeBack(id, current);
   };
 
-  const end = async (id: string): Promise<void> => {
+  readonly end: Screenshots['end'] = async (id: string): Promise<void> => {
+    const { redis } = this.dependencies;
     const standing = await onStore(redis, () => readStanding(redis, id));
     const probe = standing?.screenshot.state === 'pending' ? standing.screenshot.probe : null;
     if (standing === undefined || probe === null) return;
-    await takeBack(id, probe);
-    await giveUp(id, { probe, reason: standing.reason ?? tooLate }, 0);
+    await this.takeBack(id, probe);
+    await this.giveUp(id, { probe, reason: standing.reason ?? tooLate }, 0);
   };
 
-  const watch = async (): Promise<void> => {
-    const known = await dependencies.probes();
+  readonly watch: Screenshots['watch'] = async (): Promise<void> => {
+    const { redis, clock } = this.dependencies;
+    const known = await this.dependencies.probes();
     const { now, notes } = await onStore(redis, async () => {
       const redisNow = await clock.now(redis);
       const [, flat] = await Promise.all([
@@ -243,21 +273,19 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
       ]);
       return { now: redisNow, notes: readNotes(flat) };
     });
-    underWay = new Map();
-    for (const { probe } of notes) underWay.set(probe, (underWay.get(probe) ?? 0) + 1);
-    if (nowMs() - lookedAt > BLIND_AFTER_MS) settledAt = nowMs() + SETTLED_AFTER_MS;
-    lookedAt = nowMs();
-    if (lookedAt < settledAt) return;
+    this.underWay = new Map();
+    for (const { probe } of notes) this.underWay.set(probe, (this.underWay.get(probe) ?? 0) + 1);
+    if (this.nowMs() - this.lookedAt > BLIND_AFTER_MS) this.settledAt = this.nowMs() + SETTLED_AFTER_MS;
+    this.lookedAt = this.nowMs();
+    if (this.lookedAt < this.settledAt) return;
     const alive = new Set(known.filter((probe) => probe.alive).map(({ record }) => record.id));
     await Promise.all(
       notes.map(async ({ id, probe, deadlineAt }) => {
-        if (deadlineAt < now - LEFT_OVER_AFTER_MS) await end(id).then(() => forget(id, probe));
-        else if (!alive.has(probe)) await passOn(id, probe, wentOffline);
+        if (deadlineAt < now - LEFT_OVER_AFTER_MS) await this.end(id).then(() => this.forget(id, probe));
+        else if (!alive.has(probe)) await this.passOn(id, probe, wentOffline);
       }),
     );
   };
-
-  return { plan, passOn, takeIn, watch, end };
 }
 
 interface WatchNote {
