@@ -20,9 +20,5 @@ export { loadDiagnostic } from './load.ts';
 export type { PacketSocket, PacketSocketOptions, PacketSockets, ReceivedPacket } from './sockets/packet-socket.ts';
 export type { PacketProcessOptions } from './sockets/packet-child.ts';
 export { loadReceiveWindow, type ReceiveWindow } from './sockets/receive-window.ts';
-export {
-  createPacketSockets,
-  type PacketPrivilege,
-  type PacketProcess,
-  type PacketProcessStatus,
-} from './sockets/packet-sockets.ts';
+export { createPacketSockets, type PacketPrivilege, type PacketProcess } from './sockets/packet-sockets.ts';
+export type { PacketProcessStatus } from './sockets/packet-link.ts';

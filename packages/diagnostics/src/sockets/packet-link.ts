@@ -1,0 +1,195 @@
+import { isIP } from 'node:net';
+
+import type { Answer, Request } from './channel/messages.ts';
+import { errnoError } from './errno.ts';
+import { startPacketChild, type PacketChild, type PacketProcessOptions } from './packet-child.ts';
+import type { ReceivedPacket } from './packet-socket.ts';
+
+export interface PacketProcessStatus {
+  readonly pid: number | null;
+  /** Times it ended without having been asked to. */
+  readonly crashes: number;
+  readonly reason: string | null;
+}
+
+/** What comes without having been asked for. */
+export interface LinkListeners {
+  readonly onPacket: (ref: number, packet: ReceivedPacket) => void;
+  /** Everything that was open is lost. */
+  readonly onLost: (error: Error) => void;
+}
+
+interface Waiter {
+  readonly ref: number;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Waits after the first, second … failure in a row; a process that ran longer than the last starts the row anew. */
+const BACKOFF_MS = [0, 250, 1_000, 5_000, 30_000] as const;
+
+/** A process that owes an answer and says nothing for so long hangs, unless this one stood still meanwhile. */
+const SILENCE_MS = 5_000;
+const LATE_MS = 500;
+
+/** Questions to the packet process and their answers. It is started at the first need, and again after each crash. */
+export class PacketLink {
+  private readonly options: PacketProcessOptions;
+  private readonly listeners: LinkListeners;
+  private readonly waiters = new Map<number, Waiter>();
+  private counter = 0;
+  private child: PacketChild | undefined;
+  private starting: Promise<PacketChild> | undefined;
+  private isClosed = false;
+  private crashes = 0;
+  private failuresInRow = 0;
+  private failedAtMs = 0;
+  private reason: Error | undefined;
+  private silence: NodeJS.Timeout | undefined;
+
+  constructor(options: PacketProcessOptions, listeners: LinkListeners) {
+    this.options = options;
+    this.listeners = listeners;
+  }
+
+  get closed(): boolean {
+    return this.isClosed;
+  }
+
+  /** Why the process last ended. */
+  get failure(): Error | undefined {
+    return this.reason;
+  }
+
+  get status(): PacketProcessStatus {
+    const isRunning = this.child !== undefined;
+    return {
+      pid: this.child?.pid ?? null,
+      crashes: this.crashes,
+      reason: isRunning ? null : (this.reason?.message ?? null),
+    };
+  }
+
+  /** @throws where the process cannot be started, or ended a moment ago */
+  async ready(): Promise<void> {
+    if (this.child === undefined) await this.start();
+  }
+
+  /** A reference of a socket, or the token of a question. */
+  nextNumber(): number {
+    this.counter = this.counter >= 0xffff_ffff ? 1 : this.counter + 1;
+    return this.counter;
+  }
+
+  /** @param ref of the socket that asks, 0 for none */
+  ask(ref: number, token: number, request: Request): Promise<Answer> {
+    const { child } = this;
+    return new Promise((resolve, reject) => {
+      if (child === undefined) return reject(this.reason ?? errnoError('ECHILD', 'The packet process does not run.'));
+      this.waiters.set(token, { ref, resolve, reject });
+      if (this.silence === undefined) this.listen(true);
+      return child.send(request);
+    });
+  }
+
+  /** What has no answer. */
+  tell(request: Request): void {
+    this.child?.send(request);
+  }
+
+  /** Ends the questions of a socket. */
+  abandon(ref: number, error: Error): void {
+    const own = [...this.waiters].filter(([, waiter]) => waiter.ref === ref);
+    for (const [token, waiter] of own) {
+      this.waiters.delete(token);
+      waiter.reject(error);
+    }
+  }
+
+  async sourceFor(destination: string): Promise<string> {
+    if (isIP(destination) === 0) throw new RangeError('Not an IP address.');
+    await this.ready();
+    const token = this.nextNumber();
+    const answer = await this.ask(0, token, { op: 'source', token, destination });
+    if (answer.op !== 'source') throw errnoError('EPROTO', 'An answer of another kind.');
+    if (answer.errno !== '') throw errnoError(answer.errno, 'There is no route to the destination.');
+    return answer.address;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const running = this.child ?? (await this.starting?.catch(() => undefined));
+    await running?.stop();
+    if (running !== undefined) this.lose(errnoError('ECHILD', 'The packet process was closed.'));
+  }
+
+  private async start(): Promise<PacketChild> {
+    if (this.isClosed) throw errnoError('ECHILD', 'The packet process was closed.');
+    const backoffMs = BACKOFF_MS[Math.min(this.failuresInRow, BACKOFF_MS.length) - 1] ?? 0;
+    if (this.reason !== undefined && performance.now() - this.failedAtMs < backoffMs) throw this.reason;
+    this.starting ??= startPacketChild(this.options, {
+      onAnswer: (answer) => this.onAnswer(answer),
+      onLost: (error) => this.lose(error),
+    }).then(
+      (started) => (this.child = started),
+      (error: Error) => {
+        this.lose(error);
+        throw error;
+      },
+    );
+    return this.starting;
+  }
+
+  private onAnswer(answer: Answer): void {
+    if (answer.op === 'packet') this.listeners.onPacket(answer.ref, answer);
+    else if (answer.op === 'opened') this.settle(answer.ref, answer);
+    else if (answer.op !== 'ready') this.settle(answer.token, answer);
+    this.listen(this.waiters.size > 0);
+  }
+
+  private settle(token: number, answer: Answer): void {
+    const waiter = this.waiters.get(token);
+    this.waiters.delete(token);
+    waiter?.resolve(answer);
+  }
+
+  private lose(error: Error): void {
+    if (performance.now() - this.failedAtMs > BACKOFF_MS.at(-1)!) this.failuresInRow = 0;
+    [this.child, this.starting, this.reason] = [undefined, undefined, error];
+    this.crashes += this.isClosed ? 0 : 1;
+    this.failuresInRow += 1;
+    this.failedAtMs = performance.now();
+    if (!this.isClosed) this.options.onFailure?.(error);
+    this.listen(false);
+    const waiting = [...this.waiters.values()];
+    this.waiters.clear();
+    for (const waiter of waiting) waiter.reject(error);
+    this.listeners.onLost(error);
+  }
+
+  /** Starts to count the silence of the packet process anew, or stops counting where it owes no answer. */
+  private listen(isOwing: boolean): void {
+    clearTimeout(this.silence);
+    this.silence = undefined;
+    if (!isOwing) return;
+    const dueMs = performance.now() + SILENCE_MS;
+    // After a pause of this process timers come before the answers that wait: those are read first.
+    const timer = setTimeout(() => setImmediate(() => void (this.silence === timer && this.onDue(dueMs))), SILENCE_MS);
+    this.silence = timer.unref();
+  }
+
+  private onDue(dueMs: number): void {
+    if (performance.now() - dueMs > LATE_MS) this.listen(true);
+    else this.onSilence();
+  }
+
+  private onSilence(): void {
+    this.listen(false);
+    if (this.waiters.size > 0) {
+      this.child?.kill('does not answer');
+      return;
+    }
+    // Whoever asked has left, maybe before there was anything to answer: a question that always has one tells.
+    this.sourceFor('127.0.0.1').catch(() => undefined);
+  }
+}
