@@ -16,6 +16,7 @@ import { createApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { createCore, type Core } from './core.ts';
 import { within } from './redis/connections.ts';
+import { coreSettings, edgeSettings } from './service-settings.ts';
 import { startServer } from './server.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
@@ -35,25 +36,16 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   });
   const resolver = createNameResolver({ servers: config.dnsServers, timeoutMs: NAME_TIMEOUT_MS, tries: 1 });
   const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, rdapBaseUrl: config.rdapBaseUrl, log });
-  const { redisUrl, resultRetentionSeconds: retentionSeconds } = config;
   const preparePlace = config.rdapBaseUrl === undefined ? undefined : geo.prepare;
   const version = readVersion();
   const telemetry = await openTelemetry(config, version, log);
   const core = createCore({
     tracing: telemetry.tracing,
     metrics: telemetry.metrics,
-    redisUrl,
-    redisCertificates: config.redisCertificates,
-    replicas: { count: config.redisReplicas, withinMs: config.redisReplicaMilliseconds },
-    longestQueueMs: config.longestQueueMilliseconds,
-    probeKeysMaxBytes: config.probeKeysMaxMiB * 1_048_576,
-    picturesMaxBytes: config.screenshotsMaxMiB * 1_048_576,
-    resultsMaxBytes: bytesOf(config.resultsMaxMiB),
-    clientResultsMaxBytes: bytesOf(config.clientResultsMaxMiB),
+    ...coreSettings(config),
     log,
     lookUpPlace: geo.lookUp,
     preparePlace,
-    retentionSeconds,
   });
   // Behind a proxy that sends requests as soon as somebody listens, the first would find no Redis yet.
   await within(core.started, LISTENS_WITHIN_MS);
@@ -62,7 +54,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   const behindProxies = config.trustedProxies !== undefined;
   const server = await startServer({ ...config, behindProxies }, (publicUrl) =>
     createApp({
-      ...{ publicUrl, retentionSeconds, log, version, stopping: stopping.signal },
+      ...{ publicUrl, log, version, stopping: stopping.signal },
       observers: telemetry.handlers,
       ...{
         checks: core.checks,
@@ -77,24 +69,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
       lookUpPlace: geo.lookUp,
       names: createNameLookup({ resolver, showPrivateAddresses: false }),
       isPublicAddress: (address) => !isPrivateAddress(address),
-      trustedProxies: config.trustedProxies,
-      contacts: { probing: config.contact, security: config.securityContact ?? config.contact },
-      streamBounds: { perClient: config.eventStreamsPerClient, total: config.eventStreams },
-      rateLimits: {
-        createCheck: config.rateLimitCreateCheck,
-        readCheck: config.rateLimitReadCheck,
-        followCheck: config.rateLimitFollowCheck,
-        showScreenshot: config.rateLimitShowScreenshot,
-        showSummary: config.rateLimitShowSummary,
-        listProbes: config.rateLimitListProbes,
-        showCaller: config.rateLimitShowCaller,
-      },
-      targetLimits: {
-        target: config.targetLimit,
-        targetPorts: config.targetPortsLimit,
-        clientTargets: config.clientTargetsLimit,
-        costs: new Map(config.targetCosts),
-      },
+      ...edgeSettings(config),
     }),
   );
   await telemetry.watch(core, dropped);
@@ -153,8 +128,4 @@ try {
   process.exitCode = 1;
   // A start that failed half way has connections open.
   setImmediate(() => process.exit(1));
-}
-
-function bytesOf(mebibytes: number | undefined): number | undefined {
-  return mebibytes === undefined ? undefined : mebibytes * 1_048_576;
 }

@@ -50,6 +50,12 @@ const LONGEST_QUEUE_MS = 2_000;
 const LONGEST_CHECK_MS = 60_000;
 const PICTURES_MAX_BYTES = 256 * 1_048_576;
 
+/** Loaded ahead of their first run. */
+const scripts: readonly Script[] = [
+  ...[...checkScripts, startScript, changesScript, replaceScript],
+  ...[...screenshotScripts, notePictureScript, ...resultBudgetScripts],
+];
+
 export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPlace' | 'preparePlace'> {
   /** Bytes that the screenshots of all checks may take in Redis before the oldest go; 256 MiB where absent. */
   readonly picturesMaxBytes?: number | undefined;
@@ -115,21 +121,22 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     ...{ redis: background, clock, screenshots, types, validatorsOf: createResultValidators(), isGrace },
     ...{ lookUpPlace, preparePlace, metrics, readers: reads, ...shared },
   });
+  const create = createChecks({
+    ...{ redis: requests, clock, directory, queues, replicas: store.replicas, screenshots, types, metrics },
+    startCheck: traceStart(createStartCheck(requests, queues, retentionMs), tracing),
+    load: createProbeLoad({
+      listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),
+      longestWaitMs: options.longestQueueMs ?? LONGEST_QUEUE_MS,
+    }),
+    screenshotBudgetMs: options.screenshotBudgetMs ?? SCREENSHOT_BUDGET_MS,
+    ...shared,
+  });
   const drainAll = takeHints(store, probes, ingest);
   const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
 
   return {
     checks: {
-      create: createChecks({
-        ...{ redis: requests, clock, directory, queues, replicas: store.replicas, screenshots, types, metrics },
-        startCheck: traceStart(createStartCheck(requests, queues, retentionMs), tracing),
-        load: createProbeLoad({
-          listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),
-          longestWaitMs: options.longestQueueMs ?? LONGEST_QUEUE_MS,
-        }),
-        screenshotBudgetMs: options.screenshotBudgetMs ?? SCREENSHOT_BUDGET_MS,
-        ...shared,
-      }),
+      create,
       read: reads.read,
       screenshot: reads.screenshot,
     },
@@ -138,10 +145,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     counters,
     resultBudget: budget.status,
     started,
-    scripts: [
-      ...[...checkScripts, startScript, changesScript, replaceScript],
-      ...[...screenshotScripts, notePictureScript, ...resultBudgetScripts],
-    ],
+    scripts,
     tasks: [
       ...upkeep(store, { ingest, queues, screenshots, budget, shared }),
       {

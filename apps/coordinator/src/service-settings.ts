@@ -1,0 +1,52 @@
+import type { AppOptions } from './app.ts';
+import type { Config } from './config.ts';
+import type { CoreOptions } from './core.ts';
+
+/** What the operator set for the core. */
+export function coreSettings(config: Config): Omit<CoreOptions, 'log' | 'lookUpPlace'> {
+  return {
+    redisUrl: config.redisUrl,
+    redisCertificates: config.redisCertificates,
+    replicas: { count: config.redisReplicas, withinMs: config.redisReplicaMilliseconds },
+    longestQueueMs: config.longestQueueMilliseconds,
+    probeKeysMaxBytes: config.probeKeysMaxMiB * 1_048_576,
+    picturesMaxBytes: config.screenshotsMaxMiB * 1_048_576,
+    resultsMaxBytes: bytesOf(config.resultsMaxMiB),
+    clientResultsMaxBytes: bytesOf(config.clientResultsMaxMiB),
+    retentionSeconds: config.resultRetentionSeconds,
+  };
+}
+
+type EdgeSettings = Pick<
+  AppOptions,
+  'retentionSeconds' | 'trustedProxies' | 'contacts' | 'streamBounds' | 'rateLimits' | 'targetLimits'
+>;
+
+/** What the operator set for the HTTP edge. */
+export function edgeSettings(config: Config): EdgeSettings {
+  return {
+    retentionSeconds: config.resultRetentionSeconds,
+    trustedProxies: config.trustedProxies,
+    contacts: { probing: config.contact, security: config.securityContact ?? config.contact },
+    streamBounds: { perClient: config.eventStreamsPerClient, total: config.eventStreams },
+    rateLimits: {
+      createCheck: config.rateLimitCreateCheck,
+      readCheck: config.rateLimitReadCheck,
+      followCheck: config.rateLimitFollowCheck,
+      showScreenshot: config.rateLimitShowScreenshot,
+      showSummary: config.rateLimitShowSummary,
+      listProbes: config.rateLimitListProbes,
+      showCaller: config.rateLimitShowCaller,
+    },
+    targetLimits: {
+      target: config.targetLimit,
+      targetPorts: config.targetPortsLimit,
+      clientTargets: config.clientTargetsLimit,
+      costs: new Map(config.targetCosts),
+    },
+  };
+}
+
+function bytesOf(mebibytes: number | undefined): number | undefined {
+  return mebibytes === undefined ? undefined : mebibytes * 1_048_576;
+}
