@@ -75,6 +75,7 @@ function unreachedEvidence(result: ResultOf<'traceroute'>, all: readonly ProbeRe
   if (answersEchoAlone(result)) return 'impaired';
   const { stopReason, loop, fullTtl, flows = [] } = result;
   if (loop !== null && loop !== undefined) return 'down';
+  if (fullTtl?.answersOthers === true) return 'silent';
   const asked = (fullTtl?.rtts.length ?? 0) / Math.max(1, flows.length);
   if (stopReason === 'deadline' && asked < thresholds.fullTtlAsked) return 'silent';
   return answersSome(all.filter((other) => other.result.resolvedIp === result.resolvedIp)) ? 'silent' : 'down';

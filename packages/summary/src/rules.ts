@@ -193,11 +193,11 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   path_stops: rule(
     ['warning'],
-    'traceroute: not reached, no loop, no such error; the hops beyond the last answer were asked and are silent, and so is the target when it is asked with the full TTL, six times in six seconds, and by the echo requests sent with the trace. One finding for each network of the last hop that answered; the text mentions if that is the target’s network.',
+    'traceroute: not reached, no loop, no such error; the hops beyond the last answer were asked and are silent, and so is the target when it is asked with the full TTL, six times in six seconds, and by the echo requests sent with the trace; it answered no other trace of the probe with the same protocol and port meanwhile. One finding for each network of the last hop that answered; the text mentions if that is the target’s network.',
   ),
   path_cut: degrading(
     ['warning', 'info'],
-    'traceroute: the last hop that `maxHops` allowed answered and was not the target, or time ran out, or the target answers the full TTL alone, or it answers the echo requests sent with the trace (`echo`) and none of its packets, which makes it `degraded` and not `down`. Info if the target answers the trace, if time ran out before it was asked with the full TTL five times, or if it leaves half of the packets of the probes that reach it unanswered: such silence does not count.',
+    'traceroute: the last hop that `maxHops` allowed answered and was not the target, or time ran out, or the target answers the full TTL alone, or it answers the echo requests sent with the trace (`echo`) and none of its packets, which makes it `degraded` and not `down`. Info if the target answers the trace, if time ran out before it was asked with the full TTL five times, or if it leaves half of the packets of the probes that reach it unanswered or answered another trace of the probe meanwhile (`fullTtl.answersOthers`): such silence does not count.',
   ),
   flows_stop: degrading(
     ['warning'],
@@ -213,7 +213,7 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   rate_limited_hop: rule(
     ['info'],
-    `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test), ${t.beginByChance * 100} % if the target’s hop of some path lost packets.`,
+    `traceroute: a hop lost packets, and all later ones up to the target’s together so many fewer that chance explains it in no more than ${t.lossByChance * 100} % of cases (Fisher’s exact test); if the target’s hop of some path lost packets, in no more than ${t.beginByChance * 100} % for all hops with loss together.`,
   ),
   path_mtu_black_hole: degrading(
     ['warning'],

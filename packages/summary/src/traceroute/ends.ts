@@ -97,7 +97,7 @@ function stops(
 ): readonly FindingDraft[] {
   const keyOf = (trace: Trace): string => {
     const last = lastAnswer(trace);
-    return last === undefined ? '' : placeKey(last);
+    return last === undefined ? 'nowhere' : `at ${placeKey(last)}`;
   };
   return grouped(silent, keyOf).map((own) => {
     const who = naming(probeResults(own));
@@ -122,11 +122,16 @@ function stops(
 }
 
 /** The target also drops most packets of other probes, so silence may be chance. */
-function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
-  if (traces.length === 0) return [];
-  const lengths = listed(unique(traces.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
-  const text = `Nothing came back to ${naming(probeResults(traces))} from beyond hop ${lengths}. The target answers some packets only of the probes that reach it: packets are lost, or it limits its answers, and that one hears none proves no more.`;
-  return [buildFinding('path_cut', 'info', probeResults(traces), text)];
+function unheard(traces: readonly Trace[]): readonly Found[] {
+  return grouped(traces, ({ fullTtl }) => String(fullTtl?.answersOthers === true)).map((own) => {
+    const lengths = listed(unique(own.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
+    const why =
+      own[0]!.fullTtl?.answersOthers === true
+        ? 'The target answered another trace of the probe meanwhile: it may limit its answers, and the silence proves no more.'
+        : 'The target answers some packets only of the probes that reach it: packets are lost, or it limits its answers, and that one hears none proves no more.';
+    const text = `Nothing came back to ${naming(reports(own))} from beyond hop ${lengths}. ${why}`;
+    return found('path_cut', 'info', reports(own), text);
+  });
 }
 
 /** Traces that ended before their path: no evidence about the last router seen. */

@@ -338,6 +338,23 @@ describe('a probe that hears nothing from a target', () => {
     expect(summary.headline).toContain('; one probe heard nothing from it, which proves nothing.');
   });
 
+  it('proves nothing where the target answered another trace of the probe meanwhile', () => {
+    const of = (answersOthers: boolean): ReturnType<typeof summaryOf> => {
+      const fullTtl = { rtts: [null, null, null, null, null, null], icmp: null, answersOthers };
+      return summaryOf('traceroute', {
+        'nyc-1': trace([access, '192.0.2.1 5 5 5', '* * *'], { stopReason: 'gap_limit', fullTtl }),
+      });
+    };
+
+    expect([of(true).verdict, ...lines(of(true))]).toEqual(['unknown', 'path_cut info: nyc-1']);
+    expect(textOf(of(true), 'path_cut')).toContain('answered another trace of the probe');
+    expect([of(false).verdict, ...lines(of(false))]).toEqual([
+      'down',
+      'down_everywhere critical: nyc-1',
+      'path_stops warning: nyc-1',
+    ]);
+  });
+
   it('is down where the target answers another as it should', () => {
     expect(beside('203.0.113.1 9 9 9').verdict).toBe('partial');
     expect(beside('203.0.113.1 9 9 *').verdict).toBe('partial');

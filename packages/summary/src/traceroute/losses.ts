@@ -19,7 +19,10 @@ export function findLosses(traces: readonly Trace[]): readonly FindingDraft[] {
     ...carriedOn(losses.filter(({ begin, end }) => begin.hop !== end.hop)),
     ...atTarget(losses.filter(({ begin, end }) => begin.hop === end.hop)),
     // On lossy paths a hop with more loss by chance is common, hence the stricter level.
-    ...rateLimited(reached, losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance),
+    ...rateLimited(
+      reached,
+      losses.length === 0 ? thresholds.lossByChance : thresholds.beginByChance / lossyHops(reached),
+    ),
   ];
 }
 
@@ -98,6 +101,11 @@ function atTarget(losses: readonly Loss[]): readonly FindingDraft[] {
     ? `Packets are lost at the target’s own hop alone, where ${sharesOf(losses)}: on its last link, or because it answers some only.`
     : `Packets are lost at the target’s hop, where ${sharesOf(losses)}: on the way, or because it answers some only. The hops before it do not tell which.`;
   return [buildFinding('loss_at_target', 'info', probeResultsOf(losses), text)];
+}
+
+/** Number of comparisons: each may be wrong by chance. */
+function lossyHops(traces: readonly Trace[]): number {
+  return traces.flatMap(({ steps }) => steps.filter((step) => !isSilent(step) && step.lost > 0)).length;
 }
 
 function rateLimited(traces: readonly Trace[], chance: number): readonly FindingDraft[] {

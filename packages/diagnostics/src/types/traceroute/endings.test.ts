@@ -215,6 +215,50 @@ describe('a target that leaves packets unanswered', () => {
     },
   );
 
+  it.each([
+    [12, 300],
+    [20, 150],
+  ])(
+    'is not silent for any of %i traces at once, %i ms away, of which it answers one packet a second',
+    async (count, rttMs) => {
+      let nextMs = 0;
+      const packets = fakePackets((sent) => {
+        if (sent.ttl < 4) return [expired(sent, router(sent.ttl), sent.ttl)];
+        if (performance.now() < nextMs) return [];
+        nextMs = performance.now() + 1_000;
+        return [arrived(sent, rttMs)];
+      }, true);
+      const outcomes = await inVirtualTime(async () =>
+        Promise.all(
+          Array.from({ length: count }, async () =>
+            runTraceroute(params(TARGET), testContext<typeof traceroute>({ packets })),
+          ),
+        ),
+      );
+      const unreached = outcomes.filter(({ reached }) => reached !== true);
+
+      expect(unreached.length).toBeGreaterThan(0);
+      expect(
+        unreached.filter(({ fullTtl, echo }) => fullTtl?.answersOthers !== true && (echo?.received ?? 0) === 0),
+      ).toEqual([]);
+    },
+  );
+
+  it('is silent for a trace that begins when the answer to another one is over', async () => {
+    const packets = fakePackets((sent) => {
+      if (sent.ttl < 4) return [expired(sent, router(sent.ttl), sent.ttl)];
+      return sent.identifier < 40_003 ? [arrived(sent, 20)] : [];
+    }, true);
+    const [first, second] = await inVirtualTime(async () => {
+      const one = await runTraceroute(params(TARGET), testContext<typeof traceroute>({ packets }));
+      return [one, await runTraceroute(params(TARGET), testContext<typeof traceroute>({ packets }))];
+    });
+
+    expect(first).toMatchObject({ reached: true });
+    expect(second).toMatchObject({ reached: false, fullTtl: { rtts: unanswered, icmp: null } });
+    expect(second.fullTtl).not.toHaveProperty('answersOthers');
+  });
+
   it.each(['icmp', 'udp', 'tcp'] as const)('by %s and answers echo requests beside it is there', async (protocol) => {
     const deaf = (sent: FakeSent): readonly FakeAnswer[] | undefined =>
       sent.protocol === protocol && sent.ttl >= 4 && sent.ttl !== MTU_TTL ? [] : undefined;

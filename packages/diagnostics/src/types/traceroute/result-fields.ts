@@ -116,6 +116,12 @@ export const fullTtlSchema = Type.Object(
         description: 'The ICMP error that came in answer to one of them.',
       }),
     ),
+    answersOthers: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the target answered none of these packets and, meanwhile, another trace of this probe with the same protocol and port: it may limit its answers.',
+      }),
+    ),
   },
   {
     additionalProperties: false,

@@ -14,6 +14,7 @@ import { fullTtlOf, shownPath, type HopDress } from './hops/hops.ts';
 import { mtuSearch } from './mtu/mtu-search.ts';
 import { openFlows } from './probing/open-flows.ts';
 import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
+import { joinTraces } from './probing/other-traces.ts';
 import { pursue, type PursuitPlan, type Trace } from './probing/pursue.ts';
 import { furthest } from './hops/stop-reason.ts';
 import { isReached } from './hops/target-answers.ts';
@@ -45,6 +46,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     mtu.stop();
     return notStarted(opened.failure, target, protocol);
   }
+  const others = joinTraces(packets, `${protocol} ${target.address} ${portOf(params.options)}`);
   const names = hopNames(context.names, context.signal);
   const dress: HopDress = {
     family: target.family,
@@ -69,6 +71,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     let due: NodeJS.Immediate | undefined;
     const onChange = (trace: Trace): void => {
       mtu.note(trace);
+      if (isReached(trace)) others.noteAnswer();
       due ??= setImmediate(() => {
         due = undefined;
         showPartial(trace);
@@ -103,7 +106,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       hops: fitHops(hops),
       flows,
       stopReason: furthest(flows.map(({ stopReason }) => stopReason)),
-      fullTtl: fullTtlOf(trace, dress),
+      fullTtl: fullTtlOf(trace, dress, others.areAnswered()),
       pathMtu,
       mtuBlackHole,
       echo: mtu.echo(),
@@ -112,6 +115,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     };
   } finally {
     mtu.stop();
+    others.leave();
     for (const { socket } of opened.flows) socket.close();
   }
 }

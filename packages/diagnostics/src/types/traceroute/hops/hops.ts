@@ -65,11 +65,12 @@ function lastHop(views: readonly FlowView[]): number {
 }
 
 /** What came in answer to the packets with the full TTL; null where none were sent. */
-export function fullTtlOf({ packets }: Trace, dress: HopDress): FullTtl | null {
+export function fullTtlOf({ packets }: Trace, dress: HopDress, answersOthers: boolean): FullTtl | null {
   const sent = packets.filter(isFull);
   if (sent.length === 0) return null;
   const rtts = sent.map((packet) => (packet.answer?.kind === 'target' ? roundedRtt(packet) : null));
-  return { rtts, icmp: icmpOf(answersTo(sent), dress) };
+  const isLimited = answersOthers && rtts.every((rtt) => rtt === null);
+  return { rtts, icmp: icmpOf(answersTo(sent), dress), ...(isLimited && { answersOthers: true }) };
 }
 
 type Ranked = readonly (readonly [address: string, packets: readonly TracePacket[]])[];

@@ -1,0 +1,39 @@
+import type { PacketSockets } from '../../../sockets/packet-socket.ts';
+
+/** What the traces of this probe to one target share while any of them runs. */
+interface Shared {
+  running: number;
+  answeredMs: number;
+}
+
+const shared = new WeakMap<PacketSockets, Map<string, Shared>>();
+
+export interface OtherTraces {
+  /** Notes that the target answered this trace. */
+  readonly noteAnswer: () => void;
+  /** Whether the target has answered any trace since this one began: then a rate limit explains its silence. */
+  readonly areAnswered: () => boolean;
+  readonly leave: () => void;
+}
+
+/**
+ * Joins the traces that run over the same packet sockets.
+ *
+ * @param target the same text for traces whose packets the target can only answer alike
+ */
+export function joinTraces(packets: PacketSockets, target: string): OtherTraces {
+  const byTarget = shared.get(packets) ?? new Map<string, Shared>();
+  shared.set(packets, byTarget);
+  const own = byTarget.get(target) ?? { running: 0, answeredMs: -Infinity };
+  byTarget.set(target, own);
+  own.running += 1;
+  const startedMs = performance.now();
+  return {
+    noteAnswer: () => void (own.answeredMs = performance.now()),
+    areAnswered: () => own.answeredMs >= startedMs,
+    leave: () => {
+      own.running -= 1;
+      if (own.running === 0) byTarget.delete(target);
+    },
+  };
+}
