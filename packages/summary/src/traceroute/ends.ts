@@ -122,15 +122,15 @@ function stops(
 }
 
 /** The target also drops most packets of other probes, so silence may be chance. */
-function unheard(traces: readonly Trace[]): readonly Found[] {
+function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
   return grouped(traces, ({ fullTtl }) => String(fullTtl?.answersOthers === true)).map((own) => {
     const lengths = listed(unique(own.map((trace) => String(lastAnswer(trace)?.hop ?? 0))));
     const why =
       own[0]!.fullTtl?.answersOthers === true
         ? 'The target answered another trace of the probe meanwhile: it may limit its answers, and the silence proves no more.'
         : 'The target answers some packets only of the probes that reach it: packets are lost, or it limits its answers, and that one hears none proves no more.';
-    const text = `Nothing came back to ${naming(reports(own))} from beyond hop ${lengths}. ${why}`;
-    return found('path_cut', 'info', reports(own), text);
+    const text = `Nothing came back to ${naming(probeResults(own))} from beyond hop ${lengths}. ${why}`;
+    return buildFinding('path_cut', 'info', probeResults(own), text);
   });
 }
 
