@@ -1,5 +1,5 @@
 import type { CheckRequest } from '@vantage/client';
-import { parseWords, readCheckWords, type Words } from '@vantage/command-line';
+import { parseFlags, parseCheckArguments, type ParsedArguments } from '@vantage/command-line';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { checkFlagsOf, commonFlags } from './common-flags.ts';
@@ -7,49 +7,49 @@ import { shells, type Shell } from './completion.ts';
 
 /** Parsed command line. */
 export type Command =
-  | { readonly kind: 'check'; readonly request: CheckRequest; readonly settings: Settings }
-  | { readonly kind: 'show'; readonly checkId: string; readonly settings: Settings }
-  | { readonly kind: 'probes'; readonly settings: Settings }
-  | { readonly kind: 'me'; readonly settings: Settings }
+  | { readonly kind: 'check'; readonly request: CheckRequest; readonly settings: CommandSettings }
+  | { readonly kind: 'show'; readonly checkId: string; readonly settings: CommandSettings }
+  | { readonly kind: 'probes'; readonly settings: CommandSettings }
+  | { readonly kind: 'me'; readonly settings: CommandSettings }
   | { readonly kind: 'completion'; readonly shell: Shell }
   | { readonly kind: 'help'; readonly of: CheckTypeName | undefined }
   | { readonly kind: 'version' }
   | { readonly kind: 'invalid'; readonly faults: readonly string[] };
 
-export interface Settings {
+export interface CommandSettings {
   /** URL of the service; undefined without a flag. */
   readonly server: string | undefined;
   /** True prints the raw response only. */
   readonly json: boolean;
   /** File for the screenshot of an http check. */
-  readonly savePicture: string | undefined;
+  readonly saveScreenshot: string | undefined;
 }
 
 export function parseCommand(argv: readonly string[]): Command {
-  const [name, ...words] = argv;
+  const [name, ...args] = argv;
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    const of = words[0];
+    const of = args[0];
     return { kind: 'help', of: of !== undefined && isCheckTypeName(of) ? of : undefined };
   }
   if (name === '--version' || name === 'version') return { kind: 'version' };
-  if (isCheckTypeName(name)) return parseCheck(name, words);
-  if (name === 'completion') return parseCompletion(words);
-  if (name === 'probes' || name === 'me' || name === 'show') return parseQuestion(name, words);
+  if (isCheckTypeName(name)) return parseCheck(name, args);
+  if (name === 'completion') return parseCompletion(args);
+  if (name === 'probes' || name === 'me' || name === 'show') return parseQuery(name, args);
   const known = [...Object.keys(checkTypes), 'show', 'probes', 'me', 'completion', 'help'];
   return { kind: 'invalid', faults: [`unknown command "${name}"; expected one of ${known.join(', ')}`] };
 }
 
-function parseQuestion(name: 'probes' | 'me' | 'show', words: readonly string[]): Command {
+function parseQuery(name: 'probes' | 'me' | 'show', args: readonly string[]): Command {
   const isId = (word: string): boolean => name === 'show' && isIdLikeFlag(word);
   const {
     values,
     positionals: others,
     fault,
-  } = parseWords(
-    words.filter((word) => !isId(word)),
+  } = parseFlags(
+    args.filter((word) => !isId(word)),
     commonFlags,
   );
-  const positionals = [...words.filter(isId), ...others];
+  const positionals = [...args.filter(isId), ...others];
   if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
   if (values['help'] === true) return { kind: 'help', of: undefined };
   const settings = settingsFrom(values);
@@ -83,8 +83,8 @@ function parseCompletion([shell]: readonly string[]): Command {
   };
 }
 
-function parseCheck(type: CheckTypeName, words: readonly string[]): Command {
-  const { host, fields, options, values, faults } = readCheckWords(type, words, {
+function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
+  const { host, fields, options, values, faults } = parseCheckArguments(type, args, {
     ...commonFlags,
     ...checkFlagsOf(checkTypes[type]),
   });
@@ -110,14 +110,14 @@ function parseCheck(type: CheckTypeName, words: readonly string[]): Command {
   return { kind: 'check', request: request as CheckRequest, settings: settingsFrom(values) };
 }
 
-function limitOf(text: Words['values'][string]): number | { readonly fault: string } | undefined {
+function limitOf(text: ParsedArguments['values'][string]): number | { readonly fault: string } | undefined {
   if (text === undefined) return undefined;
   return typeof text === 'string' && /^\d{1,3}$/.test(text)
     ? Number(text)
     : { fault: `invalid --limit "${String(text)}"; expected an integer from 1 to 100` };
 }
 
-function listFrom(given: Words['values'][string]): readonly string[] {
+function listFrom(given: ParsedArguments['values'][string]): readonly string[] {
   if (!Array.isArray(given)) return [];
   return given
     .flatMap((text) => String(text).split(','))
@@ -125,10 +125,10 @@ function listFrom(given: Words['values'][string]): readonly string[] {
     .filter((text) => text !== '');
 }
 
-function settingsFrom(values: Words['values']): Settings {
+function settingsFrom(values: ParsedArguments['values']): CommandSettings {
   const text = (name: string): string | undefined => {
     const value = values[name];
     return typeof value === 'string' ? value : undefined;
   };
-  return { server: text('server'), json: values['json'] === true, savePicture: text('save-screenshot') };
+  return { server: text('server'), json: values['json'] === true, saveScreenshot: text('save-screenshot') };
 }

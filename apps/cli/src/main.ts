@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 import { readConfig } from './config.ts';
-import { run } from './run.ts';
+import { runCli } from './run.ts';
 
 const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const stopping = new AbortController();
@@ -10,7 +10,7 @@ process.once('SIGINT', () => stopping.abort(new Error('interrupted')));
 // The reader of the pipe may exit early, as head(1) does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
-process.exitCode = await run(process.argv.slice(2), {
+process.exitCode = await runCli(process.argv.slice(2), {
   config: readConfig(process.env, process.stdout.isTTY),
   version: (manifest as { readonly version: string }).version,
   output: process.stdout,

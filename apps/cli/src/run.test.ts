@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { run } from './run.ts';
+import { runCli } from './run.ts';
 
 const HOSTILE = '\u001B]0;owned\u0007\u009B31m\u202E';
 
@@ -48,7 +48,7 @@ describe('what the program writes', () => {
   async function written(words: readonly string[]) {
     let [output, errors] = ['', ''];
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const status = await run(words, {
+    const status = await runCli(words, {
       config: { server: base, colors: false },
       version: '0.0.0',
       output: { write: (text: string | Uint8Array) => ((output += String(text)), true) },

@@ -6,15 +6,15 @@ import { createClient, type CheckOf, type Client } from '@vantage/client';
 import { escapeText, type Me, type Probes } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { parseCommand, type Command, type Settings } from './command.ts';
+import { parseCommand, type Command, type CommandSettings } from './command.ts';
 import { completionScript } from './completion.ts';
 import type { Config } from './config.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './exit-status.ts';
-import { followCheck } from './follow-check.ts';
+import { displayCheck } from './display-check.ts';
 import { helpText } from './help.ts';
 import { openScreen, type Screen } from './live-lines.ts';
 
-export interface RunOptions {
+export interface CliOptions {
   readonly config: Config;
   readonly version: string;
   readonly output: Pick<WriteStream, 'write'> & Partial<WriteStream>;
@@ -23,14 +23,14 @@ export interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-type Asking = Extract<Command, { readonly settings: Settings }>;
+type Query = Extract<Command, { readonly settings: CommandSettings }>;
 
 /**
  * Executes the command line.
  *
  * @returns the exit status
  */
-export async function run(argv: readonly string[], options: RunOptions): Promise<number> {
+export async function runCli(argv: readonly string[], options: CliOptions): Promise<number> {
   const command = parseCommand(argv);
   const { output, errors, version } = options;
   if ('settings' in command) return ask(command, options);
@@ -43,7 +43,7 @@ export async function run(argv: readonly string[], options: RunOptions): Promise
   return exitStatus.success;
 }
 
-async function ask(command: Asking, options: RunOptions): Promise<number> {
+async function ask(command: Query, options: CliOptions): Promise<number> {
   const { config, output, errors, signal } = options;
   const baseUrl = command.settings.server ?? config.server;
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) {
@@ -77,29 +77,29 @@ async function ask(command: Asking, options: RunOptions): Promise<number> {
 
 async function follow(
   { checkId, type }: { readonly checkId: string; readonly type: CheckTypeName | undefined },
-  { json, savePicture }: Settings,
+  { json, saveScreenshot }: CommandSettings,
   client: Client,
   screen: Screen,
-  { config, output, errors, signal }: RunOptions,
+  { config, output, errors, signal }: CliOptions,
 ): Promise<number> {
   const followed = json
     ? undefined
-    : await followCheck(checkId, type, { client, screen, colors: config.colors, signal });
+    : await displayCheck(checkId, type, { client, screen, colors: config.colors, signal });
   // The followed check has only the screenshot's URL.
   const whole =
-    followed === undefined || savePicture !== undefined ? await completed(checkId, client, signal) : undefined;
+    followed === undefined || saveScreenshot !== undefined ? await completed(checkId, client, signal) : undefined;
   if (json) output.write(`${jsonText(whole)}\n`);
   else screen.print(['', `vantage show ${escapeText(checkId, 200)}`]);
-  if (savePicture !== undefined && whole !== undefined) {
-    const picture = pictureOf(whole);
+  if (saveScreenshot !== undefined && whole !== undefined) {
+    const picture = screenshotOf(whole);
     if (picture === undefined) errors.write('No probe took a picture.\n');
-    else if (!(await isWritten(savePicture, picture, errors))) return exitStatus.invalid;
+    else if (!(await isWritten(saveScreenshot, picture, errors))) return exitStatus.invalid;
   }
   const { results } = whole ?? followed!;
   return statusOfResults(Object.values(results).map(({ result }) => result));
 }
 
-async function isWritten(file: string, picture: Buffer, errors: RunOptions['errors']): Promise<boolean> {
+async function isWritten(file: string, picture: Buffer, errors: CliOptions['errors']): Promise<boolean> {
   try {
     await writeFile(file, picture);
     return true;
@@ -118,7 +118,7 @@ async function completed(checkId: string, client: Client, signal: AbortSignal): 
   }
 }
 
-function pictureOf({ results }: CheckOf<CheckTypeName>): Buffer | undefined {
+function screenshotOf({ results }: CheckOf<CheckTypeName>): Buffer | undefined {
   for (const result of Object.values(results)) {
     if ('screenshot' in result && typeof result.screenshot === 'string')
       return Buffer.from(result.screenshot, 'base64');
@@ -126,7 +126,12 @@ function pictureOf({ results }: CheckOf<CheckTypeName>): Buffer | undefined {
   return undefined;
 }
 
-function show<T>(answer: T, { json }: Settings, screen: Screen, lines: (answer: T) => readonly string[]): number {
+function show<T>(
+  answer: T,
+  { json }: CommandSettings,
+  screen: Screen,
+  lines: (answer: T) => readonly string[],
+): number {
   screen.print(json ? [jsonText(answer)] : lines(answer));
   return exitStatus.success;
 }

@@ -12,8 +12,8 @@ import {
   setting,
   text,
   url,
-  type Kind,
-  type Values,
+  type VariableKind,
+  type SettingValues,
 } from '@vantage/settings';
 import { policyKinds, resolverKind } from '@vantage/target-policy';
 import { telemetrySettings } from '@vantage/telemetry';
@@ -23,7 +23,7 @@ import type { TrustedProxies } from './app.ts';
 /** A number no client reaches, for whoever wants no limit. */
 const HIGHEST_LIMIT = 1_000_000_000;
 
-const trustedProxies: Kind<TrustedProxies> = {
+const trustedProxies: VariableKind<TrustedProxies> = {
   name: 'number of proxies, or comma-separated list of addresses and CIDRs',
   parse: (value) => {
     if (/^[1-9]\d?$/.test(value)) return Number(value);
@@ -33,7 +33,7 @@ const trustedProxies: Kind<TrustedProxies> = {
   },
 };
 
-const typeCost: Kind<readonly [type: string, cost: number]> = {
+const typeCost: VariableKind<readonly [type: string, cost: number]> = {
   name: '`type=cost` with a cost from 0 to 1000',
   parse: (value) => {
     const [type = '', cost = '', ...rest] = value.split('=');
@@ -45,7 +45,7 @@ const typeCost: Kind<readonly [type: string, cost: number]> = {
   },
 };
 
-const network: Kind<string> = {
+const network: VariableKind<string> = {
   name: 'IP address or CIDR',
   parse: (value) => {
     const [address = '', length, ...rest] = value.split('/');
@@ -58,7 +58,7 @@ const network: Kind<string> = {
 
 const ownPaths: ReadonlySet<string> = new Set(['check', 'probes', 'me', 'docs', 'problems', 'healthz', 'readyz']);
 
-const publicUrl: Kind<string> = {
+const publicUrl: VariableKind<string> = {
   name: 'absolute http(s) URL, with a path prefix if there is one',
   parse: (value) => {
     const checked = url(['http:', 'https:']).parse(value);
@@ -297,7 +297,7 @@ export const settings = {
   }),
 } as const;
 
-export type Config = Values<typeof settings>;
+export type Config = SettingValues<typeof settings>;
 
 /** @throws SettingsError that lists every fault */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {

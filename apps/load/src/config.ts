@@ -11,14 +11,14 @@ import {
   SettingsError,
   text,
   url,
-  type Kind,
-  type Values,
+  type VariableKind,
+  type SettingValues,
 } from '@vantage/settings';
 
 /** A check type and its relative frequency. */
 export type Share = readonly [type: CheckTypeName, weight: number];
 
-const share: Kind<Share> = {
+const share: VariableKind<Share> = {
   name: '`type=weight` with a weight from 1 to 1000',
   parse: (value) => {
     const [type = '', weight = '', ...rest] = value.split('=');
@@ -105,7 +105,7 @@ export const settings = {
   }),
 } as const;
 
-export type Config = Values<typeof settings>;
+export type Config = SettingValues<typeof settings>;
 
 export const usage = `usage: load --target HOST [flags]
 

@@ -3,7 +3,7 @@ import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import type { Config, Share } from './config.ts';
-import { createRandom } from './random.ts';
+import { createSeededRandom } from './random.ts';
 
 /** A planned check. */
 export interface Arrival {
@@ -21,7 +21,7 @@ type RequestOptions = Pick<Config, 'target' | 'port' | 'name' | 'probes'>;
 
 /** Arrivals of a Poisson process, which models many independent clients. */
 export function* planArrivals(options: PlanOptions): Generator<Arrival, void, undefined> {
-  const random = createRandom(options.seed);
+  const random = createSeededRandom(options.seed);
   const untilMs = (options.warmUpSeconds + options.seconds) * 1_000;
   const made = new Map(options.mix.map(([type]) => [type, requestOf(type, options)]));
   for (let atMs = gapMs(options.rate, random); atMs < untilMs; atMs += gapMs(options.rate, random)) {

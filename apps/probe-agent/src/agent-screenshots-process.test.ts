@@ -14,7 +14,7 @@ const missing = findBrowser(process.env['PATH']) === undefined;
 const itWithBrowser = missing && process.env['CI'] === undefined ? it.skip : it;
 
 /** Browsers start slowly on a busy machine. */
-const PATIENCE_MS = 240_000;
+const WAIT_LIMIT_MS = 240_000;
 
 let rig: Rig;
 let folder: BrowserFolder;
@@ -76,7 +76,7 @@ function start(probe: string, env: Readonly<Record<string, string>> = {}): Child
 async function untilOffered(probe: string): Promise<void> {
   await eventually(
     async () => ((await rig.heartbeat(probe))?.capabilities.screenshot === true ? true : undefined),
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 }
 
@@ -84,12 +84,12 @@ async function untilOffered(probe: string): Promise<void> {
 async function startHeld(probe: string): Promise<string> {
   for (;;) {
     // The page timeout is proportional to the job's remaining time.
-    const check = await rig.addScreenshotJob(probe, urlOf('/held'), 2 * PATIENCE_MS);
+    const check = await rig.addScreenshotJob(probe, urlOf('/held'), 2 * WAIT_LIMIT_MS);
     const isHeld = await eventually(async () => {
       if (asked.includes('/held')) return true;
       const isOver = (await rig.results(probe)).some((result) => result.check === check);
       return isOver ? false : undefined;
-    }, PATIENCE_MS);
+    }, WAIT_LIMIT_MS);
     // If the browser did not start, the next job may succeed.
     if (!isHeld) continue;
     expect((await folder.processes()).length).toBeGreaterThan(0);
@@ -98,7 +98,7 @@ async function startHeld(probe: string): Promise<string> {
 }
 
 const untilNoBrowser = (): Promise<true> =>
-  eventually(async () => ((await folder.processes()).length === 0 ? true : undefined), PATIENCE_MS);
+  eventually(async () => ((await folder.processes()).length === 0 ? true : undefined), WAIT_LIMIT_MS);
 
 describe('the program that takes screenshots', () => {
   itWithBrowser(
@@ -108,7 +108,7 @@ describe('the program that takes screenshots', () => {
       start('real');
       await untilOffered('real');
 
-      const taken = await rig.addScreenshotJob('real', urlOf('/'), 2 * PATIENCE_MS);
+      const taken = await rig.addScreenshotJob('real', urlOf('/'), 2 * WAIT_LIMIT_MS);
       const refused = await rig.addScreenshotJob('real', 'http://10.0.0.1/');
 
       const { png, failure } = await rig.screenshot('real', taken);
@@ -119,7 +119,7 @@ describe('the program that takes screenshots', () => {
       await untilNoBrowser();
       expect((await rig.heartbeat('real'))?.degraded.filter((reason) => reason.startsWith('screenshot'))).toEqual([]);
     },
-    PATIENCE_MS * 2,
+    WAIT_LIMIT_MS * 2,
   );
 
   itWithBrowser(
@@ -138,9 +138,9 @@ describe('the program that takes screenshots', () => {
 
       expect((await rig.screenshot('killed', check)).failure?.code).toBe('probe_interrupted');
       // Stale folders are removed before the self-test.
-      await eventually(() => (folder.contents().some((name) => left.includes(name)) ? undefined : true), PATIENCE_MS);
+      await eventually(() => (folder.contents().some((name) => left.includes(name)) ? undefined : true), WAIT_LIMIT_MS);
     },
-    PATIENCE_MS * 3,
+    WAIT_LIMIT_MS * 3,
   );
 
   itWithBrowser(
@@ -159,7 +159,7 @@ describe('the program that takes screenshots', () => {
       await untilNoBrowser();
       expect(folder.contents()).toEqual([]);
     },
-    PATIENCE_MS * 2,
+    WAIT_LIMIT_MS * 2,
   );
 
   it.each([
@@ -171,7 +171,7 @@ describe('the program that takes screenshots', () => {
       [folder, asked] = [browserFolder(), []];
       const probe = `without-${wish}`;
       start(probe, { SCREENSHOTS: wish, BROWSER: '/nowhere/chromium' });
-      const first = await eventually(() => rig.heartbeat(probe), PATIENCE_MS);
+      const first = await eventually(() => rig.heartbeat(probe), WAIT_LIMIT_MS);
       expect(first.capabilities.screenshot).toBe(false);
       const check = await rig.addScreenshotJob(probe, urlOf('/'));
       const { failure } = await rig.screenshot(probe, check);
@@ -180,10 +180,10 @@ describe('the program that takes screenshots', () => {
       const reasons = await eventually(async () => {
         const degraded = (await rig.heartbeat(probe))?.degraded.filter((reason) => reason.startsWith('screenshot'));
         return degraded?.length === expected.length ? degraded : undefined;
-      }, PATIENCE_MS);
+      }, WAIT_LIMIT_MS);
 
       expect(reasons).toEqual(expected);
     },
-    PATIENCE_MS * 2,
+    WAIT_LIMIT_MS * 2,
   );
 });

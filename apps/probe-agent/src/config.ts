@@ -11,16 +11,16 @@ import {
   readSettings,
   setting,
   text,
-  type Kind,
+  type VariableKind,
   type Settings,
-  type Values,
+  type SettingValues,
 } from '@vantage/settings';
 import { policyKinds, resolverKind } from '@vantage/target-policy';
 import { telemetrySettings } from '@vantage/telemetry';
 
 import { screenshotWishes } from './screenshot-offer.ts';
 
-const probeId: Kind<string> = {
+const probeId: VariableKind<string> = {
   name: 'probe id (lower-case letters, digits and hyphens, at most 63)',
   parse: (value) => {
     if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(value)) {
@@ -194,9 +194,9 @@ export const settings = {
   ...telemetrySettings,
 } satisfies Settings;
 
-export type Config = Values<typeof settings>;
+export type Config = SettingValues<typeof settings>;
 
-export type MeasuringConfig = Values<typeof measuringSettings>;
+export type MeasuringConfig = SettingValues<typeof measuringSettings>;
 
 /** @throws SettingsError with all faults */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {

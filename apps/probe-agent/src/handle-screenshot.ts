@@ -60,9 +60,9 @@ export function createScreenshotHandler(dependencies: ScreenshotHandlerDependenc
       return none(probeFailure('internal_error'));
     });
     // The browser's own error after an interruption is misleading.
-    const said = picture.png === null && interrupted.aborted ? none(probeFailure('probe_interrupted')) : picture;
+    const report = picture.png === null && interrupted.aborted ? none(probeFailure('probe_interrupted')) : picture;
     // The job stays active until the report is written, so that recovery detects a missing screenshot.
-    await outlet.screenshot(check, said, job.deadlineAt);
+    await outlet.screenshot(check, report, job.deadlineAt);
   };
 }
 

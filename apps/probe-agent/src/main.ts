@@ -12,7 +12,7 @@ vantage-agent run TYPE HOST [flags]        runs one check on this machine and sh
 vantage-agent run --help                   lists check types and flags
 `;
 
-const [command, ...words] = process.argv.slice(2);
+const [command, ...args] = process.argv.slice(2);
 if (command === undefined) await serve(settingsOrExit(readConfig));
 else if (command === 'run') process.exit(await run());
 else {
@@ -31,7 +31,7 @@ async function run(): Promise<number> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const log = pino({ level: config.logLevel }, process.stderr);
   const { stdout: output, stderr: errors } = process;
-  const status = await runOnce(words, { config, openRuntime, log, output, errors, signal: interrupted.signal });
+  const status = await runOnce(args, { config, openRuntime, log, output, errors, signal: interrupted.signal });
   // Flush pending output to pipes before exiting.
   await Promise.all([output, errors].map((stream) => new Promise((resolve) => void stream.write('', resolve))));
   return status;

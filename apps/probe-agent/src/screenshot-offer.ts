@@ -63,17 +63,17 @@ export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies)
     if (!isTested) await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => undefined);
     if (closing.signal.aborted) return;
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(SELF_TEST_MS)]);
-    const said = await screenshots.selfTest(signal).catch(() => 'The self-test of the browser could not be run.');
+    const outcome = await screenshots.selfTest(signal).catch(() => 'The self-test of the browser could not be run.');
     if (closing.signal.aborted) return;
     browserFailures = 0;
-    if (said !== verdict || !isTested) {
-      if (said === null) log.info('screenshots enabled');
-      else log[wish === 'on' ? 'warn' : 'info']({ reason: said }, 'screenshots disabled');
+    if (outcome !== verdict || !isTested) {
+      if (outcome === null) log.info('screenshots enabled');
+      else log[wish === 'on' ? 'warn' : 'info']({ reason: outcome }, 'screenshots disabled');
     }
-    verdict = said;
+    verdict = outcome;
     isTested = true;
-    failures = said === null ? 0 : failures + 1;
-    if (said !== null) timer = setTimeout(start, Math.min(retryMs * 2 ** (failures - 1), LONGEST_RETRY_MS));
+    failures = outcome === null ? 0 : failures + 1;
+    if (outcome !== null) timer = setTimeout(start, Math.min(retryMs * 2 ** (failures - 1), LONGEST_RETRY_MS));
   };
 
   const start = (): void => {

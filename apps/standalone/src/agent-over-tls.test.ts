@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, freePort, type RedisServer, startRedisServer } from '@vantage/redis-server';
 
-import { takeRedisLogin } from './redis-login.ts';
+import { openRedisLogin } from './redis-login.ts';
 
 /** A deployment as documented: Redis over TLS without a default user, a coordinator, and enrolled agents. */
 let folder: string;
@@ -38,7 +38,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vantage-tls-e2e-'));
   const redisFolder = join(folder, 'redis');
   mkdirSync(redisFolder);
-  const { aclFile } = takeRedisLogin(redisFolder);
+  const { aclFile } = openRedisLogin(redisFolder);
   writeFileSync(aclFile, `user default off resetpass ~* &* +@all\nuser coordinator on >${password} ~* &* +@all\n`);
   await admin({}, 'tls', '--host', '127.0.0.1');
   const executable = findRedisServer(process.env['PATH'] ?? '')!;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { boundLogs } from './bounded-logs.ts';
+import { rotateLogs } from './bounded-logs.ts';
 
 describe('the logs of a service that runs for long', () => {
   let folder: string;
@@ -15,7 +15,7 @@ describe('the logs of a service that runs for long', () => {
 
   it('begin anew above their size while they are written to, and the last part is kept', async () => {
     const log = openSync(join(folder, 'a.log'), 'a');
-    const stop = boundLogs(folder, 10, 5);
+    const stop = rotateLogs(folder, 10, 5);
 
     writeSync(log, 'more than ten bytes\n');
     while (!readdirSync(folder).includes('a.log.1') || read('a.log') !== '') await sleep(5);
@@ -32,7 +32,7 @@ describe('the logs of a service that runs for long', () => {
     writeFileSync(join(folder, 'small.log'), 'x'.repeat(10));
     writeFileSync(join(folder, 'other.json'), 'x'.repeat(11));
 
-    boundLogs(folder, 10)();
+    rotateLogs(folder, 10)();
 
     expect(readdirSync(folder).toSorted()).toEqual(['large.log', 'large.log.1', 'other.json', 'small.log']);
     expect(read('large.log')).toBe('');
@@ -40,6 +40,6 @@ describe('the logs of a service that runs for long', () => {
   });
 
   it('end nothing when their folder is gone', () => {
-    expect(() => boundLogs(join(folder, 'gone'))()).not.toThrow();
+    expect(() => rotateLogs(join(folder, 'gone'))()).not.toThrow();
   });
 });

@@ -10,14 +10,14 @@ const LOOK_EVERY_MS = 10_000;
  *
  * @returns stops rotation
  */
-export function boundLogs(folder: string, maxBytes = MAX_BYTES, everyMs = LOOK_EVERY_MS): () => void {
-  turnOver(folder, maxBytes);
-  const timer = setInterval(() => turnOver(folder, maxBytes), everyMs);
+export function rotateLogs(folder: string, maxBytes = MAX_BYTES, everyMs = LOOK_EVERY_MS): () => void {
+  rotate(folder, maxBytes);
+  const timer = setInterval(() => rotate(folder, maxBytes), everyMs);
   return () => clearInterval(timer);
 }
 
 /** A missing folder or a full disk must not stop the service; the next run retries. */
-function turnOver(folder: string, maxBytes: number): void {
+function rotate(folder: string, maxBytes: number): void {
   try {
     for (const name of readdirSync(folder)) {
       const file = join(folder, name);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { redisPidFile } from '@vantage/redis-server';
 
-import { takeDataFolder } from './data-folder.ts';
+import { claimDataFolder } from './data-folder.ts';
 
 function redisFolderOf(folder: string): string {
   const redisFolder = join(folder, 'redis');
@@ -32,7 +32,7 @@ describe('the data folder', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('is taken with a note of who runs on it, and given back', async () => {
-    const data = await takeDataFolder(folder);
+    const data = await claimDataFolder(folder);
     const note: unknown = JSON.parse(readFileSync(join(folder, 'running.json'), 'utf8'));
     data.release();
 
@@ -47,7 +47,7 @@ describe('the data folder', () => {
     const note = { pid: other.pid, url: 'http://127.0.0.1:8080', redis: null, processes: {} };
     writeFileSync(join(folder, 'running.json'), JSON.stringify(note));
 
-    await expect(takeDataFolder(folder)).rejects.toThrow(
+    await expect(claimDataFolder(folder)).rejects.toThrow(
       `already running on ${folder} (process ${other.pid}, http://127.0.0.1:8080)`,
     );
     other.kill('SIGKILL');
@@ -59,7 +59,7 @@ describe('the data folder', () => {
     const ended = once(orphan, 'exit');
     leaveBehind(folder, orphan.pid!);
 
-    const data = await takeDataFolder(folder);
+    const data = await claimDataFolder(folder);
 
     expect(await ended).toEqual([null, 'SIGTERM']);
     data.release();
@@ -73,7 +73,7 @@ describe('the data folder', () => {
     const link = `${folder}-link`;
     symlinkSync(folder, link);
 
-    const data = await takeDataFolder(link);
+    const data = await claimDataFolder(link);
 
     expect(await ended).toEqual([null, 'SIGTERM']);
     data.release();
@@ -83,13 +83,13 @@ describe('the data folder', () => {
   it('is refused with a way out where it cannot be made', async () => {
     writeFileSync(join(folder, 'file'), '');
 
-    await expect(takeDataFolder(join(folder, 'file'))).rejects.toThrow(
+    await expect(claimDataFolder(join(folder, 'file'))).rejects.toThrow(
       /cannot be used: .*\nChoose another with --data/,
     );
   });
 
   it('keeps what runs running when it is removed under it', async () => {
-    const data = await takeDataFolder(join(folder, 'data'));
+    const data = await claimDataFolder(join(folder, 'data'));
     rmSync(join(folder, 'data'), { recursive: true });
 
     expect(() => data.write({ pid: process.pid, url: null, redis: null, processes: {} })).not.toThrow();
@@ -100,7 +100,7 @@ describe('the data folder', () => {
     await once(stranger, 'spawn');
     leaveBehind(folder, stranger.pid!);
 
-    await takeDataFolder(folder);
+    await claimDataFolder(folder);
 
     expect(stranger.exitCode).toBeNull();
     stranger.kill('SIGKILL');

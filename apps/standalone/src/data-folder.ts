@@ -27,7 +27,7 @@ export interface DataFolder {
  *
  * @throws Error with a sentence for the user if a service is running on it, or if it is not writable
  */
-export async function takeDataFolder(folder: string): Promise<DataFolder> {
+export async function claimDataFolder(folder: string): Promise<DataFolder> {
   const redisFolder = join(folder, 'redis');
   const logFolder = join(folder, 'logs');
   const file = join(folder, 'running.json');

@@ -3,7 +3,7 @@ import type { Probes } from '@vantage/contract';
 import type { Arguments } from './arguments.ts';
 
 /** Startup message: URL, probes with missing capabilities, and a command to try. */
-export function describeStart(url: string, probes: Probes, given: Arguments): string {
+export function describeStart(url: string, probes: Probes, args: Arguments): string {
   return [
     '',
     `Vantage runs at ${url} (this machine only). Ctrl-C stops it.`,
@@ -11,18 +11,18 @@ export function describeStart(url: string, probes: Probes, given: Arguments): st
     ...Object.entries(probes).map(
       ([id, { status, reason }]) => `  ${id}  ${status}${reason === null ? '' : `: ${reason}`}`,
     ),
-    `  data and logs: ${given.dataFolder}`,
+    `  data and logs: ${args.dataFolder}`,
     '',
     'Try:',
     '',
-    ...firstCheck(url, given),
+    ...firstCheck(url, args),
     '',
   ].join('\n');
 }
 
 /** A check that works here: of a public name, or of this machine if loopback is permitted. */
-function firstCheck(url: string, given: Arguments): readonly string[] {
-  const body = given.allow.some((cidr) => cidr.startsWith('127.'))
+function firstCheck(url: string, args: Arguments): readonly string[] {
+  const body = args.allow.some((cidr) => cidr.startsWith('127.'))
     ? { type: 'tcp', host: '127.0.0.1', port: Number(new URL(url).port) }
     : { type: 'http', host: 'https://example.com/' };
   return [

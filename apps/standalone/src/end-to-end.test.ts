@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, type CheckOf, type CheckRequest, type Client } from '@vantage/client';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { conformingFetch, type Conformance } from '../test/conforming-fetch.ts';
+import { validatingFetch, type ValidatingFetch } from '../test/validating-fetch.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
-import { watchStandstill } from '../test/standstill.ts';
+import { measureStalls } from '../test/stalls.ts';
 import { PAGE, startTargets, type Targets } from '../test/targets.ts';
 
 const probeIds = ['demo-1', 'demo-2', 'demo-3'];
@@ -18,13 +18,13 @@ const probeIds = ['demo-1', 'demo-2', 'demo-3'];
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
 /** Normally a few seconds; allows for a busy machine. */
-const PATIENCE_MS = 120_000;
+const WAIT_LIMIT_MS = 120_000;
 
 describe('the whole service on one machine', () => {
   const data = temporaryFolder();
   let targets: Targets;
   let service: Service;
-  let conformance: Conformance;
+  let conformance: ValidatingFetch;
   let client: Client;
 
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('the whole service on one machine', () => {
       RATE_LIMIT_CHECK: '100000',
       RATE_LIMIT_RESULTS: '100000',
     });
-    conformance = await conformingFetch(service.url);
+    conformance = await validatingFetch(service.url);
     client = createClient({ baseUrl: service.url, fetch: conformance.fetch });
   }, 300_000);
 
@@ -44,7 +44,7 @@ describe('the whole service on one machine', () => {
     targets?.close();
     data.remove();
     expect(status).toBe(0);
-  }, PATIENCE_MS);
+  }, WAIT_LIMIT_MS);
 
   /** Final results of all probes. */
   async function check<Name extends CheckTypeName>(
@@ -296,14 +296,14 @@ describe('the whole service on one machine', () => {
       expect(done.results['demo-1']).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' } });
       for (const result of Object.values((await others).results)) expect(result).toMatchObject({ result: 'timeout' });
     },
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it(
     'ends the share of an agent that stays silent at the deadline',
     async () => {
       const frozen = service.running().processes['demo-2']!;
-      const standstill = watchStandstill();
+      const standstill = measureStalls();
       process.kill(frozen, 'SIGSTOP');
       try {
         const { checkId } = await client.startCheck({
@@ -325,7 +325,7 @@ describe('the whole service on one machine', () => {
         process.kill(frozen, 'SIGCONT');
       }
     },
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it(
@@ -344,7 +344,7 @@ describe('the whole service on one machine', () => {
       expect(after).toEqual(before);
       expect(service.running().processes['coordinator']).not.toBe(killed);
     },
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it('answers every request as the OpenAPI document says', () => {

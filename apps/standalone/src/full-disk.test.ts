@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 import { canMount, smallDisk } from '../test/small-disk.ts';
 
-const PATIENCE_MS = 240_000;
+const WAIT_LIMIT_MS = 240_000;
 /** The promise is two seconds; allows for a busy machine. */
 const ANSWERS_WITHIN_MS = 20_000;
 
@@ -24,12 +24,12 @@ const ANSWERS_WITHIN_MS = 20_000;
       { ...env, RATE_LIMIT_TARGET_PORTS: '100000' },
       disk.prefix,
     );
-  }, PATIENCE_MS);
+  }, WAIT_LIMIT_MS);
 
   afterAll(async () => {
     await service?.stop();
     data.remove();
-  }, PATIENCE_MS);
+  }, WAIT_LIMIT_MS);
 
   const answer = (path: string, body?: object): Promise<Response> =>
     fetch(`${service.url}${path}`, {
@@ -76,7 +76,7 @@ const ANSWERS_WITHIN_MS = 20_000;
       expect(service.running()).toEqual(before);
       expect(service.printed()).not.toContain('restarting it');
     },
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it(
@@ -98,7 +98,7 @@ const ANSWERS_WITHIN_MS = 20_000;
       expect(counted).toBeGreaterThanOrEqual(30);
       expect(reports.reduce((sum, { dropped = 0 }) => sum + dropped, 0)).toBe(counted);
     },
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 });
 
@@ -112,7 +112,7 @@ const ANSWERS_WITHIN_MS = 20_000;
     );
     remove();
   },
-  PATIENCE_MS,
+  WAIT_LIMIT_MS,
 );
 
 interface Entry {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, type CheckEvent, type CheckRequest, type Client } from '@vantage/client';
 
-import { conformingFetch, type Conformance } from '../test/conforming-fetch.ts';
+import { validatingFetch, type ValidatingFetch } from '../test/validating-fetch.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 import { startTargets, type Targets } from '../test/targets.ts';
 
@@ -11,7 +11,7 @@ describe('live results of the whole service', () => {
   const data = temporaryFolder();
   let targets: Targets;
   let service: Service;
-  let conformance: Conformance;
+  let conformance: ValidatingFetch;
   let client: Client;
 
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('live results of the whole service', () => {
     service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8', '--rate-limit', '100000'], {
       DNS_SERVERS: `127.0.0.1:${targets.dnsPort}`,
     });
-    conformance = await conformingFetch(service.url);
+    conformance = await validatingFetch(service.url);
     client = createClient({ baseUrl: service.url, fetch: conformance.fetch });
   }, 300_000);
 

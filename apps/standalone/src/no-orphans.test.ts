@@ -9,7 +9,7 @@ import { describe, expect, it } from '@jest/globals';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 import type { Running } from './data-folder.ts';
 
-const PATIENCE_MS = 240_000;
+const WAIT_LIMIT_MS = 240_000;
 const flags = ['--probes', '1'];
 
 interface Entry {
@@ -134,7 +134,7 @@ describe('of a service that ends, nothing is left', () => {
 
         await untilGone(all);
       }),
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it.concurrent(
@@ -148,7 +148,7 @@ describe('of a service that ends, nothing is left', () => {
 
         await untilGone(all);
       }),
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it.concurrent(
@@ -163,7 +163,7 @@ describe('of a service that ends, nothing is left', () => {
         await untilGone(all);
         expect(await service.ended).toBe(0);
       }),
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it.concurrent(
@@ -181,7 +181,7 @@ describe('of a service that ends, nothing is left', () => {
         await untilGone(all);
         expect(await service.ended).toBe(1);
       }),
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it.concurrent(
@@ -197,7 +197,7 @@ describe('of a service that ends, nothing is left', () => {
 
         await untilGone(all);
       }),
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it.concurrent.each(['SIGKILL', 'SIGTERM'] as const)(
@@ -210,6 +210,6 @@ describe('of a service that ends, nothing is left', () => {
 
         await untilGone(all);
       }),
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 });

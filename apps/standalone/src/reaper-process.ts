@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { killGroup } from './kill-group.ts';
 
 /** Messages of the supervisor. Each process leads a process group. */
-export interface Reaped {
+export interface SupervisedProcesses {
   readonly programs: readonly number[];
   readonly redis: number | null;
   /** Grace period between SIGTERM and SIGKILL, milliseconds. */
@@ -26,9 +26,9 @@ const LOOK_EVERY_MS = 50;
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 const known = new Map<number, Known>();
-let last: Reaped = { programs: [], redis: null, graceMs: 0 };
+let last: SupervisedProcesses = { programs: [], redis: null, graceMs: 0 };
 for await (const line of createInterface({ input: process.stdin })) {
-  last = JSON.parse(line) as Reaped;
+  last = JSON.parse(line) as SupervisedProcesses;
   for (const pid of [...last.programs, ...(last.redis === null ? [] : [last.redis])]) {
     if (!known.has(pid)) known.set(pid, { pid, startedAt: startOf(pid) });
   }

@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-import type { Reaped } from './reaper-process.ts';
+import type { SupervisedProcesses } from './reaper-process.ts';
 
 /** A process that outlives a killed supervisor and ends its children. */
 export interface Reaper {
   readonly pid: () => number | undefined;
   /** Reports the running processes. */
-  readonly tell: (reaped: Reaped) => void;
+  readonly tell: (processes: SupervisedProcesses) => void;
   /** For an orderly exit, after all processes have ended. */
   readonly stop: () => void;
 }
@@ -39,8 +39,8 @@ export function startReaper(): Reaper {
 
   return {
     pid: () => child.pid,
-    tell: (reaped) => {
-      line = `${JSON.stringify(reaped)}\n`;
+    tell: (processes) => {
+      line = `${JSON.stringify(processes)}\n`;
       tell();
     },
     stop: () => {

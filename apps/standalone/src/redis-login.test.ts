@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { takeRedisLogin } from './redis-login.ts';
+import { openRedisLogin } from './redis-login.ts';
 
 describe('the login of the service’s own Redis', () => {
   let folder: string;
@@ -16,8 +16,8 @@ describe('the login of the service’s own Redis', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('is made once, and readable by the owner of the data alone', () => {
-    const first = takeRedisLogin(folder);
-    const second = takeRedisLogin(folder);
+    const first = openRedisLogin(folder);
+    const second = openRedisLogin(folder);
 
     expect(first.password).toMatch(/^[\w-]{32}$/);
     expect(second).toEqual(first);
@@ -26,10 +26,10 @@ describe('the login of the service’s own Redis', () => {
   });
 
   it('leaves other users as they are', () => {
-    const { aclFile } = takeRedisLogin(folder);
+    const { aclFile } = openRedisLogin(folder);
     writeFileSync(aclFile, 'user default on nopass ~* &* +@all\nuser probe-x on #00 -@all\n');
 
-    takeRedisLogin(folder);
+    openRedisLogin(folder);
 
     const lines = readFileSync(aclFile, 'utf8').split('\n');
     expect(lines[0]).toMatch(/^user default on #[0-9a-f]{64} ~\* &\* \+@all$/);

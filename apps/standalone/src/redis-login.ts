@@ -13,7 +13,7 @@ export interface RedisLogin {
  * Password of the default user of our own Redis: generated once and stored next to its data with equal permissions.
  * Other local users can reach the port, but not log in.
  */
-export function takeRedisLogin(redisFolder: string): RedisLogin {
+export function openRedisLogin(redisFolder: string): RedisLogin {
   const passwordFile = join(redisFolder, 'password');
   const aclFile = join(redisFolder, 'users.acl');
   const known = read(passwordFile)?.trim() ?? '';

@@ -8,19 +8,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, type CheckOf, type Client } from '@vantage/client';
 import { findBrowser } from '@vantage/diagnostics';
 
-import { conformingFetch, type Conformance } from '../test/conforming-fetch.ts';
+import { validatingFetch, type ValidatingFetch } from '../test/validating-fetch.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 
 // In CI it may not be skipped.
 const isMissing = findBrowser(process.env['PATH']) === undefined && process.env['CI'] === undefined;
 
 /** Far more than needed; allows for a browser on a busy machine. */
-const PATIENCE_MS = 300_000;
+const WAIT_LIMIT_MS = 300_000;
 
 (isMissing ? describe.skip : describe)('screenshots by the whole service', () => {
   const data = temporaryFolder();
   let service: Service;
-  let conformance: Conformance;
+  let conformance: ValidatingFetch;
   let client: Client;
   let site: Server;
   /** Open responses, which the test ends. */
@@ -38,11 +38,11 @@ const PATIENCE_MS = 300_000;
     // One probe takes screenshots and one replaces it; more browsers would only add load.
     const flags = ['--probes', '2', '--allow', '127.0.0.0/8', '--rate-limit', '1000000'];
     service = await startService(`${data.folder}/data`, flags, { SCREENSHOTS: 'on' });
-    conformance = await conformingFetch(service.url);
+    conformance = await validatingFetch(service.url);
     client = createClient({ baseUrl: service.url, fetch: conformance.fetch });
     // A self-test that fails on a busy machine is repeated later.
     await until(async () => Object.values(await client.probes()).every(canTakePictures));
-  }, 3 * PATIENCE_MS);
+  }, 3 * WAIT_LIMIT_MS);
 
   afterAll(async () => {
     const status = await service?.stop();
@@ -50,7 +50,7 @@ const PATIENCE_MS = 300_000;
     site?.close();
     data.remove();
     expect(status).toBe(0);
-  }, PATIENCE_MS);
+  }, WAIT_LIMIT_MS);
 
   const urlOf = (path: string): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`;
 
@@ -69,7 +69,7 @@ const PATIENCE_MS = 300_000;
       expect(Buffer.from(await alone.arrayBuffer())).toEqual(png);
       expect(alone.headers.get('Cache-Control')).toMatch(/^public, .*immutable$/);
     },
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it(
@@ -94,7 +94,7 @@ const PATIENCE_MS = 300_000;
       );
       expect(picturesOf(check!)).toHaveLength(1);
     },
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it(
@@ -116,7 +116,7 @@ const PATIENCE_MS = 300_000;
       expect(picturesOf(check!)).toHaveLength(1);
       expect(check!.results[name]).not.toHaveProperty('screenshot');
     },
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it(
@@ -128,7 +128,7 @@ const PATIENCE_MS = 300_000;
       const none = await conformance.fetch(`${service.url}/check/${check.testId}/screenshot`);
       expect([none.status, await none.text()]).toEqual([404, expect.stringContaining('takes no screenshot')]);
     },
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
 
   it('are as the OpenAPI document says', () => {

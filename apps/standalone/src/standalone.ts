@@ -6,14 +6,14 @@ import { grantAgents } from '@vantage/coordinator';
 import { findRedisServer, freePort } from '@vantage/redis-server';
 
 import type { Arguments } from './arguments.ts';
-import { boundLogs } from './bounded-logs.ts';
-import { takeDataFolder, type DataFolder } from './data-folder.ts';
+import { rotateLogs } from './bounded-logs.ts';
+import { claimDataFolder, type DataFolder } from './data-folder.ts';
 import { writeDemoProbes } from './demo-probes.ts';
-import { keepRedis, type KeptRedis } from './keep-redis.ts';
+import { superviseRedis, type SupervisedRedis } from './supervise-redis.ts';
 import { killGroup } from './kill-group.ts';
 import { startReaper } from './reaper.ts';
 import { supervise, type Supervised } from './supervised.ts';
-import { untilReady } from './until-ready.ts';
+import { waitUntilReady } from './until-ready.ts';
 import { refuseFullDisk, watchDisk } from './watch-disk.ts';
 
 export interface Standalone {
@@ -38,22 +38,22 @@ const GRACE_MS = 15_000;
  *
  * @throws Error with a sentence for the user if startup fails
  */
-export async function startStandalone(given: Arguments, options: StandaloneOptions): Promise<Standalone> {
+export async function startStandalone(args: Arguments, options: StandaloneOptions): Promise<Standalone> {
   const { report, signal } = options;
-  const data = await takeDataFolder(given.dataFolder);
-  const stoppers: (() => Promise<void> | void)[] = [data.release, boundLogs(data.logFolder)];
+  const data = await claimDataFolder(args.dataFolder);
+  const stoppers: (() => Promise<void> | void)[] = [data.release, rotateLogs(data.logFolder)];
   const stop = async (): Promise<void> => {
     for (const step of stoppers.splice(0).toReversed()) await step();
   };
   try {
     await refuseFullDisk(data.folder);
-    const port = await claimPort(given.port);
+    const port = await claimPort(args.port);
     const url = `http://127.0.0.1:${port}`;
 
     const reaper = startReaper();
     stoppers.push(reaper.stop);
     const redis = await startRedis(options, data);
-    stoppers.push(redis.stop, watchDisk(data.folder, { report, onRoom: redis.rewriteFile }));
+    stoppers.push(redis.stop, watchDisk(data.folder, { report, onSpaceAvailable: redis.rewriteFile }));
     const processes: Supervised[] = [];
     const running = (): number[] => processes.flatMap(({ pid }) => pid() ?? []);
     const killAll = (): void =>
@@ -74,7 +74,7 @@ export async function startStandalone(given: Arguments, options: StandaloneOptio
     redis.onChange(state);
     // Written immediately: if this process is killed, the next start needs it.
     state();
-    const records = await writeRecords(redis, given.probes);
+    const records = await writeRecords(redis, args.probes);
     const urls = await agentUrls(redis, records);
 
     stoppers.push(async () => {
@@ -88,17 +88,17 @@ export async function startStandalone(given: Arguments, options: StandaloneOptio
         module,
         logFile: data.logFile(name),
         env: { ...inherited(options.env), ...env },
-        execArgv: given.watch ? ['--watch', '--watch-preserve-output', ...process.execArgv] : process.execArgv,
+        execArgv: args.watch ? ['--watch', '--watch-preserve-output', ...process.execArgv] : process.execArgv,
       };
       processes.push(supervise(program, { onChange: state, report, graceMs: GRACE_MS }));
       state();
     };
 
-    start('coordinator', entry('coordinator'), coordinatorEnv(given, options.env, port, url, redis.url));
+    start('coordinator', entry('coordinator'), coordinatorEnv(args, options.env, port, url, redis.url));
     for (const { id } of records)
-      start(id, entry('probe-agent'), probeEnv(given, options.env, id, urls[id] ?? redis.url));
+      start(id, entry('probe-agent'), probeEnv(args, options.env, id, urls[id] ?? redis.url));
     const { logFolder } = data;
-    const probes = await untilReady({ url, probes: given.probes, processes, logFolder, report, signal });
+    const probes = await waitUntilReady({ url, probes: args.probes, processes, logFolder, report, signal });
     return { url, probes, stop };
   } catch (error) {
     await stop();
@@ -106,7 +106,7 @@ export async function startStandalone(given: Arguments, options: StandaloneOptio
   }
 }
 
-async function startRedis({ env, report }: StandaloneOptions, data: DataFolder): Promise<KeptRedis> {
+async function startRedis({ env, report }: StandaloneOptions, data: DataFolder): Promise<SupervisedRedis> {
   const own = env['REDIS_URL'];
   if (own !== undefined && own !== '') {
     if (!/^rediss?(\+sentinel|\+cluster)?:\/\//.test(own)) {
@@ -123,12 +123,17 @@ async function startRedis({ env, report }: StandaloneOptions, data: DataFolder):
         'is enough), or set REDIS_URL to a Redis of yours.',
     );
   }
-  const redis = await keepRedis({ executable, dataFolder: data.redisFolder, logFile: data.logFile('redis'), report });
+  const redis = await superviseRedis({
+    executable,
+    dataFolder: data.redisFolder,
+    logFile: data.logFile('redis'),
+    report,
+  });
   report(`Redis runs on port ${redis.running()?.port}`);
   return redis;
 }
 
-async function writeRecords(redis: KeptRedis, count: number): Promise<readonly ProbeRecord[]> {
+async function writeRecords(redis: SupervisedRedis, count: number): Promise<readonly ProbeRecord[]> {
   try {
     return await writeDemoProbes(redis.url, count);
   } catch (error) {
@@ -141,7 +146,10 @@ async function writeRecords(redis: KeptRedis, count: number): Promise<readonly P
 }
 
 /** One user per agent in our own Redis. In the operator’s Redis, the operator creates users. */
-async function agentUrls(redis: KeptRedis, records: readonly ProbeRecord[]): Promise<Readonly<Record<string, string>>> {
+async function agentUrls(
+  redis: SupervisedRedis,
+  records: readonly ProbeRecord[],
+): Promise<Readonly<Record<string, string>>> {
   if (redis.running() === null) return {};
   return grantAgents(
     redis.url,
@@ -153,7 +161,7 @@ type Env = StandaloneOptions['env'];
 
 /** Passes all other settings of coordinator and agents from the environment. */
 function coordinatorEnv(
-  given: Arguments,
+  args: Arguments,
   env: Env,
   port: number,
   url: string,
@@ -165,13 +173,13 @@ function coordinatorEnv(
     // Set by the operator behind a reverse proxy.
     PUBLIC_URL: env['PUBLIC_URL'] ?? url,
     REDIS_URL: redisUrl,
-    TARGET_ALLOW: allowed(given, env),
-    ...(given.rateLimit === undefined ? {} : rateLimits(given.rateLimit)),
+    TARGET_ALLOW: allowed(args, env),
+    ...(args.rateLimit === undefined ? {} : rateLimits(args.rateLimit)),
   };
 }
 
-function allowed(given: Arguments, env: Env): string {
-  return [env['TARGET_ALLOW'] ?? '', ...given.allow].filter((part) => part !== '').join(',');
+function allowed(args: Arguments, env: Env): string {
+  return [env['TARGET_ALLOW'] ?? '', ...args.allow].filter((part) => part !== '').join(',');
 }
 
 function rateLimits(perMinute: number): Record<string, string> {
@@ -181,8 +189,8 @@ function rateLimits(perMinute: number): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, String(perMinute)]));
 }
 
-function probeEnv(given: Arguments, env: Env, id: string, redisUrl: string): Record<string, string> {
-  return { PROBE_ID: id, REDIS_URL: redisUrl, TARGET_ALLOW: allowed(given, env) };
+function probeEnv(args: Arguments, env: Env, id: string, redisUrl: string): Record<string, string> {
+  return { PROBE_ID: id, REDIS_URL: redisUrl, TARGET_ALLOW: allowed(args, env) };
 }
 
 /** Programs are started in the same form as this one: sources or built files. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import type { Supervised } from './supervised.ts';
-import { untilReady, type Awaited } from './until-ready.ts';
+import { waitUntilReady, type Awaited } from './until-ready.ts';
 
 const running: Supervised = {
   name: 'coordinator',
@@ -52,13 +52,13 @@ describe('waiting until the service is ready', () => {
     const one = { a: { status: 'healthy' }, b: { status: 'offline' } };
     answers.push({ status: 503, body: {} }, { status: 200, body: one }, { status: 200, body: both });
 
-    expect(await untilReady(awaited)).toEqual(both);
+    expect(await waitUntilReady(awaited)).toEqual(both);
   });
 
   it('leaves the limits of whoever asks from this machine alone, and its own too', async () => {
     answers.push({ status: 503, body: {} }, { status: 503, body: {} }, { status: 200, body: both });
 
-    await untilReady(awaited);
+    await waitUntilReady(awaited);
 
     expect(new Set(askedFrom).size).toBe(askedFrom.length);
     expect(askedFrom).not.toContain('127.0.0.1');
@@ -67,7 +67,7 @@ describe('waiting until the service is ready', () => {
   it('gives up at once, with the reason, when a process cannot run', async () => {
     const failed = { ...running, name: 'demo-1', failure: () => 'TARGET_ALLOW has the item “x”' };
 
-    await expect(untilReady({ ...awaited, processes: [running, failed] })).rejects.toThrow(
+    await expect(waitUntilReady({ ...awaited, processes: [running, failed] })).rejects.toThrow(
       'demo-1 cannot run:\nTARGET_ALLOW has the item “x”',
     );
   });
@@ -76,6 +76,6 @@ describe('waiting until the service is ready', () => {
     answers.push({ status: 503, body: {} });
     const signal = AbortSignal.timeout(100);
 
-    await expect(untilReady({ ...awaited, signal })).rejects.toThrow();
+    await expect(waitUntilReady({ ...awaited, signal })).rejects.toThrow();
   });
 });

@@ -28,7 +28,7 @@ const LOOK_EVERY_MS = 250;
  *
  * @throws Error with a sentence for the user if the coordinator does not respond, or if a process cannot run
  */
-export async function untilReady({ url, probes, processes, logFolder, report, signal }: Awaited): Promise<Probes> {
+export async function waitUntilReady({ url, probes, processes, logFolder, report, signal }: Awaited): Promise<Probes> {
   const until = performance.now() + READY_WITHIN_MS;
   let isUp = false;
   for (let look = 0; ; look += 1) {

@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 1_000;
 export interface DiskWatch {
   readonly report: (line: string) => void;
   /** Called when the disk has space again. */
-  readonly onRoom: () => void;
+  readonly onSpaceAvailable: () => void;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface DiskWatch {
  *
  * @returns stops the watch
  */
-export function watchDisk(folder: string, { report, onRoom }: DiskWatch): () => void {
+export function watchDisk(folder: string, { report, onSpaceAvailable }: DiskWatch): () => void {
   let isFull = false;
   const look = async (): Promise<void> => {
     const bytes = await freeBytes(folder);
@@ -27,7 +27,7 @@ export function watchDisk(folder: string, { report, onRoom }: DiskWatch): () => 
     } else if (isFull && bytes >= ROOM_BYTES) {
       isFull = false;
       report(`The disk of ${folder} has room again: checks are taken as before.`);
-      onRoom();
+      onSpaceAvailable();
     }
   };
   // A missing folder is not a full disk.

@@ -15,7 +15,7 @@ export interface FieldSchema {
 }
 
 /** Form of a check type, derived from the schemas with which the service validates requests. */
-export interface CheckForm {
+export interface FormDefinition {
   readonly type: string;
   readonly title: string;
   readonly summary: string;
@@ -34,7 +34,7 @@ interface Properties {
 }
 
 /** Forms in display order. */
-export function checkForms(): readonly CheckForm[] {
+export function formDefinitions(): readonly FormDefinition[] {
   const order = ['ping', 'http', 'dns', 'tcp', 'udp', 'traceroute', 'info'];
   const place = (type: string): number => (order.includes(type) ? order.indexOf(type) : order.length);
   return Object.values(checkTypes)

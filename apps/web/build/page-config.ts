@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { InlineConfig } from 'vite';
 
-import { checkForms } from './check-forms.ts';
+import { formDefinitions } from './check-forms.ts';
 import { virtualModules } from './virtual-modules.ts';
 import { drawWorld } from './world-map.ts';
 
@@ -11,7 +11,7 @@ export const pageConfig = {
   root: fileURLToPath(new URL('../', import.meta.url)),
   configFile: false,
   publicDir: 'public',
-  plugins: [virtualModules({ 'virtual:check-forms': checkForms, 'virtual:world-map': drawWorld })],
+  plugins: [virtualModules({ 'virtual:check-forms': formDefinitions, 'virtual:world-map': drawWorld })],
   resolve: { conditions: ['source', 'module', 'browser'] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 } satisfies InlineConfig;

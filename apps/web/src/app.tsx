@@ -5,12 +5,12 @@ import { HomePage } from './pages/Home.tsx';
 import { Icon, Mark } from './parts/icons.tsx';
 import { Link, RouterProvider, useRouter, useService } from './parts/router.tsx';
 import { ProbesProvider } from './parts/use-probes.tsx';
-import { later } from './parts/view.tsx';
+import { lazyView } from './parts/view.tsx';
 import type { Service } from './service.ts';
 import { chooseTheme, currentTheme, themes } from './theme.ts';
 
-const check = later(async () => (await import('./pages/Check.tsx')).CheckPage);
-const probes = later(async () => (await import('./pages/Probes.tsx')).ProbesPage);
+const check = lazyView(async () => (await import('./pages/Check.tsx')).CheckPage);
+const probes = lazyView(async () => (await import('./pages/Probes.tsx')).ProbesPage);
 
 /** Prefetches the other views after the first render, so that a started check appears without delay. */
 function useOthers(): void {

@@ -9,7 +9,7 @@ import { browserHere } from '@vantage/test-support/browser/needs';
 export const here = browserHere(process.env['PATH']);
 
 /** Upper bound of waits, milliseconds. */
-export const PATIENCE_MS = 60_000;
+export const WAIT_LIMIT_MS = 60_000;
 
 export async function openBrowser(): Promise<Browser> {
   return await launch({
@@ -17,8 +17,8 @@ export async function openBrowser(): Promise<Browser> {
     pipe: true,
     // Tests may run as root, and load only their own pages.
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    protocolTimeout: 3 * PATIENCE_MS,
-    timeout: PATIENCE_MS,
+    protocolTimeout: 3 * WAIT_LIMIT_MS,
+    timeout: WAIT_LIMIT_MS,
   });
 }
 
@@ -41,7 +41,7 @@ const FAILED_LOAD = /^Failed to load resource/;
 export async function openTab(browser: Browser, url: string, width = 1280): Promise<Tab> {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
+  page.setDefaultTimeout(WAIT_LIMIT_MS);
   await page.setViewport({ width, height: 900 });
   await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }]);
   const faults: string[] = [];
@@ -60,7 +60,7 @@ export async function openTab(browser: Browser, url: string, width = 1280): Prom
 /** Waits until an expression is true in the page. */
 export async function untilTrue(page: Page, expression: string): Promise<void> {
   try {
-    await page.waitForFunction(expression, { timeout: PATIENCE_MS, polling: 50 });
+    await page.waitForFunction(expression, { timeout: WAIT_LIMIT_MS, polling: 50 });
   } catch (error) {
     const text = await page.evaluate('document.body.innerText').catch(() => '');
     throw new Error(`never true: ${expression}\n\n${String(text)}`, { cause: error });

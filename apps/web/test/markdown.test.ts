@@ -6,7 +6,7 @@ import type { Finding, Summary } from '@vantage/contract';
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 import { asMarkdown } from '../src/check/copies.ts';
-import type { ShownCheck } from '../src/check/use-check.ts';
+import type { CheckData } from '../src/check/use-check.ts';
 
 jest.setTimeout(120_000);
 
@@ -26,7 +26,7 @@ async function render(markdown: string): Promise<string> {
   return promise;
 }
 
-const check = (host: string, address: string): ShownCheck => ({
+const check = (host: string, address: string): CheckData => ({
   testId: 'qPUXvL1sQx2rGJm0Zf7N4w',
   type: 'http',
   host,

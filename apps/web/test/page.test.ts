@@ -11,7 +11,7 @@ import {
   here,
   openBrowser,
   openTab,
-  PATIENCE_MS,
+  WAIT_LIMIT_MS,
   textOf,
   untilText,
   untilTrue,
@@ -21,7 +21,7 @@ import { itInBrowser } from './it-in-browser.ts';
 import { problem, startShowcase, type Showcase, type ShowcaseOptions } from './showcase.ts';
 import { httpCheck, pingCheck, tracerouteCheck, world, worldChecks } from './world.ts';
 
-jest.setTimeout(4 * PATIENCE_MS);
+jest.setTimeout(4 * WAIT_LIMIT_MS);
 
 const views = [
   ['the first page', '/', 'measured from 12 probes'],

@@ -6,10 +6,10 @@ import type { Browser } from 'puppeteer-core';
 
 import { startService, temporaryFolder, type Service } from '../../standalone/test/service.ts';
 import { startTargets, type Targets } from '../../standalone/test/targets.ts';
-import { axeViolations, here, openBrowser, openTab, PATIENCE_MS, textOf, untilText, untilTrue } from './browser.ts';
+import { axeViolations, here, openBrowser, openTab, WAIT_LIMIT_MS, textOf, untilText, untilTrue } from './browser.ts';
 import { itInBrowser } from './it-in-browser.ts';
 
-jest.setTimeout(6 * PATIENCE_MS);
+jest.setTimeout(6 * WAIT_LIMIT_MS);
 
 /** Raw sockets need root or CAP_NET_RAW; in CI they are required. */
 const hasRawSockets = process.getuid?.() === 0 || process.env['CI'] !== undefined;
@@ -29,14 +29,14 @@ describe('the page of the whole service', () => {
       NODE_EXTRA_CA_CERTS: targets.caFile,
       SCREENSHOTS: 'on',
     });
-  }, 4 * PATIENCE_MS);
+  }, 4 * WAIT_LIMIT_MS);
 
   afterAll(async () => {
     await browser?.close();
     await service?.stop();
     targets?.close();
     data.remove();
-  }, PATIENCE_MS);
+  }, WAIT_LIMIT_MS);
 
   const checks = [
     ...(hasRawSockets
@@ -138,7 +138,7 @@ describe('the page of the whole service', () => {
 /** Waits until probes offer screenshots, after the browser's self-test. */
 async function untilScreenshots(url: string): Promise<void> {
   const client = createClient({ baseUrl: url });
-  for (const giveUpAt = performance.now() + 3 * PATIENCE_MS; performance.now() < giveUpAt; await sleep(200)) {
+  for (const giveUpAt = performance.now() + 3 * WAIT_LIMIT_MS; performance.now() < giveUpAt; await sleep(200)) {
     const probes = Object.values(await client.probes());
     if (probes.some(({ capabilities }) => capabilities?.screenshot === true)) return;
   }

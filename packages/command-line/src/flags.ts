@@ -61,7 +61,7 @@ function flagName(field: string): string {
 }
 
 /** Parses a value to JSON. All other schema rules are validated by the service, which names the field. */
-export function readValue(flag: Flag, text: string): { readonly value: string | number } | { readonly fault: string } {
+export function parseValue(flag: Flag, text: string): { readonly value: string | number } | { readonly fault: string } {
   if (flag.choices.length > 0 && !flag.choices.includes(text)) {
     return { fault: `invalid --${flag.name} "${text}"; expected one of ${flag.choices.join(', ')}` };
   }
@@ -72,7 +72,7 @@ export function readValue(flag: Flag, text: string): { readonly value: string | 
 }
 
 /** Parses pairs of `Name: value` or `name=value`, one per flag. */
-export function readPairs(
+export function parsePairs(
   flag: Flag,
   texts: readonly string[],
 ): { readonly value: Readonly<Record<string, string>> } | { readonly fault: string } {

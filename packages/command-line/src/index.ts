@@ -1,4 +1,10 @@
-export { parseWords, readCheckWords, type CheckWords, type WordFlags, type Words } from './check-words.ts';
+export {
+  parseFlags,
+  parseCheckArguments,
+  type CheckArguments,
+  type FlagOptions,
+  type ParsedArguments,
+} from './check-arguments.ts';
 export { describeResult, resultDetails } from './describe-result.ts';
 export { flagsOf, type Flag } from './flags.ts';
 export { checkHelp, helpRow, helpRows, type HelpFlags } from './help.ts';

@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-import type { Kind } from './kinds.ts';
+import type { VariableKind } from './kinds.ts';
 
 const BEGIN = '-----BEGIN CERTIFICATE-----';
 const END = '-----END CERTIFICATE-----';
 
 /** Path of a file with certificates, read at startup; the value is its content. */
-export const certificateFile: Kind<string> = {
+export const certificateFile: VariableKind<string> = {
   name: 'PEM file',
   parse: (value) => {
     let content: string;
@@ -25,7 +25,7 @@ export const certificateFile: Kind<string> = {
  * Certificates in the variable itself: PEM, or the base64 bodies of PEM blocks on one line, comma-separated, for
  * environment files without line breaks. The value is PEM.
  */
-export const certificateText: Kind<string> = {
+export const certificateText: VariableKind<string> = {
   name: 'certificates, base64 in one line or PEM',
   parse: (value) => {
     const pem = value.includes(BEGIN) ? value : value.split(',').map(inLines).join('');

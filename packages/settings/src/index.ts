@@ -1,3 +1,3 @@
 export { certificateFile, certificateText } from './certificates.ts';
-export { boolean, contact, integer, list, number, oneOf, text, url, type Kind } from './kinds.ts';
-export { readSettings, setting, SettingsError, type Setting, type Settings, type Values } from './settings.ts';
+export { boolean, contact, integer, list, number, oneOf, text, url, type VariableKind } from './kinds.ts';
+export { readSettings, setting, SettingsError, type Setting, type Settings, type SettingValues } from './settings.ts';

@@ -1,14 +1,14 @@
 /** Parser of a variable's text and its name on the reference page. */
-export interface Kind<T> {
+export interface VariableKind<T> {
   /** Name on the reference page, such as `integer from 1 to 65535`. */
   readonly name: string;
   /** @throws Error whose message completes the sentence “<VARIABLE> …” */
   readonly parse: (text: string) => T;
 }
 
-export const text: Kind<string> = { name: 'text', parse: (value) => value };
+export const text: VariableKind<string> = { name: 'text', parse: (value) => value };
 
-export const boolean: Kind<boolean> = {
+export const boolean: VariableKind<boolean> = {
   name: '`true` or `false`',
   parse: (value) => {
     if (value !== 'true' && value !== 'false') throw new Error('must be true or false');
@@ -16,7 +16,7 @@ export const boolean: Kind<boolean> = {
   },
 };
 
-export function integer(minimum: number, maximum: number): Kind<number> {
+export function integer(minimum: number, maximum: number): VariableKind<number> {
   return {
     name: `integer from ${minimum} to ${maximum}`,
     parse: (value) => {
@@ -28,7 +28,7 @@ export function integer(minimum: number, maximum: number): Kind<number> {
   };
 }
 
-export function number(minimum: number, maximum: number): Kind<number> {
+export function number(minimum: number, maximum: number): VariableKind<number> {
   return {
     name: `number from ${minimum} to ${maximum}`,
     parse: (value) => {
@@ -39,7 +39,7 @@ export function number(minimum: number, maximum: number): Kind<number> {
   };
 }
 
-export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
+export function oneOf<const T extends string>(words: readonly T[]): VariableKind<T> {
   return {
     name: words.map((word) => `\`${word}\``).join(', '),
     parse: (value) => {
@@ -51,7 +51,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
 }
 
 /** @param protocols including the colon, such as `['redis:', 'rediss:']` */
-export function url(protocols: readonly string[]): Kind<string> {
+export function url(protocols: readonly string[]): VariableKind<string> {
   return {
     name: `URL (${protocols.join(' or ')})`,
     parse: (value) => {
@@ -65,7 +65,7 @@ export function url(protocols: readonly string[]): Kind<string> {
 }
 
 /** Contact of the operator. It is sent in headers, packets and web files: printable ASCII, bounded. */
-export const contact: Kind<string> = {
+export const contact: VariableKind<string> = {
   name: 'URL (https or mailto) or mail address, at most 200 characters',
   parse: (value) => {
     const isMail = /^[!-'*+\-./0-9=?A-Z^-~]+@[A-Za-z0-9.-]+$/.test(value);
@@ -79,7 +79,7 @@ export const contact: Kind<string> = {
 };
 
 /** Comma-separated; spaces around an item are trimmed, empty text is an empty list. */
-export function list<T>(item: Kind<T>): Kind<readonly T[]> {
+export function list<T>(item: VariableKind<T>): VariableKind<readonly T[]> {
   return {
     name: `comma-separated list, each: ${item.name}`,
     parse: (value) =>
@@ -91,7 +91,7 @@ export function list<T>(item: Kind<T>): Kind<readonly T[]> {
   };
 }
 
-function parseItem<T>(item: Kind<T>, part: string): T {
+function parseItem<T>(item: VariableKind<T>, part: string): T {
   try {
     return item.parse(part);
   } catch (error) {

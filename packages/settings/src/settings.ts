@@ -1,10 +1,10 @@
-import type { Kind } from './kinds.ts';
+import type { VariableKind } from './kinds.ts';
 
 /** One environment variable of an app; also the source of the settings reference page. */
 export interface Setting<T> {
   /** Name of the variable. */
   readonly env: string;
-  readonly kind: Kind<unknown>;
+  readonly kind: VariableKind<unknown>;
   /** Effect of the setting, in one sentence. */
   readonly description: string;
   /** Default text for an absent or empty variable; without it the value is undefined. */
@@ -19,7 +19,7 @@ export interface Setting<T> {
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
-export type Values<S extends Settings> = {
+export type SettingValues<S extends Settings> = {
   readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never;
 };
 
@@ -35,13 +35,13 @@ export class SettingsError extends Error {
 }
 
 export function setting<T>(
-  declared: Omit<Setting<T>, 'kind' | 'value'> & { readonly kind: Kind<T> } & (
+  declared: Omit<Setting<T>, 'kind' | 'value'> & { readonly kind: VariableKind<T> } & (
       | { readonly default: string }
       | { readonly required: true }
     ),
 ): Setting<T>;
 export function setting<T>(
-  declared: Omit<Setting<T>, 'kind' | 'value'> & { readonly kind: Kind<T> },
+  declared: Omit<Setting<T>, 'kind' | 'value'> & { readonly kind: VariableKind<T> },
 ): Setting<T | undefined>;
 export function setting<T>(declared: Setting<T>): Setting<T> {
   return declared;
@@ -51,7 +51,7 @@ export function setting<T>(declared: Setting<T>): Setting<T> {
 export function readSettings<S extends Settings>(
   settings: S,
   environment: Readonly<Record<string, string | undefined>>,
-): Values<S> {
+): SettingValues<S> {
   const faults: string[] = [];
   const values = Object.entries(settings).map(([name, declared]) => {
     const given = environment[declared.env];
@@ -69,5 +69,5 @@ export function readSettings<S extends Settings>(
     }
   });
   if (faults.length > 0) throw new SettingsError(faults);
-  return Object.fromEntries(values) as Values<S>;
+  return Object.fromEntries(values) as SettingValues<S>;
 }

@@ -13,7 +13,7 @@ import { shown, unique } from './words.ts';
 type Dns = ResultOf<'dns'>;
 
 /** Answer kind of a result, classified here for agents that do not report it; undefined without an answer. */
-export function readAnswer(result: Dns): ClassifiedAnswer | undefined {
+export function classifiedAnswer(result: Dns): ClassifiedAnswer | undefined {
   const { answerKind: kind, canonicalName = null, referral = null } = result;
   const extendedErrors = extendedErrorsOf(result).map(({ code }) => code);
   // Agents of earlier releases do not detect filters.
@@ -34,13 +34,13 @@ function extendedErrorsOf({ edns }: Dns): NonNullable<NonNullable<Dns['edns']>['
 /** Description of a resolver's filter, such as `EDE 17 Filtered`; undefined without one. */
 export function filterOf(result: Dns): string | undefined {
   const error = extendedErrorsOf(result).find(({ code }) => isFilterError(code));
-  const kind = kindOf(result);
+  const kind = answerKindOf(result);
   const isTold = kind === 'filtered' || kind === 'answer';
   return error === undefined || !isTold ? undefined : `EDE ${error.code} ${shown(error.name, 64)}`;
 }
 
-export function kindOf(result: Dns): AnswerKind | undefined {
-  return readAnswer(result)?.kind;
+export function answerKindOf(result: Dns): AnswerKind | undefined {
+  return classifiedAnswer(result)?.kind;
 }
 
 /** Answer kinds that prove nothing about the name. */
@@ -58,7 +58,7 @@ const conclusiveRcodes: ReadonlySet<string> = new Set(['NOERROR', 'SERVFAIL', 'N
  */
 export function isUnanswered(result: Dns): boolean {
   const { error, trace, rcode } = result;
-  const kind = kindOf(result);
+  const kind = answerKindOf(result);
   const isFailed = error !== null && error !== undefined;
   if (kind === undefined) return isFailed && (trace === undefined || error.phase === 'resolve');
   if (isDelegated(result)) return false;
@@ -70,7 +70,7 @@ export function isUnanswered(result: Dns): boolean {
 
 /** True for a referral to the queried name: its parent zone listed its name servers. */
 export function isDelegated(result: Dns): boolean {
-  const answer = readAnswer(result);
+  const answer = classifiedAnswer(result);
   const { recordType, queryName } = result;
   if (answer?.kind !== 'referral' || recordType !== 'NS' || queryName === undefined) return false;
   return answer.referral !== null && sameName(answer.referral, queryName);
@@ -82,7 +82,7 @@ const nameTypes: ReadonlySet<string> = new Set(['CNAME', 'DNAME', 'MX', 'NS', 'P
 /** Record data as a sorted set, without TTLs, signatures and alias records. */
 export function dataOf(result: Dns): readonly string[] {
   const { answers = [], recordType, queryName } = result;
-  const owner = readAnswer(result)?.canonicalName ?? queryName;
+  const owner = classifiedAnswer(result)?.canonicalName ?? queryName;
   const records = answers.filter(({ type }) => type !== 'RRSIG' || recordType === 'RRSIG');
   const asked = records.filter(
     ({ name, type }) => type === recordType && (owner === undefined || sameName(name, owner)),
@@ -96,7 +96,7 @@ export function dataOf(result: Dns): readonly string[] {
 
 /** Reason why the name does not resolve; undefined if the failure code is sufficient. */
 export function dnsReason(result: Dns): string | undefined {
-  const answer = readAnswer(result);
+  const answer = classifiedAnswer(result);
   const { error } = result;
   if (answer === undefined) return error?.phase === 'resolve' ? unfound(result) : undefined;
   const alias = answer.canonicalName === null ? undefined : shown(answer.canonicalName, 120);

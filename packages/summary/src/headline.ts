@@ -8,7 +8,7 @@ import { reasonsOf } from './reasons.ts';
 import { ofType, type ProbeResult, type ResultOf } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import type { Partition } from './partition.ts';
-import { isDelegated, kindOf, readAnswer } from './dns-answer.ts';
+import { isDelegated, answerKindOf, classifiedAnswer } from './dns-answer.ts';
 import { asText, countOf, countryName, fromAll, fromAny, listed, ms, shown, unique } from './words.ts';
 
 /** Default of ping(8); every path carries packets of this size. */
@@ -61,7 +61,7 @@ function answerOf(input: HeadlineInput): string {
 /** Probes that confirm `positive`: for a name that resolves for some, those that got records. */
 function confirmingResults({ type }: Check, up: readonly ProbeResult[]): readonly ProbeResult[] {
   if (type !== 'dns') return up;
-  const answered = ofType<'dns'>(up).filter(({ result }) => kindOf(result) === 'answer');
+  const answered = ofType<'dns'>(up).filter(({ result }) => answerKindOf(result) === 'answer');
   return answered.length > 0 ? answered : up;
 }
 
@@ -173,7 +173,7 @@ function recordTypeOf(probeResults: readonly ProbeResult[]): string {
 }
 
 function resolved(host: string, type: string, up: readonly ProbeResult<ResultOf<'dns'>>[]): string {
-  const read = up.map(({ result }) => readAnswer(result));
+  const read = up.map(({ result }) => classifiedAnswer(result));
   const has = (kind: AnswerKind): boolean => read.some((answer) => answer?.kind === kind);
   if (has('answer')) return `${host} resolves (${type})`;
   if (up.some(({ result }) => isDelegated(result))) return `${host} is delegated, by the zone above it, as seen`;

@@ -2,7 +2,7 @@ import type { Summary } from '@vantage/contract';
 
 import type { ProbeResult, ResultOf } from './probe-result.ts';
 import { thresholds } from './thresholds.ts';
-import { isUnanswered, kindOf } from './dns-answer.ts';
+import { isUnanswered, answerKindOf } from './dns-answer.ts';
 
 /**
  * A probe's evidence about the target. `impaired`: it answers, with faults. `silent`: no response, which proves
@@ -128,7 +128,7 @@ function isInCircle(ttl: number, errorTtl: number): boolean {
 /** An inconclusive answer counts as silence; one that every resolver discards counts as none, whatever its rcode. */
 function dnsEvidence(outcome: 'success' | 'failure' | 'timeout', result: ResultOf<'dns'>): Evidence {
   if (isUnanswered(result)) return 'silent';
-  const kind = kindOf(result);
+  const kind = answerKindOf(result);
   return outcome === 'success' && kind !== 'foreign' && kind !== 'loop' ? 'up' : 'down';
 }
 

@@ -1,7 +1,7 @@
 import { failureCodes, type FailureCode } from '@vantage/contract';
 
 import type { ProbeResult, ResultOf } from './probe-result.ts';
-import { dnsReason, isUnanswered, readAnswer } from './dns-answer.ts';
+import { dnsReason, isUnanswered, classifiedAnswer } from './dns-answer.ts';
 import { listed, shown } from './words.ts';
 import { groupBy } from './probe-result.ts';
 
@@ -90,7 +90,7 @@ function resolverReason(result: ResultOf<'dns'>): string | undefined {
   const { recordType, trace, error } = result;
   const isDns = recordType !== undefined && trace === undefined;
   if (!isDns || error === null || error === undefined || error.source === 'probe') return undefined;
-  if (error.phase === 'resolve' || readAnswer(result) !== undefined) return undefined;
+  if (error.phase === 'resolve' || classifiedAnswer(result) !== undefined) return undefined;
   if (error.code === 'dns_resolver_unreachable') return phrases.dns_resolver_unreachable;
   if (error.code === 'timed_out') return 'the resolver did not answer in time';
   if (error.code === 'dns_bad_response') return 'the answer of the resolver was no valid DNS message';

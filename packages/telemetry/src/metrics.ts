@@ -17,7 +17,7 @@ export type Instruments<D extends MetricDeclarations> = { readonly [Name in keyo
 export interface Metrics<D extends MetricDeclarations> {
   readonly instruments: Instruments<D>;
   /** Registers a callback that samples values before each scrape. Errors are reported and do not fail the scrape. */
-  readonly onScrape: (look: () => Promise<void> | void) => void;
+  readonly onScrape: (sample: () => Promise<void> | void) => void;
   /** All metrics in the Prometheus text format. */
   readonly scrape: () => Promise<string>;
   readonly contentType: string;
@@ -31,11 +31,11 @@ export async function openMetrics<const D extends MetricDeclarations>(
   // Loaded on demand: a process without a metrics port does not load the library.
   const prometheus = await import('prom-client');
   const registry = new prometheus.Registry();
-  const looks: (() => Promise<void> | void)[] = [];
+  const samples: (() => Promise<void> | void)[] = [];
   prometheus.collectDefaultMetrics({ register: registry });
   const entries = Object.entries(declared).map(([key, metric]) => [key, instrument(prometheus, registry, metric)]);
 
-  const look = async (run: () => Promise<void> | void): Promise<void> => {
+  const sample = async (run: () => Promise<void> | void): Promise<void> => {
     try {
       await run();
     } catch (error) {
@@ -44,9 +44,9 @@ export async function openMetrics<const D extends MetricDeclarations>(
   };
   return {
     instruments: Object.fromEntries(entries) as Instruments<D>,
-    onScrape: (run) => void looks.push(run),
+    onScrape: (run) => void samples.push(run),
     scrape: async () => {
-      await Promise.all(looks.map(look));
+      await Promise.all(samples.map(sample));
       return registry.metrics();
     },
     contentType: registry.contentType,

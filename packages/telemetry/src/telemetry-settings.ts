@@ -1,4 +1,4 @@
-import { boolean, integer, number, oneOf, setting, text, url, type Values } from '@vantage/settings';
+import { boolean, integer, number, oneOf, setting, text, url, type SettingValues } from '@vantage/settings';
 
 import { samplerNames, type TracingConfig } from './tracing.ts';
 
@@ -56,7 +56,7 @@ export const telemetrySettings = {
   }),
 } as const;
 
-export type TelemetryConfig = Values<typeof telemetrySettings>;
+export type TelemetryConfig = SettingValues<typeof telemetrySettings>;
 
 /** @returns undefined if tracing is off */
 export function tracingConfig(config: TelemetryConfig, service: TracingConfig['service']): TracingConfig | undefined {

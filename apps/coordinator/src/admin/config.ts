@@ -1,5 +1,5 @@
 import { redisUrlKind } from '@vantage/redis-connections';
-import { certificateFile, list, readSettings, setting, text, type Values } from '@vantage/settings';
+import { certificateFile, list, readSettings, setting, text, type SettingValues } from '@vantage/settings';
 
 /** Settings of the operator's commands on probes. */
 export const adminSettings = {
@@ -39,7 +39,7 @@ export const adminSettings = {
   }),
 } as const;
 
-export type AdminConfig = Values<typeof adminSettings>;
+export type AdminConfig = SettingValues<typeof adminSettings>;
 
 /** @throws SettingsError that lists every fault */
 export function readAdminConfig(environment: Readonly<Record<string, string | undefined>>): AdminConfig {

@@ -1,4 +1,4 @@
-import { readCheckWords, type HelpFlags } from '@vantage/command-line';
+import { parseCheckArguments, type HelpFlags } from '@vantage/command-line';
 import { paramsSchema, type AnyCheckType, type ParamsOf } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 import { judgeTarget, type TargetPolicy } from '@vantage/target-policy';
@@ -28,13 +28,13 @@ export type ReadRequest =
   | { readonly kind: 'invalid'; readonly faults: readonly string[] };
 
 /** Parses a check and validates it like a request to the coordinator. */
-export function readRequest([type, ...words]: readonly string[], policy: TargetPolicy): ReadRequest {
+export function readRequest([type, ...args]: readonly string[], policy: TargetPolicy): ReadRequest {
   if (type === undefined || type === '--help' || type === 'help') return { kind: 'help', of: undefined };
   if (!isCheckTypeName(type)) {
     const known = Object.keys(checkTypes).join(', ');
     return { kind: 'invalid', faults: [`unknown check type "${type}"; expected one of ${known}`] };
   }
-  const { host, fields, options, values, faults } = readCheckWords(type, words, runFlags);
+  const { host, fields, options, values, faults } = parseCheckArguments(type, args, runFlags);
   if (values['help'] === true) return { kind: 'help', of: type };
   if (faults.length > 0) return { kind: 'invalid', faults };
   const read = readParams(checkTypes[type], { host, ...fields, options }, policy);

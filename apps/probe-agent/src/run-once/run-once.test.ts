@@ -26,19 +26,19 @@ const MAIN = new URL('../main.ts', import.meta.url).pathname;
 const ALLOWED = { TARGET_ALLOW: '127.0.0.0/8' };
 
 /** Runs the real program in a separate process. */
-async function agent(words: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
+async function agent(args: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'], ...environment };
-    execFile(process.execPath, ['--conditions=source', MAIN, ...words], { env }, (error, output, errors) => {
+    execFile(process.execPath, ['--conditions=source', MAIN, ...args], { env }, (error, output, errors) => {
       resolve({ status: error === null ? 0 : Number(error.code), output, errors });
     });
   });
 }
 
 /** Runs in this process. */
-async function run(words: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
+async function run(args: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
   let [output, errors] = ['', ''];
-  const status = await runOnce(words, {
+  const status = await runOnce(args, {
     config: readMeasuringConfig(environment),
     openRuntime,
     log: silent,
@@ -62,8 +62,8 @@ describe('one check from the shell of the probe’s machine', () => {
   afterAll(() => void server.close());
 
   it('is run without Redis, with the result that the API would give of this probe', async () => {
-    const words = ['run', 'tcp', '127.0.0.1', String(port), '--attempts', '2', '--json', '--verbose'];
-    const { status, output, errors } = await agent(words);
+    const args = ['run', 'tcp', '127.0.0.1', String(port), '--attempts', '2', '--json', '--verbose'];
+    const { status, output, errors } = await agent(args);
 
     const result: unknown = JSON.parse(output);
     const ajv = new Ajv({ validateFormats: false });
@@ -117,8 +117,8 @@ describe('one check from the shell of the probe’s machine', () => {
     [['ping', '127.0.0.1', '--count', '200'], /--count must be <= 16/],
     [['ping', 'not a host'], /character/],
     [['ping', '::1', '--family', '4'], /family/i],
-  ])('says what is wrong with “%j”', async (words, said) => {
-    const { status, output, errors } = await run(words);
+  ])('says what is wrong with “%j”', async (args, said) => {
+    const { status, output, errors } = await run(args);
 
     expect(errors).toMatch(said);
     expect({ status, output }).toEqual({ status: 2, output: '' });

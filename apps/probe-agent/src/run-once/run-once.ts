@@ -17,7 +17,7 @@ import type { ProbeRuntime } from '../runtime.ts';
 import { createSchemas } from '../schemas.ts';
 import { createProbeContext } from '../probe-context.ts';
 import { readRequest, runFlags, type RunRequest } from './read-request.ts';
-import { traceProbeContext, type Trace } from './trace.ts';
+import { traceProbeContext, type TraceLine } from './trace.ts';
 
 export interface RunOnceOptions {
   readonly config: MeasuringConfig;
@@ -39,12 +39,12 @@ const LONGEST = 2_000;
  * Runs one check on this machine with the agent's policy, settings and job handler, without Redis and without a
  * service.
  *
- * @param words arguments after `run`, such as `tcp example.com --port 443`
+ * @param args arguments after `run`, such as `tcp example.com --port 443`
  * @returns the exit status
  */
-export async function runOnce(words: readonly string[], options: RunOnceOptions): Promise<number> {
+export async function runOnce(args: readonly string[], options: RunOnceOptions): Promise<number> {
   const { config, output, errors, log } = options;
-  const read = readRequest(words, policyOf(config));
+  const read = readRequest(args, policyOf(config));
   if (read.kind === 'help') {
     output.write(helpText(read.of));
     return exitStatus.success;
@@ -52,7 +52,7 @@ export async function runOnce(words: readonly string[], options: RunOnceOptions)
   if (read.kind === 'invalid') {
     errors.write(`${read.faults.map((fault) => escapeText(fault, LONGEST)).join('\n')}\n`);
     errors.write(
-      `Run "vantage-agent run ${checkTypes[words[0] as CheckTypeName] === undefined ? '' : `${words[0]} `}--help" for usage.\n`,
+      `Run "vantage-agent run ${checkTypes[args[0] as CheckTypeName] === undefined ? '' : `${args[0]} `}--help" for usage.\n`,
     );
     return exitStatus.invalid;
   }
@@ -75,7 +75,7 @@ async function measure(
   { config, errors, log, signal }: RunOnceOptions,
 ): Promise<Result> {
   const startedMs = performance.now();
-  const trace: Trace = (line) => {
+  const trace: TraceLine = (line) => {
     if (isTraced)
       errors.write(`${(performance.now() - startedMs).toFixed(1).padStart(9)} ms  ${escapeText(line, LONGEST)}\n`);
   };

@@ -1,10 +1,10 @@
 import type { ProbeContext } from '@vantage/diagnostics';
 
 /** Receives one line per step of a run. */
-export type Trace = (line: string) => void;
+export type TraceLine = (line: string) => void;
 
 /** Wraps a probe context and reports its calls. */
-export function traceProbeContext(probeContext: ProbeContext, trace: Trace): ProbeContext {
+export function traceProbeContext(probeContext: ProbeContext, trace: TraceLine): ProbeContext {
   const { admit, names } = probeContext;
   return {
     ...probeContext,

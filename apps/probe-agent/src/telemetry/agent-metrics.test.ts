@@ -9,7 +9,7 @@ import type { PacketSocket, PacketSockets, ReceivedPacket } from '@vantage/diagn
 import { openMetrics } from '@vantage/telemetry';
 import { describe, expect, it } from '@jest/globals';
 
-import { typeLabel, watchAgent, type AgentMetrics, type Watched } from './agent-metrics.ts';
+import { typeLabel, watchAgent, type AgentMetrics, type MetricSources } from './agent-metrics.ts';
 import { browserMemoryBytes } from './browser-memory.ts';
 import { countPackets } from './count-packets.ts';
 import { agentMetrics } from './declared.ts';
@@ -150,7 +150,7 @@ describe('the traces of jobs', () => {
   });
 });
 
-function watched(more: Partial<Watched>): Watched {
+function watched(more: Partial<MetricSources>): MetricSources {
   const connections = { jobs: new Connection(), results: new Connection() };
   return { connections, rttMs: () => 1, running: () => 0, capacity: 20, ...more };
 }

@@ -15,7 +15,7 @@ export interface WatchedConnection {
 }
 
 /** Values sampled at each scrape. */
-export interface Watched {
+export interface MetricSources {
   readonly connections: Readonly<Record<'jobs' | 'results', WatchedConnection>>;
   readonly rttMs: () => number;
   /** Undefined before the agent takes jobs. */
@@ -32,11 +32,11 @@ export function typeLabel(type: string): string {
   return knownTypes.has(type) ? type : 'unknown';
 }
 
-export function watchAgent(metrics: AgentMetrics, watched: Watched): void {
+export function watchAgent(metrics: AgentMetrics, sources: MetricSources): void {
   const { instruments } = metrics;
   const followCrashes = followCounts(instruments.packetProcessCrashes, 'process');
   const followPictures = followCounts(instruments.pictures, 'outcome');
-  for (const [connection, redis] of Object.entries(watched.connections)) {
+  for (const [connection, redis] of Object.entries(sources.connections)) {
     // Initialises the series, so that its first increase is visible.
     instruments.redisReconnects.inc({ connection }, 0);
     let wasReady = redis.status === 'ready';
@@ -46,20 +46,20 @@ export function watchAgent(metrics: AgentMetrics, watched: Watched): void {
     });
   }
   metrics.onScrape(() => {
-    for (const [connection, redis] of Object.entries(watched.connections)) {
+    for (const [connection, redis] of Object.entries(sources.connections)) {
       instruments.redisUp.set({ connection }, redis.status === 'ready' ? 1 : 0);
     }
-    instruments.redisRoundTrip.set(watched.rttMs() / 1_000);
-    instruments.running.set(watched.running() ?? 0);
-    instruments.capacity.set(watched.capacity);
-    const packets = watched.packetProcess?.();
+    instruments.redisRoundTrip.set(sources.rttMs() / 1_000);
+    instruments.running.set(sources.running() ?? 0);
+    instruments.capacity.set(sources.capacity);
+    const packets = sources.packetProcess?.();
     if (packets !== undefined) {
       instruments.packetProcessUp.set(packets.pid === null ? 0 : 1);
       followCrashes({ packets: packets.crashes });
     }
   });
   metrics.onScrape(async () => {
-    const status = watched.screenshots?.();
+    const status = sources.screenshots?.();
     if (status === undefined) return;
     followPictures({ taken: status.taken, failed: status.failed, no_page: status.noPage });
     instruments.browsers.set(status.running);

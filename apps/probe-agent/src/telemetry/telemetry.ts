@@ -3,7 +3,7 @@ import type { PacketSockets } from '@vantage/diagnostics';
 import { followTotal, openMetrics, openTracing, serveMetrics, tracingConfig, type OpenLog } from '@vantage/telemetry';
 
 import type { Config } from '../config.ts';
-import { typeLabel, watchAgent, type AgentMetrics, type Watched } from './agent-metrics.ts';
+import { typeLabel, watchAgent, type AgentMetrics, type MetricSources } from './agent-metrics.ts';
 import { countPackets } from './count-packets.ts';
 import { agentMetrics } from './declared.ts';
 import { traceJobs, type TakenJob } from './trace-jobs.ts';
@@ -21,7 +21,7 @@ export interface Telemetry {
   readonly wrapPackets: (sockets: PacketSockets) => PacketSockets;
   /** Trace context of a check's run. */
   readonly traceparentOf: (checkId: string) => string | undefined;
-  readonly watch: (watched: Watched) => void;
+  readonly watch: (watched: MetricSources) => void;
   /** Never rejects. */
   readonly close: () => Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function openTelemetry(config: Config, version: string, { log, drop
   const { instruments } = metrics;
   instruments.build.set({ probe: config.probeId, version }, 1);
   metrics.onScrape(followTotal(instruments.linesDropped, dropped));
-  let watched: Watched | undefined;
+  let watched: MetricSources | undefined;
   const server = await serveMetrics({
     host: config.metricsHost,
     port: config.metricsPort,
@@ -94,7 +94,7 @@ async function timeJob({ instruments }: AgentMetrics, job: TakenJob, run: () => 
   }
 }
 
-function missing(watched: Watched | undefined): readonly string[] {
+function missing(watched: MetricSources | undefined): readonly string[] {
   if (watched === undefined) return ['The agent starts.'];
   const away = Object.values(watched.connections).some(({ status }) => status !== 'ready');
   if (away) return ['Redis does not answer.'];

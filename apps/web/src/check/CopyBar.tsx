@@ -6,13 +6,13 @@ import { Icon } from '../parts/icons.tsx';
 import { recentChecks } from '../recent.ts';
 import { useService } from '../parts/router.tsx';
 import { asCurl, asMarkdown } from './copies.ts';
-import type { ShownCheck } from './use-check.ts';
+import type { CheckData } from './use-check.ts';
 
 /** Copies the check to the clipboard in several formats. */
-export function CopyBar(props: { readonly check: ShownCheck; readonly summary: Summary | undefined }): JSX.Element {
+export function CopyBar(props: { readonly check: CheckData; readonly summary: Summary | undefined }): JSX.Element {
   const { check, summary } = props;
   const { publicUrl, path } = useService();
-  const [said, say] = useState<readonly [string, boolean]>();
+  const [copied, setCopied] = useState<readonly [string, boolean]>();
   const forms: readonly (readonly [string, string, () => string])[] = [
     ['Link', 'Copy the link to this check', () => `${publicUrl}/c/${check.testId}`],
     ['curl', 'Copy as curl', () => asCurl(check, publicUrl, requestOf(check.testId))],
@@ -21,22 +21,22 @@ export function CopyBar(props: { readonly check: ShownCheck; readonly summary: S
   ];
   const copy = async (name: string, text: string): Promise<void> => {
     const isCopied = await writeClipboard(text);
-    say([name, isCopied]);
-    setTimeout(() => say((now) => (now?.[0] === name ? undefined : now)), 2000);
+    setCopied([name, isCopied]);
+    setTimeout(() => setCopied((now) => (now?.[0] === name ? undefined : now)), 2000);
   };
   return (
     <div class="copy-bar" role="group" aria-label="Copy and share">
       {forms.map(([name, title, text]) => (
         <button key={name} type="button" class="quiet" aria-label={title} onClick={() => void copy(name, text())}>
-          <Icon name={said?.[0] === name && said[1] ? 'check' : name === 'Link' ? 'link' : 'copy'} />
+          <Icon name={copied?.[0] === name && copied[1] ? 'check' : name === 'Link' ? 'link' : 'copy'} />
           {name}
         </button>
       ))}
       <a class="quiet" href={path(`/check/${check.testId}/results`)}>
         Raw
       </a>
-      <span class={said?.[1] === false ? 'note' : 'unseen'} role="status">
-        {said === undefined ? '' : said[1] ? `${said[0]} copied.` : 'The browser does not allow copying.'}
+      <span class={copied?.[1] === false ? 'note' : 'unseen'} role="status">
+        {copied === undefined ? '' : copied[1] ? `${copied[0]} copied.` : 'The browser does not allow copying.'}
       </span>
     </div>
   );

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 
 import { plural } from '../format.ts';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
-import type { ShownCheck } from './use-check.ts';
+import type { CheckData } from './use-check.ts';
 
 const verdictTones: Readonly<Record<string, Tone>> = {
   up: 'good',
@@ -19,7 +19,7 @@ const severityTones: Readonly<Record<string, Tone>> = { critical: 'bad', warning
 const FIRST_FINDINGS = 5;
 
 interface VerdictProps {
-  readonly check: ShownCheck;
+  readonly check: CheckData;
   readonly summary: Summary | undefined;
   /** Selects a probe on the page. */
   readonly onChoose: (probe: string) => void;
@@ -56,12 +56,12 @@ export function Verdict({ check, summary, onChoose, nameOf }: VerdictProps): JSX
   );
 }
 
-export function answeredOf(check: ShownCheck): number {
+export function answeredOf(check: CheckData): number {
   return Object.values(check.results).filter(({ result }) => result !== 'pending').length;
 }
 
 /** Headline of the summary; a progress text before it is available. */
-export function headlineOf(check: ShownCheck, summary: Summary | undefined): string {
+export function headlineOf(check: CheckData, summary: Summary | undefined): string {
   const total = Object.keys(check.results).length;
   const isStale = check.status === 'completed' && summary?.status !== 'completed';
   if (summary === undefined || isStale || summary.counts.pending === total) {

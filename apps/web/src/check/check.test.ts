@@ -5,9 +5,9 @@ import { createClient, ProblemError, type Client, type WatchOptions } from '@van
 import { asCurl, asMarkdown } from './copies.ts';
 import { codeWords, columnsOf } from './columns.ts';
 import { sortRows } from '../table/sort-rows.ts';
-import { followCheck, type ShownCheck } from './use-check.ts';
+import { observeCheck, type CheckData } from './use-check.ts';
 
-const check: ShownCheck = {
+const check: CheckData = {
   testId: 'qPUXvL1sQx2rGJm0Zf7N4w',
   type: 'tcp',
   host: "exa'mple.com",
@@ -100,7 +100,7 @@ describe('a check that is followed', () => {
         yield* events;
       } as unknown as Client['watch'],
     };
-    const followed = followCheck(client, id, signal, (state) => shown.push(state));
+    const followed = observeCheck(client, id, signal, (state) => shown.push(state));
     return { shown, followed, answer };
   }
 
@@ -139,10 +139,10 @@ describe('a check that is followed', () => {
       },
     } as unknown as Client;
 
-    await followCheck(client, id, signal, (state) => shown.push(state));
+    await observeCheck(client, id, signal, (state) => shown.push(state));
 
     expect(shown).toEqual([
-      { kind: 'loading', trouble: { text: 'At most 20.', retryAt: expect.any(Number) } },
+      { kind: 'loading', connectionProblem: { text: 'At most 20.', retryAt: expect.any(Number) } },
       { kind: 'loading' },
       { kind: 'shown', check },
     ]);
@@ -165,7 +165,7 @@ describe('a check that is followed', () => {
       },
     } as unknown as Client;
 
-    await followCheck(client, id, signal, () => undefined);
+    await observeCheck(client, id, signal, () => undefined);
 
     expect(asked).toBe(1);
   });

@@ -1,14 +1,14 @@
 import type { Summary } from '@vantage/contract';
 
 import { cellsOf } from './columns.ts';
-import type { ShownCheck } from './use-check.ts';
+import type { CheckData } from './use-check.ts';
 
 /**
  * Commands that repeat the check or fetch its results.
  *
  * @param request body of the request, if this browser sent it
  */
-export function asCurl(check: ShownCheck, publicUrl: string, request: unknown): string {
+export function asCurl(check: CheckData, publicUrl: string, request: unknown): string {
   const read = `curl -s ${quote(`${publicUrl}/check/${check.testId}/results`)}`;
   if (request === undefined) return read;
   const body = quote(JSON.stringify(request));
@@ -16,7 +16,7 @@ export function asCurl(check: ShownCheck, publicUrl: string, request: unknown): 
 }
 
 /** Markdown for an incident channel or ticket: verdict, findings, one row per probe. */
-export function asMarkdown(check: ShownCheck, summary: Summary | undefined, publicUrl: string): string {
+export function asMarkdown(check: CheckData, summary: Summary | undefined, publicUrl: string): string {
   const heads = ['Probe', ...cellsOf(check.type, { result: 'pending' }).map(([title]) => title)];
   const rows = Object.entries(check.results).map(([probe, result]) => [
     probe,

@@ -8,17 +8,17 @@ export type Result = Readonly<Record<string, unknown>> & {
   readonly result: string;
   readonly rt?: number | null;
   readonly resolvedIp?: string | null;
-  readonly error?: ShownFailure | null;
+  readonly error?: FailureData | null;
 };
 
-export interface ShownFailure {
+export interface FailureData {
   readonly code: string;
   readonly phase: string;
   readonly source: string;
   readonly message: string;
 }
 
-export interface ShownCheck {
+export interface CheckData {
   readonly testId: string;
   readonly type: string;
   readonly host: string;
@@ -29,33 +29,33 @@ export interface ShownCheck {
 }
 
 /** Reason why a check is not updated. */
-export interface Trouble {
+export interface ConnectionProblem {
   readonly text: string;
   /** Time of the next attempt, in milliseconds of `performance.now()`; undefined if there is none. */
   readonly retryAt: number | undefined;
 }
 
 export type CheckState =
-  | { readonly kind: 'loading'; readonly trouble?: Trouble | undefined }
+  | { readonly kind: 'loading'; readonly connectionProblem?: ConnectionProblem | undefined }
   /** The check does not exist or has expired. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'shown'; readonly check: ShownCheck; readonly trouble?: Trouble | undefined };
+  | { readonly kind: 'shown'; readonly check: CheckData; readonly connectionProblem?: ConnectionProblem | undefined };
 
-/** State of a check, updated by `followCheck`. */
+/** State of a check, updated by `observeCheck`. */
 export function useCheck(client: Client, id: string): CheckState {
   const [state, setState] = useState<CheckState>({ kind: 'loading' });
   useEffect(() => {
     const ended = new AbortController();
     setState({ kind: 'loading' });
-    followCheck(client, id, ended.signal, setState).catch((error: unknown) => {
+    observeCheck(client, id, ended.signal, setState).catch((error: unknown) => {
       if (ended.signal.aborted) return;
       if (error instanceof ProblemError && error.status === 404) return setState({ kind: 'gone' });
       const text = faultText(error);
       // Measured results stay visible.
       setState((before) =>
         before.kind === 'shown'
-          ? { ...before, trouble: { text, retryAt: undefined } }
+          ? { ...before, connectionProblem: { text, retryAt: undefined } }
           : { kind: 'failed', message: text },
       );
     });
@@ -77,24 +77,24 @@ const TROUBLE_FROM_MS = 1000;
  * Follows a check: the current state, then each change. Events carry changes only; host, options and unanswered probes
  * are in the results. Both are requested, except for a check that is already completed.
  */
-export async function followCheck(
+export async function observeCheck(
   client: Client,
   id: string,
   signal: AbortSignal,
   show: (state: CheckState) => void,
 ): Promise<void> {
-  let base: ShownCheck | undefined;
+  let base: CheckData | undefined;
   const changed: Record<string, Result> = Object.create(null) as Record<string, Result>;
   let reading: Promise<void> | undefined;
-  let trouble: Trouble | undefined;
+  let connectionProblem: ConnectionProblem | undefined;
   let isOver = false;
   const render = (): void => {
     // The results may arrive after the `completed` event and are older than it.
     if (isOver || base === undefined) return;
-    show({ kind: 'shown', check: { ...base, results: { ...base.results, ...changed } }, trouble });
+    show({ kind: 'shown', check: { ...base, results: { ...base.results, ...changed } }, connectionProblem });
   };
   const read = async (): Promise<void> => {
-    const check = (await client.results(id, { signal })) as unknown as ShownCheck;
+    const check = (await client.results(id, { signal })) as unknown as CheckData;
     base ??= check;
     render();
   };
@@ -112,16 +112,16 @@ export async function followCheck(
     });
   };
   const onConnection = (lost: LostConnection | undefined): void => {
-    if (trouble === undefined && (lost === undefined || lost.waitMs < TROUBLE_FROM_MS)) return;
-    trouble = lost && { text: faultText(lost.failure), retryAt: performance.now() + lost.waitMs };
-    if (base === undefined) show({ kind: 'loading', trouble });
+    if (connectionProblem === undefined && (lost === undefined || lost.waitMs < TROUBLE_FROM_MS)) return;
+    connectionProblem = lost && { text: faultText(lost.failure), retryAt: performance.now() + lost.waitMs };
+    if (base === undefined) show({ kind: 'loading', connectionProblem });
     else render();
   };
   let soon = setTimeout(readOnce, READ_AFTER_MS);
   try {
     for await (const event of client.watch(id, { signal, onConnection })) {
       if (event.type === 'completed') {
-        show({ kind: 'shown', check: event.check as unknown as ShownCheck });
+        show({ kind: 'shown', check: event.check as unknown as CheckData });
         return;
       }
       changed[event.probe] = event.result;
@@ -129,7 +129,7 @@ export async function followCheck(
       render();
     }
     // The service has no newer event; the results contain the final state.
-    show({ kind: 'shown', check: (await client.results(id, { signal })) as unknown as ShownCheck });
+    show({ kind: 'shown', check: (await client.results(id, { signal })) as unknown as CheckData });
   } finally {
     isOver = true;
     clearTimeout(soon);

@@ -9,14 +9,14 @@ import { readTarget } from '../target-text.ts';
 import { Field } from './Field.tsx';
 import { formOf, forms } from './forms.ts';
 import { Options } from './Options.tsx';
-import { refusalOf, type Refusal } from './refusal.ts';
+import { formErrorsOf, type FormErrors } from './refusal.ts';
 import { RetryNote } from './RetryNote.tsx';
-import { requestOf, valuesOf, type Values } from './values.ts';
+import { requestOf, valuesOf, type FormValues } from './values.ts';
 
 const placeholders = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
 /** Far longer than the service takes; detects a connection that died without a reset. */
-const PATIENCE_MS = 30_000;
-const nothing: Refusal = { fields: {}, general: undefined, retryAt: undefined };
+const REQUEST_TIMEOUT_MS = 30_000;
+const nothing: FormErrors = { fields: {}, general: undefined, retryAt: undefined };
 
 export interface CheckFormProps {
   readonly type?: string | undefined;
@@ -46,8 +46,8 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
   const [type, setType] = useState(props.type ?? forms[0]!.type);
   const [host, setHost] = useState(props.host ?? '');
   const [hasChosen, setChosen] = useState(props.type !== undefined);
-  const [values, setValues] = useState<Values>(() => valuesOf(formOf(props.type) ?? forms[0]!, props.before ?? {}));
-  const [refusal, setRefusal] = useState<Refusal>(nothing);
+  const [values, setValues] = useState<FormValues>(() => valuesOf(formOf(props.type) ?? forms[0]!, props.before ?? {}));
+  const [formErrors, setRefusal] = useState<FormErrors>(nothing);
   const [isStarting, setStarting] = useState(false);
   const element = useRef<HTMLFormElement>(null);
   const form = formOf(type) ?? forms[0]!;
@@ -59,7 +59,7 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
   useEffect(() => {
     // Focus the first invalid field; the options may have to be expanded first.
     requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
-  }, [refusal]);
+  }, [formErrors]);
 
   const typed = (text: string): void => {
     setHost(text);
@@ -80,24 +80,24 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
     setRefusal(nothing);
     try {
       const { checkId } = await service.client.startCheck(request as Parameters<typeof service.client.startCheck>[0], {
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       remember({ id: checkId, type: form.type, host: request.host, at: new Date().toISOString(), request });
       go(`/c/${checkId}`);
     } catch (error) {
-      setRefusal(refusalOf(error, form, performance.now()));
+      setRefusal(formErrorsOf(error, form, performance.now()));
     } finally {
       setStarting(false);
     }
   };
 
   const beside = Object.entries(form.fields).filter(([, schema]) => schema.type !== 'boolean');
-  const hostError = refusal.fields['host'];
+  const hostError = formErrors.fields['host'];
   const ofBeside = beside.flatMap(([name]) => {
-    const text = refusal.fields[name];
+    const text = formErrors.fields[name];
     return text === undefined ? [] : [ofField(shortLabel(name), text)];
   });
-  const notes = [...ofBeside, ...(refusal.general === undefined ? [] : [refusal.general])];
+  const notes = [...ofBeside, ...(formErrors.general === undefined ? [] : [formErrors.general])];
   return (
     <form class="check-form" ref={element} onSubmit={(event) => void start(event)} noValidate>
       <fieldset class="types">
@@ -146,8 +146,8 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
             schema={schema}
             label={shortLabel(name)}
             value={values[name]}
-            error={refusal.fields[name]}
-            saidIn="host-error"
+            error={formErrors.fields[name]}
+            errorElementId="host-error"
             isRequired={form.required.includes(name)}
             onChange={(value) => change(name, value)}
           />
@@ -165,12 +165,12 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
           </p>
         ))}
       </div>
-      {refusal.retryAt === undefined ? null : <RetryNote at={refusal.retryAt} />}
+      {formErrors.retryAt === undefined ? null : <RetryNote at={formErrors.retryAt} />}
       <Options
         key={type}
         form={form}
         values={values}
-        errors={refusal.fields}
+        errors={formErrors.fields}
         hint={firstSentence(form.summary)}
         onChange={change}
       />

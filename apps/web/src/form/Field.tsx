@@ -13,18 +13,21 @@ export interface FieldProps {
   readonly value: string | boolean | undefined;
   readonly error: string | undefined;
   /** Id of the element that shows the error; the row of the host has no room for errors and hints. */
-  readonly saidIn?: string;
+  readonly errorElementId?: string;
   readonly isRequired?: boolean;
   readonly onChange: (value: string | boolean) => void;
 }
 
 /** A request field as its schema requires: checkbox, select, number, lines or text. */
 export function Field(props: FieldProps): JSX.Element {
-  const { name, schema, error, saidIn } = props;
-  const isShort = saidIn !== undefined;
+  const { name, schema, error, errorElementId } = props;
+  const isShort = errorElementId !== undefined;
   const id = useId();
   const label = props.label ?? labelOf(name.replace(/^options\./, ''));
-  const described = [isShort ? undefined : `${id}-hint`, error === undefined ? undefined : (saidIn ?? `${id}-error`)];
+  const described = [
+    isShort ? undefined : `${id}-hint`,
+    error === undefined ? undefined : (errorElementId ?? `${id}-error`),
+  ];
   const common = {
     id,
     'data-field': name,

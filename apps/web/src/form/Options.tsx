@@ -1,14 +1,14 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { CheckForm, FieldSchema } from '../../build/check-forms.ts';
+import type { FormDefinition, FieldSchema } from '../../build/check-forms.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Field } from './Field.tsx';
-import { optionName, type Values } from './values.ts';
+import { optionName, type FormValues } from './values.ts';
 
 interface OptionsProps {
-  readonly form: CheckForm;
-  readonly values: Values;
+  readonly form: FormDefinition;
+  readonly values: FormValues;
   readonly errors: Readonly<Record<string, string>>;
   readonly hint: string;
   readonly onChange: (name: string, value: string | boolean) => void;

@@ -1,14 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { ProblemError } from '@vantage/client';
 
-import { checkForms } from '../../build/check-forms.ts';
-import { refusalOf } from './refusal.ts';
+import { formDefinitions } from '../../build/check-forms.ts';
+import { formErrorsOf } from './refusal.ts';
 
-const dns = checkForms().find(({ type }) => type === 'dns')!;
+const dns = formDefinitions().find(({ type }) => type === 'dns')!;
 
 function refused(status: number, detail: string, errors?: { path: string; message: string }[], wait?: number) {
   const problem = { type: 'x', title: 'x', status, detail, instance: '/check', requestId: 'r' };
-  return refusalOf(new ProblemError(status, errors === undefined ? problem : { ...problem, errors }, wait), dns, 1000);
+  return formErrorsOf(
+    new ProblemError(status, errors === undefined ? problem : { ...problem, errors }, wait),
+    dns,
+    1000,
+  );
 }
 
 describe('a refusal', () => {
@@ -49,6 +53,6 @@ describe('a refusal', () => {
       'Something in front of the service answered with status 502.',
     ],
   ])('is a sentence where %s', (_reason, error, general) => {
-    expect(refusalOf(error, dns, 0)).toEqual({ fields: {}, general, retryAt: undefined });
+    expect(formErrorsOf(error, dns, 0)).toEqual({ fields: {}, general, retryAt: undefined });
   });
 });

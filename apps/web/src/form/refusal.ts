@@ -1,11 +1,11 @@
 import { ProblemError } from '@vantage/client';
 
-import type { CheckForm } from '../../build/check-forms.ts';
+import type { FormDefinition } from '../../build/check-forms.ts';
 import { faultText } from '../faults.ts';
 import { fieldAt } from './values.ts';
 
 /** A rejected request, prepared for the form. */
-export interface Refusal {
+export interface FormErrors {
   /** Errors by field name. */
   readonly fields: Readonly<Record<string, string>>;
   /** Error that belongs to no single field. */
@@ -15,7 +15,7 @@ export interface Refusal {
 }
 
 /** @param now milliseconds of `performance.now()` */
-export function refusalOf(error: unknown, form: CheckForm, now: number): Refusal {
+export function formErrorsOf(error: unknown, form: FormDefinition, now: number): FormErrors {
   if (!(error instanceof ProblemError)) return general(faultText(error));
   const { problem, status, retryAfterSeconds } = error;
   const retryAt = retryAfterSeconds === undefined ? undefined : now + retryAfterSeconds * 1000;
@@ -38,13 +38,13 @@ export function refusalOf(error: unknown, form: CheckForm, now: number): Refusal
 }
 
 /** A policy decision names the field if it is not the host. */
-function policyRefusal(detail: string, form: CheckForm): Refusal {
+function policyRefusal(detail: string, form: FormDefinition): FormErrors {
   const [, pointer, rest] = /^(\/[\w/]+): (.*)$/s.exec(detail) ?? [];
   const field = pointer === undefined ? undefined : fieldAt(form, pointer);
   return { ...general(undefined), fields: field === undefined ? { host: detail } : { [field]: sentence(rest!) } };
 }
 
-function general(text: string | undefined, retryAt?: number): Refusal {
+function general(text: string | undefined, retryAt?: number): FormErrors {
   return { fields: {}, general: text, retryAt };
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { checkForms, type CheckForm } from '../../build/check-forms.ts';
+import { formDefinitions, type FormDefinition } from '../../build/check-forms.ts';
 import { fieldAt, requestOf, valuesOf } from './values.ts';
 
-const forms = checkForms();
-const formOf = (type: string): CheckForm => forms.find((form) => form.type === type)!;
+const forms = formDefinitions();
+const formOf = (type: string): FormDefinition => forms.find((form) => form.type === type)!;
 
 describe('the form', () => {
   it('offers every check type, with the fields and options of its schema', () => {

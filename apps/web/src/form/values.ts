@@ -1,8 +1,8 @@
-import type { CheckForm, FieldSchema } from '../../build/check-forms.ts';
+import type { FormDefinition, FieldSchema } from '../../build/check-forms.ts';
 import { hostFor, portIn } from '../target-text.ts';
 
 /** Form values as typed; missing fields have their default. */
-export type Values = Readonly<Record<string, string | boolean>>;
+export type FormValues = Readonly<Record<string, string | boolean>>;
 
 export interface Request {
   readonly type: string;
@@ -11,13 +11,13 @@ export interface Request {
   readonly [field: string]: unknown;
 }
 
-/** Keys of `Values`: names of request fields, and `options.<name>`. */
+/** Keys of `FormValues`: names of request fields, and `options.<name>`. */
 export function optionName(name: string): string {
   return `options.${name}`;
 }
 
 /** Builds the body of `POST /check`. Unparsable values are sent as typed, so that the service reports the error. */
-export function requestOf(form: CheckForm, host: string, values: Values): Request {
+export function requestOf(form: FormDefinition, host: string, values: FormValues): Request {
   const fields = entriesOf(form.fields, values, (name) => name);
   const selection = entriesOf(form.selection, values, (name) => name);
   const options = entriesOf(form.options, values, optionName);
@@ -34,7 +34,7 @@ export function requestOf(form: CheckForm, host: string, values: Values): Reques
 
 function entriesOf(
   schemas: Readonly<Record<string, FieldSchema>>,
-  values: Values,
+  values: FormValues,
   nameOf: (name: string) => string,
 ): Record<string, unknown> {
   const entries = Object.entries(schemas).map(([name, schema]) => [name, valueOf(schema, values[nameOf(name)])]);
@@ -73,7 +73,7 @@ function headersOf(text: string): Readonly<Record<string, string>> {
 }
 
 /** Form values of an earlier request: the inverse of `requestOf`, except for the host. */
-export function valuesOf(form: CheckForm, request: Readonly<Record<string, unknown>>): Values {
+export function valuesOf(form: FormDefinition, request: Readonly<Record<string, unknown>>): FormValues {
   const options = (request['options'] ?? {}) as Readonly<Record<string, unknown>>;
   return {
     ...typedOf({ ...form.fields, ...form.selection }, request, (name) => name),
@@ -109,7 +109,7 @@ export function writeValue(value: unknown): string {
 }
 
 /** Field for a JSON pointer of a problem document; undefined if the form does not show it. */
-export function fieldAt(form: CheckForm, pointer: string): string | undefined {
+export function fieldAt(form: FormDefinition, pointer: string): string | undefined {
   const [name = '', inner = ''] = pointer.split('/').slice(1);
   if (name === 'host' || name in form.fields || name in form.selection) return name;
   if (name === 'options' && inner in form.options) return optionName(inner);

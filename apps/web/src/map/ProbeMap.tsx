@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import type { Tone } from '../parts/tone.tsx';
-import { placeLabels, spread, type Pin, type Side } from './arrange.ts';
+import { placeLabels, spread, type Pin, type LabelSide } from './arrange.ts';
 import { project } from './project.ts';
 import { map } from './world-map.ts';
 
@@ -96,7 +96,7 @@ function Land(): JSX.Element {
 function MapPin(props: {
   readonly pin: Pin;
   readonly probe: MapProbe;
-  readonly side: Side | undefined;
+  readonly side: LabelSide | undefined;
   readonly isChosen: boolean;
   readonly onChoose: ((id: string) => void) | undefined;
 }): JSX.Element {

@@ -1,11 +1,11 @@
-import type { Point } from './project.ts';
+import type { MapPoint } from './project.ts';
 
-export interface Pin extends Point {
+export interface Pin extends MapPoint {
   readonly id: string;
 }
 
 /** Side of the pin for its label; undefined if no side has room. */
-export type Side = 'right' | 'left' | 'above' | 'below';
+export type LabelSide = 'right' | 'left' | 'above' | 'below';
 
 /** Separates overlapping pins, in a spiral around the first of them. */
 export function spread(pins: readonly Pin[], distance: number): readonly Pin[] {
@@ -48,8 +48,8 @@ export function placeLabels(
   pins: readonly Pin[],
   labels: ReadonlyMap<string, string>,
   room: Room,
-): ReadonlyMap<string, Side> {
-  const sides = new Map<string, Side>();
+): ReadonlyMap<string, LabelSide> {
+  const sides = new Map<string, LabelSide>();
   const taken: Box[] = pins.map(({ x, y }) => around(x, y, room.radius));
   for (const pin of pins) {
     const text = labels.get(pin.id);
@@ -66,7 +66,7 @@ export function placeLabels(
   return sides;
 }
 
-function boxOf({ x, y }: Pin, side: Side, width: number, { line, radius }: Room): Box {
+function boxOf({ x, y }: Pin, side: LabelSide, width: number, { line, radius }: Room): Box {
   const gap = radius * 1.5;
   if (side === 'right') return { left: x + gap, right: x + gap + width, top: y - line / 2, bottom: y + line / 2 };
   if (side === 'left') return { left: x - gap - width, right: x - gap, top: y - line / 2, bottom: y + line / 2 };
@@ -82,6 +82,6 @@ function overlap(a: Box, b: Box): boolean {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
-function apart(a: Point, b: Point): number {
+function apart(a: MapPoint, b: MapPoint): number {
   return Math.hypot(a.x - b.x, a.y - b.y);
 }

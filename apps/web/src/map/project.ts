@@ -1,7 +1,7 @@
 import type { WorldMap } from '../../build/world-map.ts';
 
 /** A point in map units. */
-export interface Point {
+export interface MapPoint {
   readonly x: number;
   readonly y: number;
 }
@@ -18,7 +18,7 @@ export function project(
   map: Pick<WorldMap, 'centre' | 'scale' | 'translateX' | 'translateY'>,
   latitude: number,
   longitude: number,
-): Point {
+): MapPoint {
   const turned = longitude - map.centre;
   const lambda = (turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned) * RADIANS;
   const l = Math.asin(M * Math.sin(latitude * RADIANS));

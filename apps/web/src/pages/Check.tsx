@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { CopyBar } from '../check/CopyBar.tsx';
 import { columnsOf } from '../check/columns.ts';
 import { ProbeTable } from '../table/ProbeTable.tsx';
-import { TroubleNote } from '../check/TroubleNote.tsx';
-import { useCheck, type Result, type ShownCheck, type Trouble } from '../check/use-check.ts';
+import { ConnectionNote } from '../check/ConnectionNote.tsx';
+import { useCheck, type Result, type CheckData, type ConnectionProblem } from '../check/use-check.ts';
 import { useSummary } from '../check/use-summary.ts';
 import { answeredOf, headlineOf, Verdict } from '../check/Verdict.tsx';
 import { CheckForm } from '../form/CheckForm.tsx';
@@ -25,8 +25,8 @@ export function CheckPage({ id }: { readonly id: string }): JSX.Element {
   const state = useCheck(client, id);
   if (state.kind === 'gone') return <Gone />;
   if (state.kind === 'failed') return <Failed message={state.message} />;
-  if (state.kind === 'loading') return <Loading trouble={state.trouble} />;
-  return <Shown key={id} check={state.check} trouble={state.trouble} />;
+  if (state.kind === 'loading') return <Loading connectionProblem={state.connectionProblem} />;
+  return <Shown key={id} check={state.check} connectionProblem={state.connectionProblem} />;
 }
 
 /** A completed check is shown once its summary and probes are loaded, at the latest after this time. */
@@ -44,8 +44,11 @@ function useTogether(isAllThere: boolean): boolean {
   return isShown.current;
 }
 
-function Shown(props: { readonly check: ShownCheck; readonly trouble: Trouble | undefined }): JSX.Element {
-  const { check, trouble } = props;
+function Shown(props: {
+  readonly check: CheckData;
+  readonly connectionProblem: ConnectionProblem | undefined;
+}): JSX.Element {
+  const { check, connectionProblem } = props;
   const { client } = useService();
   const list = useProbes();
   const probes = list ?? {};
@@ -110,12 +113,12 @@ function Shown(props: { readonly check: ShownCheck; readonly trouble: Trouble | 
       <div class={hasPlaces ? 'top with-map' : 'top'}>
         <section class="card" aria-label="Verdict">
           <Verdict {...view} />
-          {trouble === undefined ? null : <TroubleNote trouble={trouble} />}
-          <Lamps check={check} onChoose={choose} />
+          {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
+          <ProbeIndicators check={check} onChoose={choose} />
         </section>
         {hasPlaces ? <ProbeMap probes={onMap} onChoose={choose} /> : null}
       </div>
-      <Announce text={isCompleted ? `Completed. ${headline}` : (trouble?.text ?? progress)} />
+      <Announce text={isCompleted ? `Completed. ${headline}` : (connectionProblem?.text ?? progress)} />
       <TypeView {...view} />
       <ProbeTable check={check} probes={probes} open={open} onToggle={toggle} />
     </main>
@@ -126,7 +129,7 @@ function Shown(props: { readonly check: ShownCheck; readonly trouble: Trouble | 
  * Parameters of the request: known in the browser that sent it; otherwise port and record type are taken from the
  * results.
  */
-function asked(check: ShownCheck): { readonly port: unknown; readonly before: Readonly<Record<string, unknown>> } {
+function asked(check: CheckData): { readonly port: unknown; readonly before: Readonly<Record<string, unknown>> } {
   const sent = recentChecks().find(({ id }) => id === check.testId)?.request as Record<string, unknown> | undefined;
   const results = Object.values(check.results);
   const named = (field: string): unknown => results.find((result) => result[field] !== undefined)?.[field];
@@ -135,7 +138,10 @@ function asked(check: ShownCheck): { readonly port: unknown; readonly before: Re
 }
 
 /** One indicator per probe: progress and outcome. */
-function Lamps(props: { readonly check: ShownCheck; readonly onChoose: (probe: string) => void }): JSX.Element {
+function ProbeIndicators(props: {
+  readonly check: CheckData;
+  readonly onChoose: (probe: string) => void;
+}): JSX.Element {
   const entries = Object.entries(props.check.results).toSorted(([a], [b]) =>
     a.localeCompare(b, 'en', { numeric: true }),
   );

@@ -1,16 +1,24 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-import { TroubleNote } from '../check/TroubleNote.tsx';
-import type { Trouble } from '../check/use-check.ts';
+import { ConnectionNote } from '../check/ConnectionNote.tsx';
+import type { ConnectionProblem } from '../check/use-check.ts';
 import { Announce } from '../parts/announce.tsx';
 import { Link } from '../parts/router.tsx';
 
-export function Loading({ trouble }: { readonly trouble?: Trouble | undefined }): JSX.Element {
+export function Loading({
+  connectionProblem,
+}: {
+  readonly connectionProblem?: ConnectionProblem | undefined;
+}): JSX.Element {
   return (
     <main class="page" aria-busy="true">
-      {trouble === undefined ? <p class="note loading">Loading the check</p> : <TroubleNote trouble={trouble} />}
-      <Announce text={trouble?.text ?? ''} />
+      {connectionProblem === undefined ? (
+        <p class="note loading">Loading the check</p>
+      ) : (
+        <ConnectionNote connectionProblem={connectionProblem} />
+      )}
+      <Announce text={connectionProblem?.text ?? ''} />
     </main>
   );
 }

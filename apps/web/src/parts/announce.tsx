@@ -6,14 +6,14 @@ const SETTLE_MS = 600;
 
 /** Announces a text to screen readers (politely) once it stops changing. */
 export function Announce({ text }: { readonly text: string }): JSX.Element {
-  const [said, say] = useState('');
+  const [announced, announce] = useState('');
   useEffect(() => {
-    const timer = setTimeout(() => say(text), SETTLE_MS);
+    const timer = setTimeout(() => announce(text), SETTLE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return (
     <p class="unseen" role="status">
-      {said}
+      {announced}
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-export interface Later<Props> {
+export interface LazyView<Props> {
   /** The view, or a notice if its code cannot be loaded. */
   readonly View: (props: Props) => JSX.Element;
   /** Preloads the code. */
@@ -12,7 +12,7 @@ export interface Later<Props> {
 const RETRY_MS = 1_000;
 
 /** A view whose code is loaded on demand. */
-export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): Later<Props> {
+export function lazyView<Props extends object>(load: () => Promise<ComponentType<Props>>): LazyView<Props> {
   let loaded: ComponentType<Props> | undefined;
   let loading: Promise<void> | undefined;
   const begin = (): Promise<void> => {

@@ -5,7 +5,7 @@ import { Facts, type Fact } from '../parts/facts.tsx';
 import { useService } from '../parts/router.tsx';
 import { ProbeDetails } from '../views/probe-details.tsx';
 import { codeWords } from '../check/columns.ts';
-import type { Result, ShownFailure } from '../check/use-check.ts';
+import type { Result, FailureData } from '../check/use-check.ts';
 
 /** Full result of one probe: error, measurements, and raw JSON. */
 export function Details(props: { readonly type: string; readonly host: string; readonly result: Result }): JSX.Element {
@@ -30,7 +30,7 @@ export function Details(props: { readonly type: string; readonly host: string; r
   );
 }
 
-function FailureNote({ failure }: { readonly failure: ShownFailure }): JSX.Element {
+function FailureNote({ failure }: { readonly failure: FailureData }): JSX.Element {
   const { path } = useService();
   return (
     <div class="failure">

@@ -9,10 +9,10 @@ import { toneOf, ToneMark } from '../parts/tone.tsx';
 import { columnsOf, type Column } from '../check/columns.ts';
 import { Details } from './Details.tsx';
 import { sortRows, type Order } from './sort-rows.ts';
-import type { Result, ShownCheck } from '../check/use-check.ts';
+import type { Result, CheckData } from '../check/use-check.ts';
 
 interface ProbeTableProps {
-  readonly check: ShownCheck;
+  readonly check: CheckData;
   readonly probes: Probes;
   readonly open: ReadonlySet<string>;
   readonly onToggle: (probe: string) => void;

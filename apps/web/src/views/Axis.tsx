@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { Scale } from './scale.ts';
 
 /** Labels of a scale. */
-export function Axis({ scale }: { readonly scale: Scale }): JSX.Element {
+export function ScaleAxis({ scale }: { readonly scale: Scale }): JSX.Element {
   return (
     <div class="axis" aria-hidden="true">
       {scale.ticks.map((tick, index) => (

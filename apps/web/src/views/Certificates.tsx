@@ -6,7 +6,7 @@ import { day, plural } from '../format.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Section } from '../parts/section.tsx';
 import { ToneMark, type Tone } from '../parts/tone.tsx';
-import { groupBy } from './group.ts';
+import { groupMembers } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 type Tls = NonNullable<FieldsOf<'http'>['tls']>;
@@ -24,7 +24,7 @@ function soonDays({ validFrom, validUntil }: Certificate): number {
 export function Certificates({ check, nameOf, onChoose }: ViewProps): JSX.Element | null {
   const withTls = resultsOf<'http'>(check).filter(([, { tls }]) => tls !== undefined && tls.chain.length > 0);
   if (withTls.length === 0) return null;
-  const groups = groupBy(withTls, ([, { tls }]) => `${tls!.chain[0]!.fingerprint256} ${tls!.authorized}`);
+  const groups = groupMembers(withTls, ([, { tls }]) => `${tls!.chain[0]!.fingerprint256} ${tls!.authorized}`);
   return (
     <Section
       title={groups.length === 1 ? 'Certificate' : `${groups.length} different certificates`}

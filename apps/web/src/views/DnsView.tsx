@@ -5,13 +5,13 @@ import { duration, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { Badge, toneOf } from '../parts/tone.tsx';
 import { answerKey, shownRecords, titleOf } from './dns-answer.ts';
-import { groupBy } from './group.ts';
+import { groupMembers } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /** Probes grouped by equal answers. */
 export function DnsView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'dns'>(check).filter(([, { result }]) => result !== 'pending');
-  const groups = groupBy(answered, ([, result]) => answerKey(result));
+  const groups = groupMembers(answered, ([, result]) => answerKey(result));
   const most = groups[0]?.length ?? 0;
   return (
     <Section

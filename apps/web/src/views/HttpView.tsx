@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { duration } from '../format.ts';
 import { useService } from '../parts/router.tsx';
 import { Section } from '../parts/section.tsx';
-import { Axis } from './Axis.tsx';
+import { ScaleAxis } from './Axis.tsx';
 import { Certificates } from './Certificates.tsx';
 import { phaseNames, phasesOf, phaseTitles, type Timings } from './phases.ts';
 import { scaleTo, type Scale } from './scale.ts';
@@ -40,7 +40,7 @@ export function HttpView(props: ViewProps): JSX.Element {
           ))}
           <div class="strip-row one axis-row">
             <span />
-            <Axis scale={scale} />
+            <ScaleAxis scale={scale} />
           </div>
         </div>
       </Section>

@@ -6,13 +6,13 @@ import { plural } from '../format.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Section } from '../parts/section.tsx';
 import { Badge, toneOf } from '../parts/tone.tsx';
-import { groupBy } from './group.ts';
+import { groupMembers } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /** One card per resolved address, with its probes. */
 export function InfoView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
   const answered = resultsOf<'info'>(check).filter(([, { result }]) => result !== 'pending');
-  const groups = groupBy(answered, ([, { ip, error }]) => ip ?? error?.code ?? '');
+  const groups = groupMembers(answered, ([, { ip, error }]) => ip ?? error?.code ?? '');
   return (
     <Section
       title={groups.length > 1 ? `${groups.length} different addresses` : 'About this address'}

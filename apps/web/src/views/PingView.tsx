@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 
 import { duration, percent } from '../format.ts';
 import { Section } from '../parts/section.tsx';
-import { Axis } from './Axis.tsx';
+import { ScaleAxis } from './Axis.tsx';
 import { scaleTo, type Scale } from './scale.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
@@ -31,7 +31,7 @@ export function PingView({ check, onChoose }: ViewProps): JSX.Element {
         <div class="strip-row axis-row">
           <span />
           <span class="axis-name">by packet</span>
-          <Axis scale={scale} />
+          <ScaleAxis scale={scale} />
         </div>
       </div>
     </Section>

@@ -5,7 +5,7 @@ import { ProbeChips } from '../check/Verdict.tsx';
 import { duration, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { Badge, ToneMark, type Tone } from '../parts/tone.tsx';
-import { groupBy } from './group.ts';
+import { groupMembers } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 type PortResult = FieldsOf<'tcp'> | FieldsOf<'udp'>;
@@ -30,7 +30,7 @@ const stateWords: Readonly<Record<string, string>> = {
 export function PortView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
   const rows = resultsOf<'tcp' | 'udp'>(check) as readonly (readonly [string, PortResult])[];
   const answered = rows.filter(([, { result }]) => result !== 'pending');
-  const groups = groupBy(answered, ([, result]) => result.state ?? result.error?.code ?? 'none');
+  const groups = groupMembers(answered, ([, result]) => result.state ?? result.error?.code ?? 'none');
   const port = answered.find(([, result]) => result.port !== undefined)?.[1].port;
   return (
     <Section title={port === undefined ? 'The port' : `Port ${port}`} note={check.type.toUpperCase()} class="port-view">

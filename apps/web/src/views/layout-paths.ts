@@ -51,21 +51,21 @@ function settle(
   rows: Map<string, number>,
   neighbours: ReadonlyMap<string, readonly string[]>,
 ): void {
-  const wish = (id: string): number => {
+  const desiredRow = (id: string): number => {
     const others = (neighbours.get(id) ?? []).map((other) => rows.get(other)!);
     return others.length === 0 ? rows.get(id)! : others.reduce((sum, row) => sum + row, 0) / others.length;
   };
-  const wished = column
-    .map((node) => ({ node, row: wish(node.id) }))
+  const desired = column
+    .map((node) => ({ node, row: desiredRow(node.id) }))
     .toSorted((a, b) => a.row - b.row || rows.get(a.node.id)! - rows.get(b.node.id)!);
   let last = -Infinity;
-  const placed = wished.map(({ node, row }) => {
+  const placed = desired.map(({ node, row }) => {
     last = Math.max(row, last + 1);
-    return { node, row: last, wished: row };
+    return { node, row: last, desired: row };
   });
   // Overlaps are resolved downwards only; shift the column back to its mean desired position.
-  const drift = placed.reduce((sum, { row, wished: wanted }) => sum + row - wanted, 0) / Math.max(1, placed.length);
-  for (const { node, row } of placed) rows.set(node.id, row - drift);
+  const offset = placed.reduce((sum, { row, desired: wanted }) => sum + row - wanted, 0) / Math.max(1, placed.length);
+  for (const { node, row } of placed) rows.set(node.id, row - offset);
 }
 
 function neighbours({ edges }: Paths, of: 'from' | 'to', other: 'from' | 'to'): ReadonlyMap<string, readonly string[]> {

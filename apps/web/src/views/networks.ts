@@ -3,7 +3,7 @@ import type { Paths } from './layout-paths.ts';
 /** Number of distinct network colours; further networks share one. */
 export const NETWORK_COLOURS = 8;
 
-export interface Network {
+export interface PathNetwork {
   readonly asn: string;
   readonly name: string | null;
   /** 0 to `NETWORK_COLOURS` − 1, or `NETWORK_COLOURS` for further networks. */
@@ -11,7 +11,7 @@ export interface Network {
 }
 
 /** Networks of the routers, most probes first: the first ones get distinct colours. */
-export function networksOf(paths: Paths): readonly Network[] {
+export function networksOf(paths: Paths): readonly PathNetwork[] {
   const routers = paths.nodes.filter(({ kind, asn }) => kind !== 'probe' && asn !== null);
   const members = [...Map.groupBy(routers, ({ asn }) => asn!)].map(([asn, nodes]) => ({
     asn,

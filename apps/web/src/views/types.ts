@@ -2,11 +2,11 @@ import type { Summary } from '@vantage/contract';
 import type { CheckTypeName, checkTypes } from '@vantage/diagnostics/contract';
 import type { ResultFieldsOf } from '@vantage/contract';
 
-import type { Result, ShownCheck } from '../check/use-check.ts';
+import type { Result, CheckData } from '../check/use-check.ts';
 
 /** Properties of all views of check types. */
 export interface ViewProps {
-  readonly check: ShownCheck;
+  readonly check: CheckData;
   readonly summary: Summary | undefined;
   readonly nameOf: (probe: string) => string;
   readonly onChoose: (probe: string) => void;
@@ -17,7 +17,7 @@ export type FieldsOf<Name extends CheckTypeName> = Result & ResultFieldsOf<(type
 
 /** Casts the results to a type: the service has validated them. */
 export function resultsOf<Name extends CheckTypeName>(
-  check: ShownCheck,
+  check: CheckData,
 ): readonly (readonly [string, FieldsOf<Name>])[] {
   return Object.entries(check.results).toSorted(([a], [b]) =>
     a.localeCompare(b, 'en', { numeric: true }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { summarize } from '@vantage/summary';
 
 import { tracerouteCheck, world } from '../../test/world.ts';
-import { groupBy } from './group.ts';
+import { groupMembers } from './group.ts';
 import { layOutPaths } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 import { phasesOf } from './phases.ts';
@@ -73,7 +73,7 @@ describe('the phases of a request', () => {
 
 describe('groups', () => {
   it('stand by size', () => {
-    expect(groupBy(['a', 'bb', 'cc', 'd', 'ee'], ({ length }) => String(length))).toEqual([
+    expect(groupMembers(['a', 'bb', 'cc', 'd', 'ee'], ({ length }) => String(length))).toEqual([
       ['bb', 'cc', 'ee'],
       ['a', 'd'],
     ]);

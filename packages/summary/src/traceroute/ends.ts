@@ -16,7 +16,7 @@ export function findEnds(
   placeOf: LookUpPlace | undefined,
 ): readonly FindingDraft[] {
   const isUnproved = ({ probeResult }: Trace): boolean => unproved.includes(probeResult);
-  const silent = traces.filter((trace) => reasonOf(trace) === 'silent');
+  const silent = traces.filter((trace) => endReason(trace) === 'silent');
   return [
     ...loops(traces),
     ...findRefusals(traces),
@@ -45,7 +45,7 @@ export function lastAnswer({ steps }: Trace): Step | undefined {
   return steps.findLast((step) => !isSilent(step));
 }
 
-export function reasonOf(trace: Trace): PathEnd['reason'] {
+export function endReason(trace: Trace): PathEnd['reason'] {
   const { probeResult, isReached, isFinal, stopReason } = trace;
   if (!isFinal) return isReached ? 'reached' : 'pending';
   if (isReached && probeResult.outcome === 'failure') return 'refused';
@@ -60,7 +60,7 @@ export function reasonOf(trace: Trace): PathEnd['reason'] {
 }
 
 function loops(traces: readonly Trace[]): readonly FindingDraft[] {
-  const looping = traces.filter((trace) => reasonOf(trace) === 'loop');
+  const looping = traces.filter((trace) => endReason(trace) === 'loop');
   return grouped(looping, (trace) => unique(circleOf(trace).map(placeOrPosition)).join(' ')).map((own) => {
     const circle = circleOf(own[0]!);
     const routers = circle.map(({ hop, routers: [router] }) =>
@@ -136,7 +136,7 @@ function unheard(traces: readonly Trace[]): readonly FindingDraft[] {
 
 /** Traces that ended before their path: no evidence about the last router seen. */
 function cuts(traces: readonly Trace[]): readonly FindingDraft[] {
-  const cut = traces.filter((trace) => reasonOf(trace) === 'cut');
+  const cut = traces.filter((trace) => endReason(trace) === 'cut');
   const byEcho = cut.filter(({ probeResult }) => answersEchoAlone(probeResult.result));
   const others = cut.filter((trace) => !byEcho.includes(trace));
   return [...echoAlone(byEcho), ...cutShort(others)];

@@ -2,7 +2,7 @@ import type { PathEdge, PathEnd, PathNode, Paths } from '@vantage/contract';
 
 import { byText } from '../probe-result.ts';
 import { deadWays } from './dead-ways.ts';
-import { circleOf, reasonOf } from './ends.ts';
+import { circleOf, endReason } from './ends.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
 import { shown } from '../words.ts';
 
@@ -162,7 +162,7 @@ function edgesFrom(from: string, out: ReturnType<Edges['get']>): readonly PathEd
 
 /** Node at which a probe's path ends. */
 function endOf(trace: Trace, start: string): Omit<PathEnd, 'probes'> {
-  const reason = reasonOf(trace);
+  const reason = endReason(trace);
   if (reason === 'reached' && trace.target !== null && targetIndex(trace) !== undefined) {
     return { node: routerId(trace.target), reason };
   }

@@ -6,7 +6,7 @@ import { groupsOf } from '../groups.ts';
 import { reasonOf } from '../reasons.ts';
 import { groupBy, type ProbeResult, type ResultOf } from '../probe-result.ts';
 import { naming, shown, tally } from '../words.ts';
-import { dataOf, dnsReason, filterOf, isUnanswered, kindOf, readAnswer } from '../dns-answer.ts';
+import { dataOf, dnsReason, filterOf, isUnanswered, answerKindOf, classifiedAnswer } from '../dns-answer.ts';
 
 type DnsResult = ProbeResult<ResultOf<'dns'>>;
 
@@ -29,7 +29,7 @@ const partition: Readonly<Partial<Record<AnswerKind, AnswerClass>>> = {
 
 /** Kind of the answer, even in a failed result; undefined without conclusive content. */
 function answerClassOf({ result }: DnsResult): AnswerClass | undefined {
-  const kind = kindOf(result);
+  const kind = answerKindOf(result);
   return kind === undefined ? undefined : partition[kind];
 }
 
@@ -38,7 +38,9 @@ function answersOf(probeResult: DnsResult): readonly string[] | undefined {
   if (side === 'answers' || side === 'empty') return dataOf(probeResult.result);
   if (side === 'nxdomain') return ['NXDOMAIN'];
   if (side === 'other') return [probeResult.result.rcode ?? ''];
-  return kindOf(probeResult.result) === undefined ? undefined : [dnsReason(probeResult.result) ?? 'no valid answer'];
+  return answerKindOf(probeResult.result) === undefined
+    ? undefined
+    : [dnsReason(probeResult.result) ?? 'no valid answer'];
 }
 
 export function groupAnswers(probeResults: readonly DnsResult[]): readonly SummaryGroup[] {
@@ -62,7 +64,7 @@ function rcodes(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   const [full, empty, missing, other] = [of('answers'), of('empty'), of('nxdomain'), of('other')];
   const all: FindingDraft[] = [];
   if (missing.length > 0 && full.length + empty.length > 0) {
-    const isAlias = missing.every(({ result }) => readAnswer(result)?.canonicalName !== null);
+    const isAlias = missing.every(({ result }) => classifiedAnswer(result)?.canonicalName !== null);
     const what = isAlias ? 'The name that its aliases lead to' : 'The name';
     const text = `${what} does not exist (NXDOMAIN) for ${naming(missing)}, and exists for ${naming([...full, ...empty])}.`;
     all.push(buildFinding('dns_nxdomain_some', 'warning', missing, text, 'the name does not exist for all'));
@@ -85,7 +87,7 @@ function rcodes(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
 /** Grouped by the resolvers' explanation; a filtered answer is no evidence about the name. */
 function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
   return groupBy(probeResults, ({ result }) => filterOf(result)).map(([error, alike]) => {
-    const isMade = alike.some(({ result }) => kindOf(result) === 'answer');
+    const isMade = alike.some(({ result }) => answerKindOf(result) === 'answer');
     const whose = alike.length === 1 ? 'The resolver' : 'The resolvers';
     const text = `${whose} of ${naming(alike)} ${alike.length === 1 ? 'says' : 'say'} that a filter made the answer (${error}): ${
       isMade ? 'its records may not be those of the name.' : 'it says nothing about the name.'
@@ -96,7 +98,7 @@ function filtered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
 
 /** Grouped by reason: a shared resolver fails all its probes for the same one. */
 function unanswered(probeResults: readonly DnsResult[]): readonly FindingDraft[] {
-  const own = probeResults.filter(({ result }) => isUnanswered(result) && kindOf(result) !== 'filtered');
+  const own = probeResults.filter(({ result }) => isUnanswered(result) && answerKindOf(result) !== 'filtered');
   const severity = probeResults.every(({ result }) => isUnanswered(result)) ? 'warning' : 'info';
   return groupBy(own, reasonOf).map(([reason, alike]) => {
     const text = `Nothing was learned about the name by ${naming(alike)}: ${reason}.`;

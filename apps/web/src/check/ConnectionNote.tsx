@@ -3,11 +3,11 @@ import type { JSX } from 'preact';
 import { plural } from '../format.ts';
 import { ToneMark } from '../parts/tone.tsx';
 import { useSecondsUntil } from '../parts/use-seconds-until.ts';
-import type { Trouble } from './use-check.ts';
+import type { ConnectionProblem } from './use-check.ts';
 
 /** Explains why a running check is not updated, and when the next attempt is. */
-export function TroubleNote({ trouble }: { readonly trouble: Trouble }): JSX.Element {
-  const { text, retryAt } = trouble;
+export function ConnectionNote({ connectionProblem }: { readonly connectionProblem: ConnectionProblem }): JSX.Element {
+  const { text, retryAt } = connectionProblem;
   return (
     <div class="trouble">
       <ToneMark tone="warn" />

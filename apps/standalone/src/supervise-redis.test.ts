@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { findRedisServer } from '@vantage/redis-server';
 
-import { keepRedis, type KeptRedis } from './keep-redis.ts';
+import { superviseRedis, type SupervisedRedis } from './supervise-redis.ts';
 
 describe('a Redis that is kept running', () => {
   let folder: string;
@@ -21,8 +21,8 @@ describe('a Redis that is kept running', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  function keep(): Promise<KeptRedis> {
-    return keepRedis({
+  function keep(): Promise<SupervisedRedis> {
+    return superviseRedis({
       executable: findRedisServer(process.env['PATH']!)!,
       dataFolder: folder,
       logFile: join(folder, 'log'),

@@ -1,5 +1,5 @@
 /** Measures stalls of this process, and thus of the machine, during which no deadline can be met. */
-export interface Standstill {
+export interface StallMeasurement {
   /** Ends the measurement; returns milliseconds. */
   readonly stop: () => number;
 }
@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 20;
 /** Timer delay that counts as a stall. */
 const NOTICED_MS = 60;
 
-export function watchStandstill(): Standstill {
+export function measureStalls(): StallMeasurement {
   let lookedAt = performance.now();
   let totalMs = 0;
   const look = (): void => {

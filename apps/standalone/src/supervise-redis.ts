@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startRedisServer, type RedisServer } from '@vantage/redis-server';
 
-import { takeRedisLogin } from './redis-login.ts';
+import { openRedisLogin } from './redis-login.ts';
 
 /** A Redis that is restarted after a crash. */
-export interface KeptRedis {
+export interface SupervisedRedis {
   /** Includes the password. */
   readonly url: string;
   /** Null while it is down, or if it is the operator's Redis. */
@@ -17,7 +17,7 @@ export interface KeptRedis {
   readonly stop: () => Promise<void>;
 }
 
-export interface KeepRedisOptions {
+export interface SuperviseRedisOptions {
   readonly executable: string;
   readonly dataFolder: string;
   readonly logFile: string;
@@ -28,8 +28,8 @@ export interface KeepRedisOptions {
 const LARGEST_VALUE = '5mb';
 
 /** @throws Error if Redis does not start the first time */
-export async function keepRedis({ report, ...options }: KeepRedisOptions): Promise<KeptRedis> {
-  const { password, aclFile } = takeRedisLogin(options.dataFolder);
+export async function superviseRedis({ report, ...options }: SuperviseRedisOptions): Promise<SupervisedRedis> {
+  const { password, aclFile } = openRedisLogin(options.dataFolder);
   const where = { ...options, arguments: ['--aclfile', aclFile, '--proto-max-bulk-len', LARGEST_VALUE] };
   const stopping = new AbortController();
   let listener = (): void => undefined;

@@ -3,12 +3,12 @@ import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { flagsOf, readPairs, readValue, type Flag } from './flags.ts';
+import { flagsOf, parsePairs, parseValue, type Flag } from './flags.ts';
 
-export type WordFlags = ParseArgsOptionsConfig;
+export type FlagOptions = ParseArgsOptionsConfig;
 
 /** Parsed flags and positional arguments; `fault` is the reason why they cannot be parsed. */
-export interface Words {
+export interface ParsedArguments {
   readonly values: Values;
   readonly positionals: readonly string[];
   readonly fault: string | undefined;
@@ -17,7 +17,7 @@ export interface Words {
 type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
 /** The requested check, and the flags that are not the check type's own. */
-export interface CheckWords {
+export interface CheckArguments {
   readonly host: string;
   /** Fields of the type besides the host, such as `port`. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -26,9 +26,9 @@ export interface CheckWords {
   readonly faults: readonly string[];
 }
 
-export function parseWords(words: readonly string[], options: WordFlags): Words {
+export function parseFlags(args: readonly string[], options: FlagOptions): ParsedArguments {
   try {
-    const parsed = parseArgs({ args: [...words], options, allowPositionals: true, allowNegative: true, strict: true });
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, allowNegative: true, strict: true });
     return { ...parsed, fault: undefined };
   } catch (error) {
     return { values: {}, positionals: [], fault: Error.isError(error) ? error.message : String(error) };
@@ -40,7 +40,7 @@ export function parseWords(words: readonly string[], options: WordFlags): Words 
  *
  * @param others flags of the program, such as `--json`
  */
-export function readCheckWords(type: CheckTypeName, words: readonly string[], others: WordFlags): CheckWords {
+export function parseCheckArguments(type: CheckTypeName, args: readonly string[], others: FlagOptions): CheckArguments {
   const flags = flagsOf(checkTypes[type] as AnyCheckType);
   const own = Object.fromEntries(
     flags.map(({ name, kind }) => [
@@ -48,7 +48,7 @@ export function readCheckWords(type: CheckTypeName, words: readonly string[], ot
       kind === 'switch' ? ({ type: 'boolean' } as const) : ({ type: 'string', multiple: kind === 'pairs' } as const),
     ]),
   );
-  const { values, positionals, fault } = parseWords(words, { ...others, ...own });
+  const { values, positionals, fault } = parseFlags(args, { ...others, ...own });
   if (fault !== undefined) return { host: '', fields: {}, options: {}, values, faults: [fault] };
 
   const faults: string[] = [];
@@ -70,21 +70,21 @@ export function readCheckWords(type: CheckTypeName, words: readonly string[], ot
 /** Assigns arguments after the host to the type's fields, in declaration order. */
 function placePositionals(
   flags: readonly Flag[],
-  words: readonly string[],
+  args: readonly string[],
   values: Values,
   faults: string[],
 ): ReadonlyMap<string, string> {
   const open = flags.filter(
     ({ place, kind, name }) => place === 'field' && kind !== 'switch' && values[name] === undefined,
   );
-  if (words.length > open.length) faults.push(`unexpected argument "${words[open.length]}"`);
-  return new Map(open.flatMap(({ name }, index) => (words[index] === undefined ? [] : [[name, words[index]]])));
+  if (args.length > open.length) faults.push(`unexpected argument "${args[open.length]}"`);
+  return new Map(open.flatMap(({ name }, index) => (args[index] === undefined ? [] : [[name, args[index]]])));
 }
 
 function valueOf(flag: Flag, given: Values[string], faults: string[]): unknown {
   if (given === undefined) return undefined;
   if (typeof given === 'boolean') return given;
-  const read = typeof given === 'string' ? readValue(flag, given) : readPairs(flag, given.map(String));
+  const read = typeof given === 'string' ? parseValue(flag, given) : parsePairs(flag, given.map(String));
   if ('value' in read) return read.value;
   faults.push(read.fault);
   return undefined;

@@ -14,7 +14,7 @@ import { isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contra
 
 import type { Screen } from './live-lines.ts';
 
-export interface FollowOptions {
+export interface DisplayOptions {
   readonly client: Client;
   readonly screen: Screen;
   readonly colors: boolean;
@@ -32,7 +32,7 @@ const styles: Readonly<Record<string, Style>> = {
 };
 
 /** A check as events carry it, with the screenshot's URL. */
-export type FollowedCheck = Extract<CheckEvent, { readonly type: 'completed' }>['check'];
+export type DisplayedCheck = Extract<CheckEvent, { readonly type: 'completed' }>['check'];
 
 /**
  * Prints results as they arrive, then the summary.
@@ -41,11 +41,11 @@ export type FollowedCheck = Extract<CheckEvent, { readonly type: 'completed' }>[
  * @returns the completed check
  * @throws ProblemError, or the signal's reason
  */
-export async function followCheck(
+export async function displayCheck(
   checkId: string,
   type: CheckTypeName | undefined,
-  { client, screen, colors, signal }: FollowOptions,
-): Promise<FollowedCheck> {
+  { client, screen, colors, signal }: DisplayOptions,
+): Promise<DisplayedCheck> {
   const probes = await client.probes({ signal }).catch(() => ({}));
   const first = type === undefined ? await client.results(checkId, { signal }) : undefined;
   const results = new Map<string, Shown>();
@@ -53,7 +53,7 @@ export async function followCheck(
     const rows = [...results].map(([probe, result]) => rowOf(probe, probes, type ?? first?.type ?? '', result));
     screen.show(table(rows).map((line) => lineText(line, colors)));
   };
-  let check: FollowedCheck | undefined = first?.status === 'completed' ? first : undefined;
+  let check: DisplayedCheck | undefined = first?.status === 'completed' ? first : undefined;
   if (check === undefined) {
     for await (const event of client.watch(checkId, { signal })) {
       if (event.type === 'completed') {
@@ -86,7 +86,7 @@ function rowOf(probe: string, probes: Probes, type: string, result: Shown): Piec
   return [piece(probe, 'bold'), piece(place, 'dim'), piece(result.result, style), piece(text)];
 }
 
-function finalLines(check: FollowedCheck, probes: Probes): readonly Line[] {
+function finalLines(check: DisplayedCheck, probes: Probes): readonly Line[] {
   const { type } = check;
   const entries = Object.entries(check.results);
   const lines = table(entries.map(([probe, result]) => rowOf(probe, probes, type, result)));

@@ -1,6 +1,6 @@
 import { createConformance } from '@vantage/coordinator';
 
-export interface Conformance {
+export interface ValidatingFetch {
   /** `fetch` that validates each response against the OpenAPI document. */
   readonly fetch: typeof fetch;
   /** All violations, with their requests. */
@@ -10,7 +10,7 @@ export interface Conformance {
   readonly settled: () => Promise<void>;
 }
 
-export async function conformingFetch(baseUrl: string): Promise<Conformance> {
+export async function validatingFetch(baseUrl: string): Promise<ValidatingFetch> {
   const document = await fetch(`${baseUrl}/openapi.json`);
   const faultsOf = createConformance(await document.json());
   const violations: string[] = [];
