@@ -49,6 +49,28 @@ const rows: readonly Row[] = [
     host: `http://${target}:81/redirect/10`,
     options: { ...http, httpVersion: '2', followRedirects: 10, maxBodyBytes: MEBIBYTE },
   },
+  ...['head', 'interim', 'extensions', 'chunks', 'trailers'].flatMap((word) =>
+    [undefined, MEBIBYTE].map((maxBodyBytes): Row => ({
+      name: `http, ${word} without end${maxBodyBytes === undefined ? '' : ', 1 MiB'}`,
+      type: 'http',
+      host: `http://${target}:90/${word}`,
+      options: { ...http, ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }) },
+    })),
+  ),
+  {
+    name: 'http, 10 redirects with the largest heads',
+    type: 'http',
+    host: `http://${target}:90/redirect/10`,
+    options: { ...http, followRedirects: 10 },
+  },
+  ...['pings', 'empty frames of DATA', 'CONTINUATION', 'pings, and turned away'].flatMap((what, index) =>
+    [undefined, MEBIBYTE].map((maxBodyBytes): Row => ({
+      name: `http, HTTP/2, ${what} without end${maxBodyBytes === undefined ? '' : ', 1 MiB'}`,
+      type: 'http',
+      host: `http://${target}:${91 + index}/`,
+      options: { ...http, httpVersion: '2', ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }) },
+    })),
+  ),
   { name: 'ping', type: 'ping', options: { count: 4, interval: 200, size: 56 } },
   { name: 'ping, 16 × 1472', type: 'ping', options: { count: 16, interval: 200, size: 1472 } },
   { name: 'tcp', type: 'tcp', fields: { port: 80 }, options: { attempts: 3 } },
@@ -79,7 +101,7 @@ interface Counted {
 describeInLab('the traffic of a check (skipped without root and network namespaces)', () => {
   let lab: ServicesLab;
   let checks: LabChecks;
-  let server: ReturnType<ServicesLab['start']>;
+  const servers: ReturnType<ServicesLab['start']>[] = [];
 
   beforeAll(async () => {
     lab = createServicesLab();
@@ -90,15 +112,18 @@ describeInLab('the traffic of a check (skipped without root and network namespac
     ]) {
       await lab.run(node, '/usr/sbin/ip', 'link', 'set', 'dev', device, 'gso_max_segs', '1');
     }
-    const program = fileURLToPath(new URL('endless-target.ts', import.meta.url));
-    server = lab.start('target', process.execPath, '--conditions=source', program);
-    await once(server.stdout!, 'data');
+    for (const name of ['endless-target.ts', 'hostile-target.ts']) {
+      const program = fileURLToPath(new URL(name, import.meta.url));
+      const server = lab.start('target', process.execPath, '--conditions=source', program);
+      servers.push(server);
+      await once(server.stdout!, 'data');
+    }
     checks = startLabChecks(lab);
   });
 
   afterAll(async () => {
     await checks.stop();
-    server.kill();
+    for (const server of servers) server.kill();
     lab.remove();
   });
 

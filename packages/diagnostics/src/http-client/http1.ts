@@ -24,7 +24,7 @@ export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink, en
   socket.on('data', (bytes: Buffer) => {
     sink.firstByte();
     reader.push(bytes);
-    sink.received();
+    sink.received(bytes.length);
   });
   socket.on('end', () => reader.close(endedInOrder()));
   socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));

@@ -102,6 +102,25 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     expect(outcome).toMatchObject({ result: 'success', httpVersion: version, tls: { alpn } });
   });
 
+  it.each(['2', '1.1'] as const)(
+    'reads a large head, and a body far beyond its cap to the cap: %s',
+    async (httpVersion) => {
+      const server = createSecureServer(
+        { cert: issued.cert, key: issued.key, allowHTTP1: true },
+        (_request, response) => {
+          response.setHeader('x-large', 'a'.repeat(40_000));
+          response.end('b'.repeat(1_000_000));
+        },
+      );
+      const port = await start(server);
+
+      const outcome = await checkOf(`https://good.test:${port}/`, { options: { httpVersion } }, context());
+
+      // What TLS has read ahead is not what was given out of it.
+      expect(outcome).toMatchObject({ result: 'success', statusCode: 200, bodyBytes: 65_536, truncated: true });
+    },
+  );
+
   it('is missed where only it was asked for', async () => {
     const port = await start(createTlsServer({ cert: issued.cert, key: issued.key }, (socket) => socket.resume()));
 

@@ -34,8 +34,11 @@ export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): S
     reply: (frame) => void socket.write(frame),
   });
   socket.on('data', (bytes: Buffer) => {
+    // Its replies go out together: one packet for each PING would be more than came.
+    socket.cork();
     reader.push(bytes);
-    sink.received();
+    socket.uncork();
+    sink.received(bytes.length);
   });
   socket.on('end', reader.close);
   socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));

@@ -1,15 +1,16 @@
 import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 
-import { connectionClosed, timedOut } from '../shared/classify-error.ts';
+import { connectionClosed, headTooLarge, timedOut } from '../shared/classify-error.ts';
+import { MAX_RECEIVED_BEFORE_HEAD, mostReceived } from './bounds.ts';
 import type { DeviationCode } from './deviations.ts';
 import { readBody, type Body, type BodyReader } from './response-body.ts';
 import { headerOf, headersOf, type Head } from './response-head.ts';
 import type { PeerError } from './http2/reader.ts';
 
-/** Bytes that may come in for one request whatever its body may have: the largest head, and what carries nothing. */
-const MIN_RECEIVED_BYTES = 1024 * 1024;
-/** A chunk of one byte takes six. */
-const RECEIVED_PER_BODY_BYTE = 8;
+/** TLS reads so much before it gives out the first of it. */
+const READ_AHEAD_BYTES = 64 * 1024;
+/** The kernel's buffer holds up to twice of what it is told. */
+const WINDOW_SHARE = 0.875;
 /** For records of TLS that carry nothing; all else is looked at as it comes. */
 const LOOK_AT_RECEIVED_EVERY_MS = 50;
 /** Interim (1xx) answers before which a target has to come to the point. */
@@ -41,8 +42,8 @@ export interface HeadSeen {
 
 /** Where a reader of one version of HTTP puts what it reads. Each is safe to call after the answer is settled. */
 export interface AnswerSink {
-  /** Bytes have come, whatever they are. */
-  readonly received: () => void;
+  /** So many bytes have come, whatever they are. */
+  readonly received: (bytes: number) => void;
   readonly firstByte: () => void;
   readonly interim: () => void;
   readonly head: (head: Head) => void;
@@ -70,9 +71,7 @@ export interface Sending {
 export interface ReceiveBounds {
   /** Bytes of the body that an answer with this head is read to. */
   readonly bodyCapOf: (head: Head) => number;
-  /** The most of any. */
-  readonly maxBodyBytes: number;
-  /** Told how much of the body is still to be read. */
+  /** Told how much is still to be read. */
   readonly limitReceived: (bytes: number) => void;
 }
 
@@ -80,19 +79,21 @@ export interface ReceiveBounds {
  * Sends one request and takes its answer under the bounds that hold for any version of HTTP.
  *
  * @param send sends the request and feeds the sink
- * @param receivedBytes bytes that came in over the connection so far: a body of one-byte chunks, or frames and records that carry
+ * @param receivedBytes bytes that came in for the request so far: a body of one-byte chunks, or frames and records that carry
  *   nothing, never come to the bounds of head and body
  * @param onHead is called once the head is there
  */
 export function receive(
   send: (sink: AnswerSink) => Sending,
   receivedBytes: () => number,
-  { bodyCapOf, maxBodyBytes, limitReceived }: ReceiveBounds,
+  { bodyCapOf, limitReceived }: ReceiveBounds,
   signal: AbortSignal,
   onHead: (soFar: HeadSeen) => void,
 ): Promise<Answer> {
   return new Promise((resolve) => {
-    const maxReceivedBytes = Math.max(MIN_RECEIVED_BYTES, RECEIVED_PER_BODY_BYTE * maxBodyBytes);
+    let maxReceivedBytes = MAX_RECEIVED_BEFORE_HEAD;
+    /** Out of TLS, where there is one. */
+    let givenBytes = receivedBytes();
     const started = performance.now();
     const since = (): number => performance.now() - started;
     let firstByteMs: number | null = null;
@@ -138,15 +139,19 @@ export function receive(
     const giveUp = (): void => fail((phase) => timedOut(phase, 'The answer did not come to its end in time.'));
 
     const lookAtReceived = (): void => {
-      if (receivedBytes() <= maxReceivedBytes) return;
-      const mebibytes = maxReceivedBytes / 1024 ** 2;
-      if (reader === undefined)
-        fail(fault('http_malformed', `The target sent ${mebibytes} MiB and no head of an answer.`));
-      else finish(false);
+      const unread = receivedBytes();
+      if (givenBytes <= maxReceivedBytes && unread <= maxReceivedBytes + READ_AHEAD_BYTES) {
+        const left = WINDOW_SHARE * Math.max(0, maxReceivedBytes - unread);
+        limitReceived(reader === undefined ? left : Math.min(bodyLeft, left));
+      } else if (reader !== undefined) finish(false);
+      else fail(firstByteMs === null ? fault('http_malformed', NO_HEAD) : headTooLarge);
     };
 
     const sink: AnswerSink = {
-      received: lookAtReceived,
+      received: (bytes) => {
+        givenBytes += bytes;
+        if (!settled) lookAtReceived();
+      },
       firstByte: () => {
         firstByteMs ??= since();
       },
@@ -165,7 +170,8 @@ export function receive(
         }
         bodyLeft = bodyCapOf(received);
         reader = readBody(headerOf(received, 'content-encoding'), bodyLeft);
-        limitReceived(bodyLeft);
+        maxReceivedBytes = mostReceived(bodyLeft);
+        lookAtReceived();
         sending.allowBody(bodyLeft);
         onHead({ head, headMs, firstByteMs: firstByteMs ?? headMs });
       },
@@ -173,7 +179,6 @@ export function receive(
         if (settled || reader === undefined) return;
         if (!reader.push(bytes)) return finish(false);
         bodyLeft -= bytes.length;
-        limitReceived(bodyLeft);
       },
       end: () => finish(true),
       cut: () => finish(false),
@@ -196,6 +201,7 @@ const SINGLE_HEADERS = [
   ['content-disposition', 'content_disposition_differs'],
 ] as const;
 
+const NO_HEAD = `The target sent ${MAX_RECEIVED_BEFORE_HEAD / 1024} KiB and no head of an answer.`;
 const UNDECODABLE = 'The body cannot be decoded as its Content-Encoding says.';
 
 /** A fault of the answer, wherever it shows. */

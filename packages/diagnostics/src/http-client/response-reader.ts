@@ -45,8 +45,8 @@ export interface ResponseReader {
   readonly partialHead: () => Head | null;
 }
 
-/** Bytes that a head may have, each interim answer for itself; Chromium's bound. */
-export const MAX_HEAD_BYTES = 256 * 1024;
+/** Bytes that a head may have, each interim answer for itself. Servers and proxies send 8 to 32 KiB at most; a run is counted for no more. */
+export const MAX_HEAD_BYTES = 48 * 1024;
 const MAX_CHUNK_LINE_BYTES = 16 * 1024;
 /** Digits of a size that a number holds exactly. */
 const MAX_CHUNK_DIGITS = 13;

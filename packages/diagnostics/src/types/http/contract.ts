@@ -33,7 +33,7 @@ export const MAX_ALTERNATIVES = 8;
 const PACKETS_PER_REQUEST = 12;
 /** Handshakes, heads, and what a target has sent ahead when the connection is closed. */
 const BYTES_PER_REQUEST = 128 * 1024;
-/** Bytes on the network for so many of a body, with what is on the way when the last of them is read. */
+/** Bytes on the network for so many of a body, with what is on the way when the last of them is read; more than `mostReceived` and that. */
 const bytesToRead = (bodyBytes: number): number => BYTES_PER_REQUEST + 2 * bodyBytes;
 
 const phase = (description: string) => Type.Optional({ ...durationSchema, description });

@@ -62,9 +62,14 @@ export async function takeStep(
 
   let version = options.httpVersion;
   let { target } = admitted;
+  const received = { before: 0 };
   const tried = new Set<Again>(options.httpVersion === 'auto' ? [] : ['by HTTP/1.1']);
   for (;;) {
-    const { failure, again, address } = await attemptBy(version, target, request, options.insecureSSL, context, record);
+    const { failure, again, address } = await attemptBy(
+      { version, target, request, insecureSSL: options.insecureSSL, received },
+      context,
+      record,
+    );
     if (again === null || tried.has(again)) return record.end(failure);
     tried.add(again);
     record.retry();
@@ -80,11 +85,17 @@ interface Exchanged {
 
 type Attempt = Exchanged & { readonly address: string };
 
+interface Asked {
+  readonly version: Version;
+  readonly target: Target;
+  readonly request: Request;
+  readonly insecureSSL: boolean;
+  /** Bytes that came over the connections of attempts before: they share one bound. */
+  readonly received: { before: number };
+}
+
 async function attemptBy(
-  version: Version,
-  target: Target,
-  request: Request,
-  insecureSSL: boolean,
+  { version, target, request, insecureSSL, received }: Asked,
   context: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Attempt> {
@@ -92,7 +103,9 @@ async function attemptBy(
   if (connected.failure !== null) return { failure: connected.failure, again: null, address };
   const channel = await open(connected.socket, target, request.url, { version, insecureSSL }, context, record);
   if (channel.failure !== null) return { failure: channel.failure, again: null, address };
-  const { failure, again } = await exchange(channel, request, context.signal, record);
+  const receivedBytes = (): number => received.before + channel.receivedBytes();
+  const { failure, again } = await exchange({ ...channel, receivedBytes }, request, context.signal, record);
+  received.before = receivedBytes();
   return { failure: failure === null ? null : channel.explain(failure), again, address };
 }
 
@@ -213,8 +226,7 @@ async function exchange(
 ): Promise<Exchanged> {
   const send = (sink: AnswerSink): Sending =>
     http2 ? sendHttp2(socket, request, sink) : sendHttp1(socket, request, sink, endedInOrder);
-  const { maxBodyBytes } = request;
-  const bounds = { bodyCapOf: (head: Head) => bodyCapOf(request, head), maxBodyBytes, limitReceived };
+  const bounds = { bodyCapOf: (head: Head) => bodyCapOf(request, head), limitReceived };
   const answer = await receive(send, receivedBytes, bounds, signal, record.headSeen);
   const { firstByteMs, downloadMs, totalMs, head, partialHead, deviations, peerError, body, failure } = answer;
   if (partialHead !== null) record.add(headFields(partialHead));
