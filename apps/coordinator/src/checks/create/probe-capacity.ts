@@ -55,80 +55,89 @@ const FIRST_GUESS_MS = 250;
 /** Where an agent does not say. */
 const CAPACITY = 20;
 
-export function createProbeLoad({
-  listen,
-  longestWaitMs,
-  nowMs = () => performance.now(),
-}: ProbeLoadOptions): ProbeLoad {
-  const checks = new Map<string, Given>();
-  const lanes = new Map<string, Map<string, Lane>>();
-  let lookForOldAt = Number.NEGATIVE_INFINITY;
+export function createProbeLoad(options: ProbeLoadOptions): ProbeLoad {
+  return new LoadOfProbes(options);
+}
 
-  const laneOf = (probe: string, type: string): Lane => {
-    const ofProbe = lanes.get(probe) ?? new Map<string, Lane>();
-    lanes.set(probe, ofProbe);
+class LoadOfProbes implements ProbeLoad {
+  private readonly listen: ProbeLoadOptions['listen'];
+  private readonly longestWaitMs: number;
+  private readonly nowMs: () => number;
+  private readonly checks = new Map<string, Given>();
+  private readonly lanes = new Map<string, Map<string, Lane>>();
+  private lookForOldAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ listen, longestWaitMs, nowMs = () => performance.now() }: ProbeLoadOptions) {
+    this.listen = listen;
+    this.longestWaitMs = longestWaitMs;
+    this.nowMs = nowMs;
+  }
+
+  readonly hasRoom: ProbeLoad['hasRoom'] = ({ record, heartbeat, waiting = 0 }, type) => {
+    this.forgetOld();
+    const capacity = heartbeat?.load.capacity ?? CAPACITY;
+    const lane = this.laneOf(record.id, type);
+    let [total, slowest] = [0, 1];
+    for (const one of this.lanes.get(record.id)!.values()) {
+      total += this.share(one, capacity);
+      if (one.jobs > 0) slowest = Math.max(slowest, one.tookMs);
+    }
+    if (total >= 1 || this.share(lane, capacity) >= SHARE_OF_TYPE) return false;
+    // What other coordinators gave it is seen in its queue, as last looked at.
+    return waiting === 0 || (waiting / capacity) * slowest < this.longestWaitMs;
+  };
+
+  readonly added: ProbeLoad['added'] = (checkId, probes, type, lastsMs) => {
+    const addedAt = this.nowMs();
+    const stopListening = this.listen(checkId, (message) => {
+      const probe = FINAL.exec(message)?.[1];
+      if (probe !== undefined) this.ended(checkId, probe);
+    });
+    const jobs = probes.map((probe) => ({ probe, type, addedAt }));
+    this.checks.set(checkId, { jobs, endsAt: addedAt + lastsMs, stopListening });
+    for (const probe of probes) this.laneOf(probe, type).jobs += 1;
+  };
+
+  readonly removed: ProbeLoad['removed'] = (checkId) => {
+    const check = this.checks.get(checkId);
+    for (const { probe, type } of check?.jobs ?? []) this.laneOf(probe, type).jobs -= 1;
+    check?.stopListening();
+    this.checks.delete(checkId);
+  };
+
+  readonly size: ProbeLoad['size'] = () => this.checks.size;
+
+  private laneOf(probe: string, type: string): Lane {
+    const ofProbe = this.lanes.get(probe) ?? new Map<string, Lane>();
+    this.lanes.set(probe, ofProbe);
     const lane = ofProbe.get(type) ?? { jobs: 0, tookMs: FIRST_GUESS_MS };
     ofProbe.set(type, lane);
     return lane;
-  };
+  }
 
   /** The part of a probe that a type takes; 1 is all that it can do without making a job wait for too long. */
-  const share = ({ jobs, tookMs }: Lane, capacity: number): number =>
-    jobs / Math.max(capacity, (capacity * longestWaitMs) / Math.max(tookMs, 1));
+  private share({ jobs, tookMs }: Lane, capacity: number): number {
+    return jobs / Math.max(capacity, (capacity * this.longestWaitMs) / Math.max(tookMs, 1));
+  }
 
-  const release = (checkId: string): void => {
-    const check = checks.get(checkId);
-    for (const { probe, type } of check?.jobs ?? []) laneOf(probe, type).jobs -= 1;
-    check?.stopListening();
-    checks.delete(checkId);
-  };
-
-  const ended = (checkId: string, probe: string): void => {
-    const check = checks.get(checkId);
+  private ended(checkId: string, probe: string): void {
+    const check = this.checks.get(checkId);
     const index = check?.jobs.findIndex((job) => job.probe === probe) ?? -1;
     if (check === undefined || index === -1) return;
     const [job] = check.jobs.splice(index, 1);
-    const lane = laneOf(probe, job!.type);
+    const lane = this.laneOf(probe, job!.type);
     lane.jobs -= 1;
-    lane.tookMs += NEWEST * (nowMs() - job!.addedAt - lane.tookMs);
-    if (check.jobs.length === 0) release(checkId);
-  };
+    lane.tookMs += NEWEST * (this.nowMs() - job!.addedAt - lane.tookMs);
+    if (check.jobs.length === 0) this.removed(checkId);
+  }
 
   /** Whose end was not heard of: they are in the order in which they were added, if not quite in that of their ends. */
-  const forgetOld = (): void => {
-    if (nowMs() < lookForOldAt) return;
-    lookForOldAt = nowMs() + LOOK_FOR_OLD_MS;
-    for (const [id, { endsAt }] of checks) {
-      if (endsAt > nowMs()) return;
-      release(id);
+  private forgetOld(): void {
+    if (this.nowMs() < this.lookForOldAt) return;
+    this.lookForOldAt = this.nowMs() + LOOK_FOR_OLD_MS;
+    for (const [id, { endsAt }] of this.checks) {
+      if (endsAt > this.nowMs()) return;
+      this.removed(id);
     }
-  };
-
-  return {
-    hasRoom: ({ record, heartbeat, waiting = 0 }, type) => {
-      forgetOld();
-      const capacity = heartbeat?.load.capacity ?? CAPACITY;
-      const lane = laneOf(record.id, type);
-      let [total, slowest] = [0, 1];
-      for (const one of lanes.get(record.id)!.values()) {
-        total += share(one, capacity);
-        if (one.jobs > 0) slowest = Math.max(slowest, one.tookMs);
-      }
-      if (total >= 1 || share(lane, capacity) >= SHARE_OF_TYPE) return false;
-      // What other coordinators gave it is seen in its queue, as last looked at.
-      return waiting === 0 || (waiting / capacity) * slowest < longestWaitMs;
-    },
-    added: (checkId, probes, type, lastsMs) => {
-      const addedAt = nowMs();
-      const stopListening = listen(checkId, (message) => {
-        const probe = FINAL.exec(message)?.[1];
-        if (probe !== undefined) ended(checkId, probe);
-      });
-      const jobs = probes.map((probe) => ({ probe, type, addedAt }));
-      checks.set(checkId, { jobs, endsAt: addedAt + lastsMs, stopListening });
-      for (const probe of probes) laneOf(probe, type).jobs += 1;
-    },
-    removed: release,
-    size: () => checks.size,
-  };
+  }
 }
