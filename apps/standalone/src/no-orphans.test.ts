@@ -14,12 +14,12 @@ const flags = ['--probes', '1'];
 
 interface Entry {
   readonly pid: number;
-  /** Ticks since the boot: its number may pass to another process. */
+  /** Clock ticks since boot; distinguishes reuses of a process id. */
   readonly startedAt: string;
   readonly parent: number;
 }
 
-/** Every process but zombies, whose parents are busy. */
+/** All processes except zombies, which wait for their parents. */
 function processes(): readonly Entry[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
@@ -32,7 +32,7 @@ function processes(): readonly Entry[] {
   });
 }
 
-/** A process with all that it started. */
+/** A process and its descendants. */
 function family(root: number): readonly Entry[] {
   const all = processes();
   const found = new Set([root]);
@@ -48,12 +48,12 @@ function stillThere(those: readonly Entry[]): readonly Entry[] {
   return those.filter(({ pid, startedAt }) => now.some((one) => one.pid === pid && one.startedAt === startedAt));
 }
 
-/** Resolves when none of them is left. */
+/** Resolves when all of them have exited. */
 async function untilGone(those: readonly Entry[]): Promise<void> {
   while (stillThere(those).length > 0) await sleep(50);
 }
 
-/** What a test started, which it kills should any of it be left. */
+/** Runs a scenario and kills any process that it leaves behind. */
 async function withFamily(scenario: (all: Entry[], folder: string) => Promise<void>): Promise<void> {
   const data = temporaryFolder();
   const all: Entry[] = [];
@@ -64,7 +64,7 @@ async function withFamily(scenario: (all: Entry[], folder: string) => Promise<vo
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // As it should be.
+        // Expected: the process has exited.
       }
     }
     data.remove();
@@ -75,19 +75,19 @@ async function start(all: Entry[], folder: string): Promise<Service> {
   const service = await startService(folder, flags);
   all.push(...family(service.pid));
   const { redis, processes: programs } = service.running();
-  // Supervisor, reaper, Redis, coordinator, probe, and the packet process where there are raw sockets.
+  // Supervisor, reaper, Redis, coordinator, probe, and the packet process if raw sockets are available.
   expect(all.map(({ pid }) => pid)).toEqual(expect.arrayContaining([redis!.pid, ...Object.values(programs)]));
   expect(all.length).toBeGreaterThanOrEqual(5);
   return service;
 }
 
-/** The coordinator and what the agent started stand still: neither notices anything. */
+/** Stops the coordinator and the agent's children with SIGSTOP, so that they cannot react. */
 function stopAll({ running }: Service): void {
   const { coordinator = 0, 'demo-1': agent = 0 } = running().processes;
   for (const { pid } of [...family(coordinator), ...family(agent)]) process.kill(pid, 'SIGSTOP');
 }
 
-/** Ends the first reaper and waits for the one that takes its place. */
+/** Kills the first reaper and waits for its replacement. */
 async function killReaper(service: Service): Promise<void> {
   const { redis, processes: programs } = service.running();
   const known = new Set([redis!.pid, ...Object.values(programs)]);
@@ -98,7 +98,7 @@ async function killReaper(service: Service): Promise<void> {
   while (reapers().length === 0 || reapers().includes(first)) await sleep(50);
 }
 
-/** Resolves with the pid of npm once the service runs. */
+/** Resolves with the process id of npm once the service runs. */
 async function startByNpm(all: Entry[], folder: string): Promise<number> {
   const npm = spawn('npm', ['start', '--', '--port', '0', '--data', folder, ...flags], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
@@ -122,7 +122,7 @@ async function startByNpm(all: Entry[], folder: string): Promise<number> {
   return npm.pid!;
 }
 
-// All at once: each waits most of the time, for grace to run out.
+// Concurrent: each scenario mostly waits for a grace period.
 describe('of a service that ends, nothing is left', () => {
   it.concurrent(
     'when it is killed',
@@ -174,7 +174,7 @@ describe('of a service that ends, nothing is left', () => {
         stopAll(service);
 
         process.kill(service.pid, 'SIGINT');
-        // Later than what one key press may bring twice.
+        // Outside of the window in which signals count as one key press.
         await sleep(1_000);
         process.kill(service.pid, 'SIGINT');
 

@@ -17,7 +17,7 @@ afterAll(async () => {
   data.remove();
 }, 240_000);
 
-/** Each time longer than something of the supervisor: its look at the disk, its waits before a start, its patience at an end. */
+/** Stalls beyond each timer of the supervisor: disk poll, restart delay, grace period. */
 describe.each([500, 4_000, 20_000])('a supervisor that stands still for %i ms', (ms) => {
   it('is missed by nobody, starts nothing again that runs, and then what ended meanwhile', async () => {
     const { redis, processes: before } = service.running();

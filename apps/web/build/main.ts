@@ -22,7 +22,7 @@ async function buildPage(): Promise<void> {
   await build({
     ...pageConfig,
     logLevel: 'error',
-    // Relative: the service puts the path of its base address in front.
+    // Relative URLs: the service prepends the path of its base URL.
     base: './',
     build: {
       outDir,

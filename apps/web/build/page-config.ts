@@ -6,7 +6,7 @@ import { formDefinitions } from './check-forms.ts';
 import { virtualModules } from './virtual-modules.ts';
 import { drawWorld } from './world-map.ts';
 
-/** What the build of the page and its development server have in common. */
+/** Shared by the build of the page and its development server. */
 export const pageConfig = {
   root: fileURLToPath(new URL('../', import.meta.url)),
   configFile: false,

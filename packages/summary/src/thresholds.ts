@@ -16,7 +16,7 @@ export const thresholds = {
   lostPackets: 2,
   /** Significance level for a difference in loss that indicates rate-limited ICMP responses. */
   lossByChance: 0.1,
-  /** How many times likelier loss must be than rate limits of the target and the routers before it. */
+  /** Likelihood ratio from which loss is preferred to rate limits of the target and the preceding routers. */
   lossOverLimit: 10,
   /** Significance level for a hop without loss, used to locate where loss begins. */
   beginByChance: 0.01,

@@ -4,25 +4,25 @@ import { trace } from './results.ts';
 
 type TraceResult = ResultOf<'traceroute'> & { readonly result: 'success' | 'failure' | 'timeout' | 'error' };
 
-/** A token bucket, as hosts and routers limit their answers by. */
+/** Token bucket of a host or router that limits its answers. */
 export interface Bucket {
   readonly burst: number;
   readonly perSecond: number;
 }
 
-/** Seven hops to a target, and what becomes of their packets. */
+/** A path of seven hops and its packet handling. */
 export interface Network {
   readonly probes: number;
   readonly queries: number;
   readonly flows?: number;
   readonly protocol?: 'icmp' | 'udp' | 'tcp';
-  /** Time from the packets of one round to those of the next. */
+  /** Interval between rounds of packets. */
   readonly roundMs?: number;
-  /** From the third hop on. */
+  /** Loss rate from the third hop on. */
   readonly loss?: number;
-  /** Of the target, and of so many routers before it. */
+  /** Rate limit of the target and of this number of preceding routers. */
   readonly limit?: Bucket & { readonly routers: number };
-  /** Probability with which the router before the target answers. */
+  /** Probability that the router before the target answers. */
   readonly shy?: number;
 }
 
@@ -30,7 +30,7 @@ export const HOPS = 7;
 const LOSS_AT = 3;
 const NAMES = ['fra-1', 'ber-1', 'muc-1', 'par-1', 'lon-1', 'nyc-1', 'lax-1', 'syd-1'] as const;
 
-/** The results of one check, the same for the same seed. */
+/** Results of one check, reproducible by seed. */
 export function resultsOf(network: Network, seed: number): Readonly<Record<string, TraceResult>> {
   const random = seeded(seed);
   return Object.fromEntries(
@@ -63,7 +63,7 @@ function traceOf(network: Network, random: Random, probe: number): TraceResult {
   return trace(path, { flows: paths, protocol, stopReason: 'completed' });
 }
 
-/** Whether the packet that leaves at a time is answered by a hop. */
+/** Returns whether a hop answers the packet sent at a time. */
 function answering({ loss = 0, limit, shy = 1 }: Network, hop: number, random: Random): (atMs: number) => boolean {
   const isLimited = limit !== undefined && hop >= HOPS - limit.routers;
   const share = (hop === HOPS - 1 ? shy : 1) * (hop < LOSS_AT ? 1 : 1 - loss);

@@ -60,7 +60,7 @@ const noSpan: TraceSpan = {
   end: () => undefined,
 };
 
-/** Traces nothing. */
+/** A no-op tracer. */
 export const noTracing: Tracing = {
   start: () => noSpan,
   around: (_name, _options, run) => run(noSpan),

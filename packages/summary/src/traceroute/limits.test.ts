@@ -5,12 +5,12 @@ import { resultsOf, type Network } from '../../test/trace-samples.ts';
 import { thresholds } from '../thresholds.ts';
 
 const CHECKS = 24;
-/** What chance may add to a share of so many checks. */
+/** Permitted deviation of a share, in standard deviations. */
 const DEVIATIONS = 3.5;
 
 jest.setTimeout(120_000);
 
-/** In how many of the checks the summary says that packets are lost on the path. */
+/** Number of checks whose summary reports packet loss on the path. */
 function saidOf(network: Network): { readonly said: number; readonly of: number } {
   let [said, of] = [0, 0];
   for (let seed = 1; seed <= CHECKS; seed += 1) {

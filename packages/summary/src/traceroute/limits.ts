@@ -7,16 +7,16 @@ const REFILLS = [1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 35, 50, I
 /** Share of the rate-limited routers that respond in any order. */
 const IN_ANY_ORDER = 0.1;
 
-/** For each packet, in the order sent, whether it was answered. */
+/** Per packet, in sending order, whether it was answered. */
 type Row = readonly boolean[];
 
-/** The rows of one hop: of all flows, since a limit may be that of all of them, and of each flow. */
+/** Rows of one hop: all flows combined, since they may share a limit, and each flow. */
 interface Rows {
   readonly all: Row;
   readonly ofFlows: readonly Row[];
 }
 
-/** A path on which the target lost packets, and the routers before it that did as well. */
+/** A path with loss at the target, and the preceding routers that lost packets too. */
 export interface Suspect {
   readonly trace: Trace;
   readonly routers: readonly Step[];
@@ -46,27 +46,27 @@ function rowsOf({ probeResult }: Trace, { hop }: Step): Rows {
   return { all, ofFlows: reaching.map((flow) => (flow.hops[hop - 1] ?? []).map((responder) => responder !== null)) };
 }
 
-/** With one bucket for all flows, or one for each where they come to different hosts. */
+/** Likelihood with one bucket for all flows, or one per flow if flows reach different hosts. */
 function weightOfRows({ all, ofFlows }: Rows): number {
   if (ofFlows.length < 2) return weightOfRow(all);
   const ofEach = ofFlows.reduce((sum, row) => sum + weightOfRow(row), 0);
   return logOfMean([weightOfRow(all), ofEach]);
 }
 
-/** For a row with so many losses: the order that a token bucket makes of them, compared with any order. */
+/** For a row with this number of losses: its order in a token bucket, compared with a random order. */
 function weightOfRow(row: Row): number {
   const answered = row.filter(Boolean).length;
   const lost = row.length - answered;
   if (answered === 0 || lost === 0) return 0;
   const buckets = REFILLS.map((refill) => ({ refill, burst: burstFor(row.length, answered, refill) }));
   const fitting = buckets.filter((bucket) => answersOf(row.length, bucket) === answered);
-  // Orders that differ from the bucket’s in two packets have their part of the likelihood.
+  // Orders that deviate from the bucket’s in two packets contribute to the likelihood.
   const others = answered * lost * (NOISE / (1 - NOISE)) ** 2;
   const likelihood = logOfMean(fitting.map((bucket) => likelihoodOf(row, bucket))) - Math.log(1 + others);
   return likelihood + orders(answered, lost);
 }
 
-/** The logarithm of the number of orders. */
+/** Logarithm of the number of orders. */
 function orders(answered: number, lost: number): number {
   let sum = 0;
   for (let i = 1; i <= answered; i += 1) sum += Math.log((lost + i) / i);
@@ -74,13 +74,13 @@ function orders(answered: number, lost: number): number {
 }
 
 interface Bucket {
-  /** Tokens that it has at first and at most. */
+  /** Initial and maximum number of tokens. */
   readonly burst: number;
-  /** Packets until one more is there. */
+  /** Packets until the next token. */
   readonly refill: number;
 }
 
-/** The smallest bucket that answers so many packets. */
+/** The smallest bucket that yields this number of answers. */
 function burstFor(length: number, answered: number, refill: number): number {
   let [least, most] = [1, length];
   while (least < most) {
@@ -101,15 +101,15 @@ function answersOf(length: number, bucket: Bucket): number {
   return answers;
 }
 
-/** The logarithm of the likelihood of an order, compared with that of the order that the bucket makes. */
+/** Log-likelihood of an order, relative to that of the bucket’s own order. */
 function likelihoodOf(row: Row, bucket: Bucket): number {
   let [tokens, sum] = [bucket.burst, 0];
   for (const isAnswered of row) {
-    // The last packet before the next token is there may be answered as well.
+    // The last packet before the next token may be answered as well.
     const chance =
       NOISE + (1 - 2 * NOISE) * Math.min(1, Math.max(0, tokens >= 1 ? 1 : 1 + (tokens - 1) * bucket.refill));
     sum += Math.log((isAnswered ? chance : 1 - chance) / (1 - NOISE));
-    // An answer, or none, says how many tokens there were.
+    // Each outcome determines the number of tokens.
     tokens = refilled(isAnswered ? Math.max(0, tokens - 1) : Math.min(tokens, 1 - 0.5 / bucket.refill), bucket);
   }
   return sum;
