@@ -88,6 +88,9 @@ describe('the verdicts on the servers of the corpus', () => {
         expect(outcome.tls?.authorizationError ?? null).toBe(server.check[0]?.replace(/@.*/, '') ?? null);
         expect(outcome.error?.code ?? null).toBe(outcome.tls?.authorizationError ?? null);
         expect(problemsOf(outcome)).toEqual([]);
+        const reasons = outcome.tls?.faults?.map(({ reason }) => reason).join(' ') ?? '';
+        expect(reasons).toMatch(reasonOf[name] ?? /^/);
+        expect(reasons).not.toContain('UNSPECIFIED');
         expect(await opinions.openssl(asked)).toEqual(server.openssl);
         expect(await opinions.curl(asked)).toBe(server.curl);
       });
@@ -147,6 +150,20 @@ function check({ host }: CorpusServer, port: number): ReturnType<typeof checkOf>
 function faultsOf({ tls }: Awaited<ReturnType<typeof checkOf>>): readonly string[] | undefined {
   return tls?.faults?.map(({ code, certificate }) => `${code}@${certificate}`);
 }
+
+/** What is named of faults that share a code: by it the one who has to renew knows what. */
+const reasonOf: Readonly<Record<string, RegExp>> = {
+  'weak-leaf-key': /key .*1,?024/i,
+  'weak-leaf-signature': /sign.*SHA-?1|SHA-?1.*sign/i,
+  'weak-leaf-md5': /MD5/i,
+  'weak-authority-reversed': /key .*1,?024/i,
+  'sha1-authority-reversed': /SHA-?1/i,
+  'constraint-permitted': /permit|constrain/i,
+  'constraint-excluded': /exclud|constrain/i,
+  'critical-unknown': /critical/i,
+  'authority-may-not-sign': /sign/i,
+  'explicit-curve': /explicit|parameters|curve/i,
+};
 
 /** Errors of OpenSSL by the code that stands for them. */
 const codeOf: readonly (readonly [RegExp, string])[] = [

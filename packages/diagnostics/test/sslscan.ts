@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import type { Asked } from './second-opinions.ts';
+
+/** What sslscan says of the protocol and the certificate of a server. */
+export interface Scan {
+  readonly version: string;
+  readonly commonName: string | null;
+  readonly issuer: string | null;
+  readonly names: readonly string[];
+  readonly signature: string | null;
+  /** Null for a kind that sslscan does not know. */
+  readonly key: string | null;
+  readonly validFrom: string | null;
+  readonly validUntil: string | null;
+  readonly selfSigned: boolean;
+  readonly expired: boolean;
+}
+
+const run = promisify(execFile);
+
+/** Curves by the name that sslscan gives; the bits beside it are those of their strength. */
+const curveBits: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
+
+/** Of the rest nothing is asked: each further question is a connection of its own. */
+const UNASKED = ['ciphersuites', 'heartbleed', 'renegotiation', 'compression', 'fallback', 'groups'];
+
+/** @param version `1.2` or `1.3`: the only one that is tried */
+export async function sslscan(program: string, { host, port }: Asked, version: string): Promise<Scan> {
+  const only = [`--tls${version.replace('.', '')}`, ...UNASKED.map((name) => `--no-${name}`), '--no-colour'];
+  const { stdout } = await run(program, [...only, '--xml=-', `--sni-name=${host}`, `127.0.0.1:${port}`]);
+  const found = (tag: string): string | null =>
+    new RegExp(`<${tag}>(?:<!\\[CDATA\\[)?([^<\\]]*)`).exec(stdout)?.[1] ?? null;
+  const dateOf = (tag: string): string => new Date(found(tag)!).toISOString();
+  const versions = [...stdout.matchAll(/<protocol type="tls" version="([\d.]+)" enabled="1"/g)].map(([, name]) => name);
+  return {
+    version: `TLSv${versions.join('+')}`,
+    commonName: found('subject'),
+    issuer: found('issuer'),
+    names: found('altnames')?.split(', ') ?? [],
+    signature: found('signature-algorithm'),
+    key: keyOf(/<pk [^>]*>/.exec(stdout)?.[0] ?? ''),
+    validFrom: dateOf('not-valid-before'),
+    validUntil: dateOf('not-valid-after'),
+    selfSigned: found('self-signed') === 'true',
+    expired: found('expired') === 'true',
+  };
+}
+
+function keyOf(element: string): string | null {
+  const attribute = (name: string): string | undefined => new RegExp(` ${name}="(\\w+)"`).exec(element)?.[1];
+  if (attribute('error') === 'true') return null;
+  const curve = attribute('curve_name');
+  const bits = curve === undefined ? attribute('bits') : curveBits[curve];
+  return `${attribute('type')?.toLowerCase()} ${bits}`;
+}
