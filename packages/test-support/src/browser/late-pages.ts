@@ -44,6 +44,12 @@ export const latePages: readonly LatePage[] = [
     });`,
   ),
   late('after a transition', `document.body.style.transition = 'background 0.8s'; fetch('/wait?ms=300').then(show);`),
+  late(
+    'after animation frames that go by the clock',
+    `const start = performance.now();
+    const step = () => (performance.now() - start < 900 ? requestAnimationFrame(step) : show());
+    step();`,
+  ),
   late('with a module that is imported later', `setTimeout(() => import('/module.js').then(show), 300);`),
   late(
     'after an answer to a worker',
@@ -76,6 +82,10 @@ export const restlessPages: readonly LatePage[] = [
   restless('beacons', `setInterval(() => navigator.sendBeacon('/never'), 100);`),
   restless('polls', `setInterval(() => fetch('/wait?ms=50'), 200);`),
   restless('polls that differ', `setInterval(() => fetch('/wait?ms=50&now=' + Math.random()), 1_000);`),
+  restless(
+    'an endless chain of animation frames',
+    `let turn = 0; const draw = () => { document.body.style.outlineOffset = (turn++ % 9) + 'px'; requestAnimationFrame(draw); }; draw();`,
+  ),
   restless('changing text', `setInterval(() => { document.body.append('.'); }, 30);`),
   restless(
     'an endless chain of animations',
