@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 
 import { certificateCorpus, type CertificateCorpus } from '../../test/certificate-corpus.ts';
-import { certificateMint, opensslVersion, type CertificateMint } from '../../test/certificate-mint.ts';
+import { certificateMint, opensslVersion, type CertificateMint } from '@vantage/test-support/certificate-mint';
 import { expectations } from '../../test/certificate-verdicts.ts';
-import { packagesMissing, unpackPackages } from '../../test/debian-packages.ts';
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { checkOf } from '../../test/http.ts';
-import { itNeeding } from '../../test/needs.ts';
+import { itNeeding } from '@vantage/test-support/needs';
 import { startOpensslServer } from '../../test/openssl-server.ts';
 import { sslscan, type Scan } from '../../test/sslscan.ts';
 import { createTrustStore, type TrustStore } from './certificate/trust-store.ts';
