@@ -19,7 +19,7 @@ describe('the hostile inputs', () => {
   });
 
   it(
-    'are all refused by the coordinator, with a problem document and no fault of its own',
+    'are all refused by the coordinator, with a problem document and no internal error',
     async () => {
       // All of them are tried by `npm run -s audit:security`.
       const { inputs, ...seen } = await tryHostileInputs(11);

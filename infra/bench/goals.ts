@@ -7,15 +7,15 @@ export interface Figure {
   readonly unit: string;
   readonly atMost?: number;
   readonly atLeast?: number;
-  /** What stands beside it: the floor or the peer of the same run. */
-  readonly beside?: string;
+  /** Value to compare with: the lower bound or the peer of the same run. */
+  readonly comparison?: string;
 }
 
 /** Prints every figure, then one line per goal, and keeps all in a file when asked to. Returns the exit status. */
 export function report(figures: readonly Figure[], jsonFile: string | undefined): number {
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
-  for (const { name, value, unit, beside } of figures) {
-    print(`${name}: ${rounded(value)} ${unit}${beside === undefined ? '' : ` (${beside})`}`);
+  for (const { name, value, unit, comparison } of figures) {
+    print(`${name}: ${rounded(value)} ${unit}${comparison === undefined ? '' : ` (${comparison})`}`);
   }
   print('');
   const goals = figures.filter(({ atMost, atLeast }) => atMost !== undefined || atLeast !== undefined);

@@ -20,7 +20,7 @@ describe('a service with two coordinators and three probes, whatever dies', () =
   it('keeps every promise, in a short trial of each fault', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'vantage-chaos-test-'));
     const file = join(folder, 'history.jsonl');
-    // One round, in a network namespace of its own where it can be had. A rolling restart has a test of its own.
+    // One round, in a separate network namespace if possible. A rolling restart has a separate test.
     const trial = ['--minutes', '0', '--scale', '0.1', '--rate', '4', '--indulgence', String(INDULGENCE_MS)];
     const { stdout } = await run([...trial, '--except', 'rolling', '--seed', '7', '--history', file]);
     const tallies = judge(readHistory(file));

@@ -96,7 +96,7 @@ export interface History {
   readonly close: () => Promise<void>;
 }
 
-/** @param file written anew */
+/** @param file overwritten */
 export function openHistory(file: string): History {
   const stream = createWriteStream(file);
   /** Bodies repeat: each poll of a pending check has the one before. */

@@ -10,7 +10,7 @@ const STALLS_JOBS = { withinMs: 30_000, lostMs: 5_000 };
 /** Statuses that each request may have, beyond 503. */
 const expected: Readonly<Record<Answer['operation'], readonly number[]>> = {
   start: [202],
-  // 404 and 410 of an accepted check have a rule of their own.
+  // 404 and 410 of an accepted check have a separate rule.
   results: [200, 404, 410],
   summary: [200, 404, 410],
   events: [200, 204, 404, 410],

@@ -6,7 +6,7 @@ export interface Link {
   readonly port: number;
   /** Closes every connection; new ones can be made. */
   readonly cut: () => void;
-  /** Carries nothing more, in neither direction, and says so to nobody; new connections are taken and hear nothing either. */
+  /** Drops all data in both directions silently; accepts new connections and drops theirs too. */
   readonly silence: () => void;
   /** Holds every byte back for so long, in each direction. */
   readonly delay: (oneWayMs: number) => void;

@@ -41,7 +41,7 @@ if (values.judge !== undefined) process.exitCode = verdict(values.judge, []);
 else if (process.getuid?.() === 0 && !isInNamespace()) process.exitCode = await runInNamespace();
 else await breakAll();
 
-/** Partitions need a loopback that is nobody else's, and no fault can then meet another service of the machine. */
+/** Partitions need a private loopback, on which no fault can affect another service of the machine. */
 async function runInNamespace(): Promise<number> {
   const { command, environment } = inNamespace();
   const [program, ...words] = [...command, process.execPath, ...process.execArgv, ...process.argv.slice(1)];
@@ -84,7 +84,7 @@ async function breakAll(): Promise<void> {
     };
     const seed = Number(values.seed);
     const totalMs = Number(values.minutes) * 60_000;
-    // Fail-overs have a store of their own, of which each takes a fresh one: its servers are not started again.
+    // Each fail-over uses a fresh store, because its servers are not started again.
     const failOvers = all.filter(({ store }) => store === 'sentinel');
     const others = all.filter(({ store }) => store !== 'sentinel');
     const reasons: string[] = [];

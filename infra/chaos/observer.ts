@@ -105,7 +105,7 @@ export function observe(options: ObserverOptions): Observer {
     for (;;) {
       open = open.filter(({ readsLeft }) => readsLeft > 0);
       if (performance.now() > giveUpAt || (stopping.signal.aborted && underWay.size === 0 && open.length === 0)) return;
-      // A few at a time: reading all at once would be a load of its own.
+      // A few at a time: reading all at once would add load.
       const round = [...open, ...(watched.length > 0 && random() < REMEMBERED ? [pick(watched, random)] : [])];
       for (let from = 0; from < round.length; from += AT_ONCE) {
         await Promise.all(round.slice(from, from + AT_ONCE).map(look));

@@ -26,7 +26,7 @@ const WRITES_WITHIN_MS = 400;
 const STANDS_STILL_MS = 300;
 
 /**
- * Looks by itself, on connections of its own that no fault touches: a write every 50 ms. An outage lasts from the last
+ * Looks independently, on connections that no fault affects: a write every 50 ms. An outage lasts from the last
  * success before it to the first after it.
  *
  * @param openRedis a connection to whatever takes writes now

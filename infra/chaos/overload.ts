@@ -109,7 +109,7 @@ function figuresOf(tally: Tally): readonly Figure[] {
 function memoryFigures(before: Memory, after: Memory): readonly Figure[] {
   const figure = (name: string, from: number, to: number, slackMiB: number): Figure => ({
     ...{ name: `overload: memory of ${name} afterwards`, value: to, unit: 'MiB' },
-    ...{ atMost: from * 1.5 + slackMiB, beside: `${Math.round(from * 10) / 10} before` },
+    ...{ atMost: from * 1.5 + slackMiB, comparison: `${Math.round(from * 10) / 10} before` },
   });
   return [
     figure('Redis', before.redisMiB, after.redisMiB, 1),

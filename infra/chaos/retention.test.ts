@@ -32,7 +32,7 @@ async function day(deployment: Deployment, checks: number): Promise<void> {
   }
 }
 
-/** What has no end of its own, with its bytes. */
+/** Keys without an expiry, with their bytes. */
 async function lasting(redis: Redis): Promise<ReadonlyMap<string, number>> {
   const keys = await redis.keys('*');
   const found = new Map<string, number>();

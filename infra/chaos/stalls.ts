@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { History } from './history.ts';
 
 /**
- * Measures by a process with no other task how long the machine keeps a process from work, and writes it into the history: what nobody
- * could have done in time is no fault of the service.
+ * Measures stalls of the machine by a process without other tasks, and writes them into the history: the service is not
+ * blamed for them.
  */
 export function watchStalls(history: History): { readonly stop: () => Promise<void> } {
   const child = fork(fileURLToPath(new URL('calibrator.ts', import.meta.url)), [], {

@@ -72,7 +72,7 @@ describe('docker-compose.yml', () => {
     expect(services['redis']?.ports).toBeUndefined();
   });
 
-  it('puts each agent into a network of its own, which only Redis and whoever watches share', () => {
+  it('puts each agent into a separate network, shared only with Redis and Prometheus', () => {
     const networks = agents.map(([, { networks }]) => networks);
 
     expect(new Set(networks.flat()).size).toBe(agents.length);
@@ -82,7 +82,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it.each(agents)('gives %s its own secrets and nobody else’s', (name, { volumes }) => {
+  it.each(agents)('gives %s its own secrets and no others', (name, { volumes }) => {
     expect(volumes).toEqual([`agent-${name}:/setup/agent:ro`]);
   });
 

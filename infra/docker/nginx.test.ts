@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { port: coordinator } = backend.address() as AddressInfo;
   while (!(await answers(packages, coordinator))) {
     const log = readFileSync(join(folder, 'error.log'), 'utf8');
-    // Whoever was quicker has one of its ports; any other end is a fault of the file.
+    // Another process took one of its ports; any other end is a fault of the file.
     if (!log.includes('Address already in use')) throw new Error(`nginx ended:\n${log}`);
     rmSync(join(folder, 'error.log'));
   }

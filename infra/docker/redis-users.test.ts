@@ -26,7 +26,7 @@ describe('a Redis whose default user is off', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('keeps over a restart what scripts wrote, and lets nobody in without a login', async () => {
+  it('keeps over a restart what scripts wrote, and refuses clients without a login', async () => {
     writeFileSync(join(folder, 'users.acl'), `${defaultUser}\nuser coordinator on >secret ~* &* +@all\n`);
     const first = await start(folder);
     stops.push(first.stop);

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 
 import { startCoordinatorProcess, type CoordinatorProcess } from './coordinator-process.ts';
 
-/** A coordinator on a Redis of its own, and two probes that are played: no packet is sent to any target. */
+/** A coordinator with a separate Redis, and two simulated probes: no packet is sent to any target. */
 export interface FuzzBed {
   readonly coordinator: CoordinatorProcess;
   /** Takes a job as an agent would, and reports its result if it has one. */
@@ -30,7 +30,7 @@ const heartbeat: Heartbeat = {
   capabilities: { types: [...checkTypeNames], ipv4: true, ipv6: true, screenshot: false },
 };
 
-/** @param env of the coordinator, beside what every bed has */
+/** @param env of the coordinator, in addition to the common settings */
 export async function startFuzzBed(env: Readonly<Record<string, string>> = {}): Promise<FuzzBed> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A coordinator of its own, as it runs in production. */
+/** A coordinator in a separate process, as in production. */
 export interface CoordinatorProcess {
   readonly port: number;
   readonly url: string;
@@ -13,7 +13,7 @@ export interface CoordinatorProcess {
   readonly stop: () => Promise<void>;
 }
 
-/** @param env beside address, port and Redis; limits are out of reach without it */
+/** @param env in addition to address, port and Redis; limits are out of reach without it */
 export async function startCoordinatorProcess(
   redisUrl: string,
   env: Readonly<Record<string, string>> = {},
@@ -25,7 +25,7 @@ export async function startCoordinatorProcess(
       ...{ RATE_LIMIT_CHECK: many, RATE_LIMIT_RESULTS: many, RATE_LIMIT_PROBES: many, RATE_LIMIT_ME: many },
       ...{ RATE_LIMIT_EVENTS: many, RATE_LIMIT_SCREENSHOT: many, RATE_LIMIT_SUMMARY: many },
       ...{ RATE_LIMIT_TARGET: many, RATE_LIMIT_TARGET_PORTS: many, RATE_LIMIT_CLIENT_TARGETS: many },
-      // Where nobody listens: nothing that it asks leaves loopback.
+      // Nothing listens there: no query leaves loopback.
       DNS_SERVERS: '127.0.0.1:9',
       ...env,
     },

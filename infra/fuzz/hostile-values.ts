@@ -39,7 +39,7 @@ const hostileNumbers: readonly number[] = [
   ...[-1, 0, 0.5, 65_536, 2 ** 31, 2 ** 53, -(2 ** 53), 1e21, 1e308, -1e308, 5e-324],
 ];
 
-/** A value of any JSON type that nobody expects. */
+/** An unexpected value of any JSON type. */
 export function hostileValue(random: Random, depth = 0): unknown {
   switch (random.below(depth > 3 ? 4 : 7)) {
     case 0:

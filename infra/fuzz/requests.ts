@@ -147,7 +147,7 @@ function spoil(draft: Draft, random: Random): Draft {
       ...body,
       options: { ...options, [random.pick([...Object.keys(options ?? {}), 'x'])]: hostileValue(random) },
     }),
-    () => ({ ...body, probes: ['nobody-1'] }),
+    () => ({ ...body, probes: ['unknown-1'] }),
     () => ({ ...body, probes: ['fra-1'], locations: ['de'] }),
     () => ({ ...body, limit: random.pick([0, 101, 1.5]) }),
     () => [body],

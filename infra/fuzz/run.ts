@@ -33,7 +33,7 @@ export async function fuzz({ coordinator, report }: FuzzBed, options: FuzzOption
   const document = (await (await fetch(`${coordinator.url}/openapi.json`)).json()) as Readonly<Record<string, unknown>>;
   const faultsOf = createConformance(document);
   const random = createRandom(options.seed);
-  // A series of its own: answers come in any order.
+  // A separate series, because responses arrive in any order.
   const agents = createRandom(options.seed + 1);
   const checkIds: string[] = [];
   const next = createRequests(document, random, checkIds);

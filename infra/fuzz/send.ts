@@ -14,7 +14,7 @@ export interface RawAnswer {
 export const HANG_MS = 40_000;
 
 /**
- * Sends the bytes of a request on a connection of its own.
+ * Sends the bytes of a request on a separate connection.
  *
  * @returns the first final answer; undefined where the connection was closed without one
  * @throws when nothing comes for `HANG_MS`
@@ -39,7 +39,7 @@ export async function send(port: number, { bytes, method, isStream }: FuzzReques
     chunks.push(chunk);
     finish(false);
   });
-  // Whoever refuses to read on resets the connection; what came before counts.
+  // A server that stops reading resets the connection; data before that counts.
   socket.on('error', () => undefined);
   socket.on('close', () => finish(true));
   socket.write(bytes);

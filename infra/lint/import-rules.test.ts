@@ -59,7 +59,7 @@ describe('the import rules', () => {
   let found: readonly Finding[];
 
   beforeAll(() => {
-    // A tree of its own: the linter finds the files where the rules expect them, and nothing of ours is touched.
+    // A separate tree: the linter finds the files where the rules expect them, and the repository stays unchanged.
     tree = mkdtempSync(join(tmpdir(), 'vantage-lint-'));
     writeFileSync(join(tree, 'oxlint.config.ts'), `export { default } from '${repository}oxlint.config.ts';\n`);
     const files = Map.groupBy(samples, ({ file }) => file);

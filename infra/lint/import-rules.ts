@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export interface ImportRule {
   /** Modules, as a pattern in the syntax of .gitignore. */
   readonly modules: readonly string[];
-  /** Why, shown to whoever breaks the rule. */
+  /** The reason, in the message of a violation. */
   readonly message: string;
   /** The rule holds for these files; everywhere where it is absent. */
   readonly within?: readonly string[];
@@ -66,7 +66,7 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     modules: ['node:*', '@vantage/*'],
-    message: 'The contract does no input or output and imports nothing of ours.',
+    message: 'The contract does no input or output and imports no other package.',
     within: ['packages/contract/src/**'],
   },
   {
@@ -96,7 +96,7 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     modules: ['@vantage/target-policy', '@vantage/geo', '@vantage/client', 'bullmq', 'ioredis'],
-    message: 'A diagnostic is lent its admission and knows nothing of places and queues.',
+    message: 'A diagnostic gets its admission from the context and knows nothing of locations and queues.',
     within: ['packages/diagnostics/**'],
   },
   {

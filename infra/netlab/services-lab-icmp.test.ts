@@ -16,7 +16,7 @@ import { createServicesLab, labFamilies, labPorts, type ServicesLab } from './se
 const missing = netlabMissing() ?? (await packagesMissing(['nftables'], ['iputils-ping']));
 const itInLab = itNeeding(missing, process.env['CI']);
 
-/** Nobody listens there. */
+/** Nothing listens there. */
 const CLOSED = 81;
 
 const dnsOptions = {
@@ -86,7 +86,7 @@ describe.each(labFamilies)('an ICMP error over IPv$family', ({ family, target, r
     expect(outcome.error?.message).toContain(router);
   });
 
-  itInLab('that a probe cannot read is told as what it is: unread', async () => {
+  itInLab('that a probe cannot read is reported as unread', async () => {
     const blind = { isBlind: true, options: attempts } as const;
     const [silent, refused, hidden] = (await Promise.all([
       checks.run({ ...blind, type: 'udp', host: unreachable, fields: { port: CLOSED } }),

@@ -20,7 +20,7 @@ const needed = [['nmap'], ['nftables'], ...labServices.map(({ packages }) => pac
 const missing = netlabMissing() ?? (await packagesMissing(...needed));
 const itInLab = itNeeding(missing, process.env['CI']);
 
-/** Nobody listens there. */
+/** Nothing listens there. */
 const CLOSED = 81;
 /** Knot listens there, on TCP too. */
 const OPEN = 53;
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 async function check<T>(type: 'tcp' | 'udp', host: string, port: number): Promise<T> {
-  // Whoever answers does so at once, and on a busy machine may be asked again; silence is waited for once.
+  // Servers answer at once, and on a busy machine may be asked again; silence is waited for once.
   const isSilent = port === labPorts.dropped || labFamilies.some(({ blackHole }) => host === blackHole);
   return (await checks.run({ type, host, fields: { port }, options: { attempts: isSilent ? 1 : 3 } })) as T;
 }

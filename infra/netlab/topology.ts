@@ -8,7 +8,7 @@
  *              ├─11─ limited ─12──┤
  *              └──9═══ far ───10──┘
  *
- * Link 9 is in user space (`link.py`): what befalls a packet there follows from its network and its number.
+ * Link 9 is in user space (`link.py`): its treatment of a packet follows from network and number.
  */
 export const nodes = ['probe', 'r1', 'r2', 'r3', 'target', 'silent', 'second', 'limited', 'far'] as const;
 
@@ -45,7 +45,7 @@ type Side = 1 | 2 | 77 | 99;
 export const ipv4 = (network: number, side: Side): string => `10.200.${network}.${side}`;
 export const ipv6 = (network: number, side: Side): string => `fd00:200:${network}::${side}`;
 
-/** Networks with a story of their own, beside those of the links. */
+/** Networks with impairment profiles, in addition to those of the links. */
 export const networks = {
   /** Refused by r2: administratively prohibited. */
   prohibited: 90,
@@ -88,7 +88,7 @@ const farNetworks = [
   networks.late,
 ];
 
-/** Networks whose host 99 a node is, beside the addresses of its links. */
+/** Networks whose host 99 a node is, in addition to the addresses of its links. */
 export const hosts: Readonly<Partial<Record<NodeName, readonly number[]>>> = {
   target: targetNetworks,
   far: farNetworks,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { LinkStory } from './stories.ts';
 
-/** What `link.py` is told. */
+/** The configuration of `link.py`. */
 export interface LinkPlan {
   /** Names of the TUN devices it makes. */
   readonly near: string;
@@ -17,7 +17,7 @@ export interface LinkPlan {
 /**
  * Starts the link, which ends with the standard input of its process.
  *
- * @param start starts a program where the devices shall appear
+ * @param start starts a program in the namespace of the devices
  * @throws Error when there is no python3 or no TUN device to be had
  */
 export async function startUserLink(

@@ -97,16 +97,16 @@ async function connectRaw(port: number): Promise<TLSSocket> {
 }
 
 describe('the settings of Redis for agents elsewhere', () => {
-  it('let the coordinator in over TLS, and nobody without a login', async () => {
+  it('let the coordinator in over TLS, and refuse clients without a login', async () => {
     const port = await start();
     const coordinator = connect(port, 'coordinator', password);
-    const nobody = connect(port);
+    const anonymous = connect(port);
 
-    await expect(nobody.get('x')).rejects.toThrow();
+    await expect(anonymous.get('x')).rejects.toThrow();
     expect(await coordinator.config('GET', 'maxmemory-policy')).toContain('noeviction');
     expect(await coordinator.config('GET', 'appendonly')).toContain('yes');
     expect(readFileSync(join(folder, 'users.acl'), 'utf8')).not.toContain(password);
-    for (const redis of [coordinator, nobody]) redis.disconnect();
+    for (const redis of [coordinator, anonymous]) redis.disconnect();
   });
 
   it('keep the users of agents over a restart, and what scripts wrote', async () => {

@@ -78,7 +78,7 @@ function compile(folder, output) {
   if (status !== 0) throw new Error(firstError(stderr));
 }
 
-/** The C++ headers of that Node. The Node of a distribution may have them elsewhere, or in a package of their own. */
+/** The C++ headers of that Node. The Node of a distribution may have them elsewhere, or in a separate package. */
 function headersOf({ executable, headers }) {
   const roots = [headers, dirname(dirname(realpathSync(executable))), process.env.npm_config_nodedir];
   const folders = roots.filter((root) => root !== undefined).map((root) => join(root, 'include', 'node'));

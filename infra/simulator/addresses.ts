@@ -1,6 +1,6 @@
 import type { Family, Place } from '../../packages/contract/src/index.ts';
 
-/** Probes, each with an address and a first router of its own. */
+/** Probes, each with a separate address and first router. */
 export const PROBES = ['fra-1', 'nyc-1', 'sgp-1', 'gru-1'] as const;
 
 /** First bytes of the routers' addresses, by the way of a balancer on which they are. */
@@ -9,7 +9,7 @@ const FIRST_ROUTERS = [92, 93, 94, 95];
 const ELSEWHERE = 213;
 
 /**
- * Addresses that tell where they are: case, way and hop. All look public; they are nobody's, since no packet leaves the
+ * Addresses that tell where they are: case, way and hop. All look public but have no owner, because no packet leaves the
  * namespaces.
  */
 export const targetAddress = (family: Family, number: number): string =>

@@ -38,7 +38,7 @@ export interface Case {
   readonly entries: readonly (readonly number[])[];
 }
 
-/** What the simulator is told. */
+/** The input of the simulator. */
 export interface World {
   readonly devices: readonly string[];
   readonly log: string;

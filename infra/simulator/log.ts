@@ -26,7 +26,7 @@ export interface Answer {
   readonly atMs: number;
   readonly from: string;
   readonly what: 'exceeded' | 'refused' | 'too big' | 'reply';
-  /** False for one that nobody may take for an answer. */
+  /** False for a packet that must not count as an answer. */
   readonly isSound: boolean;
 }
 

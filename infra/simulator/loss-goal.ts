@@ -32,9 +32,9 @@ export function lossFigures(runs: readonly CaseRun[]): readonly Figure[] {
       if (own.length === 0) return [];
       const { lost, of, trueShare } = check === 'ping' ? pingLossOf(own) : targetLossOf(own);
       const name = `error of the loss by ${check} at ${percent} %`;
-      const beside = `${lost} of ${of} packets, in truth ${(trueShare * 100).toFixed(2)} %`;
+      const comparison = `${lost} of ${of} packets, in truth ${(trueShare * 100).toFixed(2)} %`;
       const value = Math.abs(lost / of - trueShare) * 100;
-      return [{ name, value, unit: 'points', atMost: GOAL_POINTS, beside }];
+      return [{ name, value, unit: 'points', atMost: GOAL_POINTS, comparison }];
     }),
   );
 }

@@ -2,7 +2,7 @@ import type { Family, FindingCode, Verdict } from '../../packages/contract/src/i
 
 export type Protocol = 'icmp' | 'udp' | 'tcp';
 
-/** What befalls packets on the way into a place, and answers on their way out of it. */
+/** Impairments of packets on their way into a node, and of answers on their way out. */
 interface Link {
   /** In each direction; 1 if absent. */
   readonly delayMs?: number;
@@ -34,7 +34,7 @@ interface Answering {
   /** Bytes of the packet that an error quotes, IP header included. */
   readonly quote?: number;
   readonly quoteChanged?: readonly ('source' | 'destination' | 'checksum' | 'length' | 'service')[];
-  /** Answers that are none: nobody may take them for one. */
+  /** Packets that must not count as answers. */
   readonly broken?: 'checksum' | 'empty' | 'foreign' | 'noise' | 'payload';
   /** An ICMP error to all packets, or to those of these numbers, that come to the place. */
   readonly refuse?: Refusal;
@@ -128,9 +128,9 @@ export interface Truth {
   readonly pingFinds?: readonly Claim[];
   readonly pingMay?: readonly (FindingCode | Claim)[];
   readonly pingVerdicts?: readonly Verdict[];
-  /** By default the smallest of the path; null where nobody can know it. */
+  /** By default the smallest of the path; null if it cannot be measured. */
   readonly pathMtu?: number | null;
-  /** The path is another one for other packets of a flow: links cannot be told from a trace. */
+  /** The path is another one for other packets of a flow: a trace does not reveal the links. */
   readonly isUnsteady?: boolean;
 }
 

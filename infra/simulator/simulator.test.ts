@@ -16,7 +16,7 @@ const runs = missing === null ? await runCases(cases, SEED) : [];
 
 jest.setTimeout(120_000);
 
-describe('what is said of a network whose every packet is logged', () => {
+describe('the results of a network that logs every packet', () => {
   for (const [index, { scenario, family, check }] of cases.entries()) {
     itInSimulator(`${scenario.name} by ${check} over IPv${family} is what happened`, async () => {
       expect(judge(runs[index]!)).toEqual([]);

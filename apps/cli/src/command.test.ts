@@ -27,7 +27,7 @@ describe('the words on the command line', () => {
     expect(requestOf(line)).toEqual(request);
   });
 
-  it('may give headers, each with a flag of its own', () => {
+  it('may give headers, each with a separate flag', () => {
     const command = parseCommand([
       ...['http', 'http://example.com', '--headers', 'Accept: text/plain'],
       ...['--headers', 'X-Time=10:30'],

@@ -28,7 +28,7 @@ export const usage = `Runs the whole service on this machine: Redis, coordinator
   --rate-limit N   requests a minute for each endpoint and client address (default 20)
   --allow CIDR     targets to allow that the policy refuses, such as 127.0.0.0/8; may be repeated
   --data FOLDER    where data and logs are kept (default .vantage in the checkout)
-  --watch          restart coordinator and probes when a source file of theirs changes
+  --watch          restart coordinator and probes when one of their source files changes
   --help           this text
 
   REDIS_URL=redis://…  uses your own Redis; none is started then.

@@ -13,7 +13,7 @@ describe('the logs of a service that runs for long', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
 
-  it('begin anew above their size while they are written to, and the last part is kept', async () => {
+  it('start again above their size during writes, and keep the last part', async () => {
     const log = openSync(join(folder, 'a.log'), 'a');
     const stop = rotateLogs(folder, 10, 5);
 

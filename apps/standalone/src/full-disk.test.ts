@@ -55,7 +55,7 @@ const ANSWERS_WITHIN_MS = 20_000;
   }
 
   it(
-    'refuses checks, answers all else, says so in the terminal, and goes on by itself once there is room',
+    'refuses checks, answers all else, reports it in the terminal, and recovers when there is space',
     async () => {
       const before = service.running();
       expect((await check()).status).toBe(202);

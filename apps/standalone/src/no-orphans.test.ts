@@ -167,7 +167,7 @@ describe('of a service that ends, nothing is left', () => {
   );
 
   it.concurrent(
-    'when it is told twice, at once',
+    'when it gets the signal twice, at once',
     () =>
       withFamily(async (all, folder) => {
         const service = await start(all, folder);

@@ -37,12 +37,12 @@ await end(last.programs, last.graceMs);
 await end(last.redis === null ? [] : [last.redis], last.graceMs);
 
 async function end(pids: readonly number[], graceMs: number): Promise<void> {
-  const theirs = pids.flatMap((pid) => known.get(pid) ?? []).filter((process) => !isOther(process));
-  for (const { pid } of theirs) signalTo(pid, 'SIGTERM');
+  const orphans = pids.flatMap((pid) => known.get(pid) ?? []).filter((process) => !isOther(process));
+  for (const { pid } of orphans) signalTo(pid, 'SIGTERM');
   const until = performance.now() + graceMs;
-  while (theirs.some(isThere) && performance.now() < until) await sleep(LOOK_EVERY_MS);
+  while (orphans.some(isThere) && performance.now() < until) await sleep(LOOK_EVERY_MS);
   // Also if the leader has exited: a stopped packet process of its group may remain.
-  for (const process of theirs) if (!isOther(process)) killGroup(process.pid);
+  for (const process of orphans) if (!isOther(process)) killGroup(process.pid);
 }
 
 function isThere({ pid, startedAt }: Known): boolean {

@@ -55,7 +55,7 @@ const WAIT_LIMIT_MS = 300_000;
   const urlOf = (path: string): string => `http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`;
 
   it(
-    'are in exactly one result, and by themselves',
+    'are in exactly one result, and at their address',
     async () => {
       const check = await client.check({ type: 'http', host: urlOf('/') });
 
@@ -120,7 +120,7 @@ const WAIT_LIMIT_MS = 300_000;
   );
 
   it(
-    'are not taken where nobody wants one',
+    'are not taken without a request',
     async () => {
       const check = await client.check({ type: 'http', host: urlOf('/'), options: { screenshot: false } });
 

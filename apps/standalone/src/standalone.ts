@@ -120,7 +120,7 @@ async function startRedis({ env, report }: StandaloneOptions, data: DataFolder):
   if (executable === undefined) {
     throw new Error(
       'There is no Redis on this machine. Install redis-server or valkey-server (Debian: apt-get install redis-tools ' +
-        'is enough), or set REDIS_URL to a Redis of yours.',
+        'is enough), or set REDIS_URL to your Redis.',
     );
   }
   const redis = await superviseRedis({

@@ -51,7 +51,7 @@ describe('a supervised program', () => {
     expect(log()).toBe('hello\n');
   });
 
-  it('is started again when it is killed, and that is said', async () => {
+  it('is started again when it is killed, and reported', async () => {
     const { pid } = run('console.log("started"); setInterval(() => {}, 1000)');
     await until(() => log() !== '');
     const first = pid()!;

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 /** Stalls beyond each timer of the supervisor: disk poll, restart delay, grace period. */
 describe.each([500, 4_000, 20_000])('a supervisor that stands still for %i ms', (ms) => {
-  it('is missed by nobody, starts nothing again that runs, and then what ended meanwhile', async () => {
+  it('affects no client, restarts no running process, and then those that ended', async () => {
     const { redis, processes: before } = service.running();
     const client = createClient({ baseUrl: service.url });
 

@@ -55,7 +55,7 @@ describe('waiting until the service is ready', () => {
     expect(await waitUntilReady(awaited)).toEqual(both);
   });
 
-  it('leaves the limits of whoever asks from this machine alone, and its own too', async () => {
+  it('uses up neither the limits of clients on this machine nor its own', async () => {
     answers.push({ status: 503, body: {} }, { status: 503, body: {} }, { status: 200, body: both });
 
     await waitUntilReady(awaited);

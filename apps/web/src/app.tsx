@@ -69,7 +69,7 @@ function Guarded(): JSX.Element {
   return (
     <main class="page plain">
       <h1>This cannot be shown</h1>
-      <p class="lead">The page failed by a fault of its own. The answers of the service are there all the same.</p>
+      <p class="lead">The page had an internal error. The results are still available in the service.</p>
       <p>
         <button type="button" class="button" onClick={() => location.reload()}>
           Try again

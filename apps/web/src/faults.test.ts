@@ -9,8 +9,8 @@ describe('a request that came to nothing', () => {
   it.each([
     ['what the service says', new ProblemError(429, problem, 3), 'At most 20 a minute.'],
     ['what answers in its place', new ProblemError(502, undefined, undefined), 'answered with status 502.'],
-    ['that nobody answers, whatever the browser calls that', new TypeError('Failed to fetch'), 'did not answer'],
-  ])('is told in a sentence: %s', (_reason, error, text) => {
+    ['an unreachable service, under any name of the browser', new TypeError('Failed to fetch'), 'did not answer'],
+  ])('becomes a sentence: %s', (_reason, error, text) => {
     expect(faultText(error)).toContain(text);
   });
 
@@ -26,7 +26,7 @@ describe('a request that came to nothing', () => {
   it.each([
     ['as the service said', new ProblemError(429, problem, 30), 30_000],
     ['not before the least', new ProblemError(429, problem, 0), 2_000],
-    ['where nobody said when', new TypeError('Failed to fetch'), 2_000],
+    ['without a stated time', new TypeError('Failed to fetch'), 2_000],
   ])('is tried again %s', (_reason, error, ms) => {
     expect(retryAfterMs(error, 2_000)).toBe(ms);
   });

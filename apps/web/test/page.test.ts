@@ -237,7 +237,7 @@ describe('the page', () => {
     },
   );
 
-  itInBrowser('says beside the field what the service refuses', async () => {
+  itInBrowser('shows a refusal next to its field', async () => {
     showcase.answers.push(
       { status: 400, body: problem(400, 'Invalid.', [{ path: '/host', message: 'must be a host name' }]) },
       { status: 400, body: problem(400, 'Invalid.', [{ path: '/options/count', message: 'must be <= 16' }]) },
@@ -287,7 +287,7 @@ describe('the page', () => {
     expect(tab.faults).toEqual([]);
   });
 
-  itInBrowser('says why nothing new comes of a check that runs, and goes on by itself', async () => {
+  itInBrowser('reports why a running check has no news, and continues automatically', async () => {
     let isRefused = true;
     await reopen({
       before: async (path, response) => {

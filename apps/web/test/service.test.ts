@@ -66,7 +66,7 @@ describe('the page of the whole service', () => {
   });
 
   for (const [type, target, headline, shown] of checks) {
-    itInBrowser(`starts a check of ${type}, shows it as it runs, and shows it to whoever has the link`, async () => {
+    itInBrowser(`starts a check of ${type}, shows it live, and to everyone with the link`, async () => {
       const { url } = service!;
       const tab = await openTab(browser!, url);
       await tab.page.goto(`${url}/`);

@@ -9,7 +9,7 @@ export const DNS_PORT = 53;
 /** What callers may measure. In the lab alone: no packet leaves it. */
 export const PUBLIC = { ipv4: '45.33.32.10', ipv6: '2606:2800:21f::10' } as const;
 
-/** Public addresses at which nobody is. */
+/** Public addresses without a host. */
 export const VACANT = Array.from({ length: 12 }, (_, index) => `45.33.32.${index + 20}`);
 
 /** The root servers, at their real addresses. */

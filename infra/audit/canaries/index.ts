@@ -19,7 +19,7 @@ export interface Touch {
 }
 
 export interface CanaryReport extends WorldReport {
-  /** Where packets went that none may go to; those to the agent's own machine are told as `loopback`. */
+  /** Destinations that no packet may reach; those on the agent's machine are counted as `loopback`. */
   readonly touches: readonly Touch[];
 }
 
@@ -44,7 +44,7 @@ export async function runCanaryAudit({ allow }: CanaryOptions = {}): Promise<Can
     DNS_SERVERS: `${WORLD.ipv4}:${DNS_PORT}`,
     CONCURRENCY: '64',
     LOG_LEVEL: 'silent',
-    // A browser talks to its proxy over loopback. What leaves it has canaries of its own, in the tests of the browser.
+    // A browser talks to its proxy over loopback. The tests of the browser have separate canaries for its traffic.
     SCREENSHOTS: 'off',
     TARGET_ALLOW: allow ?? '',
   });

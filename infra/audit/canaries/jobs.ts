@@ -22,7 +22,7 @@ export const redirects: readonly string[] = [
 export function canaryJobs(): readonly CanaryJob[] {
   const hosts = [...Object.keys(CANARIES), ...OWN, ...SPELLINGS];
   const direct = hosts.flatMap((host) => kinds(host, inUrl(host)).map((job) => ({ ...job, refused: true })));
-  // A name of its own for each job: whoever asks first is answered otherwise.
+  // Each job has a separate name, because the first query gets another answer.
   const named = canaryNames.flatMap(({ name, mayAnswer = false }) =>
     kinds('', '').flatMap((_, index) => {
       const own = `check-${index}.${name}`;

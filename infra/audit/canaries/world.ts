@@ -33,7 +33,7 @@ export interface WorldReport {
   readonly longestMs: number;
 }
 
-/** A probe that nobody but this file knows. */
+/** A probe that only this file knows. */
 const PROBE = 'canary';
 /** Far more than they take: none is late because the machine is slow. */
 const DEADLINE_MS = 90_000;
@@ -109,7 +109,7 @@ function addressRecords(
     });
 }
 
-/** Everywhere: whoever is reached answers, so that a check goes on for as long as it would. */
+/** Every destination answers, so that a check runs to its end. */
 async function openSites(): Promise<void> {
   const web = createHttpServer((request, response) => {
     const to = redirects[Number(/^\/to\/(\d+)$/.exec(request.url ?? '')?.[1] ?? Number.NaN)];

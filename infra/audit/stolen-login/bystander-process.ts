@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 export interface Seen {
   /** Milliseconds of each write that was answered, and of those under way, so far. */
   readonly latenciesMs: readonly number[];
-  /** What of each Redis was on a processor for: the latency if Redis had a core of its own, or more. */
+  /** Processor time of Redis per command: an upper bound of the latency on a dedicated core. */
   readonly busyMs: readonly number[];
   readonly refused: number;
   readonly firstRefusal: string | null;

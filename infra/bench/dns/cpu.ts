@@ -18,8 +18,8 @@ const TURNS = 3;
 const QUERY_NAME = `www.${signedZones.plain}`;
 
 /**
- * CPU time of a tcp and of a dns check beside that of Prometheus' blackbox exporter: each a process of its own that is
- * asked over HTTP, with the same targets.
+ * CPU time of a tcp and of a dns check compared with that of Prometheus' blackbox exporter: each in a separate
+ * process that is queried over HTTP, with the same targets.
  */
 export async function cpuPerCheck(dnsPort: number): Promise<readonly Figure[]> {
   const target = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1', 4_096);
@@ -68,10 +68,16 @@ async function compare(ours: Side, exporter: Side): Promise<Compared> {
 }
 
 function figures(type: string, { ours, exporter }: Compared): readonly Figure[] {
-  const beside = `blackbox exporter: ${exporter.toFixed(0)} µs`;
+  const comparison = `blackbox exporter: ${exporter.toFixed(0)} µs`;
   return [
-    { name: `CPU of a ${type} check`, value: ours, unit: 'µs', beside },
-    { name: `CPU of a ${type} check, blackbox exporter = 1`, value: ours / exporter, unit: '×', atMost: 1.5, beside },
+    { name: `CPU of a ${type} check`, value: ours, unit: 'µs', comparison },
+    {
+      name: `CPU of a ${type} check, blackbox exporter = 1`,
+      value: ours / exporter,
+      unit: '×',
+      atMost: 1.5,
+      comparison,
+    },
   ];
 }
 

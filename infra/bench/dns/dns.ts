@@ -10,7 +10,7 @@ const ROUNDS = 200;
 const WARM_UP = 50;
 const HOSTILE_MESSAGES = 10_000;
 
-/** dns and tcp checks beside `dig`, `kdig` and the blackbox exporter, all against the same servers on loopback. */
+/** dns and tcp checks compared with `dig`, `kdig` and the blackbox exporter, all against the same servers on loopback. */
 export async function dns(): Promise<readonly Figure[]> {
   const missing = await digMissing();
   if (missing !== null) throw new Error(missing);
@@ -34,11 +34,11 @@ async function rtts({ port, kdig }: Knot): Promise<readonly Figure[]> {
     kdigs.push(Number(/ in ([\d.]+) ms$/m.exec(await kdig('+stats', ...QUESTION))?.[1]));
   }
   const [rt, digRt, kdigRt] = [ours, digs, kdigs].map(median) as [number, number, number];
-  const beside = `dig ${digRt.toFixed(3)} ms, resolution 0.001; kdig ${kdigRt.toFixed(1)} ms, resolution 0.1`;
+  const comparison = `dig ${digRt.toFixed(3)} ms, resolution 0.001; kdig ${kdigRt.toFixed(1)} ms, resolution 0.1`;
   return [
-    { name: 'RTT, p50', value: rt, unit: 'ms', beside },
-    { name: 'RTT p50, more than dig', value: rt - digRt, unit: 'ms', atMost: 0.2, beside },
-    { name: 'RTT p50, more than kdig', value: rt - kdigRt, unit: 'ms', atMost: 0.2, beside },
+    { name: 'RTT, p50', value: rt, unit: 'ms', comparison },
+    { name: 'RTT p50, more than dig', value: rt - digRt, unit: 'ms', atMost: 0.2, comparison },
+    { name: 'RTT p50, more than kdig', value: rt - kdigRt, unit: 'ms', atMost: 0.2, comparison },
   ];
 }
 
@@ -65,10 +65,16 @@ async function texts({ port }: Knot): Promise<readonly Figure[]> {
     ]);
     if (JSON.stringify(ours) !== JSON.stringify(theirs)) differing.push(type);
   }
-  const beside = differing.length === 0 ? 'all equal' : `not equal: ${differing.join(', ')}`;
+  const comparison = differing.length === 0 ? 'all equal' : `not equal: ${differing.join(', ')}`;
   return [
     { name: 'record types compared with dig', value: names.length, unit: 'types', atLeast: 30 },
-    { name: 'record types whose text is not that of dig', value: differing.length, unit: 'types', atMost: 0, beside },
+    {
+      name: 'record types whose text is not that of dig',
+      value: differing.length,
+      unit: 'types',
+      atMost: 0,
+      comparison,
+    },
   ];
 }
 
@@ -82,7 +88,7 @@ function hostile(): Figure {
   }
   const us = ((performance.now() - started) * 1_000) / HOSTILE_MESSAGES;
   const [read, refused] = [outcomes.get('read') ?? 0, outcomes.get('refused') ?? 0];
-  const beside = `${read} read, ${refused} refused by the typed error, ${us.toFixed(0)} µs each`;
+  const comparison = `${read} read, ${refused} refused by the typed error, ${us.toFixed(0)} µs each`;
   const name = `untyped throws at ${HOSTILE_MESSAGES} random and mutated messages`;
-  return { name, value: HOSTILE_MESSAGES - read - refused, unit: 'messages', atMost: 0, beside };
+  return { name, value: HOSTILE_MESSAGES - read - refused, unit: 'messages', atMost: 0, comparison };
 }

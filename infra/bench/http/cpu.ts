@@ -14,8 +14,8 @@ const TURNS = 3;
 const ALLOWED = 1.5;
 
 /**
- * CPU time of an http check beside that of Prometheus' blackbox exporter: each a process of its own that is asked over
- * HTTP, with the same target, in turns.
+ * CPU time of an http check compared with that of Prometheus' blackbox exporter: each in a separate process
+ * that is queried over HTTP, with the same target, in turns.
  */
 export async function cpuBesideExporter(target: Target): Promise<readonly Figure[]> {
   const ours = await startOurs(target);
@@ -62,15 +62,15 @@ async function compare(
     }
   }
   const [ours, exporter] = times.map(median) as [number, number];
-  const beside = `blackbox exporter: ${exporter.toFixed(0)} µs`;
+  const comparison = `blackbox exporter: ${exporter.toFixed(0)} µs`;
   return [
-    { name: `CPU of a check of ${name}`, value: ours, unit: 'µs', beside },
+    { name: `CPU of a check of ${name}`, value: ours, unit: 'µs', comparison },
     {
       name: `CPU of a check of ${name}, blackbox exporter = 1`,
       value: ours / exporter,
       unit: '×',
       atMost: ALLOWED,
-      beside,
+      comparison,
     },
   ];
 }

@@ -15,7 +15,7 @@ const ALLOWED_SHARE = 0.05;
 const phases = ['connect', 'tls', 'firstByte', 'download', 'total'] as const;
 type Phases = Readonly<Record<(typeof phases)[number], number>>;
 
-/** The phases of a check beside those of `curl -w`, in turns, so that a slow moment of the machine falls on both. */
+/** The phases of a check compared with those of `curl -w`, in turns, so that a slow moment of the machine falls on both. */
 export async function phasesBesideCurl(target: Target): Promise<readonly Figure[]> {
   const surroundings = { trust: createTrustStore([await readFile(target.rootFile, 'utf8')]) };
   const figures: Figure[] = [];
@@ -39,7 +39,7 @@ export async function phasesBesideCurl(target: Target): Promise<readonly Figure[
 
 function figureOf(name: string, phase: keyof Phases, ours: readonly Phases[], theirs: readonly Phases[]): Figure {
   const [own, curls] = [ours, theirs].map((rounds) => median(rounds.map((round) => round[phase]))) as [number, number];
-  const beside = `ours ${own.toFixed(2)} ms, curl ${curls.toFixed(2)} ms`;
+  const comparison = `ours ${own.toFixed(2)} ms, curl ${curls.toFixed(2)} ms`;
   const atMost = ALLOWED_MS + ALLOWED_SHARE * curls;
-  return { name: `${name} p50, more than curl`, value: own - curls, unit: 'ms', atMost, beside };
+  return { name: `${name} p50, more than curl`, value: own - curls, unit: 'ms', atMost, comparison };
 }

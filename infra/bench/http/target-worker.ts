@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The target of the benchmark, a process of its own: HTTPS with HTTP/2 and HTTP/1.1, and plain HTTP. `/slow` waits before
+ * The target of the benchmark, in a separate process: HTTPS with HTTP/2 and HTTP/1.1, and plain HTTP. `/slow` waits before
  * its head and again in its body, so that the phases have a size. Writes its ports to standard output, and ends with its
  * standard input. Arguments: files of the chain and of the key.
  */

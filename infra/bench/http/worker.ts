@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A program of this folder in a process of its own. */
+/** A program of this folder in a separate process. */
 export interface Worker {
   readonly pid: number;
   /** The line that it wrote when it was ready. */

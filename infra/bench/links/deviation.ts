@@ -26,6 +26,6 @@ export function deviation(
     unit: 'ms',
     atMost: Math.max(ABOVE_MS, share),
     ...(direction === 'both' ? { atLeast: -Math.max(BELOW_MS, share) } : {}),
-    beside: `ours ${own.toFixed(1)} ms, ${tool} ${other.toFixed(1)} ms`,
+    comparison: `ours ${own.toFixed(1)} ms, ${tool} ${other.toFixed(1)} ms`,
   };
 }

@@ -32,8 +32,8 @@ export async function httpPhases(
         figures.push(deviation(`${name}: ${phase}`, 'curl', of(ours, phase), of(curls, phase)));
       if (file !== '1 MB') continue;
       const [own, theirs] = [median(of(ours, 'total')), median(of(curls, 'total'))];
-      const beside = `ours ${own.toFixed(0)} ms, curl ${theirs.toFixed(0)} ms`;
-      figures.push({ name: `${name}, curl = 1`, value: own / theirs, unit: '×', atMost: 1.05, beside });
+      const comparison = `ours ${own.toFixed(0)} ms, curl ${theirs.toFixed(0)} ms`;
+      figures.push({ name: `${name}, curl = 1`, value: own / theirs, unit: '×', atMost: 1.05, comparison });
     }
   }
   return figures;
@@ -46,9 +46,9 @@ export async function httpWithLoss(bench: Bench, rounds: number): Promise<readon
     const [ours, curls] = await inTurns(bench, lossyPath, '200 KB', version, rounds);
     // Who asks for a lost name again, and when, is the resolver's choice.
     const [own, theirs] = [ours, curls].map((all) => all.map(({ total, dns }) => total - dns)) as [number[], number[]];
-    const beside = `medians: ours ${median(own).toFixed(0)} ms, curl ${median(theirs).toFixed(0)} ms, without the name`;
+    const comparison = `medians: ours ${median(own).toFixed(0)} ms, curl ${median(theirs).toFixed(0)} ms, without the name`;
     const name = `200 KB over HTTP/${version} at ${lossyPath.name}, share of pairs in which the check is slower than curl`;
-    figures.push({ name, value: slower(own, theirs), unit: '', ...EVEN, beside });
+    figures.push({ name, value: slower(own, theirs), unit: '', ...EVEN, comparison });
   }
   return figures;
 }

@@ -5,7 +5,7 @@ import { IP, removeNamespaces, removeOrphans } from '../../netlab/namespaces.ts'
 import type { LinkStory } from '../../netlab/stories.ts';
 import { startUserLink } from '../../netlab/user-link.ts';
 
-/** One way over the link, with an address of its own at the far end. */
+/** One way over the link, with a separate address at the far end. */
 export interface Path {
   readonly name: string;
   readonly address: string;

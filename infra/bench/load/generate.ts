@@ -25,7 +25,7 @@ export interface Load {
   readonly report?: string | undefined;
 }
 
-/** Runs the generator in a process of its own. */
+/** Runs the generator in a separate process. */
 export async function generate(load: Load): Promise<LoadReport> {
   const folder = load.report ?? mkdtempSync(join(tmpdir(), 'vantage-load-'));
   const file = join(folder, 'report.json');

@@ -21,7 +21,7 @@ const MARGIN = 0.9;
 const LONG_TRIES = 5;
 /** What a rate that failed has left behind is not the next one's. */
 const AFTER_FAILURE_MS = 5_000;
-/** Of the highest rate, where nobody waits for a core. */
+/** Share of the highest rate, at which no process waits for a core. */
 const COMPARED_AT = 0.5;
 
 /**
@@ -45,7 +45,7 @@ export async function highestRate(lengths: Lengths, report: string | undefined):
           value: two / alone.found,
           unit: 'times the rate',
         },
-        beside: `${two.toFixed(0)} probe-runs/s for a short time, ${alone.found.toFixed(0)} with one`,
+        comparison: `${two.toFixed(0)} probe-runs/s for a short time, ${alone.found.toFixed(0)} with one`,
       },
       {
         // A coordinator is one thread: with a core for each, its CPU time is what bounds it.
@@ -54,7 +54,7 @@ export async function highestRate(lengths: Lengths, report: string | undefined):
           value: (2 * one) / both,
           unit: 'times the rate',
         },
-        beside: `${both.toFixed(0)} µs a probe-run, ${one.toFixed(0)} with one, at ${rate.toFixed(0)} probe-runs/s`,
+        comparison: `${both.toFixed(0)} µs a probe-run, ${one.toFixed(0)} with one, at ${rate.toFixed(0)} probe-runs/s`,
       },
     ];
   });
@@ -143,17 +143,22 @@ async function hold(
       figures: [
         {
           ...{ name: `probe-runs a second held for ${holdSeconds} s`, value: verdict.holds ? perSecond : 0 },
-          ...{ unit: '1/s', atLeast: 1_000, beside: verdict.why },
+          ...{ unit: '1/s', atLeast: 1_000, comparison: verdict.why },
         },
         {
           name: 'dispatch p99 at it',
           value: dispatch.p99,
           unit: 'ms',
           atMost: 250,
-          beside: `p50 ${dispatch.p50.toFixed(1)}`,
+          comparison: `p50 ${dispatch.p50.toFixed(1)}`,
         },
-        { name: 'POST p99 at it', value: post.p99, unit: 'ms', beside: `p50 ${post.p50.toFixed(1)}` },
-        { name: 'completion p99 at it', value: completion.p99, unit: 'ms', beside: `p50 ${completion.p50.toFixed(1)}` },
+        { name: 'POST p99 at it', value: post.p99, unit: 'ms', comparison: `p50 ${post.p50.toFixed(1)}` },
+        {
+          name: 'completion p99 at it',
+          value: completion.p99,
+          unit: 'ms',
+          comparison: `p50 ${completion.p50.toFixed(1)}`,
+        },
         { name: 'CPU of Redis per probe-run', value: perRun(used.redis), unit: 'µs', atMost: 250 },
         { name: 'CPU of the coordinator per probe-run', value: perRun(used.coordinators), unit: 'µs' },
         { name: 'CPU of the agents per probe-run', value: perRun(used.agents), unit: 'µs' },

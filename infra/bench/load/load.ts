@@ -19,7 +19,7 @@ const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, post
 const quick: Lengths = { warmUpSeconds: 3, trySeconds: 5, holdSeconds: 10, postSeconds: 4, idleSeconds: 5 };
 
 /**
- * What the service bears, everything on this machine: Redis, coordinators, agents, and whoever asks.
+ * The capacity of the service, everything on this machine: Redis, coordinators, agents and generators.
  *
  * @param report folder in which the report of the longest run is kept
  */
@@ -53,12 +53,12 @@ async function realAgents({ trySeconds, warmUpSeconds }: Lengths): Promise<reado
       const runs = report.perSecond.probeRuns * (trySeconds + warmUpSeconds);
       const { why } = judge([report], rate * PER_CHECK);
       return [
-        { name: 'real agents: dispatch p99', value: report.times.dispatch.p99, unit: 'ms', beside: why },
+        { name: 'real agents: dispatch p99', value: report.times.dispatch.p99, unit: 'ms', comparison: why },
         {
           name: 'real agents: CPU per probe-run',
           value: (cpu().agents / runs) * 1_000,
           unit: 'µs',
-          beside: 'http and tcp',
+          comparison: 'http and tcp',
         },
       ];
     });
@@ -102,9 +102,9 @@ async function streams(): Promise<readonly Figure[]> {
         value: completed,
         unit: 'streams',
         atLeast: STREAMS,
-        beside: `${opened} opened`,
+        comparison: `${opened} opened`,
       },
-      { name: name('first to last told'), value: spreadMs, unit: 'ms', beside: `p99 ${p99Ms.toFixed(0)}` },
+      { name: name('first to last told'), value: spreadMs, unit: 'ms', comparison: `p99 ${p99Ms.toFixed(0)}` },
       { name: name('CPU of the coordinator'), value: (cpu().coordinator / STREAMS) * 1_000, unit: 'µs a stream' },
     ];
   });

@@ -7,9 +7,9 @@ import { onStage, PROBES, type Lengths } from './stage.ts';
 const TURNS = 5;
 const BARE = new URL('bare-post-worker.ts', import.meta.url);
 
-/** `POST /check` of the coordinator beside that of a bare Express with the same five jobs, each added by BullMQ itself. */
+/** `POST /check` of the coordinator compared with that of a bare Express with the same five jobs, each added by BullMQ itself. */
 export async function posts({ postSeconds }: Lengths): Promise<readonly Figure[]> {
-  // Nobody takes the jobs, of the one as of the other: nothing but the POST is in it.
+  // No agent takes the jobs of either: only the POST is measured.
   return onStage({ probes: PROBES, agents: 'none' }, async ({ redisPort, urls, pids }) => {
     const bare = await startWorker(BARE, [String(redisPort)]);
     const bareUrl = `http://127.0.0.1:${String(bare.said)}`;
@@ -20,9 +20,9 @@ export async function posts({ postSeconds }: Lengths): Promise<readonly Figure[]
     await postBare(postSeconds);
     await postOurs(postSeconds);
     const [bares, all]: [Posted[], Posted[]] = [[], []];
-    // In turns, each compared by itself, since the machine is quicker at one time than at another.
+    // In turns, each compared with its neighbour, because the speed of the machine varies.
     for (let turn = 0; turn < TURNS; turn += 1) {
-      // What nobody takes is not left to pile up, and no check ends while another is posted.
+      // Untaken jobs do not accumulate, and no check ends during a POST.
       await forgetChecks(redisPort);
       bares.push(await postBare(postSeconds / TURNS));
       await forgetChecks(redisPort);
@@ -31,19 +31,19 @@ export async function posts({ postSeconds }: Lengths): Promise<readonly Figure[]
     await end(bare.child);
     const [ofBare, ours] = [postFigures(bares), postFigures(all)];
     const shares = all.map((one, turn) => rateOf(one) / rateOf(bares[turn]!));
-    const beside = (value: number): string => `bare: ${value.toFixed(2)}`;
+    const comparison = (value: number): string => `bare: ${value.toFixed(2)}`;
     return [
-      { name: 'POST p50', value: ours.p50, unit: 'ms', beside: beside(ofBare.p50) },
-      { name: 'POST p99', value: ours.p99, unit: 'ms', beside: beside(ofBare.p99) },
+      { name: 'POST p50', value: ours.p50, unit: 'ms', comparison: comparison(ofBare.p50) },
+      { name: 'POST p99', value: ours.p99, unit: 'ms', comparison: comparison(ofBare.p99) },
       {
         name: 'POST a second of a core',
         value: ours.perSecondOfCore,
         unit: '1/s',
-        beside: beside(ofBare.perSecondOfCore),
+        comparison: comparison(ofBare.perSecondOfCore),
       },
       {
-        ...{ name: 'POST beside bare', value: median(shares), unit: 'of it', atLeast: 0.75 },
-        beside: `median of ${shares.map((share) => share.toFixed(2)).join(', ')}`,
+        ...{ name: 'POST relative to bare', value: median(shares), unit: 'of it', atLeast: 0.75 },
+        comparison: `median of ${shares.map((share) => share.toFixed(2)).join(', ')}`,
       },
     ];
   });

@@ -6,7 +6,7 @@ import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
 import { playDead } from './play-dead.ts';
 import { end, startProcess, startWorker } from './processes.ts';
 
-/** Redis, coordinators and agents, each a process of its own. */
+/** Redis, coordinators and agents, each in a separate process. */
 export interface Stage {
   readonly redisPort: number;
   readonly urls: readonly string[];

@@ -9,7 +9,7 @@ import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-serv
 import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
 import { createLeanFetch } from './lean-fetch.ts';
 
-/** A coordinator and agents, each a process of its own as in production, on a Redis of their own. */
+/** A coordinator and agents, each in a separate process as in production, with a separate Redis. */
 export interface Deployment {
   readonly redisPort: number;
   readonly client: Client;

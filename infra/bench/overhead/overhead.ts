@@ -76,12 +76,18 @@ export async function times(deployment: Deployment, target: Target): Promise<rea
   }
   await floor.close();
   const sums = ours.map(({ toStart, toVisible }) => toStart + toVisible);
-  const beside = `bare BullMQ round trip: ${median(bare).toFixed(2)} ms`;
+  const comparison = `bare BullMQ round trip: ${median(bare).toFixed(2)} ms`;
   return [
     { name: 'POST to job start', value: median(ours.map(({ toStart }) => toStart)), unit: 'ms' },
     { name: 'end of measurement to visible', value: median(ours.map(({ toVisible }) => toVisible)), unit: 'ms' },
-    { name: 'sum on loopback', value: median(sums), unit: 'ms', beside },
-    { name: 'sum on loopback, bare BullMQ = 1', value: median(sums) / median(bare), unit: '×', atMost: 2.5, beside },
+    { name: 'sum on loopback', value: median(sums), unit: 'ms', comparison },
+    {
+      name: 'sum on loopback, bare BullMQ = 1',
+      value: median(sums) / median(bare),
+      unit: '×',
+      atMost: 2.5,
+      comparison,
+    },
   ];
 }
 
@@ -105,7 +111,7 @@ async function commands(deployment: Deployment, target: Target): Promise<readonl
     await sleep(1_000);
     const seconds = (performance.now() - started) / 1_000;
     const counts = counter.take();
-    return { value: (total(counts) - idlePerSecond * seconds) / runs, beside: byName(counts, runs) };
+    return { value: (total(counts) - idlePerSecond * seconds) / runs, comparison: byName(counts, runs) };
   };
   const five = Array.from({ length: 5 }, (_, index) => `bench-${index + 1}`);
   const spread = await perRun(500, 100, 100, five);
@@ -132,7 +138,7 @@ async function start({ client }: Deployment, { port }: Target, probes: readonly 
 
 interface Spent {
   readonly value: number;
-  readonly beside: string;
+  readonly comparison: string;
 }
 
 /** What of each command was sent for a run, idle ones included, the most frequent first. */

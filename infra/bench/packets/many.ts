@@ -41,7 +41,7 @@ export async function wrongMatches(runner: CheckRunner): Promise<readonly Figure
   ];
 }
 
-/** CPU of a ping check of four packets, in the running agent and its packet process, beside spawning `ping` from Node. */
+/** CPU of a ping check of four packets, in the running agent and its packet process, compared with spawning `ping` from Node. */
 export async function cpuPerCheck(lab: Netlab, peers: Peers, runner: CheckRunner): Promise<readonly Figure[]> {
   const host = families[0].address(4, 2);
   const ping = peers.path('ping');
@@ -54,10 +54,10 @@ export async function cpuPerCheck(lab: Netlab, peers: Peers, runner: CheckRunner
   const program = fileURLToPath(new URL('spawn-pings.ts', import.meta.url));
   const node = [process.execPath, program, ping, host, String(CPU_CHECKS), String(AT_ONCE)] as const;
   const spawned = Number((await lab.run('probe', ...node)).stdout) / CPU_CHECKS;
-  const beside = `spawning ping ${spawned.toFixed(2)} ms`;
+  const comparison = `spawning ping ${spawned.toFixed(2)} ms`;
   return [
-    { name: 'CPU per ping check', value: ours, unit: 'ms', beside },
-    { name: 'CPU per ping check, spawning ping = 1', value: ours / spawned, unit: '×', atMost: 1 / 3, beside },
+    { name: 'CPU per ping check', value: ours, unit: 'ms', comparison },
+    { name: 'CPU per ping check, spawning ping = 1', value: ours / spawned, unit: '×', atMost: 1 / 3, comparison },
   ];
 }
 

@@ -31,13 +31,13 @@ export async function hopsFound(lab: Netlab, peers: Peers, runner: CheckRunner):
       }
     }
     const all = paths().flatMap(({ truth }) => truth).length;
-    const beside = [`of ${all}`, ...[...missed].slice(1).map(([name, count]) => `${name} ${count}`)].join(', ');
+    const comparison = [`of ${all}`, ...[...missed].slice(1).map(([name, count]) => `${name} ${count}`)].join(', ');
     figures.push({
       name: `hops missed or wrong by ${protocol}`,
       value: missed.get('ours')!,
       unit: '',
       atMost: 0,
-      beside,
+      comparison,
     });
   }
   return figures;
@@ -74,7 +74,7 @@ export async function pathTimes(lab: Netlab, peers: Peers, runner: CheckRunner):
       name: 'path that ends in silence',
       value: oursSilent,
       unit: 'ms',
-      beside: `traceroute ${theirsSilent.toFixed(0)} ms`,
+      comparison: `traceroute ${theirsSilent.toFixed(0)} ms`,
     },
     ...(traceroute === undefined ? [] : [timesFaster(theirsSilent / oursSilent)]),
   ];
@@ -107,9 +107,9 @@ async function inTurns(
     for (const { time, times } of tools) times.push(await time(host));
   }
   const [own, ...peers] = tools.map(({ tool, times }) => ({ tool, value: median(times) }));
-  const beside = peers.map(({ tool, value }) => `${tool} ${value.toFixed(1)} ms`).join(', ');
+  const comparison = peers.map(({ tool, value }) => `${tool} ${value.toFixed(1)} ms`).join(', ');
   return [
-    { name, value: own!.value, unit: 'ms', beside },
+    { name, value: own!.value, unit: 'ms', comparison },
     ...peers.map(({ tool, value }) => ({
       name: `${name}, ${tool} = 1`,
       value: own!.value / value,

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The tools that stand beside ours, by the path of their program. */
+/** The tools to compare with, by the path of their program. */
 export interface Peers {
   readonly path: (name: PeerName) => string | undefined;
   /** One line: which were found, where, and how to get the others. */

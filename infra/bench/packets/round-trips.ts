@@ -9,7 +9,7 @@ import type { Peers } from './peers.ts';
 const ROUNDS = 10;
 const PACKETS = 16;
 const INTERVAL_MS = 200;
-/** Of each tool at the same time: the link is late now and then, and what one of them meets the others shall meet. */
+/** Runs of each tool at the same time: the link is late now and then, and all of them must meet the same delays. */
 const AT_ONCE = 3;
 
 type Sample = () => Promise<readonly number[]>;
@@ -36,14 +36,14 @@ export async function roundTripErrors(
     );
   }
   const at = (name: string, share: number): number => quantile(errors.get(name)!, share);
-  const beside = (share: number): string =>
+  const comparison = (share: number): string =>
     [...errors.keys()]
       .slice(1)
       .map((name) => `${name} ${at(name, share).toFixed(3)} ms`)
       .join(', ');
   return [
-    { name: `RTT error, ${state}, p50`, value: at('ours', 0.5), unit: 'ms', beside: beside(0.5) },
-    { name: `RTT error, ${state}, p99`, value: at('ours', 0.99), unit: 'ms', beside: beside(0.99) },
+    { name: `RTT error, ${state}, p50`, value: at('ours', 0.5), unit: 'ms', comparison: comparison(0.5) },
+    { name: `RTT error, ${state}, p99`, value: at('ours', 0.99), unit: 'ms', comparison: comparison(0.99) },
     {
       ...{ name: `RTT error beyond ping’s, ${state}, p50`, value: at('ours', 0.5) - at('ping', 0.5), unit: 'ms' },
       atMost: 0.1,

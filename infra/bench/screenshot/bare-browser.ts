@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 
 /** The floor: what the browser itself takes from its start to a written picture, milliseconds. */
 export async function bareScreenshots(executablePath: string, url: string, count: number): Promise<readonly number[]> {
@@ -12,12 +12,16 @@ export async function bareScreenshots(executablePath: string, url: string, count
   for (let i = 0; i < count; i += 1) {
     const folder = await mkdtemp(join(tmpdir(), 'vantage-bare-'));
     const isRoot = process.getuid?.() === 0;
-    if (isRoot) await chown(folder, NOBODY, NOBODY);
+    if (isRoot) await chown(folder, UNPRIVILEGED, UNPRIVILEGED);
     const started = performance.now();
     await promisify(execFile)(
       executablePath,
       ['--headless', '--disable-gpu', '--window-size=1280,800', `--screenshot=${folder}/picture.png`, url],
-      { cwd: folder, env: { PATH: '/usr/bin:/bin', HOME: folder }, ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}) },
+      {
+        cwd: folder,
+        env: { PATH: '/usr/bin:/bin', HOME: folder },
+        ...(isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}),
+      },
     );
     times.push(performance.now() - started);
     await rm(folder, { recursive: true, force: true });

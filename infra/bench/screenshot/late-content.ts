@@ -47,7 +47,7 @@ export async function lateContent(
   }
   const late = tally(async (path) => (await take(path)).png);
   for (const index of others.keys()) await late.capture(`/late/${index}`);
-  const beside = `puppeteer's networkidle0: ${idle0.shown()} of ${ALL}, networkidle2: ${idle2.shown()}`;
+  const comparison = `puppeteer's networkidle0: ${idle0.shown()} of ${ALL}, networkidle2: ${idle2.shown()}`;
   const times = `puppeteer's networkidle0: ${Math.round(idle0.median())} ms, networkidle2: ${Math.round(idle2.median())} ms, without the start of a browser`;
   return [
     {
@@ -55,9 +55,9 @@ export async function lateContent(
       value: ours.shown(),
       unit: `of ${ALL}`,
       atLeast: ALL,
-      beside,
+      comparison,
     },
-    { name: 'a picture of a page with an API call, median', value: ours.median(), unit: 'ms', beside: times },
+    { name: 'a picture of a page with an API call, median', value: ours.median(), unit: 'ms', comparison: times },
     {
       name: 'other late and restless pages whose picture shows the content',
       value: late.shown(),

@@ -22,7 +22,7 @@ const HOSTILE_TIMEOUT_MS = 3_000;
 /** As long as an agent gives a picture. */
 const AGENT_TIMEOUT_MS = 12_000;
 
-/** Pictures of an ordinary page one after the other, beside the browser alone; of pages whose content comes late; then of hostile ones. */
+/** Pictures of an ordinary page one after the other, compared with the browser alone; of pages whose content comes late; then of hostile ones. */
 export async function screenshot(): Promise<readonly Figure[]> {
   const { executablePath, missing } = browserHere(process.env['PATH']);
   if (missing !== null) throw new Error(missing);
@@ -56,7 +56,7 @@ export async function screenshot(): Promise<readonly Figure[]> {
     const left = { processes: (await folder.processes()).length, files: folder.contents().length };
     const besideBare = `the browser alone with --screenshot: ${Math.round(median(bare))} ms`;
     return [
-      { name: 'a picture, median', value: median(ordinary.times), unit: 'ms', beside: besideBare, atMost: 1_000 },
+      { name: 'a picture, median', value: median(ordinary.times), unit: 'ms', comparison: besideBare, atMost: 1_000 },
       ...late,
       { name: 'in a network namespace', value: Number(screenshots.status().namespace), unit: '(1: yes)' },
       { name: 'a picture, p95', value: quantile(ordinary.times, 0.95), unit: 'ms' },
@@ -66,7 +66,7 @@ export async function screenshot(): Promise<readonly Figure[]> {
         name: 'growth of the agent',
         value: ordinary.after - ordinary.before,
         unit: 'MiB',
-        beside: `from picture ${SETTLED_AFTER} to picture ${CAPTURES}`,
+        comparison: `from picture ${SETTLED_AFTER} to picture ${CAPTURES}`,
         atMost: 16,
       },
       { name: 'growth of its heap', value: ordinary.heapGrowth, unit: 'MiB', atMost: 2 },

@@ -12,7 +12,7 @@ const WARM_UP = 5;
 /** An agent is idle before most of its checks: caches and processor are cold then, for every program. */
 const IDLE_MS = 200;
 
-/** A listener in a process of its own, which has nothing to do with the time of a handshake. */
+/** A listener in a separate process, so that it does not affect the time of a handshake. */
 const LISTENER = `
   const server = require('node:net').createServer((socket) => socket.on('error', () => undefined).resume());
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));
@@ -32,7 +32,7 @@ for line in sys.stdin:
     print(took * 1000, flush=True)
 `;
 
-/** The RTT of each attempt of a tcp check after a rest, beside a bare handshake after the same rest, in turns. */
+/** The RTT of each attempt of a tcp check after a rest, compared with a bare handshake after the same rest, in turns. */
 export async function tcp(): Promise<readonly Figure[]> {
   const listener = spawn(process.execPath, ['-e', LISTENER], { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = Number(await nextLine(createInterface({ input: listener.stdout })));
@@ -60,15 +60,15 @@ async function measure(port: number, bare: ChildProcess): Promise<readonly Figur
   }
   const [first, second, third] = attempts.map(median) as [number, number, number];
   const floorMs = median(floor);
-  const beside = `connect(2) of a bare program ${floorMs.toFixed(3)} ms; second attempt ${second.toFixed(3)} ms, third ${third.toFixed(3)} ms`;
+  const comparison = `connect(2) of a bare program ${floorMs.toFixed(3)} ms; second attempt ${second.toFixed(3)} ms, third ${third.toFixed(3)} ms`;
   return [
-    { name: 'RTT of the first attempt after a rest, p50', value: first, unit: 'ms', beside },
+    { name: 'RTT of the first attempt after a rest, p50', value: first, unit: 'ms', comparison },
     {
       name: 'first attempt p50, more than a bare connect(2)',
       value: first - floorMs,
       unit: 'ms',
       atMost: 0.05,
-      beside,
+      comparison,
     },
   ];
 }

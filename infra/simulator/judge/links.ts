@@ -53,7 +53,7 @@ function usedLinks({ of, shares }: CaseRun): ReadonlySet<string> {
   }
   for (const [key, trail] of trails) {
     const probe = PROBES[Number(key.slice(0, key.indexOf(':')))]!;
-    // One that does not count the hop is seen by nobody.
+    // A router that does not decrement the TTL is invisible.
     const seen = trail.filter((node) => of.places[node]!.zeroTtl !== true);
     const ids = [[`probe:${probe}`], ...seen.map((node) => of.places[node]!.addresses.map((ip) => `ip:${ip}`))];
     for (const [index, from] of ids.entries()) {

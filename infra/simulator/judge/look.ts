@@ -4,7 +4,7 @@ import type { Passage } from '../log.ts';
 import type { Share } from '../run-cases.ts';
 import { endsOf, ownPassages } from './truth.ts';
 
-/** One probe's trace beside its packets. */
+/** One probe's trace compared with its packets. */
 export interface Look {
   readonly of: Case;
   readonly share: Share;

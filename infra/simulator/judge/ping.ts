@@ -15,7 +15,7 @@ export function judgePings(run: CaseRun): readonly Complaint[] {
   );
 }
 
-/** Each packet of the check beside that of the log: they are sent one after the other. */
+/** Each packet of the check compared with that of the log: they are sent one after the other. */
 function judgePing({ of }: CaseRun, share: Share): readonly string[] {
   const pinged = share.outcome as Ping;
   const sent = ownPassages(of, share);

@@ -9,7 +9,7 @@ import type { Complaint } from './complaint.ts';
 import { judgeLinks } from './links.ts';
 import { isFromTarget, isReordered, machineDelayMs, ownPassages, smallestMtu } from './truth.ts';
 
-/** Places are not told: round trips of the simulator do not follow from them. */
+/** Locations are omitted: round trips of the simulator do not follow from them. */
 const facts: ReadonlyMap<string, ProbeFacts> = new Map(
   PROBES.map((probe, index) => [
     probe,
@@ -113,7 +113,7 @@ function truthOf(run: CaseRun): Expected {
   }
   const isSmall = shares.some(({ passages }) => smallestMtu(of, passages) < 1_500);
   const isAnswered = shares.some((share) => ownPassages(of, share).some((passage) => isFromTarget(of, passage)));
-  // Asked no further, while the target answers: that is said, and accuses nobody.
+  // The trace ended but the target answers: a finding without an accused hop.
   const isCut = isAnswered && shares.some(({ outcome }) => outcome['stopReason'] !== 'completed');
   // Probes all of whose flows take a way that is broken, while others reach the target by another one.
   const isThere = shares.some(({ passages }) => passages.some((passage) => isFromTarget(of, passage)));
@@ -132,7 +132,7 @@ function truthOf(run: CaseRun): Expected {
       ...(isSmall ? [{ code: 'path_mtu_small' as const }] : []),
       ...(isCut ? [{ code: 'path_cut' as const }] : []),
     ],
-    // Nobody asked the target, and nothing is wrong.
+    // The target was not measured, and nothing is wrong.
     verdicts: isPartly
       ? ['partial']
       : broken.length > 0

@@ -110,7 +110,7 @@ function stopReasonOf({ of, own }: Look): string | null {
   const isPassing = places.some(({ refuse }) => refuse?.packets !== undefined);
   if (isPassing || scenario.truth?.isUnsteady === true) return null;
   if (own.some((passage) => isFromTarget(of, passage) && passage.ttl < FULL_TTL)) return 'completed';
-  // Its error quotes the TTL that is left: then the place of the target is known, though nobody asked for each hop.
+  // Its error quotes the TTL that is left: then the place of the target is known, although not every hop was asked.
   if (of.check === 'udp' && own.some((passage) => isFromTarget(of, passage))) return null;
   if (own.some((passage) => soundAnswer(passage)?.what === 'refused')) return 'unreachable';
   if (scenario.path.some((stage) => 'circle' in stage)) return 'loop';

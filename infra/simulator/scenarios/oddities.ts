@@ -78,7 +78,7 @@ const copies: readonly Scenario[] = [
   },
 ];
 
-/** What nobody may take for an answer leaves the hop silent. */
+/** Packets that must not count as answers leave the hop silent. */
 const garbage = (['checksum', 'empty', 'foreign', 'noise'] as const).flatMap((broken) => [
   { name: `broken${broken}`, path: [...routers(2), router({ broken }), ...routers(3)] },
   { name: `broken${broken}3`, path: [...routers(2), ...routers(3, { broken }), ...routers(2)] },

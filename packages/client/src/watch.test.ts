@@ -92,7 +92,7 @@ describe('watching a check', () => {
       [undefined, '3', '3', '3'],
     ],
     [
-      'that is told to wait',
+      'that gets Retry-After',
       [problem(429, { 'Retry-After': '0' }), stream(probe(1, {}), 'break'), stream(completed(4))],
       [undefined, undefined, '1'],
     ],
@@ -144,14 +144,14 @@ describe('watching a check', () => {
     await expect(watch({ giveUpAfterMs: 0 })).rejects.toMatchObject({ status: 503 });
   });
 
-  it('waits no longer for a service that is away than it was told to', async () => {
+  it('waits no longer for a service that is away than `giveUpAfterMs`', async () => {
     answers.push(problem(503, { 'Retry-After': '3600' }));
 
     await expect(watch({ giveUpAfterMs: 20 })).rejects.toMatchObject({ status: 503 });
     expect(asked).toHaveLength(2);
   });
 
-  it('does not ask again and again where it is told to wait for longer than a timer can', async () => {
+  it('does not ask again and again if `retry` is longer than a timer can', async () => {
     const controller = new AbortController();
     answers.push((response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('retry: 99999999999\n\n');

@@ -60,7 +60,7 @@ describe('a result in one line', () => {
 });
 
 const hop = { hostname: null, asn: null, asName: null, rtts: [], responders: [], mpls: [], icmp: null };
-const nobody = { ...hop, ip: null, latency: null };
+const silent = { ...hop, ip: null, latency: null };
 
 describe('the details of a result', () => {
   it('list every fault of a certificate, and what the server asked for', () => {
@@ -88,8 +88,8 @@ describe('the details of a result', () => {
   it('are the hops of a path, silent and private ones in their place', () => {
     const lines = resultDetails('traceroute', {
       hops: [
-        { ...nobody, hop: 1, private: true, latency: 0.5 },
-        { ...nobody, hop: 2, private: false },
+        { ...silent, hop: 1, private: true, latency: 0.5 },
+        { ...silent, hop: 2, private: false },
         { ...hop, hop: 3, ip: '192.0.2.1', private: false, latency: 12, asn: 'AS64496', asName: 'Example' },
       ] as never,
     });
@@ -103,7 +103,7 @@ describe('the details of a result', () => {
 
   it('names the sender of an error that another router than the one of the hop sent', () => {
     const icmp = { type: 3, code: 1, mark: '!H' };
-    const at = { ...nobody, hop: 1, ip: '192.0.2.9', private: false };
+    const at = { ...silent, hop: 1, ip: '192.0.2.9', private: false };
     const lines = resultDetails('traceroute', {
       hops: [
         { ...at, icmp: { ...icmp, from: '192.0.2.1' } },
@@ -120,7 +120,7 @@ describe('the details of a result', () => {
     ['gap_limit', '1 hop, no later hop answered'],
     ['loop', '1 hop'],
   ] as const)('says why a trace stopped: %s', (stopReason, text) => {
-    expect(describeResult('traceroute', { hops: [{ ...nobody, hop: 1 }] as never, stopReason })).toBe(text);
+    expect(describeResult('traceroute', { hops: [{ ...silent, hop: 1 }] as never, stopReason })).toBe(text);
   });
 
   it('are the ICMP errors that came, and that none could be read', () => {

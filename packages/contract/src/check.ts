@@ -21,7 +21,7 @@ const checkFields = {
   type: Type.String({ description: 'Check type.' }),
   host: Type.String({ description: 'Target as submitted.' }),
   status: Type.Enum([...checkStatuses], {
-    description: 'pending until each probe has a final result, then completed for ever.',
+    description: 'pending until each probe has a final result, then completed permanently.',
   }),
   createdAt: timestampSchema,
   completedAt: nullable(timestampSchema),

@@ -93,7 +93,7 @@ export const failureSchema = Type.Object(
   {
     code: Type.Enum(codes, { description: 'What went wrong, from a closed list.' }),
     phase: Type.Enum([...failurePhases], { description: 'Phase of the check that failed.' }),
-    source: Type.Enum([...failureSources], { description: 'Who is the cause, as far as can be told.' }),
+    source: Type.Enum([...failureSources], { description: 'The cause, as far as known.' }),
     message: Type.String({ maxLength: 1024, description: 'The same in a sentence, for a person.' }),
   },
   { additionalProperties: false, title: 'Failure', description: 'Why a result is not a success.' },

@@ -148,7 +148,7 @@ describe('the bundled data', () => {
     expect(geo.lookUp(address)).toEqual(nowhere);
   });
 
-  it('gives each caller a place of its own', () => {
+  it('gives each caller a separate object', () => {
     geo.lookUp('8.8.8.8').asn = 'AS64500';
 
     expect(geo.lookUp('8.8.8.8').asn).toBe('AS15169');
@@ -315,7 +315,7 @@ describe("a change of an operator's file", () => {
     expect(what()).toBe(true);
   }
 
-  /** At once: nobody sees half of it. */
+  /** Atomic: no reader sees a partial file. */
   async function replace(path: string, bytes: Uint8Array): Promise<void> {
     await writeFile(`${path}.new`, bytes);
     await rename(`${path}.new`, path);
@@ -418,7 +418,7 @@ describe('without the bundled data', () => {
     expect(lookUp('8.8.8.8').city).toBeNull();
   });
 
-  it('loads geoip-lite at the first address that needs it, beside the look-ups', async () => {
+  it('loads geoip-lite at the first address that needs it, in parallel with the look-ups', async () => {
     const cityMmdb = await putMmdb([[[8, 8, 8, 0], 24, inBerlin]]);
     const { lookUp, sources } = await open({ cityMmdb, bundledCity: join(folder, 'none') });
     const fallbackNow = () => sources().find(({ role }) => role === 'fallback')!.state;

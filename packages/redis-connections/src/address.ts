@@ -18,7 +18,7 @@ interface Login {
 
 export interface SingleAddress extends Login {
   readonly kind: 'single';
-  /** What ioredis reads by itself, with the number of the database. */
+  /** The URL as ioredis reads it, with the number of the database. */
   readonly url: string;
 }
 

@@ -11,8 +11,8 @@ const ANSWER_WITHIN_MS = 1_000;
 type NetStream = Awaited<ReturnType<AbstractConnector['connect']>>;
 
 /**
- * Connects to one node of a cluster, chosen anew at each connect: the master that holds a slot, or any node that answers.
- * Whoever needs keys of one slot alone needs no more of a cluster than this, and keeps one connection as to a single server.
+ * Connects to one node of a cluster, chosen at each connect: the master that holds a slot, or any node that answers.
+ * A client that needs keys of one slot needs only this connection, as to a single server.
  *
  * @param slot undefined: any node
  */

@@ -56,7 +56,7 @@ describe('connections to one server', () => {
     let closes = 0;
     redis.on('close', () => (closes += 1));
     process.kill(server.pid, 'SIGSTOP');
-    // What nobody asks of a frozen server it does not fail to answer.
+    // A frozen server is only noticed by an unanswered command.
     while (closes < 3) {
       redis.ping().catch(() => undefined);
       await sleep(20);

@@ -22,8 +22,8 @@ export interface OpenOptions {
 }
 
 /**
- * A command of a coordinator waits this long for its reply. With `enableOfflineQueue: false` nothing is kept for later: a
- * caller is told at once that the store is away instead of hanging with it.
+ * A command of a coordinator waits this long for its reply. With `enableOfflineQueue: false` commands
+ * fail immediately while Redis is unavailable, instead of waiting.
  */
 const COMMAND_TIMEOUT_MS = 1_500;
 
@@ -46,7 +46,7 @@ const failFast = {
   reconnectOnError: isDemoted,
 } satisfies Options;
 
-/** Nobody waits behind a program that does its work and ends: a machine that stands still for a moment is no reason to fail. */
+/** For a program that does its work and ends: a short stall of the machine must not fail it. */
 const once = { ...failFast, commandTimeout: 5_000, socketTimeout: 6_000, connectTimeout: 5_000 } satisfies Options;
 
 export interface FailFastOptions extends OpenOptions {
@@ -106,7 +106,7 @@ export interface PatientOptions extends OpenOptions {
   readonly keyInUse: string;
 }
 
-/** An agent's connection: to one server, for ever tried again, with the few commands that an agent's user may use. */
+/** An agent's connection: to one server, retried without end, with the few commands that an agent's user may use. */
 export function openPatient({ log, closing, resend, keyInUse, ...options }: PatientOptions): Redis {
   const policy = {
     maxRetriesPerRequest: resend ? null : 0,
@@ -194,7 +194,7 @@ function openCluster(
     watchReplies(node);
     if (node.status === 'wait') node.connect().catch(ignore);
   });
-  // It has the commands, the states and the events of a connection to one server, and whoever is given it uses no more.
+  // It has the commands, the states and the events of a connection to one server, and its users need no more.
   return cluster as unknown as Redis;
 }
 

@@ -24,7 +24,7 @@ class Waiting {
   }
 }
 
-/** What ioredis keeps of a connection, and Redis behind it that answers when it is told to. */
+/** What ioredis keeps of a connection, and a Redis behind it that answers on demand. */
 function openFake(options: { readonly commandTimeout?: number; readonly socketTimeout: number }) {
   const rejected: string[] = [];
   const newStream = () => ({
@@ -89,7 +89,7 @@ describe('what a connection is owed', () => {
     clock.restore();
   });
 
-  it('is waited for no longer than a command may take, each by itself', () => {
+  it('has its own timeout of a command', () => {
     const { send, rejected } = openFake(limits);
     send('first');
     jest.advanceTimersByTime(700);

@@ -28,7 +28,7 @@ async function mastership(connection: Redis): Promise<Mastership> {
 }
 
 describe('a connection to a master', () => {
-  it('is told that another server took its place, while that one still takes writes', async () => {
+  it('learns of another master, while the old one still accepts writes', async () => {
     const [master] = set.servers;
     const connection = await open(set.url);
     const before = await mastership(connection);
@@ -44,7 +44,7 @@ describe('a connection to a master', () => {
     const other = await open(set.url);
 
     expect([before, written, after]).toEqual(['master', 'OK', 'replaced']);
-    // While the Sentinels see it down and choose another one, nobody can say.
+    // While the Sentinels see it down and choose another one, the master is unknown.
     expect([...meanwhile]).toContain('unknown');
     // All Sentinels learn of it in turn.
     while ((await mastership(other)) !== 'master') await sleep(20);
@@ -73,7 +73,7 @@ describe('a connection to a master', () => {
     connection.disconnect();
   }, 120_000);
 
-  it('has nobody to ask without Sentinels', async () => {
+  it('has no source without Sentinels', async () => {
     const server = await startRedisServer({ executable });
     const connection = await open(server.url);
 

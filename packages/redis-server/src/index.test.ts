@@ -18,7 +18,7 @@ async function ask(port: number, command: string): Promise<string> {
   return answer.toString().trim();
 }
 
-describe('a Redis server of our own', () => {
+describe('our Redis server', () => {
   it('answers, evicts nothing, and takes its temporary data with it', async () => {
     const server = await startRedisServer({ executable });
     const policy = await ask(server.port, 'CONFIG GET maxmemory-policy');

@@ -124,7 +124,7 @@ async function bindBoth(listener: Server): Promise<UdpSocket> {
   }
 }
 
-/** A port that refuses datagrams, and that nobody else can take meanwhile: its socket speaks with one peer alone. */
+/** A port that refuses datagrams, and that no other socket can take: it is connected to one peer. */
 export async function refusingPort(): Promise<DnsServer> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
   await once(socket, 'listening');

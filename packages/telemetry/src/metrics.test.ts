@@ -18,7 +18,7 @@ async function serve(missing: readonly string[] = []): Promise<MetricsServer & {
 }
 
 describe('metrics', () => {
-  it('are served in the text format, declared ones beside those of the process', async () => {
+  it('are served in the text format, declared ones together with those of the process', async () => {
     const server = await serve();
 
     const answer = await fetch(`${server.url}/metrics`);

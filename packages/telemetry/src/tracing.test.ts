@@ -88,7 +88,7 @@ describe('a trace', () => {
     expect(JSON.stringify(collector.spans())).not.toContain('stranger');
   });
 
-  it('begins anew where a traceparent cannot be read', async () => {
+  it('starts a new trace if a traceparent cannot be read', async () => {
     const { tracing, collector } = await traced();
 
     tracing.start('alone', { traceparent: '00-zz' }).end();

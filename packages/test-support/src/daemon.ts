@@ -80,8 +80,8 @@ export async function temporaryFolder(): Promise<{
 }
 
 /**
- * A port of loopback that is free for TCP and for UDP, and stays so: it is none of those that the kernel gives to whoever
- * asks for any port.
+ * A port of loopback that is free for TCP and for UDP, and stays so: it is outside of the range from which the kernel
+ * assigns ports.
  */
 export async function freePort(): Promise<number> {
   const [firstOfKernel = 32_768] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'ascii'))

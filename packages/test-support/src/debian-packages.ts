@@ -17,7 +17,7 @@ export interface UnpackedPackages {
 
 const run = promisify(execFile);
 
-/** Why packages cannot be had on this machine, each set of them in a folder of its own; null where they can. */
+/** Why packages cannot be had on this machine, each set of them in a separate folder; null if they can. */
 export async function packagesMissing(...sets: readonly (readonly string[])[]): Promise<string | null> {
   const tools = ['apt-get', 'dpkg'].filter((program) => systemPath(program) === undefined);
   if (tools.length > 0) return `${tools.join(' and ')} of Debian not found`;
@@ -82,7 +82,7 @@ interface MissingPackages {
   readonly options: readonly string[];
 }
 
-/** A machine whose lists of packages are empty or old gets lists of its own in the cache; the system's stay as they are. */
+/** A machine whose lists of packages are empty or old gets separate lists in the cache; the system's stay as they are. */
 async function missingPackages(cache: string, packages: readonly string[]): Promise<MissingPackages> {
   try {
     return { missing: await toInstall([], packages), options: [] };

@@ -7,7 +7,7 @@ import type { ProbeContext } from '@vantage/diagnostics';
  * The least that a diagnostic needs: every address literal is admitted and no name, there are no raw sockets, no
  * resolvers and no names of addresses. For loopback and for namespaces, which no packet leaves.
  *
- * @param overrides what a lab or benchmark has of its own
+ * @param overrides the parts that a lab or benchmark replaces
  */
 export function literalProbeContext(overrides: Partial<ProbeContext> = {}): ProbeContext {
   return {

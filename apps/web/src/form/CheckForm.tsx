@@ -91,13 +91,13 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
     }
   };
 
-  const beside = Object.entries(form.fields).filter(([, schema]) => schema.type !== 'boolean');
+  const besideHost = Object.entries(form.fields).filter(([, schema]) => schema.type !== 'boolean');
   const hostError = formErrors.fields['host'];
-  const ofBeside = beside.flatMap(([name]) => {
+  const ofBesideHost = besideHost.flatMap(([name]) => {
     const text = formErrors.fields[name];
     return text === undefined ? [] : [ofField(shortLabel(name), text)];
   });
-  const notes = [...ofBeside, ...(formErrors.general === undefined ? [] : [formErrors.general])];
+  const notes = [...ofBesideHost, ...(formErrors.general === undefined ? [] : [formErrors.general])];
   return (
     <form class="check-form" ref={element} onSubmit={(event) => void start(event)} noValidate>
       <fieldset class="types">
@@ -139,7 +139,7 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
           aria-invalid={hostError === undefined ? undefined : true}
           onInput={(event) => typed(event.currentTarget.value)}
         />
-        {beside.map(([name, schema]) => (
+        {besideHost.map(([name, schema]) => (
           <Field
             key={`${type} ${name}`}
             name={name}

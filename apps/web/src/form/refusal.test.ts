@@ -16,7 +16,7 @@ function refused(status: number, detail: string, errors?: { path: string; messag
 }
 
 describe('a refusal', () => {
-  it('stands beside the fields it is about, and what no field has stands alone', () => {
+  it('appears next to its fields, or alone if it concerns none', () => {
     const errors = [
       { path: '/host', message: 'must not be empty' },
       { path: '/options/resolver', message: 'The port is odd.' },

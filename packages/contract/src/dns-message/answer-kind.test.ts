@@ -41,7 +41,7 @@ describe('an answer', () => {
     ['records at the end of an alias', 'answer', { answers: [alias, 'web.other.example. A 192.0.2.1'] }],
     ['the same in another order', 'answer', { answers: ['web.other.example. A 192.0.2.1', alias] }],
     ['records where the alias was asked for', 'answer', { recordType: 'CNAME', answers: [alias] }],
-    ['records beside those of a stranger', 'answer', { answers: ['evil.net. A 192.0.2.66', address] }],
+    ['records next to those of a stranger', 'answer', { answers: ['evil.net. A 192.0.2.66', address] }],
     ['records, and is cut off', 'truncated', { flags: 'qr tc rd ra', answers: [address] }],
     ['records of a server without authority', 'answer', { flags: bare, answers: [address] }],
     [
@@ -58,7 +58,7 @@ describe('an answer', () => {
     ['NODATA of a resolver that strips the SOA', 'nodata', {}],
     ['NODATA with authority alone', 'nodata', { flags: 'qr aa' }],
     ['NODATA behind an alias', 'nodata', { answers: [alias], authority: ['other.example. SOA a. b. 1 2 3 4 5'] }],
-    ['an alias whose end is not told', 'alias', { answers: [alias] }],
+    ['an alias whose end is not stated', 'alias', { answers: [alias] }],
     ['an alias out of the zone', 'alias', { flags: 'qr aa rd', answers: [alias] }],
     ['an alias and the SOA of another zone', 'alias', { answers: [alias], authority: [soa] }],
     ['an alias and a stranger', 'alias', { answers: [alias, 'evil.net. A 192.0.2.66'] }],
@@ -79,7 +79,7 @@ describe('an answer', () => {
       'loop',
       { answers: ['www.zone.example. CNAME b.zone.example.', 'b.zone.example. CNAME www.zone.example.'] },
     ],
-    ['a DNAME that grows for ever', 'loop', { answers: ['zone.example. DNAME a.zone.example.'] }],
+    ['a DNAME that grows without end', 'loop', { answers: ['zone.example. DNAME a.zone.example.'] }],
     ['NXDOMAIN', 'nxdomain', { rcode: 'NXDOMAIN', authority: [soa] }],
     ['NXDOMAIN of an alias', 'nxdomain', { rcode: 'NXDOMAIN', answers: [alias] }],
     [
@@ -148,7 +148,7 @@ describe('an answer', () => {
     expect(classify({ answers: [alias], rcode: 'NXDOMAIN' }).canonicalName).toBe('web.other.example.');
   });
 
-  it('names the zone that it refers to, also beside an alias, and beside nothing else', () => {
+  it('names the zone that it refers to, also next to an alias, and next to nothing else', () => {
     const other = 'other.example. NS ns.other.example.';
 
     expect(classify({ flags: bare, authority: [ns] }).referral).toBe('zone.example.');

@@ -33,7 +33,7 @@ describe('the table of networks', () => {
   const build = () => buildAsn({ source, target });
   const open = async () => new Reader<AsnResponse>(await readFile(target));
 
-  it('answers for both ends of every range and for nothing beside it', async () => {
+  it('answers for both ends of every range and for nothing outside it', async () => {
     expect(await build()).toBe('built');
 
     const reader = await open();

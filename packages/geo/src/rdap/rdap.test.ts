@@ -118,7 +118,7 @@ describe('registration data', () => {
     expect(rdap.find(address('2a00:1234:ffff::'))).toMatchObject({ prefix: '2a00:1234::/32', facts: { org: null } });
   });
 
-  it('counts for one address where the network is not said, or another', async () => {
+  it('counts for one address if the network is missing, or another', async () => {
     const { baseUrl } = await serve(json({ ...network, cidr0_cidrs: [{ v4prefix: '0.0.0.0', length: 0 }] }));
     const rdap = create(baseUrl);
 

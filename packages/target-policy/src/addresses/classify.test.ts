@@ -68,7 +68,7 @@ describe('classifying an address', () => {
   it.each([
     ['a public IPv4 address', '8.8.8.8', '0.0.0.0/0'],
     ['a public IPv6 address', '2606:4700:4700::1111', '2000::/3'],
-    ['AS112 inside a block of its own', '192.175.48.1', '192.175.48.0/24'],
+    ['AS112 inside a separate block', '192.175.48.1', '192.175.48.0/24'],
     ['AS112 inside the refused 2001::/23', '2001:4:112::1', '2001:4:112::/48'],
     ['the neighbour below 10/8', '9.255.255.255', '0.0.0.0/0'],
     ['the neighbour above 172.16/12', '172.32.0.0', '0.0.0.0/0'],
@@ -141,7 +141,7 @@ describe('link-local and metadata addresses', () => {
     ['loopback', '127.0.0.1', false],
     ['IPv6 loopback', '::1', false],
     ['a unique-local address', 'fd00:1::1', false],
-  ])('are told: %s', (_reason, text, expected) => {
+  ])('are stated: %s', (_reason, text, expected) => {
     expect(isLinkLocalOrMetadata(parseAddress(text)!)).toBe(expected);
   });
 });

@@ -92,7 +92,7 @@ export function describeVerdict(subject: Prefix, { rule }: AddressVerdict): stri
   return `${what} is in ${rule.cidr} (${rule.name}${rfc}): ${rule.reason}${detail}.`;
 }
 
-/** The table is part of the release: a row that cannot be read is a fault of ours. */
+/** The table is part of the release: a row that cannot be read is a bug. */
 function requiredPrefix(cidr: string): Prefix {
   const prefix = parsePrefix(cidr);
   if (prefix === undefined) throw new Error(`not a prefix: ${cidr}`);

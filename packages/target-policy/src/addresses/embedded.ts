@@ -14,7 +14,7 @@ const ISATAP_IDENTIFIER = 0x5efen;
 
 /**
  * The IPv4 addresses that an IPv6 address carries and that a translator or tunnel on the way may send the packet to.
- * `::` and `::1` are addresses of their own, not IPv4-compatible ones.
+ * `::` and `::1` are separate addresses, not IPv4-compatible ones.
  */
 export function embeddedIpv4({ family, value }: Address): readonly Address[] {
   if (family === 4 || value <= 1n) return [];

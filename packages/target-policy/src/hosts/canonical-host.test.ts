@@ -75,7 +75,7 @@ describe('a host in canonical form', () => {
     ['user information', 'user@example.com', 'forbidden_character'],
     ['percent-encoding', 'ex%61mple.com', 'forbidden_character'],
     ['a percent-encoded address', '%31%32%37.0.0.1', 'forbidden_character'],
-    ['percent-encoding beside other letters', 'bü%61.com', 'forbidden_character'],
+    ['percent-encoding next to other letters', 'bü%61.com', 'forbidden_character'],
     ['a wildcard', '*.example.com', 'forbidden_character'],
     ['a comma', '127.0.0.1,8.8.8.8', 'forbidden_character'],
     ['a semicolon', 'example.com;id', 'forbidden_character'],

@@ -4,7 +4,7 @@ import { parseAddress } from '../addresses/address.ts';
 import { canonicalizeHost } from './canonical-host.ts';
 import { formatPrefix, prefixOf } from '../addresses/prefix.ts';
 
-/** What one owner usually has: whoever answers at one address of it answers at all of them. */
+/** Prefix length that usually has one owner. */
 const NETWORK_BITS = { 4: 24, 6: 64 } as const;
 
 /**

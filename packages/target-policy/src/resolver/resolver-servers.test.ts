@@ -38,7 +38,7 @@ describe('the servers of a resolver', () => {
     expect(order()).toBe('123');
   });
 
-  it('are told apart by their port', () => {
+  it('are distinguished by their port', () => {
     const { inOrder, answered } = resolverServers(['192.0.2.1:53', '192.0.2.1:5353']);
 
     answered({ address: '192.0.2.1', port: 5353 }, [{ address: '192.0.2.1', port: 53 }]);

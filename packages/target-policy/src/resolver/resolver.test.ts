@@ -143,7 +143,7 @@ describe('an answer', () => {
     ['REFUSED', { rcode: 5 }, 'dns_refused'],
     ['NOTIMP', { rcode: 4 }, 'dns_not_implemented'],
     ['an rcode without a name', { rcode: 14 }, 'dns_error'],
-  ])('of %s is told as that', async (_what, answer, code) => {
+  ])('of %s is reported as that', async (_what, answer, code) => {
     const server = await serve(() => answer);
 
     expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
@@ -188,9 +188,9 @@ describe('an answer', () => {
   const plainOpt = { code: 3, data: bytes('') };
   it.each<[string, Answer]>([
     ['drops', { silent: true }],
-    ['answers FORMERR, with an OPT record of its own, to', { rcode: 1, option: plainOpt }],
+    ['answers FORMERR, with a new OPT record, to', { rcode: 1, option: plainOpt }],
     ['answers SERVFAIL to', { rcode: 2 }],
-    ['answers NOTIMP, with an OPT record of its own, to', { rcode: 4, option: plainOpt }],
+    ['answers NOTIMP, with a new OPT record, to', { rcode: 4, option: plainOpt }],
     ['answers REFUSED to', { rcode: 5 }],
     ['sends a malformed message in answer to', { garbage: true }],
     ['sends a malformed OPT record in answer to', { option: { code: 15, data: bytes('00') } }],
@@ -201,7 +201,7 @@ describe('an answer', () => {
     expect(await patientResolver(server).addresses(site, 4, never)).toEqual({ ok: true, addresses: ['8.8.8.8'] });
   });
 
-  it('that fails with EDNS and without is told by the one with EDNS', async () => {
+  it('that fails with EDNS and without is reported by the one with EDNS', async () => {
     const server = await serve((_name, _type, _asked, hasEdns) => ({ rcode: hasEdns ? 2 : 5 }));
 
     expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
@@ -209,7 +209,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that is cut off, and not to be had over TCP, is told as cut off', async () => {
+  it('that is cut off, and not to be had over TCP, is reported as truncated', async () => {
     const server = await serve(() => ({ truncated: true, closesTcp: true }));
 
     expect(await patientResolver(server).addresses(site, 4, never)).toMatchObject({
@@ -217,7 +217,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that is cut off, from a server whose TCP port is silent, is told as cut off', async () => {
+  it('that is cut off, from a server whose TCP port is silent, is reported as truncated', async () => {
     const server = await serve(() => ({ truncated: true, silentTcp: true }));
     const resolver = createNameResolver({ servers: [server.address], timeoutMs: 100, tries: 5 });
 

@@ -28,7 +28,7 @@ export type StubAnswer =
 
 /**
  * What an answer of a resolver says. Only records of the name that was asked for and of its aliases count, and each must
- * have the very length of its type: an address that a record does not say is measured by nobody.
+ * have the very length of its type: an address that no record contains is never measured.
  */
 export function readAnswer(bytes: Uint8Array, query: Omit<Query, 'id'>): StubAnswer {
   const message = readOrNothing(bytes);

@@ -42,7 +42,7 @@ describe('the deny list of an operator', () => {
     ['a name that only ends alike', target('host', 'notexample.net'), 'accepted'],
     ['an address', target('host', '9.9.9.9'), 'refused'],
     ['one in a prefix', target('host', '8.8.8.8'), 'refused'],
-    ['one beside it', target('host', '8.8.9.8'), 'accepted'],
+    ['one next to it', target('host', '8.8.9.8'), 'accepted'],
     ['one of IPv6', target('host', '2606:4700::1111'), 'refused'],
     ['the same as IPv4 in IPv6', target('host', '::ffff:8.8.8.8'), 'refused'],
     ['a URL of an address', target('url', 'http://[2606:4700::1]/'), 'refused'],

@@ -9,7 +9,7 @@ import { specialData } from '../addresses/special-data.ts';
 export type NameUse = 'connect' | 'question';
 
 const specialNames = new Map(specialData.hosts.map((row) => [row.name, row]));
-/** Under arpa a DNS server may be asked about anything but the names of RFC 6761 kind, which have rows of their own. */
+/** Under arpa a DNS server may be asked about anything but the names of RFC 6761 kind, which have separate rows. */
 const questionable: ReadonlySet<string> = new Set(['arpa', 'in-addr.arpa', 'ip6.arpa']);
 
 /** Why the policy refuses a canonical name, or undefined. Nothing is resolved. */

@@ -49,7 +49,7 @@ describe('the port of a target', () => {
     ['Redis', 'http', 6379],
     ['memcached', 'http', 11_211],
     ['MongoDB', 'http', 27_017],
-    ['a resolver on a port of its own', 'dns', 5353],
+    ['a resolver on a separate port', 'dns', 5353],
   ] as const)('may not be %s for %s', (_reason, purpose, port) => {
     expect(judgePort(purpose, port)).toMatchObject({ code: 'port_refused' });
   });

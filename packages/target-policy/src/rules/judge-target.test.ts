@@ -21,12 +21,7 @@ describe('the early judgement of a target', () => {
     ['the root for a question', dns('.'), '.', undefined],
     ['a top-level domain for a question', dns('ORG.'), 'org', undefined],
     ['a reversed address for a question', dns('8.8.8.8.in-addr.arpa'), '8.8.8.8.in-addr.arpa', undefined],
-    [
-      'a name to ask about, whatever port there is beside it',
-      { ...dns('example.com'), port: 5353 },
-      'example.com',
-      5353,
-    ],
+    ['a name to ask about, whatever port is given with it', { ...dns('example.com'), port: 5353 }, 'example.com', 5353],
     ['an address for a question', dns('8.8.8.8'), '8.8.8.8', undefined],
     ['a resolver', resolver('9.9.9.9', 853), '9.9.9.9', 853],
     ['a name that may resolve to anything', ping('localtest.me'), 'localtest.me', undefined],

@@ -35,7 +35,7 @@ export type TargetJudgement =
 
 /**
  * Judges what can be judged of a target without resolving a name: its form, a literal, the rules for names, the port.
- * Whoever sends packets admits it again (`createAdmission`).
+ * An agent admits it again before it sends packets (`createAdmission`).
  */
 export function judgeTarget(request: TargetRequest, policy: TargetPolicy): TargetJudgement {
   const read = readHost(request, policy);
@@ -74,7 +74,7 @@ function judgeHost(canonical: CanonicalHost, request: TargetRequest, policy: Tar
   return typeof standing === 'string' ? undefined : standing;
 }
 
-/** A name to ask about has no port of its own: the resolver has, and is a target of its own. */
+/** A name to ask about has no port: the resolver has one, and is a separate target. */
 function judgeUsedPort({ hostKind, purpose }: TargetRequest, port: number | undefined): Refusal | undefined {
   return hostKind === 'name' ? undefined : judgePort(purpose, port);
 }

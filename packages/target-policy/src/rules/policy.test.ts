@@ -18,7 +18,7 @@ describe('the standing of an address', () => {
     ['public and not opened', own, '1.1.1.1', 'public'],
     ['private and not opened', own, '192.168.0.1', 'address_special'],
     ['closed within what is opened', own, '10.9.0.1', 'address_denied'],
-    ['opened beside what is closed', own, '10.8.0.1', 'allowed'],
+    ['opened next to closed ones', own, '10.8.0.1', 'allowed'],
     ['public and closed', own, '8.8.8.8', 'address_denied'],
     ['public and closed, IPv6', own, '2606:4700:4700::1111', 'address_denied'],
     ['link-local, without the second switch', own, '169.254.169.254', 'address_special'],

@@ -11,11 +11,11 @@ export interface TargetPolicyOptions {
    * judged by the rules for names.
    */
   readonly allow?: readonly string[];
-  /** Lets `allow` open link-local and metadata addresses too: whoever reaches those may become the machine. */
+  /** Lets `allow` open link-local and metadata addresses too: access to those may give control of the machine. */
   readonly dangerouslyAllowLinkLocalAndMetadata?: boolean;
   /** Domains that are admitted although special-use, unknown or without a dot, each with all names below it. */
   readonly allowNames?: readonly string[];
-  /** CIDRs, addresses and domains (with all names below) that nobody measures. Beats every allowance. */
+  /** CIDRs, addresses and domains (with all names below) that are never measured. Overrides every allowance. */
   readonly deny?: readonly string[];
 }
 

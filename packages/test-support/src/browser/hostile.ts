@@ -47,7 +47,7 @@ export const hostilePages: readonly HostilePage[] = [
   scripted('fills the memory', 'the picture', 'const all = []; for (;;) all.push(new Uint8Array(32 << 20).fill(1));'),
   scripted('never ends its script', 'the picture', 'for (;;);'),
   { name: 'never ends', costs: 'nothing', serve: endless },
-  scripted('opens dialogs for ever', 'the picture', 'for (;;) { alert(1); confirm(2); prompt(3); }'),
+  scripted('opens dialogs without end', 'the picture', 'for (;;) { alert(1); confirm(2); prompt(3); }'),
   { name: 'is a download', costs: 'the picture', serve: download },
   scripted('floods the console', 'the picture', 'for (;;) console.log("x".repeat(1e5));'),
   scripted('starts downloads', 'nothing', downloads),

@@ -15,7 +15,7 @@ export function browserHere(path: string | undefined): {
   return { executablePath: executablePath ?? '', missing };
 }
 
-/** A folder for the folders of browsers, whoever they run as. */
+/** A folder for the folders of browsers, for any user. */
 export interface BrowserFolder {
   readonly path: string;
   /** Names of what is in it. */
