@@ -48,19 +48,15 @@ function requestOf(
   type: CheckTypeName,
   { target, port, name, probes }: RequestOptions,
 ): Omit<Arrival, 'atMs' | 'counts'> {
-  const authority = target.includes(':') && !target.startsWith('[') ? `[${target}]` : target;
-  const fields: Readonly<Record<CheckTypeName, object>> = {
-    ping: { host: target },
-    traceroute: { host: target },
-    info: { host: target },
-    dns: { host: name },
-    // A screenshot would dominate the cost and change the deadline.
-    http: { host: `http://${authority}:${port}/`, options: { screenshot: false } },
-    tcp: { host: target, port },
-    udp: { host: target, port },
-  };
-  const request = { type, limit: probes, ...fields[type] } as CheckRequest;
   const checkType: AnyCheckType = checkTypes[type];
+  const authority = target.includes(':') && !target.startsWith('[') ? `[${target}]` : target;
+  const hosts = { host: target, url: `http://${authority}:${port}/`, name };
+  const request = {
+    ...{ type, limit: probes, host: hosts[checkType.hostKind] },
+    ...(Object.hasOwn(checkType.fields as object, 'port') && { port }),
+    // A screenshot would dominate the cost and change the deadline.
+    ...(checkType.screenshot !== undefined && { options: { screenshot: false } }),
+  } as CheckRequest;
   const defaults = Object.entries(checkType.options as Readonly<Record<string, { readonly default?: unknown }>>).map(
     ([option, schema]) => [option, schema.default] as const,
   );

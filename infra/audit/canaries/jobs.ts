@@ -1,3 +1,6 @@
+import type { AnyCheckType } from '@vantage/contract';
+import { checkTypes } from '@vantage/diagnostics/contract';
+
 import { CANARIES, OWN, PUBLIC, SPELLINGS, WORLD, ZONE } from './addresses.ts';
 import { canaryNames, nameOf } from './names.ts';
 
@@ -56,7 +59,7 @@ const ANY_CERTIFICATE = { insecureSSL: true };
 type Job = Omit<CanaryJob, 'refused'>;
 
 function kinds(host: string, urlHost: string): readonly Job[] {
-  return [
+  const chosen: readonly Job[] = [
     { type: 'ping', params: { host, options: { count: 1 } } },
     { type: 'tcp', params: { host, port: 80, options: { attempts: 1 } } },
     { type: 'udp', params: { host, port: 53, options: { attempts: 1 } } },
@@ -65,6 +68,21 @@ function kinds(host: string, urlHost: string): readonly Job[] {
     { type: 'traceroute', params: { host, options: { protocol: 'udp', maxHops: 2, queries: 1 } } },
     { type: 'info', params: { host } },
   ];
+  return [...chosen, ...otherKinds(chosen, host, urlHost)];
+}
+
+/** A job by the defaults of each check type that has no chosen one; the host of a dns check is a name, not a target. */
+function otherKinds(chosen: readonly Job[], host: string, urlHost: string): readonly Job[] {
+  const others: readonly AnyCheckType[] = Object.values(checkTypes).filter(
+    ({ type, hostKind }) => hostKind !== 'name' && !chosen.some((job) => job.type === type),
+  );
+  return others.map(({ type, hostKind, fields }) => ({
+    type,
+    params: {
+      host: hostKind === 'url' ? `http://${urlHost}/` : host,
+      ...(Object.hasOwn(fields as object, 'port') && { port: 80 }),
+    },
+  }));
 }
 
 function http(url: string): CanaryJob {

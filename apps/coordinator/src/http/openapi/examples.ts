@@ -4,9 +4,6 @@ import type { JsonObject } from './schemas.ts';
 
 const exampleHosts = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
 
-/** Ports that a reader knows, for fields that have no example of their own. */
-const examplePorts: Readonly<Record<string, number>> = { tcp: 443, udp: 53 };
-
 /** One request of each check type: what is required, and nothing more. */
 export function requestExamples(checkTypes: readonly AnyCheckType[]): JsonObject {
   return Object.fromEntries(
@@ -22,7 +19,7 @@ export function exampleRequest(checkType: AnyCheckType): JsonObject {
   const fields = Object.entries(checkType.fields as Readonly<Record<string, JsonObject>>);
   const required = fields
     .filter(([, schema]) => !('default' in schema) && !('~optional' in schema))
-    .map(([name, schema]) => [name, exampleValue(checkType.type, name, schema)]);
+    .map(([name, schema]) => [name, exampleValue(schema)]);
   return {
     type: checkType.type,
     host: exampleHosts[checkType.hostKind],
@@ -30,9 +27,8 @@ export function exampleRequest(checkType: AnyCheckType): JsonObject {
   } as JsonObject;
 }
 
-function exampleValue(type: string, name: string, schema: JsonObject): unknown {
+function exampleValue(schema: JsonObject): unknown {
   const { examples, enum: words, minimum } = schema;
   if (Array.isArray(examples) && examples.length > 0) return examples[0];
-  if (name === 'port') return examplePorts[type] ?? 443;
   return Array.isArray(words) ? words[0] : (minimum ?? 'example');
 }

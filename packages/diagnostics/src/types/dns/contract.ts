@@ -2,7 +2,7 @@ import { type AnswerKind, answerKinds } from '@vantage/contract/dns-message';
 import { defineCheckType, durationSchema, failureSchema, nullable, type InputError } from '@vantage/contract';
 import { Type } from 'typebox';
 
-import { parseRecordType } from './record-types.ts';
+import { parseRecordType } from './codec/record-types.ts';
 import { looksLikeAddress, parseResolver } from './resolver.ts';
 
 export const DNS_BUDGET_MS = 10_000;

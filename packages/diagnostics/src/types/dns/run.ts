@@ -11,7 +11,7 @@ import { ask, type AskedResolver, type AskOptions } from './ask.ts';
 
 import type { dns } from './contract.ts';
 import { concluded, ended, questionFields, type Concluding } from './outcome.ts';
-import { parseRecordType } from './record-types.ts';
+import { parseRecordType } from './codec/record-types.ts';
 import { newRecordBudget } from './records.ts';
 import { chooseResolvers } from './resolvers.ts';
 import { rootHints } from './root-hints.ts';

@@ -13,7 +13,7 @@ export const tcp = defineCheckType({
   hostKind: 'host',
   purpose: 'tcp',
   fields: {
-    port: Type.Integer({ minimum: 1, maximum: 65535, description: 'Port to connect to.' }),
+    port: Type.Integer({ minimum: 1, maximum: 65535, description: 'Port to connect to.', examples: [443] }),
   },
   options: {
     attempts: Type.Integer({

@@ -21,7 +21,7 @@ export const udp = defineCheckType({
   hostKind: 'host',
   purpose: 'udp',
   fields: {
-    port: Type.Integer({ minimum: 1, maximum: 65535, description: 'Port to send to.' }),
+    port: Type.Integer({ minimum: 1, maximum: 65535, description: 'Port to send to.', examples: [53] }),
   },
   options: {
     payload: Type.Optional(

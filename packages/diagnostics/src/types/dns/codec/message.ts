@@ -1,6 +1,6 @@
 import * as wire from '@vantage/contract/dns-message';
 
-import { recordTypeName } from '../record-types.ts';
+import { recordTypeName } from './record-types.ts';
 import { presentData, presentUnknown } from './rdata.ts';
 
 const presentation: wire.Presentation = { typeName: recordTypeName, data: presentData, unknown: presentUnknown };

@@ -1,5 +1,5 @@
 import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
-import { recordTypeName, type RecordTypeName } from '../record-types.ts';
+import { recordTypeName, type RecordTypeName } from './record-types.ts';
 
 import { base32Hex, base64Groups, hex, hexGroups } from './text.ts';
 

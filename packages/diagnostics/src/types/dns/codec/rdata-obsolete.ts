@@ -1,5 +1,5 @@
 import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
-import { recordTypeName, type RecordTypeName } from '../record-types.ts';
+import { recordTypeName, type RecordTypeName } from './record-types.ts';
 
 import { base64, base64Groups, hex, hexGroups, ipv4Text, ipv6Text, quoted } from './text.ts';
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sampleRecords } from '@vantage/test-support/dns/samples';
 import { startDnsServer, type DnsServer } from '@vantage/test-support/dns/server';
 import { respond } from '@vantage/test-support/dns/wire';
-import { recordTypeCodes } from '../record-types.ts';
+import { recordTypeCodes } from './record-types.ts';
 import { decodeMessage } from './message.ts';
 import { presentData } from './rdata.ts';
 

@@ -1,5 +1,5 @@
 import { MessageFormatError, type Reader } from '@vantage/contract/dns-message';
-import { recordTypeCodes, type RecordTypeName } from '../record-types.ts';
+import { recordTypeCodes, type RecordTypeName } from './record-types.ts';
 
 import { dnssecData } from './rdata-dnssec.ts';
 import { locationData } from './rdata-loc.ts';

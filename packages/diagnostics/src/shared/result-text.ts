@@ -1,0 +1,33 @@
+import type { IcmpNotice } from './icmp-contract.ts';
+
+/** Further lines of a check of a port. */
+export function portDetails(result: {
+  readonly icmp?: IcmpNotice | null;
+  readonly icmpUnread?: boolean;
+}): readonly string[] {
+  const { icmp, icmpUnread } = result;
+  return [...listed(icmp, icmpText), ...(icmpUnread === true ? ['this probe cannot read ICMP errors'] : [])];
+}
+
+export function icmpText({ type, code, from, private: isPrivate }: IcmpNotice): string {
+  const sender = from ?? (isPrivate === true ? 'a private address' : 'an unknown sender');
+  return `ICMP type ${type} code ${code} from ${sender}`;
+}
+
+export function told<T>(value: T | null | undefined, text: (value: T) => string = String): string | undefined {
+  return value === null || value === undefined ? undefined : text(value);
+}
+
+export function listed<T>(value: T | null | undefined, text: (value: T) => string): readonly string[] {
+  const line = told(value, text);
+  return line === undefined ? [] : [line];
+}
+
+export function ms(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '?';
+  return `${value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2)} ms`;
+}
+
+export function count(value: number, word: string): string {
+  return `${value} ${word}${value === 1 ? '' : 's'}`;
+}

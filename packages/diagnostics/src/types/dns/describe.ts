@@ -1,0 +1,30 @@
+import type { DescribedResult, Description } from '../../shared/description.ts';
+import { count, listed, ms, told } from '../../shared/result-text.ts';
+import type { dns } from './contract.ts';
+
+export const description: Description<typeof dns> = {
+  line: ({ rcode, answerKind, canonicalName, referral, answers, rt, resolver }) => [
+    told(rcode),
+    plainKinds.has(answerKind) ? undefined : told(answerKind),
+    told(referral, (zone) => `referred to ${zone}`),
+    told(canonicalName, (name) => `alias of ${name}`),
+    told(answers, ({ length }) => count(length, 'answer')),
+    told(rt, ms),
+    told(resolver, (name) => (rcode === undefined ? `resolver ${name}` : `from ${name}`)),
+  ],
+  details: ({ answers = [], authority = [], answerKind, formatError, dnssec }) => [
+    ...answers.map(recordLine),
+    ...(answerKind === 'referral' ? authority : []).map(recordLine),
+    ...listed(formatError, (breach) => `malformed: ${breach}`),
+    ...listed(dnssec?.verdict, (verdict) => `DNSSEC: ${verdict}`),
+  ],
+};
+
+/** Answer kinds that the rcode or another part of the line already shows. */
+const plainKinds: ReadonlySet<string | undefined> = new Set(['answer', 'referral', 'error', 'nxdomain']);
+
+type DnsRecord = NonNullable<DescribedResult<typeof dns>['answers']>[number];
+
+function recordLine({ name, ttl, type, data }: DnsRecord): string {
+  return `${name}  ${ttl}  ${type}  ${data}`;
+}

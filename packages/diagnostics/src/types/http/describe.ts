@@ -1,0 +1,45 @@
+import type { Description } from '../../shared/description.ts';
+import { count, listed, ms, told } from '../../shared/result-text.ts';
+import type { http } from './contract.ts';
+
+export const description: Description<typeof http> = {
+  line: ({ statusCode, statusText, httpVersion, timings, tls, bodyBytes, truncated }) => [
+    told(statusCode, (code) => `${code} ${statusText ?? ''}`.trimEnd()),
+    told(httpVersion, (version) => `HTTP/${version}`),
+    told(timings?.total, ms),
+    truncated === true ? told(bodyBytes, (bytes) => `body cut off after ${count(bytes, 'byte')}`) : undefined,
+    told(tls?.daysLeft, (days) =>
+      days < 0 ? `certificate expired ${count(-days, 'day')} ago` : `certificate for ${count(days, 'day')}`,
+    ),
+  ],
+  details: ({
+    timings,
+    location,
+    deviations = [],
+    deadAddresses = [],
+    http2Error,
+    sslSubject,
+    sslIssuer,
+    sslValidUntil,
+    tls,
+  }) => [
+    ...listed(timings, (phases) =>
+      Object.entries(phases)
+        .flatMap(([phase, value]) => (typeof value === 'number' ? [`${phase} ${ms(value)}`] : []))
+        .join('  '),
+    ),
+    ...listed(location, (url) => `location: ${url}`),
+    ...listed(sslSubject, (name) => `certificate: ${name}, by ${sslIssuer ?? '?'}, until ${sslValidUntil ?? '?'}`),
+    ...listed(tls?.authorizationError, (reason) => `not trusted: ${reason}`),
+    ...(tls?.faults ?? []).map(({ code, reason }) => `fault: ${reason} (${code})`),
+    ...(tls?.chromiumFaults ?? []).map(({ reason }) => `refused by Chromium: ${reason}`),
+    ...listed(tls?.keyExchange, ({ group, bits }) => `key exchange: ${group}, ${bits} bits`),
+    ...(tls?.clientCertificateRequested === true ? ['the server asks for a certificate of the client'] : []),
+    ...deadAddresses.map(({ address, error }) => `no connection with ${address}: ${error}`),
+    ...listed(
+      http2Error,
+      ({ frame, name, debug }) => `HTTP/2 ended by ${frame} ${name}${debug === null ? '' : `: ${debug}`}`,
+    ),
+    ...deviations.map(({ text, clause }) => `not as HTTP has it: ${text} (${clause})`),
+  ],
+};
