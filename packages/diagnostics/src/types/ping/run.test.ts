@@ -393,6 +393,15 @@ describe('ping', () => {
     });
   });
 
+  it('is an error of the probe where its kernel sends to no broadcast address', async () => {
+    const { outcome } = await pingOver(() => {
+      throw Object.assign(new Error('EACCES: Permission denied'), { code: 'EACCES' });
+    });
+
+    expect(outcome).toMatchObject({ result: 'error', error: { source: 'probe' }, pingCompleted: 0 });
+    expect(outcome.error?.message).toContain('nothing was sent');
+  });
+
   it('ends as an error of the probe when the packet process dies', async () => {
     const fake = fakePackets(() => {
       setImmediate(() => fake.crash());
