@@ -22,7 +22,6 @@ const sources = globSync('{apps,packages,infra}/**/*.{ts,tsx,mjs}', {
 const notYet: readonly string[] = [
   'apps/coordinator',
   'apps/probe-agent',
-  'infra/netlab',
   'packages/agent-loop',
   'packages/diagnostics',
   'packages/summary',

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 
 /**
  * A target that sends without end what is no body: heads, interim answers, extensions of chunks, frames that carry nothing. By HTTP/1.1
- * on port 90, each by the first word of its path; by HTTP/2, which begins a connection with its preface, on ports of their own.
+ * on port 90, each by the first word of its path; by HTTP/2, which begins a connection with its preface, on separate ports.
  */
 const FILLER = 'a'.repeat(15_000);
 const [DATA, HEADERS, SETTINGS, PING, GOAWAY, CONTINUATION] = [0, 1, 4, 6, 7, 9];
