@@ -84,13 +84,13 @@ export function createApp(options: AppOptions): Express {
   const links = createLinks(options.publicUrl);
   const buckets = bucketsOf(options.rateLimits);
   const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now());
-  const limit = (bucket: Bucket) => limitRate(bucket, window);
+  const limit = (bucket: Bucket) => limitRate(bucket, window, log);
   const readRequest = createRequestReader(checkTypes, options.judgeTarget);
   const document = createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const checkOptions = {
     ...{ checks, firstAnswers: options.firstAnswers, links, readRequest, retentionSeconds, stopping: options.stopping },
     ...{
-      limitCreate: limitEarly(buckets.createCheck, window),
+      limitCreate: limitEarly(buckets.createCheck, window, log),
       limitRead: limit(buckets.readCheck),
       targetLimits: options.targetLimits,
     },

@@ -1,4 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import type { Request, Response } from 'express';
+import { rateLimit, type RateLimitInfo } from 'express-rate-limit';
+import type { Logger } from 'pino';
 
 import { clientAddress } from '../client-address.ts';
 import { HttpProblem } from '../problem.ts';
@@ -56,24 +60,63 @@ export interface EarlyLimit {
 }
 
 /** Limits one endpoint. */
-export function limitRate(bucket: Bucket, window: SharedWindow): Limit {
-  return limitEarly(bucket, window).count;
+export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Limit {
+  return limitEarly(bucket, window, log).count;
 }
 
 /** @param nowMs monotonic */
-export function limitEarly(bucket: Bucket, window: SharedWindow, nowMs = (): number => performance.now()): EarlyLimit {
+export function limitEarly(
+  bucket: Bucket,
+  window: SharedWindow,
+  log: Logger,
+  nowMs = (): number => performance.now(),
+): EarlyLimit {
   const refusals = createRefusals(nowMs);
+  /** What the store needs besides the key, which is all that the library passes on. */
+  const counting = new AsyncLocalStorage<Asked & { readonly response: Response }>();
+  const limiter = rateLimit({
+    windowMs: WINDOW_MS,
+    limit: bucket.limit,
+    // Its headers name the client by a hash that anybody can reverse for IPv4, and shared caches keep headers.
+    standardHeaders: false,
+    legacyHeaders: false,
+    keyGenerator: (request) => clientAddress(request),
+    store: {
+      increment: async (address) => {
+        const { cost, targets, onLikely, response } = counting.getStore()!;
+        const client = axesOf(address, bucket.limit, cost);
+        const count = await window.count(bucket, { client, target: targets }, onLikely);
+        if (count.refusedBy !== undefined) throw targetRefused(bucket, count, count.refusedBy, targets);
+        showClientLimit(response, bucket, count);
+        // One that costs more may be refused if an ordinary one is not.
+        if (!count.admitted && cost === 1) refusals.remember(client[0]!.key, count.resetMs);
+        return { totalHits: count.hits, resetTime: new Date(Date.now() + count.resetMs) };
+      },
+      // Giving hits back is not used.
+      decrement: () => undefined,
+      resetKey: () => undefined,
+    },
+    handler: (request) => {
+      const { resetTime } = (request as typeof request & { readonly rateLimit: RateLimitInfo }).rateLimit;
+      throw clientRefused(bucket, counting.getStore()!.cost, resetTime!.getTime() - Date.now());
+    },
+    // `clientAddress` validates the address; a forwarded address from an untrusted proxy is ignored on purpose.
+    validate: { keyGeneratorIpFallback: false, xForwardedForHeader: false, forwardedHeader: false, ip: false },
+    logger: {
+      error: (error, message) => log.error({ err: error }, message ?? 'express-rate-limit'),
+      warn: (error, message) => log.warn({ err: error }, message ?? 'express-rate-limit'),
+    },
+  });
   return {
-    count: async (request, response, asked) => {
-      const { cost, targets, onLikely } = { ...PLAIN, ...asked };
-      const client = axesOf(clientAddress(request), bucket.limit, cost);
-      const count = await window.count(bucket, { client, target: targets }, onLikely);
-      if (count.refusedBy !== undefined) throw targetRefused(bucket, count, count.refusedBy, targets);
-      showClientLimit(response, bucket, count);
-      if (count.admitted) return;
-      // One that costs more may be refused where an ordinary one is not.
-      if (cost === 1) refusals.remember(client[0]!.key, count.resetMs);
-      throw clientRefused(bucket, cost, count.resetMs);
+    count: (request, response, asked) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      counting.run({ ...PLAIN, ...asked, response }, () => {
+        void limiter(request, response, (error?: unknown) => {
+          if (error === undefined) resolve();
+          else reject(asError(error));
+        });
+      });
+      return promise;
     },
     refuseKnown: (request, response) => {
       const resetMs = refusals.leftMs(axesOf(clientAddress(request), bucket.limit)[0]!.key);
@@ -82,6 +125,10 @@ export function limitEarly(bucket: Bucket, window: SharedWindow, nowMs = (): num
       throw clientRefused(bucket, 1, resetMs);
     },
   };
+}
+
+function asError(thrown: unknown): Error {
+  return Error.isError(thrown) ? thrown : new Error('a limiter failed', { cause: thrown });
 }
 
 function showClientLimit(response: Response, bucket: Bucket, count: Count): void {
