@@ -10,7 +10,7 @@ process.env.NODE_COMPILE_CACHE ??= compileCache;
 const shared = {
   testEnvironment: '<rootDir>/infra/jest/environment.mjs',
   // Not `import`: it would reach the require() of CommonJS packages too, and hand them ES modules.
-  testEnvironmentOptions: { customExportConditions: ['source', 'node'] },
+  testEnvironmentOptions: { customExportConditions: ['vantage-source', 'node'] },
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/infra/jest/strip-types.mjs' },
   modulePathIgnorePatterns: ['/dist/'],

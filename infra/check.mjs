@@ -13,7 +13,7 @@ const checks = [
   {
     title: 'reference pages',
     program: 'node',
-    args: ['--conditions=source', 'infra/docs/write-reference.ts', '--check'],
+    args: ['--conditions=vantage-source', 'infra/docs/write-reference.ts', '--check'],
   },
   { title: 'tests', program: 'node', args: [...jest, ...(process.env.CI ? ['--ci'] : []), ...process.argv.slice(2)] },
 ];

@@ -51,7 +51,7 @@ describe('a service with two coordinators and three probes, whatever dies', () =
 /** Its status says whether goals hold; the history is judged here. */
 function run(words: readonly string[]): Promise<{ readonly stdout: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--conditions=source', main, ...words], { maxBuffer: 1e8 }, (_error, stdout) =>
+    execFile(process.execPath, ['--conditions=vantage-source', main, ...words], { maxBuffer: 1e8 }, (_error, stdout) =>
       resolve({ stdout }),
     );
   });

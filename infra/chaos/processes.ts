@@ -57,7 +57,7 @@ export function definePart(
       startedAt = fstatSync(log).size;
       child = fork(new URL(`../../apps/${app}/src/main.ts`, import.meta.url), [], {
         env: { PATH: process.env['PATH'], ...env },
-        execArgv: ['--conditions=source'],
+        execArgv: ['--conditions=vantage-source'],
         stdio: ['ignore', log, log, 'ipc'],
       });
       closeSync(log);

@@ -10,7 +10,7 @@ import type { History } from './history.ts';
  */
 export function watchStalls(history: History): { readonly stop: () => Promise<void> } {
   const child = fork(fileURLToPath(new URL('calibrator.ts', import.meta.url)), [], {
-    execArgv: ['--conditions=source'],
+    execArgv: ['--conditions=vantage-source'],
   });
   child.on('message', (span) =>
     history.add({ kind: 'stall', ...(span as { readonly from: number; readonly to: number }) }),

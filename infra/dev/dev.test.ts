@@ -17,7 +17,7 @@ it(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'vantage-dev-'));
     const flags = ['--port', '0', '--probes', '1', '--data', folder];
-    const dev = spawn(process.execPath, ['--conditions=source', main, ...flags], {
+    const dev = spawn(process.execPath, ['--conditions=vantage-source', main, ...flags], {
       env: { ...process.env, NODE_OPTIONS: '', SCREENSHOTS: 'off' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -29,7 +29,7 @@ export async function startCoordinatorProcess(
       DNS_SERVERS: '127.0.0.1:9',
       ...env,
     },
-    execArgv: ['--conditions=source', '--no-warnings'],
+    execArgv: ['--conditions=vantage-source', '--no-warnings'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const errors: string[] = [];

@@ -113,7 +113,7 @@ describeInLab('the traffic of a check (skipped without root and network namespac
       await lab.run(node, '/usr/sbin/ip', 'link', 'set', 'dev', device, 'gso_max_segs', '1');
     }
     for (const file of [new URL('endless-target.ts', import.meta.url), new URL('hostile-target.ts', import.meta.url)]) {
-      const server = lab.start('target', process.execPath, '--conditions=source', fileURLToPath(file));
+      const server = lab.start('target', process.execPath, '--conditions=vantage-source', fileURLToPath(file));
       servers.push(server);
       await once(server.stdout!, 'data');
     }

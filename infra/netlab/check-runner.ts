@@ -16,7 +16,7 @@ export interface CheckRunner {
  */
 export function startCheckRunner(lab: Pick<Netlab, 'start'>, busyShare = 0): CheckRunner {
   const program = fileURLToPath(new URL('run-check.ts', import.meta.url));
-  const child = lab.start('probe', process.execPath, '--conditions=source', program, String(busyShare));
+  const child = lab.start('probe', process.execPath, '--conditions=vantage-source', program, String(busyShare));
   const waiting = new Map<number, PromiseWithResolvers<Omit<CheckOutcome, 'id'>>>();
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   createInterface({ input: child.stdout! }).on('line', (line) => {

@@ -12,7 +12,7 @@ export interface LabChecks {
 
 export function startLabChecks(lab: ServicesLab): LabChecks {
   const program = fileURLToPath(new URL('services-lab-checks.ts', import.meta.url));
-  const child = lab.start('probe', process.execPath, '--conditions=source', program);
+  const child = lab.start('probe', process.execPath, '--conditions=vantage-source', program);
   const waiting = new Map<number, PromiseWithResolvers<object>>();
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   createInterface({ input: child.stdout! }).on('line', (line) => {

@@ -37,7 +37,7 @@ export const families = [
 export async function openTestLab(): Promise<TestLab> {
   const lab = await createNetlab();
   const server = fileURLToPath(new URL('name-server.ts', import.meta.url));
-  const names = lab.start('r1', process.execPath, '--conditions=source', server);
+  const names = lab.start('r1', process.execPath, '--conditions=vantage-source', server);
   await once(names.stdout!, 'data');
   const runner = startCheckRunner(lab);
   const check = (

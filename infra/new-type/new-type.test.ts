@@ -16,7 +16,7 @@ describe('a check type that npm run new:type made, in a copy of the checkout', (
   let copy: string;
 
   const node = (...words: readonly string[]): string =>
-    execFileSync(process.execPath, ['--conditions=source', ...words], { cwd: copy, encoding: 'utf8' });
+    execFileSync(process.execPath, ['--conditions=vantage-source', ...words], { cwd: copy, encoding: 'utf8' });
 
   beforeAll(() => {
     copy = mkdtempSync(join(tmpdir(), 'vantage-new-type-'));
@@ -56,7 +56,7 @@ describe('a check type that npm run new:type made, in a copy of the checkout', (
   it('runs from the shell', () => {
     const printed = execFileSync(
       process.execPath,
-      ['--conditions=source', 'apps/probe-agent/src/main.ts', 'run', NAME, '127.0.0.1', '--json'],
+      ['--conditions=vantage-source', 'apps/probe-agent/src/main.ts', 'run', NAME, '127.0.0.1', '--json'],
       { cwd: copy, encoding: 'utf8', env: { ...process.env, TARGET_ALLOW: '127.0.0.0/8' } },
     );
 
@@ -65,7 +65,7 @@ describe('a check type that npm run new:type made, in a copy of the checkout', (
 
   it('is not made twice, nor with a name that is none', () => {
     const again = (name: string): number | null =>
-      spawnSync(process.execPath, ['--conditions=source', 'infra/new-type/main.ts', name], { cwd: copy }).status;
+      spawnSync(process.execPath, ['--conditions=vantage-source', 'infra/new-type/main.ts', name], { cwd: copy }).status;
 
     expect([again(NAME), again('Made-up'), again('')]).toEqual([1, 2, 2]);
   });

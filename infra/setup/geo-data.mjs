@@ -5,6 +5,6 @@ import { execute, step } from './step.mjs';
 export function buildGeoData() {
   const node = findNode24();
   step('Preparing the geo data', () =>
-    execute(node.executable, ['--conditions=source', 'packages/geo/src/asn/build-asn.ts']),
+    execute(node.executable, ['--conditions=vantage-source', 'packages/geo/src/asn/build-asn.ts']),
   );
 }

@@ -14,8 +14,8 @@ import { buildWebPage } from './web-page.mjs';
 
 const targets = {
   setup: undefined,
-  start: ['--conditions=source', 'apps/standalone/src/main.ts'],
-  dev: ['--conditions=source', 'infra/dev/main.ts'],
+  start: ['--conditions=vantage-source', 'apps/standalone/src/main.ts'],
+  dev: ['--conditions=vantage-source', 'infra/dev/main.ts'],
   test: ['infra/check.mjs'],
 };
 

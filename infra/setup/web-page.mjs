@@ -5,7 +5,7 @@ import { execute, step } from './step.mjs';
 export function buildWebPage() {
   const node = findNode24();
   step('Building the web page', () =>
-    execute(node.executable, ['--conditions=source', 'apps/web/build/main.ts'], {
+    execute(node.executable, ['--conditions=vantage-source', 'apps/web/build/main.ts'], {
       env: { ...process.env, PATH: node.path },
     }),
   );

@@ -29,7 +29,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 function start(file: URL, arguments_: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
   const child = fork(file, arguments_, {
-    execArgv: ['--conditions=source', '--no-warnings'],
+    execArgv: ['--conditions=vantage-source', '--no-warnings'],
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

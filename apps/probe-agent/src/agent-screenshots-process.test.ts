@@ -54,7 +54,7 @@ async function end(child: ChildProcess): Promise<void> {
 /** Starts the real program. */
 function start(probe: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
   const child = fork(new URL('./main.ts', import.meta.url), [], {
-    execArgv: ['--conditions=source', '--no-warnings'],
+    execArgv: ['--conditions=vantage-source', '--no-warnings'],
     env: {
       PATH: process.env['PATH'],
       PROBE_ID: probe,

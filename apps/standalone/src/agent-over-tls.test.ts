@@ -90,7 +90,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 function start(module: URL, env: Readonly<Record<string, string>>, options: readonly string[] = []): ChildProcess {
   const child = fork(module, [], {
-    execArgv: ['--conditions=source', '--no-warnings', ...options],
+    execArgv: ['--conditions=vantage-source', '--no-warnings', ...options],
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
@@ -100,7 +100,7 @@ function start(module: URL, env: Readonly<Record<string, string>>, options: read
 
 /** Runs the operator's commands, as `npm run -s probe:…` does. */
 async function admin(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
-  const program = ['--conditions=source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
+  const program = ['--conditions=vantage-source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
   const { stdout } = await promisify(execFile)(process.execPath, [...program, ...args], {
     env: {
       PATH: process.env['PATH'],

@@ -37,7 +37,7 @@ describe('vantage on the command line', () => {
   }, 120_000);
 
   async function vantage(...words: readonly string[]): Promise<Ran> {
-    const child = spawn(process.execPath, ['--conditions=source', program, ...words], {
+    const child = spawn(process.execPath, ['--conditions=vantage-source', program, ...words], {
       env: { ...process.env, NODE_OPTIONS: '', VANTAGE_URL: service.url },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

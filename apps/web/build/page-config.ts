@@ -12,6 +12,6 @@ export const pageConfig = {
   configFile: false,
   publicDir: 'public',
   plugins: [virtualModules({ 'virtual:check-forms': formDefinitions, 'virtual:world-map': drawWorld })],
-  resolve: { conditions: ['source', 'module', 'browser'] },
+  resolve: { conditions: ['vantage-source', 'module', 'browser'] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 } satisfies InlineConfig;

@@ -79,7 +79,7 @@ export async function startShowcase(options: ShowcaseOptions = {}): Promise<Show
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${basePath}`;
   const page = openPage(url);
   if (page === undefined)
-    throw new Error('The page has not been built: node --conditions=source apps/web/build/main.ts');
+    throw new Error('The page has not been built: node --conditions=vantage-source apps/web/build/main.ts');
 
   return {
     url,

@@ -57,7 +57,7 @@ export async function runCanaryAudit({ allow }: CanaryOptions = {}): Promise<Can
 
 async function watch(network: Network, allow: string | undefined): Promise<CanaryReport> {
   const node = (where: 'agent' | 'world', path: string, ...args: readonly string[]): ChildProcess =>
-    network.start(where, process.execPath, '--conditions=source', '--no-warnings', file(path), ...args);
+    network.start(where, process.execPath, '--conditions=vantage-source', '--no-warnings', file(path), ...args);
   const world = node('world', 'world.ts', ...(allow === undefined ? [] : [allow]));
   const lines = createInterface({ input: world.stdout! })[Symbol.asyncIterator]();
   await nextLine(world, lines);

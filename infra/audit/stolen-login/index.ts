@@ -106,7 +106,7 @@ async function ask(bystander: ChildProcess): Promise<Seen> {
 }
 
 function start(file: string, ...args: readonly string[]): ChildProcess {
-  return fork(new URL(file, import.meta.url), args, { execArgv: ['--conditions=source'] });
+  return fork(new URL(file, import.meta.url), args, { execArgv: ['--conditions=vantage-source'] });
 }
 
 /** The limits of the shipped settings, as arguments. */

@@ -12,7 +12,7 @@ export interface Worker {
 
 export async function startWorker(file: string, args: readonly string[]): Promise<Worker> {
   const program = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, ['--conditions=source', program, ...args], {
+  const child = spawn(process.execPath, ['--conditions=vantage-source', program, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];

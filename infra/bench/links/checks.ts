@@ -27,7 +27,7 @@ export interface CheckProcess {
 
 export function startChecks(inside: readonly string[], rootFile: string): CheckProcess {
   const program = fileURLToPath(new URL('checks-worker.ts', import.meta.url));
-  const [command, ...words] = [...inside, process.execPath, '--conditions=source', program, rootFile];
+  const [command, ...words] = [...inside, process.execPath, '--conditions=vantage-source', program, rootFile];
   const child = spawn(command, words, { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const check: CheckProcess['check'] = async (request) => {

@@ -41,7 +41,7 @@ export function startProcess(
 ): ChildProcess {
   return fork(url, args, {
     env: { PATH: process.env['PATH'], ...env },
-    execArgv: ['--conditions=source', ...execArgv],
+    execArgv: ['--conditions=vantage-source', ...execArgv],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 }

@@ -75,7 +75,7 @@ export function residentMiB(pid: number): number {
 function start(app: string, env: Readonly<Record<string, string>>): ChildProcess {
   return fork(new URL(`../../../apps/${app}/src/main.ts`, import.meta.url), [], {
     env: { PATH: process.env['PATH'], ...env },
-    execArgv: ['--conditions=source'],
+    execArgv: ['--conditions=vantage-source'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 }

@@ -18,7 +18,7 @@ let agent: ChildProcess;
 beforeAll(async () => {
   redis = await startProbeRedis('still');
   agent = fork(fileURLToPath(new URL('../test/loop-process.ts', import.meta.url)), ['still', redis.url], {
-    execArgv: ['--conditions=source'],
+    execArgv: ['--conditions=vantage-source'],
   });
   await once(agent, 'message');
 });

@@ -50,7 +50,7 @@ function start(source: string): ChildProcess & { readonly stdout: Readable; read
     const { writeSync } = await import('node:fs');
     const say = (text) => writeSync(2, text + '\\n');
     ${source}`;
-  return spawn(process.execPath, ['--conditions=source', '--input-type=module', '-e', program], {
+  return spawn(process.execPath, ['--conditions=vantage-source', '--input-type=module', '-e', program], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, NODE_OPTIONS: '' },
   });

@@ -131,7 +131,7 @@ describe('a process without traces and metrics', () => {
       if (tracingConfig(readSettings(telemetrySettings, {}), { name: 'x', version: '1' }) !== undefined) process.exit(1);
       if (!asked.includes('@vantage/telemetry')) process.exit(2);
       console.log(JSON.stringify(asked.filter((specifier) => /opentelemetry|prom-client/.test(specifier))));`;
-    const args = ['--conditions=source', '--input-type=module', '-e', program];
+    const args = ['--conditions=vantage-source', '--input-type=module', '-e', program];
 
     const printed = execFileSync(process.execPath, args, { cwd: import.meta.dirname, encoding: 'utf8' });
 

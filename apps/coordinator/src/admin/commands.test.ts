@@ -157,7 +157,7 @@ describe('the commands on probe records', () => {
   it('run as a program', async () => {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
-      ['--conditions=source', join(import.meta.dirname, 'main.ts'), 'add', 'prog-1', ...required],
+      ['--conditions=vantage-source', join(import.meta.dirname, 'main.ts'), 'add', 'prog-1', ...required],
       { env: { ...process.env, REDIS_URL: bed.server.url } },
     );
 

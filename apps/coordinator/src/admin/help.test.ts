@@ -10,7 +10,7 @@ function run(...args: readonly string[]): {
   readonly stderr: string;
 } {
   const main = join(import.meta.dirname, 'main.ts');
-  return spawnSync(process.execPath, ['--conditions=source', main, ...args], { encoding: 'utf8', env: {} });
+  return spawnSync(process.execPath, ['--conditions=vantage-source', main, ...args], { encoding: 'utf8', env: {} });
 }
 
 const commands = ['add', 'rotate', 'enable', 'remove', 'list', 'tls'];

@@ -29,7 +29,7 @@ const ALLOWED = { TARGET_ALLOW: '127.0.0.0/8' };
 async function agent(args: readonly string[], environment: Environment = ALLOWED): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'], ...environment };
-    execFile(process.execPath, ['--conditions=source', MAIN, ...args], { env }, (error, output, errors) => {
+    execFile(process.execPath, ['--conditions=vantage-source', MAIN, ...args], { env }, (error, output, errors) => {
       resolve({ status: error === null ? 0 : Number(error.code), output, errors });
     });
   });

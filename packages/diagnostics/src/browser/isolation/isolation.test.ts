@@ -162,7 +162,7 @@ function removeNamespace(name: string): void {
 
 function runInNamespace(name: string, options: LabOptions): Promise<LabReport> {
   const program = fileURLToPath(new URL('../../../test/browser-lab-process.ts', import.meta.url));
-  const node = [process.execPath, '--conditions=source', '--no-warnings', program, JSON.stringify(options)];
+  const node = [process.execPath, '--conditions=vantage-source', '--no-warnings', program, JSON.stringify(options)];
   return new Promise((resolve, reject) => {
     execFile(IP, ['netns', 'exec', name, ...node], { timeout: 280_000 }, (error, stdout, stderr) => {
       if (error !== null) return reject(new Error(`The lab failed: ${stderr.slice(-2_000)}`));
