@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createEventParser } from '../../packages/client/src/event-parser.ts';
+import { readEvents } from '../../packages/client/src/read-events.ts';
 import type { Callers } from './callers.ts';
 import type { Coordinator } from './deployment.ts';
 import { historyNow, type History } from './history.ts';
@@ -33,7 +33,7 @@ export async function followCheck(check: string, options: FollowOptions): Promis
       { ...call, signal: AbortSignal.any([signal, leaving.signal]) },
       async (response, stream) => {
         if (response.status !== 200) return response.text();
-        for await (const { name, data, id } of eventsOf(response)) {
+        for await (const { event: name = 'message', data, id } of readEvents(response.body!)) {
           const event = { id: Number(id), name, data: JSON.parse(data) as unknown };
           history.add({ kind: 'event', stream, check, at: historyNow(), fault: callers.fault(), ...event });
           lastEventId = event.id;
@@ -47,17 +47,5 @@ export async function followCheck(check: string, options: FollowOptions): Promis
     // 204: nothing comes any more; 404 and 410: nothing is there.
     if ([204, 404, 410].includes(answer.status ?? 0)) return;
     if (!ended) await sleep(AGAIN_AFTER_MS);
-  }
-}
-
-async function* eventsOf(
-  response: Response,
-): AsyncGenerator<{ readonly name: string; readonly data: string; readonly id: string }> {
-  const parse = createEventParser();
-  const decoder = new TextDecoder();
-  for await (const bytes of response.body!) {
-    for (const part of parse(decoder.decode(bytes, { stream: true }))) {
-      if (part.kind === 'event') yield part;
-    }
   }
 }

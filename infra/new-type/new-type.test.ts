@@ -65,7 +65,8 @@ describe('a check type that npm run new:type made, in a copy of the checkout', (
 
   it('is not made twice, nor with a name that is none', () => {
     const again = (name: string): number | null =>
-      spawnSync(process.execPath, ['--conditions=vantage-source', 'infra/new-type/main.ts', name], { cwd: copy }).status;
+      spawnSync(process.execPath, ['--conditions=vantage-source', 'infra/new-type/main.ts', name], { cwd: copy })
+        .status;
 
     expect([again(NAME), again('Made-up'), again('')]).toEqual([1, 2, 2]);
   });

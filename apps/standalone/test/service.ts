@@ -35,7 +35,16 @@ export async function startService(
   /** A command that executes its arguments. */
   prefix: readonly string[] = [],
 ): Promise<Service> {
-  const program = [process.execPath, '--conditions=vantage-source', main, '--port', '0', '--data', dataFolder, ...flags];
+  const program = [
+    process.execPath,
+    '--conditions=vantage-source',
+    main,
+    '--port',
+    '0',
+    '--data',
+    dataFolder,
+    ...flags,
+  ];
   const [command = '', ...words] = [...prefix, ...program];
   const child = spawn(command, words, {
     // Drops NODE_OPTIONS of the test runner. Screenshots are off by default, because browsers would add load.

@@ -96,7 +96,9 @@ async function ask([{ port }, path, success]: Side, times: number): Promise<void
 
 async function startOurs(): Promise<Checker> {
   const program = fileURLToPath(new URL('checks-worker.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--conditions=vantage-source', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--conditions=vantage-source', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const stop = async (): Promise<void> => {
     const exited = once(child, 'exit');

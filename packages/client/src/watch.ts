@@ -1,7 +1,7 @@
 import type { Check, EventResult, ProbeEvent } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { createEventParser, type StreamPart } from './event-parser.ts';
+import { readEvents, type StreamEvent } from './read-events.ts';
 import { problemError, ProblemError } from './problem-error.ts';
 import type { ResultOf } from './requests.ts';
 
@@ -118,13 +118,11 @@ async function* readOnce<Name extends CheckTypeName>(
       throw new Error('The response is not an event stream.');
     }
     onConnection?.(undefined);
-    for await (const part of partsOf(response.body, heard)) {
-      if (part.kind === 'retry') progress.retryMs = part.milliseconds;
-      else {
-        progress.lastEventId = part.id;
-        const event = eventOf<Name>(part);
-        if (event !== undefined) yield event;
-      }
+    const onRetry = (milliseconds: number): void => void (progress.retryMs = milliseconds);
+    for await (const received of readEvents(response.body, { onBytes: heard, onRetry })) {
+      if (received.id !== undefined) progress.lastEventId = received.id;
+      const event = eventOf<Name>(received, progress.lastEventId);
+      if (event !== undefined) yield event;
     }
   } finally {
     clearTimeout(silence);
@@ -133,32 +131,18 @@ async function* readOnce<Name extends CheckTypeName>(
   }
 }
 
-async function* partsOf(
-  body: ReadableStream<Uint8Array>,
-  heard: () => void,
-): AsyncGenerator<StreamPart, void, undefined> {
-  const parse = createEventParser();
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    heard();
-    yield* parse(decoder.decode(value, { stream: true }));
-  }
-}
-
 /** Undefined for event types of later releases. */
 function eventOf<Name extends CheckTypeName>(
-  part: StreamPart & { readonly kind: 'event' },
+  { event, data }: StreamEvent,
+  lastEventId: string,
 ): CheckEvent<Name> | undefined {
-  const version = Number(part.id);
-  if (part.name === 'probe') {
-    const { probe, result } = JSON.parse(part.data) as ProbeEvent<EventResult<ResultOf<Name>>>;
+  const version = Number(lastEventId);
+  if (event === 'probe') {
+    const { probe, result } = JSON.parse(data) as ProbeEvent<EventResult<ResultOf<Name>>>;
     return { type: 'probe', version, probe, result };
   }
-  if (part.name !== 'completed') return undefined;
-  return { type: 'completed', version, check: JSON.parse(part.data) as Check<EventResult<ResultOf<Name>>> };
+  if (event !== 'completed') return undefined;
+  return { type: 'completed', version, check: JSON.parse(data) as Check<EventResult<ResultOf<Name>>> };
 }
 
 /** True if a retry would get the same response. */
