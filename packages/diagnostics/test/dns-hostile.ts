@@ -79,7 +79,8 @@ export const hostileBehaviours = {
   }),
   'chaos-class': one(({ name }) => ({
     flags: resolves,
-    answers: [{ ...addressRecord(name, '192.0.2.1'), classCode: 3 }],
+    // Of class CH it begins with a name, here a pointer beyond the message: one to its start reads the random query id.
+    answers: [{ ...addressRecord(name, '255.255.255.255'), classCode: 3 }],
   })),
   // Referrals.
   referral: one(() => ({ flags: rd, authority: [ns(zone)] })),

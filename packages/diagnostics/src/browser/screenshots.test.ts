@@ -302,7 +302,7 @@ describe('a hostile page', () => {
   const sample = [
     'fills the memory',
     'never ends its script',
-    'opens dialogs for ever',
+    'opens dialogs without end',
     'is a download',
     'floods the console',
     'never ends',

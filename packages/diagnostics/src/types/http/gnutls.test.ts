@@ -42,8 +42,14 @@ describe('a check of gnutls-serv', () => {
       await daemon.stop();
 
       expect(tls).toMatchObject({ protocol: 'TLSv1.3', clientCertificateRequested: true });
-      expect(error).toMatchObject({ code: 'tls_handshake_failed', phase: 'request' });
-      expect(error?.message).toBe('The server requires a certificate of the client.');
+      // A reset that overtakes the alert takes it away; the result then says what came before.
+      const wasAlert = error?.code === 'tls_handshake_failed';
+      expect(error).toMatchObject({ phase: 'request', code: wasAlert ? 'tls_handshake_failed' : 'connection_closed' });
+      expect(error?.message).toMatch(
+        wasAlert
+          ? /^The server requires a certificate of the client\.$/
+          : /Before that it asked for a certificate of the client\.$/,
+      );
     },
   );
 
