@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { findRedisServer, startRedisSentinel, startRedisServer, type RedisSentinel } from '@vantage/redis-server';
+import {
+  findRedisServer,
+  startRedisCluster,
+  startRedisSentinel,
+  startRedisServer,
+  type RedisSentinel,
+} from '@vantage/redis-server';
 import type { Redis } from 'ioredis';
 
 import { openFailFast } from './open.ts';
@@ -71,6 +77,15 @@ describe('a connection to a master', () => {
     ]);
     expect(serverOf(connection)).toMatch(/^127\.0\.0\.1 \d+$/);
     connection.disconnect();
+  }, 120_000);
+
+  it('is to no single server of a cluster', async () => {
+    const cluster = await startRedisCluster(executable);
+    const connection = await open(cluster.url);
+
+    expect([connection.status, serverOf(connection)]).toEqual(['ready', undefined]);
+    connection.disconnect();
+    await cluster.stop();
   }, 120_000);
 
   it('has no source without Sentinels', async () => {

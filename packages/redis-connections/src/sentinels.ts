@@ -56,11 +56,11 @@ export function isWatched({ options }: Redis): boolean {
   return (options?.sentinels ?? []).length > 0;
 }
 
-/** Address and port of the server that a connection is to; undefined while there is none. */
+/** Address and port of the server that a connection is to; undefined while there is none, and for a cluster, which is several. */
 export function serverOf({ status, stream }: Redis): string | undefined {
   // A socket remembers the address of its peer when it is gone, and the connection keeps it until it has the next one.
   if (status !== 'ready') return undefined;
-  const { remoteAddress, remotePort } = stream as Partial<Socket>;
+  const { remoteAddress, remotePort } = (stream as Partial<Socket> | undefined) ?? {};
   return remoteAddress === undefined ? undefined : `${remoteAddress.replace(/^::ffff:/, '')} ${remotePort}`;
 }
 
