@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 
 import { createCheckService, type CheckService, type CheckServiceOptions } from './checks/check-service.ts';
+import type { AccessWatch } from './probes/enrolment/access-watch.ts';
 import { createProbeService, type ProbeServiceOptions } from './probes/probe-service.ts';
 import type { ProbeList } from './probes/registry/probe-list.ts';
 import type { ProbeRecords } from './probes/registry/probe-records.ts';
@@ -15,6 +16,10 @@ export interface CoreOptions extends StoreOptions, ProbeServiceOptions, CheckSer
 export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly probes: ProbeList;
   readonly probeRecords: ProbeRecords;
+  /** Enrolment of the agents that connect to gateways. */
+  readonly access: AccessWatch;
+  /** Keeps the public address of the service in Redis, for `probe:invite`. */
+  readonly announceUrl: (url: string) => void;
   /** The probes as last looked at. Never rejects: without Redis there are none. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
   /** Never rejects: without Redis no probe is healthy. */
@@ -41,6 +46,7 @@ export function createCore(options: CoreOptions): Core {
     ...checks,
     probes: probes.list,
     probeRecords: probes.records,
+    ...{ access: probes.access, announceUrl: probes.announceUrl },
     knownProbes: () => probes.directory.probes().catch(() => []),
     rateLimitRedis: store.requests,
     ready: async () => {

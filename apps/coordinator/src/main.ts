@@ -72,6 +72,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
       ...edgeSettings(config),
     }),
   );
+  core.announceUrl(server.publicUrl);
   await telemetry.watch(core, dropped);
   log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
   process.send?.({ ready: true, port: server.port });

@@ -1,6 +1,7 @@
 export * from './agent-acl.ts';
 export * from './check-type.ts';
 export * from './check.ts';
+export * from './enrolment.ts';
 export * from './events.ts';
 export * from './failure.ts';
 export * from './finding.ts';

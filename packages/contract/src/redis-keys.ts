@@ -24,6 +24,20 @@ export const redisKeys = {
   suspended: 'probes:off',
   /** Lock of the coordinator that measures the key sizes of probes. Written by coordinators. */
   keyQuotaLock: 'probes:guard',
+  /** Hash of probe id → state of its enrolled agent, JSON. Coordinators and operator commands only. */
+  agentAccess: '{agents}:access',
+  /** Public key of a probe's agent and its latest connection, hash. Coordinators and operator commands only. */
+  agentKey: (probe: string) => `{agents}:key:${probe}`,
+  /** Sorted set of the newest counters that a probe's agent has signed. Coordinators only. */
+  agentCounters: (probe: string) => `{agents}:used:${probe}`,
+  /** Hash of token digest → invitation, JSON, of a probe. Coordinators and operator commands only. */
+  invitations: (probe: string) => `{agents}:invites:${probe}`,
+  /** Stream of probe ids whose agent changed its state; bounded. Coordinators and operator commands only. */
+  agentChanges: '{agents}:changes',
+  /** Channel that announces an entry of that stream. Coordinators and operator commands only. */
+  agentChanged: '{agents}:changed',
+  /** Public base address of the service. Written by coordinators at start. */
+  serviceUrl: 'service:url',
   /** Record of a check, hash. Coordinators only. */
   check: (id: string) => `check:{${id}}`,
   /** Hash with one field per selected probe: '' until its final result, then JSON. Coordinators only. */

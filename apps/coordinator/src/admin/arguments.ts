@@ -3,6 +3,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { escapeText, type ProbeRecord } from '@vantage/contract';
 
+import { readInvitation, type Invitation } from './invitation.ts';
 import { optionOf, readRecord } from './record.ts';
 import type { ProbeValidators } from '../probes/registry/probe-validators.ts';
 
@@ -20,9 +21,14 @@ export type AdminCommand =
       readonly manner: 'at-once' | 'overlap' | 'finish';
       readonly noCa: boolean;
     } & Output)
-  | ({ readonly command: 'enable' | 'remove'; readonly id: string } & Output)
+  | Invite
+  | ({ readonly command: 'approve'; readonly id: string; readonly usePlace: boolean } & Output)
+  | ({ readonly command: 'suspend'; readonly id: string; readonly reason: string } & Output)
+  | ({ readonly command: 'enable' | 'resume' | 'remove'; readonly id: string } & Output)
   | ({ readonly command: 'list' } & Output)
   | ({ readonly command: 'tls'; readonly hosts: readonly string[]; readonly renew: boolean } & Output);
+
+export type Invite = Invitation & Output & { readonly command: 'invite' };
 
 interface Output {
   readonly json: boolean;
@@ -37,6 +43,12 @@ export const usages = {
             [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]
             [--env <file>] [--no-ca] [--record-only] [--json]`,
   rotate: 'probe:rotate <id> [--overlap | --finish] [--env <file>] [--no-ca] [--json]',
+  invite: `probe:invite <id> [--name <text> --datacenter <text> --country <code> --isp <text> --asn AS<digits>
+            [--city <text>] [--lat <degrees>] [--lon <degrees>] [--tag <tag>[,<tag>...]]]
+            [--uses <number>] [--expires <duration>] [--approve] [--url <address>] [--json]`,
+  approve: 'probe:approve <id> [--use-place] [--json]',
+  suspend: 'probe:suspend <id> [--reason <text>] [--json]',
+  resume: 'probe:resume <id> [--json]',
   enable: 'probe:enable <id> [--json]',
   remove: 'probe:remove <id> [--json]',
   list: 'probe:list [--json]',
@@ -51,12 +63,21 @@ const flag = { type: 'boolean' } as const;
 const value = { type: 'string' } as const;
 const several = { type: 'string', multiple: true } as const;
 
+const recordOptions = {
+  ...{ name: value, datacenter: value, country: value, isp: value, asn: value, city: value, lat: value, lon: value },
+  tag: several,
+} as const;
+
 const optionsOf = {
   add: {
-    ...{ name: value, datacenter: value, country: value, isp: value, asn: value, city: value, lat: value, lon: value },
-    ...{ tag: several, env: value, 'no-ca': flag, 'record-only': flag, json: flag },
+    ...recordOptions,
+    ...{ env: value, 'no-ca': flag, 'record-only': flag, json: flag },
   },
   rotate: { overlap: flag, finish: flag, env: value, 'no-ca': flag, json: flag },
+  invite: { ...recordOptions, uses: value, expires: value, approve: flag, url: value, json: flag },
+  approve: { 'use-place': flag, json: flag },
+  suspend: { reason: value, json: flag },
+  resume: { json: flag },
   enable: { json: flag },
   remove: { json: flag },
   list: { json: flag },
@@ -88,6 +109,10 @@ export function readArguments(args: readonly string[], validators: ProbeValidato
   if (id === undefined || more.length > 0) return { faults: ['Exactly one probe id is needed.'] };
   if (word === 'add') return readAdd(id, options, validators);
   if (word === 'rotate') return readRotate(id, options);
+  if (word === 'invite') return readInvite(id, options, validators);
+  if (word === 'approve')
+    return withId(id, { command: word, id, usePlace: options.is('use-place'), ...options.output });
+  if (word === 'suspend') return readSuspend(id, options);
   return withId(id, { command: word, id, ...options.output });
 }
 
@@ -97,6 +122,27 @@ function readAdd(id: string, { text, texts, is, output }: Options, validators: P
   if (faults.length > 0) return { faults: faults.map(({ field, message }) => `${optionOf(field)}: ${message}`) };
   const flags = { recordOnly: is('record-only'), noCa: is('no-ca') };
   return { given: { command: 'add', record: record as ProbeRecord, ...flags, ...output } };
+}
+
+function readInvite(id: string, options: Options, validators: ProbeValidators): Parsed {
+  const { text, texts, is, output } = options;
+  const wantsRecord = Object.keys(recordOptions).some((name) => text(name) !== undefined || texts(name).length > 0);
+  const record = wantsRecord ? readRecord(id, text, texts('tag')) : undefined;
+  const faults = wantsRecord
+    ? validators.recordFaults(record).map(({ field, message }) => `${optionOf(field)}: ${message}`)
+    : [];
+  const invitation = readInvitation({ uses: text('uses'), expires: text('expires'), url: text('url') });
+  if ('faults' in invitation || faults.length > 0) {
+    return { faults: [...faults, ...('faults' in invitation ? invitation.faults : [])] };
+  }
+  const rest = { record: record as ProbeRecord | undefined, waits: is('approve') };
+  return withId(id, { command: 'invite', id, ...rest, ...invitation, ...output });
+}
+
+function readSuspend(id: string, { text, output }: Options): Parsed {
+  const reason = text('reason') ?? '';
+  if (reason.length > 200) return { faults: ['--reason: must have at most 200 characters'] };
+  return withId(id, { command: 'suspend', id, reason, ...output });
 }
 
 function readRotate(id: string, { is, output }: Options): Parsed {

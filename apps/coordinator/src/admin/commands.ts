@@ -1,7 +1,9 @@
 import { agentUser, redisKeys } from '@vantage/contract';
-import { parseRedisUrl } from '@vantage/redis-connections';
+import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
 
+import { closeAll } from '../redis/connections.ts';
 import { readHash } from '../redis/read-hash.ts';
+import { approve, describeAgent, forgetAgent, invite, resume, suspend } from './agent-commands.ts';
 import { readArguments, usage, type AdminCommand } from './arguments.ts';
 import type { AdminConfig } from './config.ts';
 import { addProbe, outcome, rotatePassword, type AdminParts } from './credentials.ts';
@@ -15,7 +17,7 @@ import { ensureTls, readCa } from './tls/tls-folder.ts';
 /**
  * The operator's commands on probes and on the Redis users of their agents.
  *
- * @param args the command (`add`, `rotate`, `enable`, `remove`, `list`, `tls`) and its arguments
+ * @param args the command (`invite`, `approve`, `suspend`, `resume`, `add`, `rotate`, `enable`, `remove`, `list`, `tls`) and its arguments
  * @returns the exit code: 0 done, 1 Redis refused or nothing was there, 2 arguments that cannot be used
  */
 export async function runProbeAdmin(
@@ -31,11 +33,34 @@ export async function runProbeAdmin(
   }
   const { given } = read;
   try {
-    const result = given.command === 'tls' ? await makeTls(given, config) : await onRedis(given, config, validators);
+    const result = await runGiven(given, config, validators);
     return showResult(result, given.json, streams);
   } catch (error) {
     streams.err(`It could not be done: ${Error.isError(error) ? error.message : String(error)}`);
     return 1;
+  }
+}
+
+async function runGiven(given: AdminCommand, config: AdminConfig, validators: ProbeValidators): Promise<AdminResult> {
+  if (given.command === 'tls') return makeTls(given, config);
+  return isOnRecords(given) ? onRecords(given, config, validators) : onRedis(given, config, validators);
+}
+
+function isOnRecords(given: AdminCommand): given is OnRecords {
+  return given.command === 'invite' || given.command === 'approve' || given.command === 'suspend';
+}
+
+/** Commands that touch no Redis users: one connection, without the rights of an administrator. */
+async function onRecords(given: OnRecords, config: AdminConfig, validators: ProbeValidators): Promise<AdminResult> {
+  const certificates = config.certificates ?? readCa(config.tlsFolder);
+  const redis = await openOnce({ url: config.redisUrl, certificates, name: 'vantage:probe-admin' });
+  try {
+    const parts = { redis, config, records: createProbeRecords(redis, validators) };
+    if (given.command === 'invite') return await invite(parts, given);
+    if (given.command === 'approve') return await approve(parts, given.id, given.usePlace);
+    return await suspend(parts, given.id, given.reason);
+  } finally {
+    await closeAll([redis]);
   }
 }
 
@@ -56,18 +81,26 @@ async function makeTls(
 }
 
 type Given<Command extends AdminCommand['command']> = Extract<AdminCommand, { readonly command: Command }>;
-type OnRedis = Exclude<AdminCommand, { readonly command: 'tls' }>;
+type OnRecords = Given<'invite'> | Given<'approve'> | Given<'suspend'>;
+type OnRedis = Exclude<AdminCommand, OnRecords | { readonly command: 'tls' }>;
 
 async function onRedis(given: OnRedis, config: AdminConfig, validators: ProbeValidators): Promise<AdminResult> {
   const certificates = config.certificates ?? readCa(config.tlsFolder);
   const { close, ...nodes } = await openRedisNodes({ url: config.redisUrl, listed: config.nodes, certificates });
   try {
-    const masters = await mastersAmong(nodes.nodes);
-    const records = createProbeRecords(nodes.redis, validators, () => masters);
+    if (nodes.limited && needsUsers(given)) {
+      throw new Error('REDIS_URL has a login that may not write Redis users; probe:invite needs no such rights');
+    }
+    const masters = nodes.limited ? undefined : await mastersAmong(nodes.nodes);
+    const records = createProbeRecords(nodes.redis, validators, masters && (() => masters));
     return await runCommand(given, { ...nodes, records, config });
   } finally {
     await close();
   }
+}
+
+function needsUsers(given: OnRedis): boolean {
+  return given.command === 'rotate' || given.command === 'enable' || (given.command === 'add' && !given.recordOnly);
 }
 
 async function runCommand(given: OnRedis, parts: AdminParts): Promise<AdminResult> {
@@ -80,6 +113,8 @@ async function runCommand(given: OnRedis, parts: AdminParts): Promise<AdminResul
       return rotatePassword(parts, given.id, given.manner, given);
     case 'enable':
       return enable(parts, given.id);
+    case 'resume':
+      return endSuspension(parts, given.id);
     case 'remove':
       return remove(parts, given.id);
     case 'list':
@@ -99,24 +134,50 @@ async function enable(parts: AdminParts, id: string): Promise<AdminResult> {
   return { said: [said], ...(await outcome(parts, nodes, [])) };
 }
 
-/** The user first: afterwards nothing writes into what is removed. */
-async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
-  const hadUser = (await currentUser(parts.nodes, id)) !== undefined;
-  const nodes = await removeUser(parts.nodes, id);
-  const hadRecord = await parts.records.remove(id);
-  if (!hadUser && !hadRecord) return { said: [`There is no probe ${id}.`], warnings: [], done: false };
-  return { said: [`Probe ${id} is removed.`], ...(await outcome(parts, nodes, [])) };
+/** The Redis user follows if there is one and this login may change it. */
+async function endSuspension(parts: AdminParts, id: string): Promise<AdminResult> {
+  const user = parts.limited ? undefined : await agreedUser(parts.nodes, id);
+  const wasSuspended = await resume(parts.redis, id);
+  if (user !== undefined) {
+    const enabled = await enable(parts, id);
+    return { ...enabled, said: [`Probe ${id} is resumed.`, ...enabled.said] };
+  }
+  if (!wasSuspended) return { said: [`Probe ${id} is not suspended.`], warnings: [], done: false };
+  return { said: [`Probe ${id} is resumed.`], warnings: limits(parts, id), done: true };
 }
 
-async function list({ records, redis, nodes, unreachable }: AdminParts): Promise<AdminResult> {
+/** The user and the key first: afterwards nothing writes into what is removed. */
+async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
+  const hadAgent = await forgetAgent(parts.redis, id);
+  const hadUser = !parts.limited && (await currentUser(parts.nodes, id)) !== undefined;
+  const nodes = hadUser || !hadAgent ? await removeUser(parts.nodes, id) : [];
+  const hadRecord = await parts.records.remove(id);
+  if (!hadUser && !hadAgent && !hadRecord) {
+    return { said: [`There is no probe ${id}.`], warnings: [], done: false };
+  }
+  const said = [`Probe ${id} is removed.`];
+  if (parts.limited) return { said, warnings: hadAgent ? [] : limits(parts, id), done: true };
+  if (hadAgent && !hadUser) return { said, warnings: [], done: true };
+  return { said, ...(await outcome(parts, nodes, [])) };
+}
+
+function limits({ limited }: AdminParts, id: string): readonly string[] {
+  if (!limited) return [];
+  return [
+    `This login may not read Redis users: if ${agentUser(id)} exists, an administrator of Redis has to change it.`,
+  ];
+}
+
+async function list({ records, redis, nodes, unreachable, limited }: AdminParts): Promise<AdminResult> {
   const [all, off] = await Promise.all([records.list(), readHash(redis, redisKeys.suspended)]);
   const probes = await Promise.all(
     all.map(async (record) => ({
       ...record,
+      agent: await describeAgent(redis, record.id, off[record.id]),
       user: agentUser(record.id),
       switchedOff: off[record.id] ?? null,
       nodes: await Promise.all(
-        nodes.map(async (node) => {
+        (limited ? [] : nodes).map(async (node) => {
           const state = await readUser(node.redis, record.id);
           return { node: node.name, state: state === undefined ? 'missing' : state.on ? 'on' : 'off' };
         }),
@@ -124,5 +185,6 @@ async function list({ records, redis, nodes, unreachable }: AdminParts): Promise
     })),
   );
   const warnings = unreachable.map(({ name, why }) => `${name} cannot be reached: ${why}`);
-  return { said: [], warnings, done: true, data: { probes }, lines: all.map((record) => JSON.stringify(record)) };
+  const lines = probes.map(({ user: _user, switchedOff: _off, nodes: _nodes, ...line }) => JSON.stringify(line));
+  return { said: [], warnings, done: true, data: { probes }, lines };
 }

@@ -1,5 +1,5 @@
 import { redisUrlKind } from '@vantage/redis-connections';
-import { certificateFile, list, readSettings, setting, text, type SettingValues } from '@vantage/settings';
+import { certificateFile, list, readSettings, setting, text, url, type SettingValues } from '@vantage/settings';
 
 /** Settings of the operator's commands on probes. */
 export const adminSettings = {
@@ -30,6 +30,17 @@ export const adminSettings = {
     description:
       'Address of Redis for agents, without user and password, such as `rediss://redis.example.net:6380`. ' +
       'Default: the address in `REDIS_URL`.',
+  }),
+  publicUrl: setting({
+    env: 'PUBLIC_URL',
+    kind: url(['http:', 'https:']),
+    description: 'Address of the service in invitations. Default: the one that a coordinator wrote at its start.',
+  }),
+  agentImage: setting({
+    env: 'VANTAGE_AGENT_IMAGE',
+    kind: text,
+    default: 'vantage-probe-agent',
+    description: 'Container image of agents in invitations.',
   }),
   tlsFolder: setting({
     env: 'REDIS_TLS_FOLDER',

@@ -3,8 +3,12 @@ import { usages } from './arguments.ts';
 const descriptions = {
   add: 'Writes the record of a probe and its Redis user, and prints the environment file of its agent once.',
   rotate: 'Gives the Redis user of a probe a new password and prints the new environment file.',
+  invite: 'Prints a token that enrols the agent of a probe, and the commands that start it.',
+  approve: 'Approves an agent that waits for it.',
+  suspend: 'Disconnects the agent of a probe until probe:resume.',
+  resume: 'Ends the suspension of a probe, and the report that its key was copied.',
   enable: 'Enables the Redis user that the coordinator suspended.',
-  remove: 'Removes the Redis user, the record, the queue and the results of a probe.',
+  remove: 'Removes the key or the Redis user, the record, the queue and the results of a probe.',
   list: 'Prints the records, one JSON object per line.',
   tls: 'Makes the certificate authority and the certificate of Redis.',
 } as const satisfies Record<keyof typeof usages, string>;
@@ -21,6 +25,12 @@ const options: readonly (readonly [option: string, meaning: string])[] = [
   ['--tag <tag>,...', 'Tags to select it by; may be repeated.'],
   ['--env <file>', 'Writes the environment file there, mode 0600, instead of to standard output.'],
   ['--no-ca', 'Leaves the certificate authority out of the environment file.'],
+  ['--uses <number>', 'How many keys the token may enrol, the newest replacing the others; default: 1.'],
+  ['--expires <duration>', 'Life of the token, such as 30m, 1h or 7d, at most 30d; default: 1h.'],
+  ['--approve', 'Lets the agent wait for probe:approve.'],
+  ['--url <address>', 'Address of the service for the agent; default: PUBLIC_URL, else that of the running service.'],
+  ['--use-place', 'Copies the place that the geo data has for its address into the record.'],
+  ['--reason <text>', 'Why it is suspended, shown to everyone.'],
   ['--record-only', 'Writes no Redis user.'],
   ['--overlap', 'Keeps the old password valid until --finish.'],
   ['--finish', 'Voids the old password.'],
@@ -37,7 +47,7 @@ export function helpText(args: readonly string[]): string | undefined {
   const named = known.filter((command) => command === word);
   const commands = named.length > 0 ? named : known;
   const used = options.filter(([option]) =>
-    commands.some((command) => usages[command].includes(option.split(' ')[0]!)),
+    commands.some((command) => new RegExp(`${option.split(' ')[0]!}(?![\\w-])`).test(usages[command])),
   );
   const width = Math.max(...used.map(([option]) => option.length));
   return [

@@ -1,9 +1,12 @@
+import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { BackgroundTask } from '../redis/background-tasks.ts';
 import type { Store } from '../redis/open-store.ts';
 import type { Script } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
+import { createAccessWatch, LOOK_EVERY_MS, type AccessWatch } from './enrolment/access-watch.ts';
+import { enrolmentScripts } from './enrolment/access-scripts.ts';
 import { createFloodGuard } from './key-quota.ts';
 import { createProbeList } from './registry/list-probes.ts';
 import { createProbeDirectory, heartbeatScript, type ProbeDirectory } from './registry/probe-directory.ts';
@@ -16,6 +19,9 @@ import { createProbeValidators } from './registry/probe-validators.ts';
 const QUOTA_EVERY_MS = 5_000;
 /** A flood makes Redis slow for everyone, and for what ends it. */
 const QUOTA_REPLY_MS = 8_000;
+/** Redis may have been away at the start, or have lost the address. */
+const URL_LOOK_MS = 2_000;
+const URL_AGAIN_MS = 60_000;
 const PROBE_KEYS_MAX_BYTES = 256 * 1_048_576;
 
 export interface ProbeServiceOptions {
@@ -26,8 +32,12 @@ export interface ProbeServiceOptions {
 /** The probes: who they are, how they are, and what their agents may take. */
 export interface ProbeService {
   readonly directory: ProbeDirectory;
+  /** Enrolment of the agents that connect to gateways. */
+  readonly access: AccessWatch;
   readonly list: ProbeList;
   readonly records: ProbeRecords;
+  /** Keeps the public address of the service in Redis, for `probe:invite`. */
+  readonly announceUrl: (url: string) => void;
   /** Rejects without Redis. */
   readonly countHealthy: () => Promise<number>;
   readonly scripts: readonly Script[];
@@ -37,14 +47,40 @@ export interface ProbeService {
 export function createProbeService(store: Store, options: ProbeServiceOptions): ProbeService {
   const { requests, clock } = store;
   const validators = createProbeValidators();
-  const directory = createProbeDirectory({ redis: requests, clock, validators });
+  const access = createAccessWatch(store.background);
+  store.channels.listen(redisKeys.agentChanged, () => void access.look().catch(() => undefined));
+  const url = announcedUrl(store.background);
+  const directory = createProbeDirectory({ redis: requests, clock, validators, access });
   return {
-    directory,
+    ...{ directory, access },
     list: createProbeList(requests, clock, directory),
     records: createProbeRecords(requests, validators),
+    announceUrl: url.announce,
     countHealthy: async () => (await directory.probes()).filter(isHealthy).length,
-    scripts: [heartbeatScript],
-    tasks: [keyQuotas(store.open('guard', { replyWithinMs: QUOTA_REPLY_MS }), store, options)],
+    scripts: [heartbeatScript, ...enrolmentScripts],
+    tasks: [
+      { name: 'agent access', everyMs: LOOK_EVERY_MS, run: access.look },
+      url.task,
+      keyQuotas(store.open('guard', { replyWithinMs: QUOTA_REPLY_MS }), store, options),
+    ],
+  };
+}
+
+function announcedUrl(redis: Redis): { readonly announce: (url: string) => void; readonly task: BackgroundTask } {
+  let url: string | undefined;
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  const run = async (): Promise<void> => {
+    if (url === undefined || performance.now() - writtenAt < URL_AGAIN_MS) return;
+    const text = url;
+    await onStore(redis, (ready) => ready.set(redisKeys.serviceUrl, text));
+    writtenAt = performance.now();
+  };
+  return {
+    announce: (given) => {
+      url = given;
+      void run().catch(() => undefined);
+    },
+    task: { name: 'service url', everyMs: URL_LOOK_MS, run },
   };
 }
 

@@ -10,6 +10,7 @@ import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
 import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { NO_ACCESS } from '../../probes/enrolment/agent-access.ts';
 import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
 import { createProbeValidators } from '../../probes/registry/probe-validators.ts';
 import { createRedisClock } from '../../redis/clock.ts';
@@ -227,6 +228,7 @@ describe('the creation of a check', () => {
     const clock = createRedisClock();
     const directory = createProbeDirectory({
       ...{ redis: bed.core.rateLimitRedis, clock, validators: createProbeValidators() },
+      access: { of: () => NO_ACCESS },
     });
     const create = createChecks({
       ...{ redis: bed.core.rateLimitRedis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },

@@ -17,6 +17,8 @@ export interface RedisNodes {
   /** Nodes that are known and cannot be reached, with the reason. */
   readonly unreachable: readonly { readonly name: string; readonly why: string }[];
   readonly cluster: boolean;
+  /** True if the login may not read Redis users or the list of servers: then there are no `nodes`. */
+  readonly limited: boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -34,6 +36,9 @@ export async function openRedisNodes({ url, listed, certificates }: RedisNodesOp
   const redis = await openOnce({ url, certificates, name: NAME });
   const cluster = isCluster(redis);
   try {
+    if (!(await mayReadUsers(redis))) {
+      return { ...{ redis, nodes: [], cluster, limited: true, unreachable: [] }, close: () => closeAll([redis]) };
+    }
     const opened =
       listed.length > 0
         ? await openAll(listed, certificates)
@@ -42,12 +47,22 @@ export async function openRedisNodes({ url, listed, certificates }: RedisNodesOp
           : await nodesOfMaster(redis, url, certificates);
     const nodes = opened.flatMap((node) => ('redis' in node ? [node] : []));
     return {
-      ...{ redis, nodes, cluster },
+      ...{ redis, nodes, cluster, limited: false },
       unreachable: opened.flatMap((node) => ('why' in node ? [node] : [])),
       close: () => closeAll([redis, ...nodes.map((node) => node.redis)]),
     };
   } catch (error) {
     redis.disconnect();
+    throw error;
+  }
+}
+
+async function mayReadUsers(redis: Redis): Promise<boolean> {
+  try {
+    await redis.call('ACL', 'GETUSER', 'default');
+    return true;
+  } catch (error) {
+    if (Error.isError(error) && error.message.startsWith('NOPERM')) return false;
     throw error;
   }
 }

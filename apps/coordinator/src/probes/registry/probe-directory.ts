@@ -5,6 +5,8 @@ import type { RedisClock } from '../../redis/clock.ts';
 import { readHash } from '../../redis/read-hash.ts';
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
+import { accessFault } from '../enrolment/agent-access.ts';
+import type { AccessWatch } from '../enrolment/access-watch.ts';
 import { marksOf, readProbeRecords } from './probe-records.ts';
 import type { KnownProbe } from './probe-status.ts';
 import type { ProbeValidators } from './probe-validators.ts';
@@ -56,9 +58,10 @@ export interface ProbeDirectoryDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
   readonly validators: ProbeValidators;
+  readonly access: Pick<AccessWatch, 'of'>;
 }
 
-export function createProbeDirectory({ redis, clock, validators }: ProbeDirectoryDependencies): ProbeDirectory {
+export function createProbeDirectory({ redis, clock, validators, access }: ProbeDirectoryDependencies): ProbeDirectory {
   let known: readonly KnownProbe[] = [];
   let ids: ReadonlySet<string> = new Set();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -87,6 +90,7 @@ export function createProbeDirectory({ redis, clock, validators }: ProbeDirector
           wasLooking,
         ),
         switchedOff: off[record.id],
+        accessFault: accessFault(record.id, access.of(record.id)),
       })),
     );
     ids = new Set(records.map(({ id }) => id));

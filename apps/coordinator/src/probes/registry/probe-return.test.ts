@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 
 import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 import type { Core } from '../../core.ts';
+import { NO_ACCESS } from '../enrolment/agent-access.ts';
 import { createProbeDirectory } from './probe-directory.ts';
 import { createProbeValidators } from './probe-validators.ts';
 
@@ -95,7 +96,12 @@ describe('a probe that comes back', () => {
     const redis = new Redis(bed.server.url, { db: 1 });
     let now = Date.now();
     const clock = { now: async () => now, observe: () => undefined };
-    const directory = createProbeDirectory({ redis, clock, validators: createProbeValidators() });
+    const directory = createProbeDirectory({
+      redis,
+      clock,
+      validators: createProbeValidators(),
+      access: { of: () => NO_ACCESS },
+    });
     const look = async (): Promise<boolean | undefined> =>
       (await directory.refresh()).find(({ record }) => record.id === 'par-1')?.justBack;
     await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);

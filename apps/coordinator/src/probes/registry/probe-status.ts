@@ -17,6 +17,8 @@ export interface KnownProbe {
   readonly justBack?: boolean;
   /** Why its agent's user was switched off, where it is. */
   readonly switchedOff?: string | undefined;
+  /** Why it is not at its best because of the enrolment of its agent. */
+  readonly accessFault?: string | undefined;
 }
 
 /** Probes stay in the list for this long after their last heartbeat. */
@@ -30,11 +32,11 @@ export function isListed({ alive, lastSeenMs, switchedOff }: KnownProbe, nowMs: 
 /** Whether a probe can take work, and why it is not at its best. */
 export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   if (isHealthy(probe)) return { status: 'healthy', reason: null };
-  const { alive, heartbeat, lastSeenMs, switchedOff } = probe;
+  const { alive, heartbeat, lastSeenMs, switchedOff, accessFault } = probe;
   if (switchedOff !== undefined) return { status: 'offline', reason: switchedOff };
   if (!alive) {
     const reason = lastSeenMs === undefined ? 'Never seen.' : 'No heartbeat.';
-    return { status: 'offline', reason };
+    return { status: 'offline', reason: accessFault ?? reason };
   }
   if (heartbeat === undefined) {
     return { status: 'degraded', reason: 'Its heartbeat cannot be read: its release does not fit the coordinator’s.' };
@@ -42,14 +44,19 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   const back = probe.justBack === true ? ['It was offline and has come back a moment ago.'] : [];
   const reasons = heartbeat.draining ? ['It is shutting down and takes no new work.'] : [];
   if (probe.takesNoJobs === true) reasons.push('It takes no jobs: they wait in its queue though it has free places.');
+  if (accessFault !== undefined) reasons.push(accessFault);
   reasons.push(...back, ...heartbeat.degraded);
   return { status: 'degraded', reason: reasons.join(' ').slice(0, 1_024) };
 }
 
 /** Whether a probe's status is `healthy`. */
-export function isHealthy({ alive, heartbeat, switchedOff, justBack, takesNoJobs }: KnownProbe): boolean {
-  if (!alive || switchedOff !== undefined || heartbeat === undefined || takesNoJobs === true) return false;
-  return !heartbeat.draining && justBack !== true && heartbeat.degraded.length === 0;
+export function isHealthy({ alive, heartbeat, switchedOff, accessFault, ...probe }: KnownProbe): boolean {
+  if (!alive || switchedOff !== undefined || accessFault !== undefined || heartbeat === undefined) return false;
+  return !heartbeat.draining && !isUnsteady(probe) && heartbeat.degraded.length === 0;
+}
+
+function isUnsteady({ justBack, takesNoJobs }: Pick<KnownProbe, 'justBack' | 'takesNoJobs'>): boolean {
+  return justBack === true || takesNoJobs === true;
 }
 
 /** Why a probe cannot be given a job at all, or undefined where it can. */

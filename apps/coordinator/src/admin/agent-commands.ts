@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+
+import { enrolmentToken, redisKeys, type Place, type ProbeRecord } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { switchOffUser } from '../probes/access/switch-off.ts';
+import { changeScript, forgetScript, inviteScript } from '../probes/enrolment/access-scripts.ts';
+import { readAccess } from '../probes/enrolment/agent-access.ts';
+import { digestOf } from '../probes/enrolment/verify-signature.ts';
+import type { ProbeRecords } from '../probes/registry/probe-records.ts';
+import { runScript } from '../redis/scripts.ts';
+import type { Invite } from './arguments.ts';
+import type { AdminConfig } from './config.ts';
+import { agentCommands } from './invitation.ts';
+import type { AdminResult } from './output.ts';
+
+/** These commands need no rights of an administrator of Redis. */
+export interface AgentParts {
+  readonly redis: Redis;
+  readonly records: ProbeRecords;
+  readonly config: AdminConfig;
+}
+
+/** Writes the record, then the invitation: a token that was printed can be used. */
+export async function invite({ redis, records, config }: AgentParts, given: Invite): Promise<AdminResult> {
+  const { id, record, uses, lifeMs, waits } = given;
+  const url = given.url ?? config.publicUrl ?? (await redis.get(redisKeys.serviceUrl)) ?? undefined;
+  if (url === undefined) {
+    throw new Error('the address of the service is not known: set --url or PUBLIC_URL, or start a coordinator');
+  }
+  if (record !== undefined) await records.write(record);
+  else if ((await recordOf(records, id)) === undefined) {
+    throw new Error(`there is no probe ${id}: its record needs --name, --datacenter, --country, --isp and --asn`);
+  }
+  const token = enrolmentToken(id, randomBytes(32).toString('base64url'));
+  const expiresAt = await runScript(
+    redis,
+    inviteScript,
+    [redisKeys.agentAccess, redisKeys.agentChanges, redisKeys.invitations(id)],
+    [id, redisKeys.agentChanged, digestOf(token), JSON.stringify({ left: uses, approve: waits }), lifeMs],
+  );
+  const until = new Date(Number(expiresAt)).toISOString();
+  const commands = agentCommands(id, url, token, config.agentImage);
+  return {
+    ...{ done: true, warnings: [] },
+    said: [
+      ...(record === undefined ? [] : [`Probe ${id} is recorded.`]),
+      `The token enrols ${uses === 1 ? 'one agent' : `${uses} keys, one after the other,`} until ${until}. It is printed once.`,
+      ...(waits ? [`The agent then waits for probe:approve ${id}.`] : []),
+    ],
+    data: { token, url, expiresAt: until, commands },
+    lines: [
+      `VANTAGE_TOKEN=${token}`,
+      ...['', '# In a container:', commands.container],
+      ...['', '# On a bare host, in a checkout after "npm run setup":', commands.bareHost],
+    ],
+  };
+}
+
+/** The place of an agent's address is a suggestion; the operator decides. */
+export async function approve({ redis, records }: AgentParts, id: string, usePlace: boolean): Promise<AdminResult> {
+  const before = await change(redis, id, 'approve');
+  if (before === '') return none(id);
+  const seen = await redis.hgetall(redisKeys.agentKey(id));
+  const place = readPlace(seen['place']);
+  const record = await recordOf(records, id);
+  const suggested = record === undefined ? undefined : withPlace(record, place);
+  const said = [
+    before === 'waiting'
+      ? `The agent of ${id} is approved.`
+      : `The agent of ${id} does not wait for approval: ${before}.`,
+  ];
+  if (usePlace && suggested !== undefined) {
+    await records.write(suggested);
+    said.push(`Its record has the place ${describePlace(suggested)}.`);
+  } else if (suggested !== undefined && describePlace(suggested) !== describePlace(record!)) {
+    said.push(
+      `Its address ${seen['address']} is in ${describePlace(suggested)} by the geo data; its record says ` +
+        `${describePlace(record!)}. probe:approve ${id} --use-place changes the record.`,
+    );
+  }
+  return { said, warnings: [], done: before === 'waiting' || (usePlace && suggested !== undefined) };
+}
+
+/** A coordinator switches the Redis user off if this login may not. */
+export async function suspend({ redis, records }: AgentParts, id: string, reason: string): Promise<AdminResult> {
+  if ((await recordOf(records, id)) === undefined) return none(id);
+  const text = reason === '' ? 'Suspended by its operator.' : `Suspended by its operator: ${reason}`;
+  await redis.hset(redisKeys.suspended, id, text);
+  await change(redis, id, 'suspend', text);
+  await switchOffUser(redis, id);
+  return { said: [`Probe ${id} is suspended until probe:resume ${id}.`], warnings: [], done: true };
+}
+
+/** @returns true if the probe was suspended or its key was reported as copied */
+export async function resume(redis: Redis, id: string): Promise<boolean> {
+  const access = readAccess(await redis.hget(redisKeys.agentAccess, id));
+  const wasNoted = await redis.hdel(redisKeys.suspended, id);
+  await change(redis, id, 'resume');
+  return wasNoted === 1 || access.state === 'suspended' || access.copied !== null;
+}
+
+/** Removes key, invitations and state of an agent, whose connection ends. False if there was none. */
+export async function forgetAgent(redis: Redis, id: string): Promise<boolean> {
+  const keys = [redisKeys.agentKey(id), redisKeys.agentCounters(id), redisKeys.invitations(id)];
+  const removed = await runScript(
+    redis,
+    forgetScript,
+    [redisKeys.agentAccess, redisKeys.agentChanges, ...keys],
+    [id, redisKeys.agentChanged],
+  );
+  return removed === 1;
+}
+
+/** What `probe:list` prints of an agent. */
+export async function describeAgent(redis: Redis, id: string, suspended: string | undefined): Promise<object> {
+  const [text, seen] = await Promise.all([
+    redis.hget(redisKeys.agentAccess, id),
+    redis.hgetall(redisKeys.agentKey(id)),
+  ]);
+  const { state, key, copied, refusal } = readAccess(text);
+  if (state === 'none') {
+    return { transport: 'redis', state: suspended === undefined ? 'approved' : 'suspended', key: null };
+  }
+  const at = (field: string): string | null =>
+    seen[field] === undefined ? null : new Date(Number(seen[field])).toISOString();
+  return {
+    ...{ transport: 'gateway', state, key, refusal },
+    copied: copied === null ? null : { at: new Date(copied.at).toISOString(), address: seen['copyAddress'] ?? null },
+    ...{ enrolledAt: at('enrolledAt'), connectedAt: at('connectedAt'), address: seen['address'] ?? null },
+    suggestedPlace: readPlace(seen['place']) ?? null,
+  };
+}
+
+async function change(redis: Redis, id: string, kind: 'approve' | 'suspend' | 'resume', text = ''): Promise<string> {
+  const keys = [redisKeys.agentAccess, redisKeys.agentChanges, redisKeys.agentKey(id), redisKeys.agentCounters(id)];
+  return String(await runScript(redis, changeScript, keys, [id, redisKeys.agentChanged, kind, text]));
+}
+
+async function recordOf(records: ProbeRecords, id: string): Promise<ProbeRecord | undefined> {
+  return (await records.list()).find((record) => record.id === id);
+}
+
+type SeenPlace = Partial<Pick<Place, 'countryCode' | 'city' | 'latitude' | 'longitude' | 'isp' | 'asn'>>;
+
+function readPlace(json: string | undefined): SeenPlace | undefined {
+  return json === undefined ? undefined : (JSON.parse(json) as SeenPlace);
+}
+
+/** Undefined if the geo data has no country of the address. */
+function withPlace(record: ProbeRecord, place: SeenPlace | undefined): ProbeRecord | undefined {
+  if (typeof place?.countryCode !== 'string') return undefined;
+  const { countryCode, city = null, latitude = null, longitude = null, isp, asn } = place;
+  const network = { isp: isp?.slice(0, 128) ?? record.isp, asNumber: asn ?? record.asNumber };
+  return { ...record, countryCode, city: city?.slice(0, 128) ?? null, latitude, longitude, ...network };
+}
+
+function describePlace({ city, countryCode, isp, asNumber }: ProbeRecord): string {
+  return `${city === null ? '' : `${city}, `}${countryCode}, ${isp}, ${asNumber}`;
+}
+
+function none(id: string): AdminResult {
+  return { said: [`There is no enrolled agent of a probe ${id}.`], warnings: [], done: false };
+}

@@ -1,0 +1,97 @@
+import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { readHash } from '../../redis/read-hash.ts';
+import { onStore } from '../../redis/store.ts';
+import { NO_ACCESS, readAccess, type AgentAccess } from './agent-access.ts';
+
+/** Pub/sub is lossy: a change acts no later than this, plus a round trip. */
+export const LOOK_EVERY_MS = 500;
+/** Everything is read again at this interval: an older master may have replaced the one that was read. */
+const READ_ALL_EVERY_MS = 30_000;
+/** Changes of more probes than this are read as everything. */
+const MOST_CHANGES = 500;
+
+export type OnAccess = (probeId: string, access: AgentAccess) => void;
+
+/** The access of every enrolled agent, half a second old at most while Redis answers. */
+export interface AccessWatch {
+  readonly of: (probeId: string) => AgentAccess;
+  /** Calls the listener for every change, including a removal, until the returned function is called. */
+  readonly onChange: (listener: OnAccess) => () => void;
+  /**
+   * Reads what has changed. Calls at the same time share one reading.
+   *
+   * @throws StoreUnavailable
+   */
+  readonly look: () => Promise<void>;
+}
+
+export function createAccessWatch(redis: Redis): AccessWatch {
+  const known = new Map<string, string>();
+  const listeners = new Set<OnAccess>();
+  let last: string | undefined;
+  let readAllAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+
+  const take = (probe: string, text: string | null): void => {
+    if ((known.get(probe) ?? null) === text) return;
+    if (text === null) known.delete(probe);
+    else known.set(probe, text);
+    for (const listener of listeners) listener(probe, readAccess(text));
+  };
+  const readAll = async (ready: Redis): Promise<void> => {
+    const startedAt = performance.now();
+    // The position first: a change in between is read twice.
+    const [newest] = await ready.xrevrange(redisKeys.agentChanges, '+', '-', 'COUNT', 1);
+    const all = await readHash(ready, redisKeys.agentAccess);
+    for (const probe of [...known.keys()]) if (all[probe] === undefined) take(probe, null);
+    for (const [probe, text] of Object.entries(all)) take(probe, text);
+    last = newest?.[0] ?? '0-0';
+    readAllAt = startedAt;
+  };
+  const read = async (ready: Redis): Promise<void> => {
+    if (last === undefined || performance.now() - readAllAt > READ_ALL_EVERY_MS) return readAll(ready);
+    const entries = await ready.xrange(redisKeys.agentChanges, `(${last}`, '+', 'COUNT', MOST_CHANGES);
+    if (entries.length === 0) return;
+    if (entries.length === MOST_CHANGES) return readAll(ready);
+    const probes = [...new Set(entries.map(([, fields]) => fields[1] ?? ''))];
+    const texts = await ready.hmget(redisKeys.agentAccess, ...probes);
+    for (const [index, probe] of probes.entries()) take(probe, texts[index] ?? null);
+    last = entries.at(-1)![0];
+  };
+  const lookOnce = async (): Promise<void> => {
+    try {
+      await onStore(redis, read);
+    } catch (error) {
+      // After an outage the stream may be shorter than what was read of it.
+      last = undefined;
+      throw error;
+    }
+  };
+  let again = false;
+  const look = async (): Promise<void> => {
+    do {
+      again = false;
+      await lookOnce();
+    } while (again);
+  };
+  return {
+    of: (probeId) => {
+      const text = known.get(probeId);
+      return text === undefined ? NO_ACCESS : readAccess(text);
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    look: () => {
+      // What is announced during a reading may be missing from it.
+      again = looking !== undefined;
+      looking ??= look().finally(() => {
+        looking = undefined;
+      });
+      return looking;
+    },
+  };
+}

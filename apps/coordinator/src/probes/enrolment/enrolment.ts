@@ -1,0 +1,114 @@
+import { probeOfToken, redisKeys, type EnrolmentRefusal, type LookUpPlace, type Place } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { runScript } from '../../redis/scripts.ts';
+import { onStore } from '../../redis/store.ts';
+import { readAccess, type AgentAccess } from './agent-access.ts';
+import { admitScript, changeScript } from './access-scripts.ts';
+import { digestOf, fingerprintOf, verifySignature } from './verify-signature.ts';
+
+/** The first message of an agent, as it was sent. */
+export interface AgentProof {
+  readonly probeId: string;
+  readonly publicKey: string;
+  readonly counter: number;
+  readonly signature: string;
+  /** Only until the agent knows that its key is enrolled. */
+  readonly token?: string | undefined;
+}
+
+export type Admission =
+  | {
+      readonly ok: true;
+      /** An agent that is `waiting` stays connected and gets no jobs. */
+      readonly state: 'approved' | 'waiting';
+      readonly fingerprint: string;
+      /** True if this connection enrolled the key. */
+      readonly enrolledNow: boolean;
+    }
+  | { readonly ok: false; readonly code: EnrolmentRefusal };
+
+/** Identity of agents, for gateways. */
+export interface Enrolment {
+  /**
+   * Verifies the proof of an agent, enrols its key if its token allows that, and records its counter.
+   *
+   * @param nonce random bytes that this connection was sent, base64url
+   * @param address canonical address of the agent
+   * @throws StoreUnavailable
+   */
+  readonly authenticate: (proof: AgentProof, nonce: string, address: string) => Promise<Admission>;
+  /** @throws StoreUnavailable */
+  readonly accessOf: (probeId: string) => Promise<AgentAccess>;
+  /**
+   * Records why the agent of a probe is refused, such as a release that is too old; null clears it.
+   *
+   * @throws StoreUnavailable
+   */
+  readonly noteRefusal: (probeId: string, reason: string | null) => Promise<void>;
+}
+
+export interface EnrolmentDependencies {
+  readonly redis: Redis;
+  /** Origin of the public address of the service. */
+  readonly origin: string;
+  readonly lookUpPlace: LookUpPlace;
+}
+
+const PROBE_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const MAX_REASON_CHARACTERS = 512;
+
+export function createEnrolment({ redis, origin, lookUpPlace }: EnrolmentDependencies): Enrolment {
+  return {
+    authenticate: async ({ probeId, publicKey, counter, signature, token }, nonce, address) => {
+      if (!PROBE_ID.test(probeId) || !Number.isSafeInteger(counter) || counter < 1) return refused('bad-signature');
+      // The signature covers the digest, so that nobody in between can add or exchange the token.
+      const tokenDigest = token === undefined ? undefined : digestOf(token);
+      const challenge = { origin, probeId, nonce, counter, publicKey, tokenDigest };
+      if (!verifySignature(challenge, signature)) return refused('bad-signature');
+      if (token !== undefined && probeOfToken(token) !== probeId) return refused('token-invalid');
+      const fingerprint = fingerprintOf(publicKey);
+      const keys = [redisKeys.agentAccess, redisKeys.agentChanges, redisKeys.agentKey(probeId)];
+      const reply = (await onStore(redis, (ready) =>
+        runScript(
+          ready,
+          admitScript,
+          [...keys, redisKeys.agentCounters(probeId), redisKeys.invitations(probeId)],
+          [
+            ...[probeId, redisKeys.agentChanged, publicKey, fingerprint, counter, tokenDigest ?? '', address],
+            JSON.stringify(suggestionOf(lookUpPlace(address))),
+          ],
+        ),
+      )) as readonly string[];
+      const [code = '', state, enrolled] = reply;
+      if (code !== '') return refused(code as EnrolmentRefusal);
+      return {
+        ...{ ok: true, fingerprint, enrolledNow: enrolled === '1' },
+        state: state === 'waiting' ? 'waiting' : 'approved',
+      };
+    },
+    accessOf: async (probeId) =>
+      readAccess(await onStore(redis, (ready) => ready.hget(redisKeys.agentAccess, probeId))),
+    noteRefusal: async (probeId, reason) => {
+      const keys = [redisKeys.agentKey(probeId), redisKeys.agentCounters(probeId)];
+      const text = (reason ?? '').slice(0, MAX_REASON_CHARACTERS);
+      await onStore(redis, (ready) =>
+        runScript(
+          ready,
+          changeScript,
+          [redisKeys.agentAccess, redisKeys.agentChanges, ...keys],
+          [probeId, redisKeys.agentChanged, 'refuse', text],
+        ),
+      );
+    },
+  };
+}
+
+/** What a record can take over. */
+function suggestionOf({ countryCode, city, latitude, longitude, isp, asn }: Place): Partial<Place> {
+  return { countryCode, city, latitude, longitude, isp, asn };
+}
+
+function refused(code: EnrolmentRefusal): Admission {
+  return { ok: false, code };
+}
