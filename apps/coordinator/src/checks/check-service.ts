@@ -14,7 +14,7 @@ import { createStartCheck, startScript } from './create/enqueue-check.ts';
 import { createFirstAnswers, replaceScript, type FirstAnswers } from './create/idempotency-store.ts';
 import { createProbeLoad } from './create/probe-capacity.ts';
 import { traceStart } from './create/trace-start.ts';
-import { sweepDeadlines } from './expire-checks.ts';
+import { CheckExpiry } from './expire-checks.ts';
 import { createIngest, type Ingest, type IngestDependencies } from './ingest/ingest.ts';
 import { createResultValidators } from './ingest/result-validators.ts';
 import { createLiveChecks } from './read/follow-checks.ts';
@@ -29,7 +29,7 @@ import { checkScripts } from './store/check-scripts.ts';
 import { createCheckTypes } from './store/check-type-cache.ts';
 import { createCounters, type Counters } from './store/counters.ts';
 import { createDeadlines, type Deadlines } from './store/deadlines.ts';
-import { createJobQueues, type JobQueues } from './store/job-queues.ts';
+import { createJobQueues } from './store/job-queues.ts';
 import { resultBudgetScripts } from './store/result-budget-scripts.ts';
 import { createResultBudget, type BudgetStatus, type ResultBudget } from './store/result-budget.ts';
 
@@ -131,6 +131,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     screenshotBudgetMs: options.screenshotBudgetMs ?? SCREENSHOT_BUDGET_MS,
     ...shared,
   });
+  const expiry = new CheckExpiry({ redis: background, clock, isGrace, ingest, queues, screenshots, ...shared });
   const drainAll = takeHints(store, probes, ingest);
   const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
 
@@ -147,7 +148,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     started,
     scripts,
     tasks: [
-      ...upkeep(store, { ingest, queues, screenshots, budget, shared }),
+      ...upkeep({ expiry, screenshots, budget }),
       {
         name: 'probes and results',
         everyMs: DRAIN_EVERY_MS,
@@ -159,28 +160,25 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
       },
     ],
     close: async () => {
-      await within(ingest.close().then(budget.look).then(deadlines.flush, deadlines.flush), 500);
+      const ended = Promise.all([ingest.close(), expiry.settled()]);
+      await within(ended.then(budget.look).then(deadlines.flush, deadlines.flush), 500);
       await queues.close();
     },
   };
 }
 
-interface Kept {
-  readonly ingest: Ingest;
-  readonly queues: JobQueues;
+interface Upkeep {
+  readonly expiry: CheckExpiry;
   readonly screenshots: Screenshots;
   readonly budget: ResultBudget;
-  readonly shared: Shared;
 }
 
-/** What ends, counts and passes on, whoever waits for it. */
-function upkeep({ background, clock, isGrace }: Store, kept: Kept): readonly BackgroundTask[] {
-  const { screenshots, budget, shared, ...rest } = kept;
-  const sweep = { redis: background, clock, isGrace, screenshots, ...rest, ...shared };
+/** The tasks that end and count checks, whether or not a client waits. */
+function upkeep({ expiry, screenshots, budget }: Upkeep): readonly BackgroundTask[] {
   return [
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },
     { name: 'result budget', everyMs: BUDGET_EVERY_MS, run: async () => again(await budget.look()) },
-    { name: 'deadlines', everyMs: SWEEP_EVERY_MS, run: async () => again(await sweepDeadlines(sweep)) },
+    { name: 'deadlines', everyMs: SWEEP_EVERY_MS, run: async () => again(await expiry.look()) },
   ];
 }
 

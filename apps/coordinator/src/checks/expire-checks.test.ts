@@ -1,16 +1,24 @@
 import { JOB_QUEUE, redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
+import type { Redis } from 'ioredis';
+
 import {
   echo,
   passDeadline,
   PATIENT_MS,
+  quiet,
   report,
   startCoreBed,
   success,
   until,
   type CoreBed,
 } from '../../test/core-bed.ts';
+import { createRedisClock } from '../redis/clock.ts';
+import { CheckExpiry } from './expire-checks.ts';
+import { createCounters } from './store/counters.ts';
+import { createDeadlines } from './store/deadlines.ts';
+import { createJobQueues } from './store/job-queues.ts';
 
 let bed: CoreBed;
 let beating: NodeJS.Timeout;
@@ -132,6 +140,25 @@ describe('the deadline of a check', () => {
     }
   });
 
+  it('does not wait for the ending of another check', async () => {
+    const [held, other] = [await bed.start({ probes: ['fra-1'] }), await bed.start({ probes: ['fra-1'] })];
+    await bed.core.close();
+    const gate = Promise.withResolvers<void>();
+    const expiry = expiryOn(heldUp(bed.redis, held, gate.promise));
+    await bed.redis.zadd(redisKeys.deadlines, 1, held);
+
+    await expiry.look();
+    await bed.redis.zadd(redisKeys.deadlines, 2, other);
+    await expiry.look();
+    await until(async () => (await bed.redis.hget(redisKeys.check(other), 'completedAt')) !== null);
+    const isHeldPending = (await bed.redis.hget(redisKeys.check(held), 'completedAt')) === null;
+    gate.resolve();
+    await expiry.settled();
+
+    expect(isHeldPending).toBe(true);
+    expect(await bed.redis.hget(redisKeys.check(held), 'completedAt')).not.toBeNull();
+  });
+
   it('counts a result that was written in time and not yet taken in by anyone', async () => {
     await bed.core.close();
     const lonely = bed.startCore();
@@ -152,3 +179,27 @@ describe('the deadline of a check', () => {
     expect(check?.results['fra-1']).toMatchObject({ result: 'success', said: 'while nobody ran' });
   });
 });
+
+/** The expiry of a coordinator whose agents write nothing. */
+function expiryOn(redis: Redis): CheckExpiry {
+  return new CheckExpiry({
+    ...{ redis, clock: createRedisClock(), deadlines: createDeadlines(redis), queues: createJobQueues(redis, quiet) },
+    ingest: { drain: async () => undefined, takeAhead: () => undefined, close: async () => undefined },
+    screenshots: { end: async () => undefined },
+    ...{ retentionMs: 3_600_000, counters: createCounters(), isGrace: () => false, log: quiet },
+  });
+}
+
+/** A connection on which the scripts of one check wait. */
+function heldUp(connection: Redis, id: string, open: Promise<void>): Redis {
+  return new Proxy(connection, {
+    get: (redis, name) => {
+      const value: unknown = Reflect.get(redis, name);
+      if (typeof value !== 'function') return value;
+      return async (...given: unknown[]): Promise<unknown> => {
+        if (given.some((one) => String(one).includes(id))) await open;
+        return value.apply(redis, given);
+      };
+    },
+  });
+}

@@ -13,8 +13,11 @@ import type { Ingest } from './ingest/ingest.ts';
 import type { JobQueues } from './store/job-queues.ts';
 import type { Screenshots } from './screenshots/screenshots.ts';
 
-/** Most checks that one sweep ends; the next follows at once where there are more. */
+/** Most checks that end at once, and most that one look adds. */
 const AT_ONCE = 100;
+
+/** An ending that takes longer holds the next look up, so that `/readyz` reports the task. */
+const LONGEST_ENDING_MS = 10_000;
 
 /** A probe that writes without end must not hold the end of a check up. */
 const LAST_LOOK_MS = 500;
@@ -22,7 +25,7 @@ const LAST_LOOK_MS = 500;
 /** What a coordinator holds for longer than this is taken over when a deadline asks for it. */
 const HELD_MS = 500;
 
-export interface SweepDependencies {
+export interface ExpiryDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
   readonly deadlines: Deadlines;
@@ -36,28 +39,72 @@ export interface SweepDependencies {
   readonly log: Log;
 }
 
+interface Ending {
+  readonly startedAt: number;
+  readonly done: Promise<void>;
+}
+
 /**
  * Ends every check whose deadline has passed: probes without a result get their `timeout`, the screenshot is given up, jobs that
  * still wait are taken back. Each coordinator does it for all checks, without a lease: twice is the same as once.
  *
- * @returns true when more checks may be due
+ * A look at the deadlines does not wait for the endings: over a slow connection each takes several round trips, and checks that
+ * are due meanwhile would end late.
  */
-export async function sweepDeadlines(dependencies: SweepDependencies): Promise<boolean> {
-  const { redis, clock, deadlines, isGrace, log } = dependencies;
-  const sentAt = performance.now();
-  const { nowMs, due } = await onStore(redis, () => deadlines.due(AT_ONCE));
-  clock.observe(nowMs, sentAt);
-  if (isGrace()) return false;
+export class CheckExpiry {
+  readonly #dependencies: ExpiryDependencies;
+  readonly #endings = new Map<string, Ending>();
 
-  const ended = await Promise.allSettled(due.map((id) => onStore(redis, () => endCheck(dependencies, id, nowMs))));
-  for (const [index, outcome] of ended.entries()) {
-    if (outcome.status === 'fulfilled' || isStoreFault(outcome.reason)) continue;
-    log.error({ check: due[index], error: outcome.reason as unknown }, 'check could not be ended');
+  constructor(dependencies: ExpiryDependencies) {
+    this.#dependencies = dependencies;
   }
-  return due.length === AT_ONCE && ended.some((outcome) => outcome.status === 'fulfilled');
+
+  /**
+   * Starts to end what is due.
+   *
+   * @returns true if more checks may be due
+   * @throws StoreUnavailable
+   */
+  async look(): Promise<boolean> {
+    const { redis, clock, deadlines, isGrace } = this.#dependencies;
+    await this.#waitForCapacity();
+    const sentAt = performance.now();
+    // Checks that are ending are still among the due ones.
+    const limit = AT_ONCE + this.#endings.size;
+    const { nowMs, due } = await onStore(redis, () => deadlines.due(limit));
+    clock.observe(nowMs, sentAt);
+    if (isGrace()) return false;
+
+    for (const id of due) if (!this.#endings.has(id)) this.#end(id, nowMs);
+    return due.length === limit;
+  }
+
+  /** Resolves when nothing is ending. Never rejects. */
+  async settled(): Promise<void> {
+    while (this.#endings.size > 0) await Promise.all([...this.#endings.values()].map(({ done }) => done));
+  }
+
+  async #waitForCapacity(): Promise<void> {
+    const endings = [...this.#endings.values()];
+    const long = endings.find(({ startedAt }) => performance.now() - startedAt > LONGEST_ENDING_MS);
+    if (long !== undefined) await long.done;
+    else if (endings.length >= AT_ONCE) await Promise.race(endings.map(({ done }) => done));
+  }
+
+  #end(id: string, nowMs: number): void {
+    const { redis, log } = this.#dependencies;
+    const done = onStore(redis, () => endCheck(this.#dependencies, id, nowMs)).then(
+      () => void this.#endings.delete(id),
+      (error: unknown) => {
+        this.#endings.delete(id);
+        if (!isStoreFault(error)) log.error({ check: id, error }, 'check could not be ended');
+      },
+    );
+    this.#endings.set(id, { startedAt: performance.now(), done });
+  }
 }
 
-async function endCheck(dependencies: SweepDependencies, id: string, nowMs: number): Promise<void> {
+async function endCheck(dependencies: ExpiryDependencies, id: string, nowMs: number): Promise<void> {
   const { redis, ingest, deadlines } = dependencies;
   const early = await readKept(redis, id);
   if (early === undefined) return deadlines.forget(id);
@@ -82,14 +129,14 @@ async function readKept(redis: Redis, id: string): Promise<CheckRecord | undefin
 }
 
 async function timeOut(
-  { redis, queues, deadlines, retentionMs, counters, log }: SweepDependencies,
+  { redis, queues, deadlines, retentionMs, counters, log }: ExpiryDependencies,
   id: string,
   record: CheckRecord,
   nowMs: number,
 ): Promise<void> {
   const probes = pendingProbes(record);
   if (probes.length === 0) return;
-  // Jobs first: should the store leave in between, the check is still due and the next sweep does both again.
+  // Jobs first: should the store leave in between, the check is still due and the next look does both again.
   const removed = await Promise.allSettled(probes.map((probe) => queues.removeWaiting(redis, probe, id)));
   for (const [index, outcome] of removed.entries()) {
     if (outcome.status === 'fulfilled') counters.jobsRemoved += outcome.value ? 1 : 0;
