@@ -50,8 +50,8 @@ export const redisKeys = {
   checkEvents: (id: string) => `check:{${id}}:ev`,
   /** Sorted set of check ids by deadline (milliseconds since the epoch, Redis clock). Coordinators only. */
   deadlines: 'deadlines',
-  /** Exists for a minute after the Redis clock stepped back and the deadlines were shifted. Coordinators only. */
-  deadlinesMoved: '{deadlines}:moved',
+  /** By how many milliseconds deadlines were moved in all because the Redis clock was stepped back. Coordinators only. */
+  deadlinesMoved: '{deadlines}:moved-ms',
   /** Sorted set of `<check id> <probe>`: screenshots in progress, by the check's deadline. Coordinators only. */
   screenshots: 'screenshots',
   /** Sorted set of `<check id> <probe> <bytes>`: stored screenshots by time of arrival. Coordinators only. */

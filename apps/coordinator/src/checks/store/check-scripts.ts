@@ -147,14 +147,17 @@ return { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]), redis.c
 `,
 );
 
-/** KEYS deadlines. ARGV the most to return. Returns seconds and microseconds of the clock, then the checks that are due. */
+/**
+ * KEYS deadlines, moved. ARGV the most to return. Returns seconds and microseconds of the clock, then the checks that are due, then
+ * by how many milliseconds deadlines were moved in all.
+ */
 export const dueScript = defineScript(
   'no-writes',
   `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
-return { time[1], time[2], due }
+return { time[1], time[2], due, redis.call('GET', KEYS[2]) or '0' }
 `,
 );
 
@@ -162,21 +165,28 @@ return { time[1], time[2], due }
 const LONGEST_CHECK_MS = 600_000;
 
 /**
- * Moves all deadlines back, as the clock was stepped: the checks under way keep the time that they had. The first coordinator that
- * notices the step does so. The others move only what they started since by their old reading of the clock.
+ * Moves all deadlines back after a step of the clock, so that pending checks keep their time. Each coordinator counts the steps that it
+ * saw; only what exceeds the moves that were made already is moved, so two steps in a row move twice, and one step once. A coordinator
+ * whose step was moved by another one moves only the deadlines that it wrote since by its old reading of the clock.
  *
- * KEYS deadlines, a mark that it was done. ARGV milliseconds.
+ * KEYS deadlines, moved. ARGV milliseconds of the step, milliseconds of all steps that this coordinator saw, least step. Returns what was
+ * moved in all.
  */
 export const moveDeadlinesScript = defineScript(
   'allow-oom',
   `
-local from = '-inf'
-if not redis.call('SET', KEYS[2], '1', 'NX', 'PX', 60000) then
-  from = string.format('%.0f', redis.call('TIME')[1] * 1000 + ${LONGEST_CHECK_MS})
+local moved = tonumber(redis.call('GET', KEYS[2]) or '0')
+local by, from = math.min(tonumber(ARGV[2]) - moved, tonumber(ARGV[1])), '-inf'
+if by < tonumber(ARGV[3]) then
+  by, from = tonumber(ARGV[1]), string.format('%.0f', redis.call('TIME')[1] * 1000 + ${LONGEST_CHECK_MS})
+else
+  moved = moved + by
+  redis.call('SET', KEYS[2], string.format('%.0f', moved))
 end
 for _, id in ipairs(redis.call('ZRANGE', KEYS[1], from, 'inf', 'BYSCORE')) do
-  redis.call('ZINCRBY', KEYS[1], -tonumber(ARGV[1]), id)
+  redis.call('ZINCRBY', KEYS[1], -by, id)
 end
+return string.format('%.0f', moved)
 `,
 );
 

@@ -1,4 +1,5 @@
 import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { echo, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
@@ -44,25 +45,15 @@ describe('the deadlines', () => {
 
   it('move as the clock of Redis was stepped back, once for all coordinators', async () => {
     const time = await bed.redis.time();
-    let offMs = 3_600_000;
-    // Two coordinators that saw the time of before: what they read is stepped, as a server of theirs would be.
-    const stepped = new Proxy(bed.redis, {
-      get: (redis, name) => {
-        const value: unknown = Reflect.get(redis, name);
-        if (typeof value !== 'function') return value;
-        return async (...given: unknown[]): Promise<unknown> => {
-          const reply: unknown = await value.apply(redis, given);
-          if (!Array.isArray(reply) || !Array.isArray(reply[2])) return reply;
-          return [String(Number(reply[0]) + offMs / 1_000), reply[1], reply[2]];
-        };
-      },
-    });
+    const clock = { offMs: 3_600_000 };
+    // Two coordinators that saw the time before the step.
+    const stepped = withClock(bed.redis, clock);
     const [first, second] = [createDeadlines(stepped), createDeadlines(stepped)];
     const before = [await first.due(100), await second.due(100)];
     const deadlineAt = Number(time[0]) * 1_000 + 3_600_000 + 500_000;
     await bed.redis.zadd(redisKeys.deadlines, deadlineAt, 'under way');
 
-    offMs = 0;
+    clock.offMs = 0;
     await first.due(100);
     await bed.redis.zadd(redisKeys.deadlines, deadlineAt, 'started by the second meanwhile');
     await second.due(100);
@@ -75,6 +66,36 @@ describe('the deadlines', () => {
     expect(movedMs).toBeGreaterThan(3_500_000);
     expect(movedMs).toBeLessThanOrEqual(3_600_000);
     await bed.redis.zrem(redisKeys.deadlines, 'under way', 'started by the second meanwhile');
+  });
+
+  it('move again after a second step, whichever coordinator notices it first', async () => {
+    const time = await bed.redis.time();
+    const clock = { offMs: 3_600_000 };
+    const stepped = withClock(bed.redis, clock);
+    const [first, second, third] = [createDeadlines(stepped), createDeadlines(stepped), createDeadlines(stepped)];
+    for (const deadlines of [first, second, third]) await deadlines.due(100);
+    const deadlineAt = Number(time[0]) * 1_000 + 3_600_000 + 500_000;
+    await bed.redis.zadd(redisKeys.deadlines, deadlineAt, 'under way');
+    const movedMs = async (): Promise<number> =>
+      deadlineAt - Number(await bed.redis.zscore(redisKeys.deadlines, 'under way'));
+
+    clock.offMs = 2_400_000;
+    await first.due(100);
+    const afterOne = await movedMs();
+    clock.offMs = 0;
+    // The second saw neither step until now, nor does the third until the others moved.
+    await second.due(100);
+    const afterTwo = await movedMs();
+    await third.due(100);
+    await first.due(100);
+    const inTheEnd = await movedMs();
+    await bed.redis.zrem(redisKeys.deadlines, 'under way');
+
+    expect(afterOne).toBeGreaterThan(1_100_000);
+    expect(afterOne).toBeLessThanOrEqual(1_200_000);
+    expect(afterTwo).toBeGreaterThan(3_500_000);
+    expect(afterTwo).toBeLessThanOrEqual(3_600_000);
+    expect(inTheEnd - afterTwo).toBeLessThan(60_000);
   });
 
   it('lose a completed check soon after its last result', async () => {
@@ -93,6 +114,22 @@ describe('the deadlines', () => {
     expect((await core.checks.read(id, 0, new AbortController().signal))?.status).toBe('completed');
   });
 });
+
+/** A connection on which the clock of Redis is ahead by what `clock` says at that moment. */
+function withClock(connection: Redis, clock: { readonly offMs: number }): Redis {
+  return new Proxy(connection, {
+    get: (redis, name) => {
+      const value: unknown = Reflect.get(redis, name);
+      if (typeof value !== 'function') return value;
+      return async (...given: unknown[]): Promise<unknown> => {
+        const reply: unknown = await value.apply(redis, given);
+        if (!Array.isArray(reply) || !Array.isArray(reply[2])) return reply;
+        const [seconds, ...rest] = reply as [string, ...unknown[]];
+        return [String(Number(seconds) + clock.offMs / 1_000), ...rest];
+      };
+    },
+  });
+}
 
 async function zremCalls(): Promise<number> {
   const stats = await bed.redis.info('commandstats');

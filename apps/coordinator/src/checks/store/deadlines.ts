@@ -19,19 +19,24 @@ export interface Deadlines {
   readonly due: (limit: number) => Promise<{ readonly nowMs: number; readonly due: readonly string[] }>;
 }
 
-/** Less is no step: after a fail-over it is another server's clock. */
+/** A smaller difference is no step: after a fail-over another server's clock counts. */
 const STEP_MS = 250;
 
 export function createDeadlines(redis: Redis): Deadlines {
+  const keys = [redisKeys.deadlines, redisKeys.deadlinesMoved];
   let ended: string[] = [];
   let lastMs = 0;
+  /** By how much deadlines were moved in all, as of the last look. */
+  let movedMs = 0;
 
-  /** Without it checks under way would end later by as much as the clock was stepped back. */
-  const followClock = async (nowMs: number): Promise<void> => {
+  /** Without the move, checks that are pending would end later by as much as the clock was stepped back. */
+  const followClock = async (nowMs: number, movedNowMs: number): Promise<void> => {
     const backMs = Math.round(lastMs - nowMs);
     lastMs = nowMs;
+    const seenMs = movedMs + backMs;
+    movedMs = movedNowMs;
     if (backMs < STEP_MS) return;
-    await runScript(redis, moveDeadlinesScript, [redisKeys.deadlines, redisKeys.deadlinesMoved], [backMs]);
+    movedMs = Number(await runScript(redis, moveDeadlinesScript, keys, [backMs, seenMs, STEP_MS]));
   };
 
   const flush = async (): Promise<void> => {
@@ -46,10 +51,10 @@ export function createDeadlines(redis: Redis): Deadlines {
     flush,
     due: async (limit) => {
       // In this order on one connection: what is forgotten is not due.
-      const [, reply] = await Promise.all([flush(), runScript(redis, dueScript, [redisKeys.deadlines], [limit])]);
-      const [seconds, microseconds, due] = reply as [string, string, string[]];
+      const [, reply] = await Promise.all([flush(), runScript(redis, dueScript, keys, [limit])]);
+      const [seconds, microseconds, due, moved] = reply as [string, string, string[], string];
       const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-      await followClock(nowMs);
+      await followClock(nowMs, Number(moved));
       return { nowMs, due };
     },
   };
