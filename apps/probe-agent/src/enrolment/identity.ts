@@ -1,0 +1,123 @@
+import { createHash, sign } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+
+import { challengeText, enrolmentRefusals, probeOfToken, type EnrolmentRefusal } from '@vantage/contract';
+import type { Logger } from 'pino';
+
+import { openCounter } from './counter.ts';
+import { openKeyFiles, type KeyFiles, type StoredKey } from './key-files.ts';
+
+/** What an agent sends to identify itself. */
+export interface Proof {
+  readonly probeId: string;
+  readonly publicKey: string;
+  readonly counter: number;
+  readonly signature: string;
+  readonly token?: string;
+}
+
+/** After a refusal: connect again at once, connect again after a pause, or end the process. */
+export type AfterRefusal = 'retry' | 'wait' | 'end';
+
+/** The identity of this agent at the service. */
+export interface Identity {
+  readonly probeId: () => string;
+  /** Answers a challenge with a new counter, which is on the disk first. */
+  readonly answer: (nonce: string) => Promise<Proof>;
+  /** The service has accepted the latest answer, or lets the agent wait for approval. */
+  readonly confirmed: () => Promise<void>;
+  readonly refused: (code: EnrolmentRefusal) => Promise<AfterRefusal>;
+  /** False if a connection with this counter came from another folder: from a copy of the key. */
+  readonly wasTaken: (counter: number) => Promise<boolean>;
+}
+
+export interface IdentityOptions {
+  readonly folder: string;
+  /** Address of the service; its origin is signed. */
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+/** Refusals that another key may not get. */
+const ofKey: ReadonlySet<EnrolmentRefusal> = new Set([
+  ...(['unknown-key', 'unknown-probe', 'token-invalid', 'token-used', 'token-expired'] as const),
+]);
+
+/** @throws if there is neither a key nor a token, or the folder cannot be used */
+export async function openIdentity({ folder, url, token, log }: IdentityOptions): Promise<Identity> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const files = openKeyFiles(folder);
+  const counter = openCounter(folder);
+  const { origin } = new URL(url);
+  let using = await chooseKey(files, token, folder);
+  let hasRetried = false;
+
+  return {
+    probeId: () => using.key.probeId,
+    answer: async (nonce) => {
+      const { key, isNext } = using;
+      const presented = isNext ? token : undefined;
+      const tokenDigest = presented === undefined ? undefined : digestOf(presented);
+      const { probeId, publicKey, privateKey } = key;
+      const signed = { origin, probeId, nonce, counter: await counter.next(), publicKey, tokenDigest };
+      const signature = sign(null, Buffer.from(challengeText(signed)), privateKey).toString('base64url');
+      const proof = { probeId, publicKey, counter: signed.counter, signature };
+      return presented === undefined ? proof : { ...proof, token: presented };
+    },
+    confirmed: async () => {
+      hasRetried = false;
+      if (!using.isNext) return;
+      await files.confirm();
+      using = { ...using, isNext: false };
+      log.info({ probe: using.key.probeId }, 'agent enrolled');
+    },
+    refused: async (code) => {
+      const text = enrolmentRefusals[code];
+      if (code === 'stale-counter' && !hasRetried) {
+        hasRetried = true;
+        return 'retry';
+      }
+      if (!using.isNext || !ofKey.has(code)) {
+        log.error({ code }, text);
+        return 'wait';
+      }
+      const current = await files.read('current');
+      await files.dropNext();
+      if (current === undefined) {
+        log.error({ code }, text);
+        return 'end';
+      }
+      log.warn({ code }, `VANTAGE_TOKEN refused; the agent continues with its previous key: ${text}`);
+      using = { key: current, isNext: false };
+      return 'retry';
+    },
+    wasTaken: counter.wasTaken,
+  };
+}
+
+interface Using {
+  readonly key: StoredKey;
+  /** True until the service has confirmed the key. */
+  readonly isNext: boolean;
+}
+
+/** A token that no key was made for makes a new key: that is how an operator replaces one that was copied. */
+async function chooseKey(files: KeyFiles, token: string | undefined, folder: string): Promise<Using> {
+  const current = await files.read('current');
+  if (token !== undefined) {
+    const probeId = probeOfToken(token);
+    if (probeId === undefined) throw new Error('VANTAGE_TOKEN is not a token of probe:invite');
+    const tokenDigest = digestOf(token);
+    if (current?.tokenDigest === tokenDigest) return { key: current, isNext: false };
+    return { key: await files.create(probeId, tokenDigest), isNext: true };
+  }
+  // The answer to its enrolment may have been lost, and the token has been removed since.
+  const next = current ?? (await files.read('next'));
+  if (next !== undefined) return { key: next, isNext: current === undefined };
+  throw new Error(`there is no key in ${folder}: set VANTAGE_TOKEN to a token of probe:invite`);
+}
+
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
