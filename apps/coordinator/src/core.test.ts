@@ -33,7 +33,9 @@ describe('the core without Redis', () => {
       },
     });
 
-    expect(await core.ready()).toEqual({ redis: false, healthyProbes: 0, stalledTasks: [] });
+    expect(await core.ready()).toEqual({
+      ...{ redis: false, healthyProbes: 0, writeRefusal: undefined, isEmptied: false, stalledTasks: [] },
+    });
     await expect(core.probes.list()).rejects.toMatchObject({ name: 'StoreUnavailable' });
     await expect(core.checks.read('a'.repeat(22), 0, new AbortController().signal)).rejects.toMatchObject({
       name: 'StoreUnavailable',
@@ -158,7 +160,9 @@ describe('readiness', () => {
 
     await until(async () => (await bed.core.ready()).healthyProbes === 1);
 
-    expect(await bed.core.ready()).toEqual({ redis: true, healthyProbes: 1, stalledTasks: [] });
+    expect(await bed.core.ready()).toEqual({
+      ...{ redis: true, healthyProbes: 1, writeRefusal: undefined, isEmptied: false, stalledTasks: [] },
+    });
     await bed.stop();
   });
 });

@@ -26,6 +26,10 @@ export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly ready: () => Promise<{
     readonly redis: boolean;
     readonly healthyProbes: number;
+    /** What Redis answers to writes, if it refuses them. */
+    readonly writeRefusal: string | undefined;
+    /** True if Redis lost the records of all probes. */
+    readonly isEmptied: boolean;
     /** Background tasks that do not come to an end of their work. */
     readonly stalledTasks: readonly string[];
   }>;
@@ -52,7 +56,9 @@ export function createCore(options: CoreOptions): Core {
     ready: async () => {
       const healthyProbes = await probes.countHealthy().catch(() => undefined);
       const redis = healthyProbes !== undefined && store.requests.status === 'ready';
-      return { redis, healthyProbes: healthyProbes ?? 0, stalledTasks: tasks.stalled() };
+      const writeRefusal = store.writes.refusal();
+      const isEmptied = probes.directory.isEmptied();
+      return { redis, healthyProbes: healthyProbes ?? 0, writeRefusal, isEmptied, stalledTasks: tasks.stalled() };
     },
     close: async () => {
       store.channels.stop();

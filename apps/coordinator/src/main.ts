@@ -87,9 +87,11 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
 }
 
 async function missing(core: Core): Promise<readonly string[]> {
-  const { redis, healthyProbes, stalledTasks } = await core.ready();
+  const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await core.ready();
   if (!redis) return ['Redis does not answer.'];
   return [
+    ...(writeRefusal === undefined ? [] : [`Redis refuses writes: ${writeRefusal}`]),
+    ...(isEmptied ? ['Redis has lost the records of all probes: restore its data, or add the probes again.'] : []),
     ...(healthyProbes === 0 ? ['No probe is healthy.'] : []),
     ...stalledTasks.map((name) => `A background task does not end: ${name}.`),
   ];

@@ -10,6 +10,7 @@ import { rotateLogs } from './bounded-logs.ts';
 import { claimDataFolder, type DataFolder } from './data-folder.ts';
 import { writeDemoProbes } from './demo-probes.ts';
 import { superviseRedis, type SupervisedRedis } from './supervise-redis.ts';
+import { keepRegistrations } from './keep-registrations.ts';
 import { killGroup } from './kill-group.ts';
 import { startReaper } from './reaper.ts';
 import { supervise, type Supervised } from './supervised.ts';
@@ -75,6 +76,7 @@ export async function startStandalone(args: Arguments, options: StandaloneOption
     // Written immediately: if this process is killed, the next start needs it.
     state();
     const records = await writeRecords(redis, args.probes);
+    stoppers.push(keepRegistrations(redis.url, records, report));
     const urls = await agentUrls(redis, records);
 
     stoppers.push(async () => {

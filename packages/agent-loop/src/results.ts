@@ -50,6 +50,8 @@ export interface ResultsOptions {
 /** Results in flight at once: enough to fill a long line, few enough to send again. */
 const WINDOW = 64;
 const RETRY_MS = 500;
+/** An outage may last for hours. */
+const REPORT_EVERY_MS = 60_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
@@ -67,6 +69,9 @@ export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: Result
   const idle = new Set<() => void>();
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
+  /** Since the last report. */
+  let rejections = 0;
+  let reportedAt = Number.NEGATIVE_INFINITY;
 
   const pump = (): void => {
     outbox.expire(now());
@@ -87,11 +92,20 @@ export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: Result
     if (first !== undefined) hint.raise(entries.length === 1 && first.kind === 'final' ? first : undefined);
   };
 
+  const reportRejection = (error: unknown): void => {
+    rejections += 1;
+    if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
+    const cause = Error.isError(error) ? error.message : 'unknown';
+    log.warn({ cause, rejections }, 'Redis rejected results; retrying');
+    reportedAt = performance.now();
+    rejections = 0;
+  };
+
   const failed = (entry: Entry, error: unknown): void => {
     // Entries behind it may have been written: order holds for what is sent anew, and a second copy is a no-op.
     outbox.putBack(entry);
     if (!writer.isReady() || retry !== undefined) return;
-    log.warn({ cause: Error.isError(error) ? error.message : 'unknown' }, 'Redis rejected results; retrying');
+    reportRejection(error);
     retry = setTimeout(() => {
       retry = undefined;
       pump();

@@ -122,7 +122,17 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     ...{ lookUpPlace, preparePlace, metrics, readers: reads, ...shared },
   });
   const create = createChecks({
-    ...{ redis: requests, clock, directory, queues, replicas: store.replicas, screenshots, types, metrics },
+    ...{
+      redis: requests,
+      clock,
+      directory,
+      queues,
+      replicas: store.replicas,
+      writes: store.writes,
+      screenshots,
+      types,
+      metrics,
+    },
     startCheck: traceStart(createStartCheck(requests, queues, retentionMs), tracing),
     load: createProbeLoad({
       listen: (id, listener) => channels.listen(redisKeys.checkEvents(id), listener),

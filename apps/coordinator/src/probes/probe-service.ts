@@ -17,6 +17,8 @@ import { createProbeValidators } from './registry/probe-validators.ts';
 
 /** How soon an agent that floods its keys is noticed; the coordinators take turns. */
 const QUOTA_EVERY_MS = 5_000;
+/** Operators learn within two seconds that Redis refuses writes. */
+const WRITES_EVERY_MS = 500;
 /** A flood makes Redis slow for everyone, and for what ends it. */
 const QUOTA_REPLY_MS = 8_000;
 /** Redis may have been away at the start, or have lost the address. */
@@ -45,12 +47,12 @@ export interface ProbeService {
 }
 
 export function createProbeService(store: Store, options: ProbeServiceOptions): ProbeService {
-  const { requests, clock } = store;
+  const { requests, clock, writes, log } = store;
   const validators = createProbeValidators();
   const access = createAccessWatch(store.background);
   store.channels.listen(redisKeys.agentChanged, () => void access.look().catch(() => undefined));
   const url = announcedUrl(store.background);
-  const directory = createProbeDirectory({ redis: requests, clock, validators, access });
+  const directory = createProbeDirectory({ redis: requests, clock, validators, access, writes, log });
   return {
     ...{ directory, access },
     list: createProbeList(requests, clock, directory),
@@ -59,6 +61,7 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
     countHealthy: async () => (await directory.probes()).filter(isHealthy).length,
     scripts: [heartbeatScript, ...enrolmentScripts],
     tasks: [
+      { name: 'writes', everyMs: WRITES_EVERY_MS, run: writes.look },
       { name: 'agent access', everyMs: LOOK_EVERY_MS, run: access.look },
       url.task,
       keyQuotas(store.open('guard', { replyWithinMs: QUOTA_REPLY_MS }), store, options),

@@ -5,10 +5,11 @@ import { openChannels, type Channels } from './channels.ts';
 import { createRedisClock, type RedisClock } from './clock.ts';
 import { closeAll } from './connections.ts';
 import type { Log } from './log.ts';
-import { createMasterWatch, type MasterWatch } from './master-watch.ts';
-import { createOutageGrace } from './outage-grace.ts';
-import { createReplicaWait, type ReplicaWait } from './replica-wait.ts';
+import { createMasterWatch, type MasterWatch } from './server-state/master-watch.ts';
+import { createOutageGrace } from './server-state/outage-grace.ts';
+import { createReplicaWait, type ReplicaWait } from './server-state/replica-wait.ts';
 import { loadScripts, type Script } from './scripts.ts';
+import { createWriteWatch, type WriteWatch } from './server-state/write-watch.ts';
 
 export interface StoreOptions {
   readonly redisUrl: string;
@@ -29,6 +30,7 @@ export interface Store {
   readonly clock: RedisClock;
   readonly replicas: ReplicaWait;
   readonly master: MasterWatch;
+  readonly writes: WriteWatch;
   /** True for a moment after an outage of Redis, in which no deadline is enforced. */
   readonly isGrace: () => boolean;
   readonly log: Log;
@@ -57,6 +59,7 @@ export function openStore({ redisUrl, redisCertificates: certificates, replicas,
   return {
     ...{ requests, background, channels, master, open, log },
     clock: createRedisClock(),
+    writes: createWriteWatch(background, log),
     replicas: createReplicaWait({
       connection: count === 0 ? background : open('replicas'),
       ...{ writer: requests, master, replicas: count, withinMs, log },

@@ -38,6 +38,8 @@ beforeEach(async () => {
 
 afterAll(async () => bed.stop());
 
+const takesWrites = { refusal: () => undefined, requireWrites: () => undefined };
+
 describe('the id of a check', () => {
   it('does not begin with a hyphen, which programs would take for a flag', () => {
     const ids = Array.from({ length: 5_000 }, drawId);
@@ -228,7 +230,7 @@ describe('the creation of a check', () => {
     const clock = createRedisClock();
     const directory = createProbeDirectory({
       ...{ redis: bed.core.rateLimitRedis, clock, validators: createProbeValidators() },
-      access: { of: () => NO_ACCESS },
+      ...{ access: { of: () => NO_ACCESS }, writes: takesWrites, log: quiet },
     });
     const create = createChecks({
       ...{ redis: bed.core.rateLimitRedis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
@@ -236,7 +238,7 @@ describe('the creation of a check', () => {
       ...{ screenshots: noScreenshots, screenshotBudgetMs: 0, tracing: noTracing },
       load: createProbeLoad({ listen: () => () => undefined, longestWaitMs: 60_000 }),
       replicas: { look: async () => undefined, server: () => undefined, settled: async () => undefined },
-      ...{ queues, startCheck: startOf(bed.core.rateLimitRedis, queues) },
+      ...{ writes: takesWrites, queues, startCheck: startOf(bed.core.rateLimitRedis, queues) },
     });
     const request = {
       checkType: echo,

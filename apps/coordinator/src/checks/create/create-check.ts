@@ -10,8 +10,9 @@ import { placeNames } from '../../probes/selection/places/places.ts';
 import { selectProbes, type Selection } from '../../probes/selection/select-probes.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import { within } from '../../redis/connections.ts';
-import type { ReplicaWait } from '../../redis/replica-wait.ts';
+import type { ReplicaWait } from '../../redis/server-state/replica-wait.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
+import type { WriteWatch } from '../../redis/server-state/write-watch.ts';
 import type { CheckTypes } from '../store/check-type-cache.ts';
 import { removeCheck, settle, type NewScreenshot } from '../store/check-records.ts';
 import type { CheckMetrics } from '../check-metrics.ts';
@@ -35,6 +36,7 @@ export interface CreateCheckDependencies {
   readonly deadlines: Deadlines;
   readonly load: ProbeLoad;
   readonly replicas: ReplicaWait;
+  readonly writes: Pick<WriteWatch, 'requireWrites'>;
   readonly screenshots: Pick<Screenshots, 'plan' | 'passOn'>;
   readonly retentionMs: number;
   /** What a check lasts longer for its screenshot. */
@@ -73,7 +75,9 @@ async function createCheck(
   admit: AdmitCheck | undefined,
   client: string | undefined,
 ): Promise<Creation> {
-  const { redis, clock, directory, types, counters, screenshots } = dependencies;
+  const { redis, clock, directory, types, counters, screenshots, writes } = dependencies;
+  // Probes whose heartbeats are refused look offline; that is no fault of the request.
+  writes.requireWrites();
   const known = await directory.probes();
   const selection = selectWithRoom(dependencies, known, request);
   if (!selection.selected) {

@@ -12,7 +12,7 @@ import { openChannels, type Channels } from '../../redis/channels.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { familyOf } from '../store/check-records.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
-import { soleMaster } from '../../redis/master-watch.ts';
+import { soleMaster } from '../../redis/server-state/master-watch.ts';
 import { createLiveChecks } from './follow-checks.ts';
 import type { LiveCheck } from './live-check.ts';
 import { evictScript } from '../store/result-budget-scripts.ts';

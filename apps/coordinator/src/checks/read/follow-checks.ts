@@ -8,7 +8,7 @@ import { readChanges, type Changes } from '../store/check-changes.ts';
 import { CheckEvicted, StoreUnavailable } from '../../redis/store-errors.ts';
 import type { Completion, LiveCheck, LiveChecks } from './live-check.ts';
 import type { ProbeState } from '../store/probe-state.ts';
-import type { MasterWatch } from '../../redis/master-watch.ts';
+import type { MasterWatch } from '../../redis/server-state/master-watch.ts';
 
 /** A message can be lost; a check that is followed is looked at again after this time. */
 const LOOK_AGAIN_MS = 2_000;

@@ -7,7 +7,7 @@ import { readCheck, type CheckRecord, type WaitingReaders } from '../store/check
 import type { Checks } from '../checks.ts';
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import { readPicture } from '../screenshots/screenshot-records.ts';
-import type { MasterWatch } from '../../redis/master-watch.ts';
+import type { MasterWatch } from '../../redis/server-state/master-watch.ts';
 
 /** A message can be lost; who waits looks again by himself after this time. */
 const LOOK_AGAIN_MS = 2_000;

@@ -2,9 +2,11 @@ import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, type ProbeR
 import type { Redis } from 'ioredis';
 
 import type { RedisClock } from '../../redis/clock.ts';
+import type { Log } from '../../redis/log.ts';
 import { readHash } from '../../redis/read-hash.ts';
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
+import type { WriteWatch } from '../../redis/server-state/write-watch.ts';
 import { accessFault } from '../enrolment/agent-access.ts';
 import type { AccessWatch } from '../enrolment/access-watch.ts';
 import { marksOf, readProbeRecords } from './probe-records.ts';
@@ -39,6 +41,8 @@ if #text > tonumber(ARGV[1]) then text = '' end
 return { text, redis.call('PTTL', KEYS[1]), waiting, oldest }`,
 );
 
+const REFUSED_WRITES = 'Redis refuses writes: no check can start and no result is kept.';
+
 /** A probe that was silent and is back is steady after three heartbeats. */
 const STEADY_AFTER_MS = 3 * HEARTBEAT_EVERY_MS;
 
@@ -50,6 +54,8 @@ export interface ProbeDirectory {
   readonly probes: () => Promise<readonly KnownProbe[]>;
   /** Reads it anew, and keeps when each probe was last seen. Calls at the same time share one reading. */
   readonly refresh: () => Promise<readonly KnownProbe[]>;
+  /** True if Redis had records of probes and has none now: it was emptied. */
+  readonly isEmptied: () => boolean;
   /** The ids as last read, however long ago. */
   readonly ids: () => ReadonlySet<string>;
 }
@@ -59,9 +65,12 @@ export interface ProbeDirectoryDependencies {
   readonly clock: RedisClock;
   readonly validators: ProbeValidators;
   readonly access: Pick<AccessWatch, 'of'>;
+  readonly writes: Pick<WriteWatch, 'refusal'>;
+  readonly log: Log;
 }
 
-export function createProbeDirectory({ redis, clock, validators, access }: ProbeDirectoryDependencies): ProbeDirectory {
+export function createProbeDirectory(dependencies: ProbeDirectoryDependencies): ProbeDirectory {
+  const { redis, clock, validators, access, writes, log } = dependencies;
   let known: readonly KnownProbe[] = [];
   let ids: ReadonlySet<string> = new Set();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -69,6 +78,7 @@ export function createProbeDirectory({ redis, clock, validators, access }: Probe
   let lookedMs = Number.NEGATIVE_INFINITY;
   const untaken = createUntakenJobs();
   let reading: Promise<readonly KnownProbe[]> | undefined;
+  let isEmptied = false;
 
   const read = async (): Promise<readonly KnownProbe[]> => {
     const startedAt = performance.now();
@@ -91,8 +101,12 @@ export function createProbeDirectory({ redis, clock, validators, access }: Probe
         ),
         switchedOff: off[record.id],
         accessFault: accessFault(record.id, access.of(record.id)),
+        storeFault: writes.refusal() === undefined ? undefined : REFUSED_WRITES,
       })),
     );
+    const isEmpty = records.length === 0 && (ids.size > 0 || isEmptied);
+    if (isEmpty && !isEmptied) log.error({ probes: ids.size }, 'Redis has lost the records of all probes');
+    isEmptied = isEmpty;
     ids = new Set(records.map(({ id }) => id));
     readAt = startedAt;
     const moved = known.filter(
@@ -119,6 +133,7 @@ export function createProbeDirectory({ redis, clock, validators, access }: Probe
   return {
     refresh,
     ids: () => ids,
+    isEmptied: () => isEmptied,
     probes: async () => (performance.now() - readAt <= FRESH_MS ? known : refresh()),
   };
 }

@@ -2,7 +2,7 @@ import { redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 
-import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 import type { Core } from '../../core.ts';
 import { NO_ACCESS } from '../enrolment/agent-access.ts';
 import { createProbeDirectory } from './probe-directory.ts';
@@ -101,6 +101,8 @@ describe('a probe that comes back', () => {
       clock,
       validators: createProbeValidators(),
       access: { of: () => NO_ACCESS },
+      writes: { refusal: () => undefined },
+      log: quiet,
     });
     const look = async (): Promise<boolean | undefined> =>
       (await directory.refresh()).find(({ record }) => record.id === 'par-1')?.justBack;

@@ -17,6 +17,8 @@ export interface KnownProbe {
   readonly justBack?: boolean;
   /** Why its agent's user was switched off, where it is. */
   readonly switchedOff?: string | undefined;
+  /** Why no probe can work at the moment: Redis takes no results. */
+  readonly storeFault?: string | undefined;
   /** Why it is not at its best because of the enrolment of its agent. */
   readonly accessFault?: string | undefined;
 }
@@ -32,7 +34,7 @@ export function isListed({ alive, lastSeenMs, switchedOff }: KnownProbe, nowMs: 
 /** Whether a probe can take work, and why it is not at its best. */
 export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   if (isHealthy(probe)) return { status: 'healthy', reason: null };
-  const { alive, heartbeat, lastSeenMs, switchedOff, accessFault } = probe;
+  const { alive, heartbeat, lastSeenMs, switchedOff, accessFault, storeFault } = probe;
   if (switchedOff !== undefined) return { status: 'offline', reason: switchedOff };
   if (!alive) {
     const reason = lastSeenMs === undefined ? 'Never seen.' : 'No heartbeat.';
@@ -45,13 +47,15 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   const reasons = heartbeat.draining ? ['It is shutting down and takes no new work.'] : [];
   if (probe.takesNoJobs === true) reasons.push('It takes no jobs: they wait in its queue though it has free places.');
   if (accessFault !== undefined) reasons.push(accessFault);
+  if (storeFault !== undefined) reasons.push(storeFault);
   reasons.push(...back, ...heartbeat.degraded);
   return { status: 'degraded', reason: reasons.join(' ').slice(0, 1_024) };
 }
 
 /** Whether a probe's status is `healthy`. */
-export function isHealthy({ alive, heartbeat, switchedOff, accessFault, ...probe }: KnownProbe): boolean {
-  if (!alive || switchedOff !== undefined || accessFault !== undefined || heartbeat === undefined) return false;
+export function isHealthy({ alive, heartbeat, switchedOff, accessFault, storeFault, ...probe }: KnownProbe): boolean {
+  if (!alive || heartbeat === undefined) return false;
+  if (switchedOff !== undefined || accessFault !== undefined || storeFault !== undefined) return false;
   return !heartbeat.draining && !isUnsteady(probe) && heartbeat.degraded.length === 0;
 }
 

@@ -1,10 +1,10 @@
 import { isWatched, masterOf, mastersOf, serverOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-import { StoreUnavailable } from './store-errors.ts';
-import type { Log } from './log.ts';
+import { StoreUnavailable } from '../store-errors.ts';
+import type { Log } from '../log.ts';
 import type { MasterWatch } from './master-watch.ts';
-import { shareRuns } from './turns.ts';
+import { shareRuns } from '../turns.ts';
 
 export interface ReplicaWaitOptions {
   /** Used for nothing else: a `WAIT` holds up what is sent behind it. */

@@ -6,12 +6,12 @@ import { openFailFast, openSubscriber, serverOf } from '@vantage/redis-connectio
 import { findRedisServer, startRedisSentinel, type RedisSentinel } from '@vantage/redis-server';
 import type { Redis } from 'ioredis';
 
-import { quiet } from '../../test/core-bed.ts';
-import { writeCheck } from '../checks/store/check-records.ts';
-import { drawId } from '../checks/create/create-check.ts';
-import { createLiveChecks } from '../checks/read/follow-checks.ts';
-import { createReads } from '../checks/read/read-check.ts';
-import { openChannels, type Channels } from './channels.ts';
+import { quiet } from '../../../test/core-bed.ts';
+import { writeCheck } from '../../checks/store/check-records.ts';
+import { drawId } from '../../checks/create/create-check.ts';
+import { createLiveChecks } from '../../checks/read/follow-checks.ts';
+import { createReads } from '../../checks/read/read-check.ts';
+import { openChannels, type Channels } from '../channels.ts';
 import { createMasterWatch } from './master-watch.ts';
 import { createReplicaWait } from './replica-wait.ts';
 

@@ -1,8 +1,8 @@
 import { askSentinels, isWatched, serverOf, type MastershipOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-import { StoreUnavailable } from './store-errors.ts';
-import { shareRuns } from './turns.ts';
+import { StoreUnavailable } from '../store-errors.ts';
+import { shareRuns } from '../turns.ts';
 
 /** Keeps to the master that the Sentinels name. Without Sentinels it asks nobody. */
 export interface MasterWatch {

@@ -3,7 +3,7 @@ import { redisKeys } from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 
-import { startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
+import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 
 let bed: CoreBed;
 let replica: RedisServer;

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+
+let bed: CoreBed;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+  await bed.addProbe('fra-1');
+  await bed.keepAlive('fra-1');
+  await until(async () => (await bed.core.ready()).healthyProbes === 1);
+});
+
+afterAll(async () => bed.stop());
+
+describe('a Redis that answers but refuses writes', () => {
+  it.each([
+    ['full memory', { on: ['maxmemory', '1'], off: ['maxmemory', '0'] }, /^OOM /],
+    ['too few replicas', { on: ['min-replicas-to-write', '1'], off: ['min-replicas-to-write', '0'] }, /^NOREPLICAS /],
+  ])('is reported for %s, until it takes them again', async (_reason, { on, off }, words) => {
+    await bed.redis.config('SET', on[0]!, on[1]!);
+    await until(async () => (await bed.core.ready()).writeRefusal !== undefined);
+    const { writeRefusal } = await bed.core.ready();
+    await until(async () => (await bed.core.probes.list())['fra-1']!.status === 'degraded');
+    const { reason } = (await bed.core.probes.list())['fra-1']!;
+    const refused = await bed.start().catch((error: unknown) => error);
+
+    await bed.redis.config('SET', off[0]!, off[1]!);
+    await until(async () => (await bed.core.ready()).healthyProbes === 1);
+
+    expect(writeRefusal).toMatch(words);
+    expect(reason).toContain('Redis refuses writes');
+    expect(refused).toMatchObject({ name: 'StoreUnavailable' });
+    expect((await bed.core.ready()).writeRefusal).toBeUndefined();
+    expect(await bed.start()).toHaveLength(22);
+  });
+});
+
+describe('a Redis that was emptied', () => {
+  it('is reported until probes are registered again', async () => {
+    await until(async () => (await bed.core.ready()).healthyProbes === 1);
+    await bed.redis.flushall();
+
+    await until(async () => (await bed.core.ready()).isEmptied);
+    await bed.addProbe('fra-1');
+    await until(async () => (await bed.core.ready()).healthyProbes === 1);
+
+    expect((await bed.core.ready()).isEmptied).toBe(false);
+  });
+});

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { ProbeRecord } from '@vantage/contract';
+import { openProbeRecords } from '@vantage/coordinator';
+
+const LOOK_EVERY_MS = 2_000;
+
+/**
+ * Writes the records of this start again if Redis has lost all of them, as after `FLUSHALL`: the agents run on, but no coordinator
+ * knows them. A record that was removed alone stays removed.
+ *
+ * @returns stops it
+ */
+export function keepRegistrations(
+  redisUrl: string,
+  wanted: readonly ProbeRecord[],
+  report: (line: string) => void,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const looking = (async () => {
+    while (!stopping.signal.aborted) {
+      // Without Redis nothing can be written; its absence is reported elsewhere.
+      const written = await restore(redisUrl, wanted).catch(() => false);
+      if (written) report('Redis was emptied; the probes are registered again');
+      await sleep(LOOK_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  })();
+  return async () => {
+    stopping.abort();
+    await looking;
+  };
+}
+
+async function restore(redisUrl: string, wanted: readonly ProbeRecord[]): Promise<boolean> {
+  const { records, close } = await openProbeRecords(redisUrl);
+  try {
+    if ((await records.list()).length > 0) return false;
+    for (const record of wanted) await records.write(record);
+    return wanted.length > 0;
+  } finally {
+    await close();
+  }
+}
