@@ -14,7 +14,7 @@ import { mount } from './http/endpoints/endpoint.ts';
 import { showHealth, showReadiness, type Readiness } from './http/endpoints/health.ts';
 import { showCaller } from './http/endpoints/me.ts';
 import { documentation } from './http/endpoints/pages.ts';
-import { listProbes } from './http/endpoints/probes.ts';
+import { listAgents, listProbes } from './http/endpoints/probes.ts';
 import { showScreenshot } from './http/endpoints/screenshot.ts';
 import type { StreamTimes } from './http/events/send-events.ts';
 import type { StreamBounds } from './http/events/stream-places.ts';
@@ -105,6 +105,7 @@ export function createApp(options: AppOptions): Express {
     showScreenshot({ checks, retentionSeconds, limit: limit(buckets.showScreenshot) }),
     showSummary({ ...options, limit: limit(buckets.showSummary) }),
     listProbes(probes, limit(buckets.listProbes)),
+    listAgents(probes, limit(buckets.listProbes)),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
     showHealth,
     showReadiness(options.readiness),

@@ -74,7 +74,7 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
       live: { follow: async () => undefined },
       firstAnswers: { claim: async () => ({ kind: 'under-way' }) },
       streamBounds: { perClient: 1e6, total: 1e6 },
-      probes: { list: async () => ({}) },
+      probes: { list: async () => ({}), agents: async () => ({}) },
       readiness: async () => [],
       judgeTarget,
       lookUpPlace: () => nowhere,

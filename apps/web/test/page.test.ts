@@ -87,6 +87,13 @@ describe('the page', () => {
     });
   }
 
+  itInBrowser('shows how agents are connected, and those that wait', async () => {
+    await open('/status', 'by gateway');
+
+    await untilText(tab.page, 'by Redis');
+    await untilText(tab.page, 'waits for approval');
+  });
+
   itInBrowser('shows each answer as it comes, and then what they mean', async () => {
     const [first, second] = ['fra-1', 'nyc-1'];
     const state = (results: Record<string, unknown>, status: Check['status'] = 'pending'): Check => ({

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { Check, Me, Probes, Summary } from '@vantage/contract';
+import type { Agent, Agents, Check, Me, Probes, Summary } from '@vantage/contract';
 import { summarize } from '@vantage/summary';
 
 import { openPage } from '../serve/index.ts';
@@ -111,6 +111,7 @@ export async function startShowcase(options: ShowcaseOptions = {}): Promise<Show
     if (path === '/' || path === '/status') return sendPage(response, page!.document(headers));
     if (path.startsWith('/c/')) return sendPage(response, page!.document(headers, path.slice(3)));
     if (path === '/probes') return sendJson(response, 200, probes);
+    if (path === '/probes/agents') return sendJson(response, 200, agentsOf(probes));
     if (path === '/me') return sendJson(response, 200, { ...me, ...options.me });
     if (path === '/check' && request.method === 'POST') return start(request, response);
     const [, id = '', what = ''] = /^\/check\/([^/]+)\/(\w+)$/.exec(path) ?? [];
@@ -139,6 +140,21 @@ export async function startShowcase(options: ShowcaseOptions = {}): Promise<Show
     followers.set(check.testId, all.add(response));
     response.once('close', () => all.delete(response));
   }
+}
+
+/** One agent over each transport, and one that waits. */
+function agentsOf(probes: Probes): Agents {
+  return Object.fromEntries(
+    Object.entries(probes).map(([id, { version, status }], index): [string, Agent] => [
+      id,
+      {
+        transport: index % 2 === 0 ? 'gateway' : 'redis',
+        version,
+        state: status === 'offline' ? 'waiting' : 'connected',
+        reason: null,
+      },
+    ]),
+  );
 }
 
 export function summaryOf(check: Check, probes: Probes): Summary {

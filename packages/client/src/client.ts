@@ -1,4 +1,4 @@
-import type { CheckStart, Me, Probes, Summary } from '@vantage/contract';
+import type { Agents, CheckStart, Me, Probes, Summary } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { problemError } from './problem-error.ts';
@@ -47,6 +47,8 @@ export interface Client {
   /** Summary of the results. */
   readonly summary: (checkId: string, options?: CallOptions) => Promise<Summary>;
   readonly probes: (options?: CallOptions) => Promise<Probes>;
+  /** Transport, release and state of the agent of each probe. */
+  readonly agents: (options?: CallOptions) => Promise<Agents>;
   readonly me: (options?: CallOptions) => Promise<Me>;
 }
 
@@ -102,6 +104,7 @@ export function createClient({ baseUrl, fetch: send = fetch }: ClientOptions): C
       }, options),
     summary: (checkId, options = {}) => call(`${pathOf(checkId)}/summary`, options),
     probes: (options = {}) => call('/probes', options),
+    agents: (options = {}) => call('/probes/agents', options),
     me: (options = {}) => call('/me', options),
   };
 }

@@ -89,6 +89,34 @@ export const probesSchema = Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9
   description: 'Object keyed by probe identifier.',
 });
 
+export const agentTransports = ['gateway', 'redis'] as const;
+export const agentStates = ['connected', 'offline', 'invited', 'waiting', 'suspended', 'copied', 'refused'] as const;
+
+/** One entry of `GET /probes/agents`. */
+export const agentSchema = Type.Object(
+  {
+    transport: nullable(
+      Type.Enum([...agentTransports], { description: 'How it gets its jobs; null before its first connection.' }),
+    ),
+    version: nullable(Type.String({ maxLength: 64, description: 'Release of the agent, as it says.' })),
+    state: Type.Enum([...agentStates], {
+      description:
+        'connected; offline; invited (never enrolled); waiting (for the approval of the operator); suspended; copied (its key ' +
+        'was used in two places); refused (see `reason`).',
+    }),
+    reason: nullable(Type.String({ maxLength: 1024, description: 'Why it is in this state.' })),
+  },
+  { additionalProperties: false, title: 'Agent' },
+);
+
+export const agentsSchema = Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }), agentSchema, {
+  additionalProperties: false,
+  title: 'Agents',
+  description: 'Object keyed by probe identifier.',
+});
+
+export type Agent = Static<typeof agentSchema>;
+export type Agents = Readonly<Record<string, Agent>>;
 export type ProbeRecord = Static<typeof probeRecordSchema>;
 export type Heartbeat = Static<typeof heartbeatSchema>;
 export type Probe = Static<typeof probeSchema>;

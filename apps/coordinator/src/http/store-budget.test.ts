@@ -16,13 +16,18 @@ describe('a store that says nothing', () => {
   it('is told to the caller by every endpoint, each with its limit', async () => {
     bed = await startHttpBed({
       checks: { ...stubChecks([], new Map()), create: () => never, read: () => never },
-      probes: { list: () => never },
+      probes: { list: () => never, agents: () => never },
     });
     const { ask } = bed;
 
-    const answers = await Promise.all([ask('/check', post(valid)), ask(`/check/${CHECK_ID}/results`), ask('/probes')]);
+    const answers = await Promise.all([
+      ask('/check', post(valid)),
+      ask(`/check/${CHECK_ID}/results`),
+      ask('/probes'),
+      ask('/probes/agents'),
+    ]);
 
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
     for (const { headers } of answers) {
       expect(headers.get('Retry-After')).toBe('2');
       expect(headers.get('RateLimit')).toMatch(/; r=\d+; t=\d+$/);

@@ -1,4 +1,4 @@
-import type { Probe } from '@vantage/contract';
+import type { Agent, Probe } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -16,6 +16,8 @@ const EVERY_MS = 15_000;
 export function ProbesPage(): JSX.Element {
   const { client } = useService();
   const { value: probes, error } = useLoad((signal) => client.probes({ signal }), EVERY_MS);
+  // A coordinator of an earlier release does not have it.
+  const { value: agents } = useLoad((signal) => client.agents({ signal }), EVERY_MS);
   const [sought, seek] = useState('');
   useEffect(() => {
     document.title = 'Probes · Vantage';
@@ -64,7 +66,7 @@ export function ProbesPage(): JSX.Element {
       <ul class="probe-list">
         {shown.map(([id, probe]) => (
           <li key={id} class="card">
-            <ProbeCard id={id} probe={probe} />
+            <ProbeCard id={id} probe={probe} agent={agents?.[id]} />
           </li>
         ))}
       </ul>
@@ -72,7 +74,12 @@ export function ProbesPage(): JSX.Element {
   );
 }
 
-function ProbeCard({ id, probe }: { readonly id: string; readonly probe: Probe }): JSX.Element {
+function ProbeCard(props: {
+  readonly id: string;
+  readonly probe: Probe;
+  readonly agent: Agent | undefined;
+}): JSX.Element {
+  const { id, probe, agent } = props;
   const { capabilities, load } = probe;
   const can = [
     capabilities?.ipv4 === true ? 'IPv4' : undefined,
@@ -100,10 +107,25 @@ function ProbeCard({ id, probe }: { readonly id: string; readonly probe: Probe }
         {probe.lastSeen === null ? 'never seen' : `seen ${ago(probe.lastSeen, Date.now())}`}
         {load === null ? '' : ` · ${load.running} of ${load.capacity} jobs`}
         {probe.version === null ? '' : ` · ${probe.version}`}
+        {agent === undefined ? '' : agentText(agent)}
       </footer>
     </>
   );
 }
+
+/** Its reason, if it has one, is that of the probe. */
+function agentText({ transport, state }: Agent): string {
+  const by = transport === null ? '' : ` · by ${transport === 'redis' ? 'Redis' : 'gateway'}`;
+  return state === 'connected' || state === 'offline' ? by : `${by} · ${agentStateNames[state]}`;
+}
+
+const agentStateNames: Readonly<Record<Exclude<Agent['state'], 'connected' | 'offline'>, string>> = {
+  invited: 'invited',
+  waiting: 'waits for approval',
+  suspended: 'suspended',
+  copied: 'key copied',
+  refused: 'refused',
+};
 
 function textOf(id: string, probe: Probe): string {
   const { name, datacenter, isp, asNumber, tags, status } = probe;

@@ -16,7 +16,7 @@ const probe = {
 
 beforeAll(async () => {
   const probes = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, probe]));
-  bed = await startHttpBed({ probes: { list: async () => probes } });
+  bed = await startHttpBed({ probes: { list: async () => probes, agents: async () => ({}) } });
   const check = tcpCheck('completed');
   const [result] = Object.values(check.results);
   const results = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, result!]));

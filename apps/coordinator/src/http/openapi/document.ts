@@ -7,6 +7,7 @@ import { componentHeaders } from './answers.ts';
 import { followCheckOperation } from './event-operations.ts';
 import {
   createCheckOperation,
+  listAgentsOperation,
   listProbesOperation,
   readCheckOperation,
   showCallerOperation,
@@ -82,6 +83,7 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
       '/check/{id}/events': { get: followCheckOperation(buckets.followCheck) },
       '/check/{id}/summary': { get: showSummaryOperation(buckets.showSummary) },
       '/probes': { get: listProbesOperation(buckets.listProbes) },
+      '/probes/agents': { get: listAgentsOperation(buckets.listProbes) },
       '/me': { get: showCallerOperation(buckets.showCaller) },
       '/healthz': { get: healthOperation() },
       '/readyz': { get: readinessOperation() },

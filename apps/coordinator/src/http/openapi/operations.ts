@@ -195,6 +195,26 @@ export function listProbesOperation(bucket: Bucket): JsonObject {
   };
 }
 
+export function listAgentsOperation(bucket: Bucket): JsonObject {
+  return {
+    operationId: 'listAgents',
+    tags: ['probes'],
+    summary: 'List the agents',
+    description: 'Transport, release and state of the agent of each listed probe. Counts as a request to GET /probes.',
+    ...limitOf(bucket),
+    parameters: [ifNoneMatch],
+    responses: {
+      '200': {
+        description: 'The agents.',
+        headers: headers(true, ['ETag', 'Cache-Control']),
+        content: { 'application/json': { schema: refTo('Agents') } },
+      },
+      '304': notModified,
+      ...problemAnswers(['invalid-http', 'rate-limited', 'internal-error', 'unavailable'], true),
+    },
+  };
+}
+
 export function showCallerOperation(bucket: Bucket): JsonObject {
   return {
     operationId: 'showCaller',

@@ -1,4 +1,6 @@
 import {
+  agentSchema,
+  agentsSchema,
   checkSchema,
   checkStartSchema,
   eventCheckType,
@@ -41,6 +43,8 @@ export function componentSchemas(checkTypes: readonly AnyCheckType[]): JsonObjec
     Summary: withFindings(toJson(summarySchema)),
     Probe: toJson(probeSchema),
     Probes: toJson(probesSchema),
+    Agent: toJson(agentSchema),
+    Agents: toJson(agentsSchema),
     Me: toJson(meSchema),
     Problem: toJson(problemSchema),
   };

@@ -226,6 +226,37 @@ describe('a copied key', () => {
   });
 });
 
+describe('the list of agents', () => {
+  it('has transport, release and state of each', async () => {
+    const state = async (id: string): Promise<string | undefined> => (await bed.core.probes.agents())[id]?.state;
+    await bed.addProbe('redis-1');
+    await bed.keepAlive('redis-1');
+    await invite('invited-1');
+    const key = await enrolled('listed-1', '--approve');
+    await until(async () => (await state('listed-1')) === 'waiting' && (await state('redis-1')) === 'connected');
+
+    expect((await bed.core.probes.agents())['redis-1']).toEqual({
+      ...{ transport: 'redis', version: '0.1.0', state: 'connected', reason: null },
+    });
+    expect((await bed.core.probes.agents())['invited-1']).toMatchObject({ transport: null, state: 'invited' });
+    expect((await bed.core.probes.agents())['listed-1']).toEqual({
+      ...{ transport: 'gateway', version: null, state: 'waiting', reason: expect.stringContaining('probe:approve') },
+    });
+    await admin('approve', 'listed-1');
+    await until(async () => (await state('listed-1')) === 'offline');
+    await enrolment.noteRefusal('listed-1', 'Its release 0.0.9 is too old: 0.1.0 is needed.');
+    await until(async () => (await state('listed-1')) === 'refused');
+    expect((await bed.core.probes.list())['listed-1']?.reason).toContain('0.1.0 is needed');
+    await enrolment.noteRefusal('listed-1', null);
+    expect(code(await connect(key, 2))).toBe('approved');
+    await until(async () => (await state('listed-1')) === 'offline');
+    await connect(key, 2);
+    await until(async () => (await state('listed-1')) === 'copied');
+    await admin('suspend', 'listed-1');
+    await until(async () => (await state('listed-1')) === 'suspended');
+  });
+});
+
 describe('the operator commands, with a login without rights of an administrator', () => {
   const seen = async (
     id: string,

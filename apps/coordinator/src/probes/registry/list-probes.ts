@@ -1,21 +1,19 @@
-import type { Probe, Probes } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { RedisClock } from '../../redis/clock.ts';
 import { onStore } from '../../redis/store.ts';
 import type { ProbeDirectory } from './probe-directory.ts';
-import { describeProbe, isListed } from './probe-status.ts';
+import { describeAgent, describeProbe, isListed, type KnownProbe } from './probe-status.ts';
 import type { ProbeList } from './probe-list.ts';
 
 /** The probes as a caller reads them. The map has no prototype: a probe's id is a key and nothing else. */
 export function createProbeList(redis: Redis, clock: RedisClock, directory: ProbeDirectory): ProbeList {
-  return {
-    list: async (): Promise<Probes> => {
-      const known = await directory.probes();
-      const nowMs = await onStore(redis, clock.now);
-      const list = Object.create(null) as Record<string, Probe>;
-      for (const probe of known) if (isListed(probe, nowMs)) list[probe.record.id] = describeProbe(probe);
-      return list;
-    },
+  const listed = async <T>(describe: (probe: KnownProbe) => T): Promise<Readonly<Record<string, T>>> => {
+    const known = await directory.probes();
+    const nowMs = await onStore(redis, clock.now);
+    const list = Object.create(null) as Record<string, T>;
+    for (const probe of known) if (isListed(probe, nowMs)) list[probe.record.id] = describe(probe);
+    return list;
   };
+  return { list: () => listed(describeProbe), agents: () => listed(describeAgent) };
 }

@@ -7,7 +7,6 @@ import { readHash } from '../../redis/read-hash.ts';
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
 import type { WriteWatch } from '../../redis/server-state/write-watch.ts';
-import { accessFault } from '../enrolment/agent-access.ts';
 import type { AccessWatch } from '../enrolment/access-watch.ts';
 import { marksOf, readProbeRecords } from './probe-records.ts';
 import type { KnownProbe } from './probe-status.ts';
@@ -100,7 +99,7 @@ export function createProbeDirectory(dependencies: ProbeDirectoryDependencies): 
           wasLooking,
         ),
         switchedOff: off[record.id],
-        accessFault: accessFault(record.id, access.of(record.id)),
+        access: access.of(record.id),
         storeFault: writes.refusal() === undefined ? undefined : REFUSED_WRITES,
       })),
     );

@@ -1,4 +1,4 @@
-import type { Probes } from '@vantage/contract';
+import type { Agents, Probes } from '@vantage/contract';
 
 /** Probes as the HTTP edge sees them. */
 export interface ProbeList {
@@ -8,4 +8,10 @@ export interface ProbeList {
    * @throws StoreUnavailable
    */
   readonly list: () => Promise<Probes>;
+  /**
+   * The agents of the same probes.
+   *
+   * @throws StoreUnavailable
+   */
+  readonly agents: () => Promise<Agents>;
 }

@@ -1,4 +1,6 @@
-import type { Heartbeat, Probe, ProbeRecord } from '@vantage/contract';
+import type { Agent, Heartbeat, Probe, ProbeRecord } from '@vantage/contract';
+
+import { accessFault, NO_ACCESS, type AgentAccess } from '../enrolment/agent-access.ts';
 
 /** A probe as the coordinator knows it: what the operator says, and what its agent said last. */
 export interface KnownProbe {
@@ -19,8 +21,8 @@ export interface KnownProbe {
   readonly switchedOff?: string | undefined;
   /** Why no probe can work at the moment: Redis takes no results. */
   readonly storeFault?: string | undefined;
-  /** Why it is not at its best because of the enrolment of its agent. */
-  readonly accessFault?: string | undefined;
+  /** Enrolment of its agent; absent if it has none. */
+  readonly access?: AgentAccess;
 }
 
 /** Probes stay in the list for this long after their last heartbeat. */
@@ -34,11 +36,12 @@ export function isListed({ alive, lastSeenMs, switchedOff }: KnownProbe, nowMs: 
 /** Whether a probe can take work, and why it is not at its best. */
 export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   if (isHealthy(probe)) return { status: 'healthy', reason: null };
-  const { alive, heartbeat, lastSeenMs, switchedOff, accessFault, storeFault } = probe;
+  const { alive, heartbeat, lastSeenMs, switchedOff, storeFault } = probe;
+  const fault = faultOf(probe);
   if (switchedOff !== undefined) return { status: 'offline', reason: switchedOff };
   if (!alive) {
     const reason = lastSeenMs === undefined ? 'Never seen.' : 'No heartbeat.';
-    return { status: 'offline', reason: accessFault ?? reason };
+    return { status: 'offline', reason: fault ?? reason };
   }
   if (heartbeat === undefined) {
     return { status: 'degraded', reason: 'Its heartbeat cannot be read: its release does not fit the coordinator’s.' };
@@ -46,16 +49,17 @@ export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   const back = probe.justBack === true ? ['It was offline and has come back a moment ago.'] : [];
   const reasons = heartbeat.draining ? ['It is shutting down and takes no new work.'] : [];
   if (probe.takesNoJobs === true) reasons.push('It takes no jobs: they wait in its queue though it has free places.');
-  if (accessFault !== undefined) reasons.push(accessFault);
+  if (fault !== undefined) reasons.push(fault);
   if (storeFault !== undefined) reasons.push(storeFault);
   reasons.push(...back, ...heartbeat.degraded);
   return { status: 'degraded', reason: reasons.join(' ').slice(0, 1_024) };
 }
 
 /** Whether a probe's status is `healthy`. */
-export function isHealthy({ alive, heartbeat, switchedOff, accessFault, storeFault, ...probe }: KnownProbe): boolean {
+export function isHealthy(probe: KnownProbe): boolean {
+  const { alive, heartbeat, switchedOff, storeFault } = probe;
   if (!alive || heartbeat === undefined) return false;
-  if (switchedOff !== undefined || accessFault !== undefined || storeFault !== undefined) return false;
+  if (switchedOff !== undefined || storeFault !== undefined || faultOf(probe) !== undefined) return false;
   return !heartbeat.draining && !isUnsteady(probe) && heartbeat.degraded.length === 0;
 }
 
@@ -95,4 +99,26 @@ function knownCapabilities({ capabilities }: Heartbeat): Probe['capabilities'] {
 
 function knownLoad({ load: { running, capacity } }: Heartbeat): Probe['load'] {
   return { running, capacity };
+}
+
+/** The entry of `GET /probes/agents`. */
+export function describeAgent(probe: KnownProbe): Agent {
+  const { record, heartbeat, lastSeenMs, switchedOff, access = NO_ACCESS } = probe;
+  const isEnrolled = access.key !== null;
+  const transport = isEnrolled ? 'gateway' : lastSeenMs === undefined ? null : 'redis';
+  const reason = switchedOff ?? accessFault(record.id, access) ?? null;
+  return { transport, version: heartbeat?.version ?? null, state: stateOf(probe, access), reason };
+}
+
+function stateOf({ alive, switchedOff }: KnownProbe, access: AgentAccess): Agent['state'] {
+  if (switchedOff !== undefined || access.state === 'suspended') return 'suspended';
+  if (access.state === 'waiting') return 'waiting';
+  if (access.copied !== null) return 'copied';
+  if (access.refusal !== null) return 'refused';
+  if (alive) return 'connected';
+  return access.state === 'invited' ? 'invited' : 'offline';
+}
+
+function faultOf({ record, access }: KnownProbe): string | undefined {
+  return access === undefined ? undefined : accessFault(record.id, access);
 }
