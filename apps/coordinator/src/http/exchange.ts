@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 import { escapeText } from '@vantage/contract';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 
 import type { Links } from './links.ts';
+import { withoutCheckIds } from './without-check-ids.ts';
 import { createStoreBudget, type StoreBudget } from './store-budget.ts';
 
 /** What is kept about one request while it is answered. */
@@ -65,7 +66,7 @@ function logAnswer(request: Request, response: Response, { instance, log }: Exch
   response.once('close', () => {
     const line = {
       method: request.method,
-      path: withoutIds(instance),
+      path: withoutCheckIds(instance),
       status: response.statusCode,
       durationMs: Math.round(performance.now() - started),
       client: request.ip === undefined ? null : escapeText(request.ip, 64),
@@ -73,13 +74,5 @@ function logAnswer(request: Request, response: Response, { instance, log }: Exch
     };
     if (quiet) log.debug(line, 'answered');
     else log.info(line, 'answered');
-  });
-}
-
-/** The id of a check is all that it takes to read it, so it does not stand beside an address: a hash of it does. */
-function withoutIds(path: string): string {
-  return path.replaceAll(/(?<=\/)[\w-]{22}(?=\/|$)/g, (id) => {
-    const hash = createHash('sha256').update(id).digest('base64url');
-    return `sha256:${hash.slice(0, 12)}`;
   });
 }
