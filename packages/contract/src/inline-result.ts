@@ -28,9 +28,14 @@ export function encodeNotification({ check, data, traceparent = '-' }: InlineRes
   return data.length > MAX_INLINE_RESULT_LENGTH ? BARE_NOTIFICATION : `final ${check} ${traceparent} ${data}`;
 }
 
+/** True for a notification that no agent sends: longer than the longest inline result with its envelope. */
+export function isOversizedNotification(notification: string): boolean {
+  return notification.length > 2 * MAX_INLINE_RESULT_LENGTH;
+}
+
 /** @returns undefined for a notification without an inline result */
 export function decodeNotification(notification: string): InlineResult | undefined {
-  if (notification.length > 2 * MAX_INLINE_RESULT_LENGTH) return undefined;
+  if (isOversizedNotification(notification)) return undefined;
   const [, check, traceparent, data] = INLINE_RESULT.exec(notification) ?? [];
   if (check === undefined || data === undefined) return undefined;
   return { check, data, traceparent: traceparent === '-' ? undefined : traceparent };

@@ -62,6 +62,7 @@ export function openFailFast({ log, closing, replyWithinMs, ...options }: FailFa
   const patience = replyWithinMs === undefined ? {} : { commandTimeout: replyWithinMs, socketTimeout: replyWithinMs };
   const connection = openAny(options, { ...failFast, ...patience });
   logOutages(connection, options.name, log, closing);
+  keepConnected(connection);
   return connection;
 }
 
@@ -70,7 +71,15 @@ export function openSubscriber({ log, closing, ...options }: OpenOptions): Redis
   const address = parseRedisUrl(options.url);
   const connection = open(address, { ...failFast, retryStrategy: soon }, options, undefined);
   logOutages(connection, options.name, log, closing);
+  keepConnected(connection);
   return connection;
+}
+
+/** With `maxmemory-clients` Redis closes the connection with the most memory: what agents send may wait on a coordinator's. */
+function keepConnected(connection: Redis): void {
+  const keep = (server: Redis): void => void server.client('NO-EVICT', 'ON').catch(ignore);
+  if (isCluster(connection)) connection.on('+node', (node: Redis) => void node.on('ready', () => keep(node)));
+  else connection.on('ready', () => keep(connection));
 }
 
 /**
@@ -114,6 +123,9 @@ export function openPatient({ log, closing, resend, keyInUse, ...options }: Pati
     connectTimeout: PATIENT_SOCKET_TIMEOUT_MS,
     retryStrategy: spread,
     reconnectOnError: isDemoted,
+    // HELLO and the name of a connection are commands, too; RESP2 needs neither.
+    protocol: 2,
+    connectionName: undefined,
     // The ready check is INFO, and setting the client's info is a command too: an agent's user may do neither.
     enableReadyCheck: false,
     disableClientInfo: true,
@@ -137,7 +149,7 @@ function openAny(options: Given & Pick<OpenOptions, 'url'>, policy: typeof failF
 
 function open(address: RedisAddress, policy: Options, given: Given, slot?: number): Redis {
   const tls = tlsOf(address, given.certificates);
-  const options: Options = { ...policy, connectionName: given.name, ...(tls === undefined ? {} : { tls }) };
+  const options: Options = { connectionName: given.name, ...policy, ...(tls === undefined ? {} : { tls }) };
   const redis = openOne(address, options, tls, slot);
   watchReplies(redis);
   return redis;

@@ -1,4 +1,10 @@
-import { decodeNotification, redisKeys, SCREENSHOT_BUDGET_MS, type AnyCheckType } from '@vantage/contract';
+import {
+  decodeNotification,
+  isOversizedNotification,
+  redisKeys,
+  SCREENSHOT_BUDGET_MS,
+  type AnyCheckType,
+} from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { noTracing, type Tracing } from '@vantage/telemetry';
 
@@ -119,7 +125,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
   });
   const ingest = createIngest({
     ...{ redis: background, clock, screenshots, types, validatorsOf: createResultValidators(), isGrace },
-    ...{ lookUpPlace, preparePlace, metrics, readers: reads, ...shared },
+    ...{ lookUpPlace, preparePlace, metrics, readers: reads, oversize: probes.oversize, ...shared },
   });
   const create = createChecks({
     ...{
@@ -212,7 +218,7 @@ function createCountedDeadlines(
 /** Drains the stream of a probe when a hint says so, and all of them after a time without connection. */
 function takeHints(
   { background, channels }: Store,
-  { directory }: ProbeService,
+  { directory, oversize }: ProbeService,
   ingest: Ingest,
 ): (claimIdleMs?: number) => Promise<void> {
   const drainAll = async (claimIdleMs?: number): Promise<void> => {
@@ -225,6 +231,7 @@ function takeHints(
     }
     // A probe that is not known yet is found by the next look at all.
     if (!directory.ids().has(probe)) return;
+    if (isOversizedNotification(said)) oversize.note(probe);
     const note = decodeNotification(said);
     if (note === undefined) void ingest.drain(probe);
     else ingest.takeAhead(probe, note);

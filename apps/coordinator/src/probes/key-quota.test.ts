@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
 import { redisKeys } from '@vantage/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -187,18 +190,14 @@ describe('an agent that opens more connections than an agent needs', () => {
   it('loses the oldest of them, and is switched off if it opens as many again', async () => {
     const { environment } = await admin('add', 'many', ...record);
     const newest = await open(environment.REDIS_URL, 40);
-    const guard = createFloodGuard({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
-    const lookAgain = (): Promise<void> =>
-      until(async () => {
-        await bed.redis.del(redisKeys.keyQuotaLock);
-        return guard.look();
-      });
 
-    await lookAgain();
     await until(async () => (await left('many')) === 6);
     await newest.time();
-    await open(environment.REDIS_URL, 40);
-    await lookAgain();
+    // At the speed of an attack: a look may fall between two of these.
+    await until(async () => {
+      await open(environment.REDIS_URL, 40).catch(() => undefined);
+      return (await bed.redis.hexists(redisKeys.suspended, 'many')) === 1;
+    });
 
     await until(async () => (await left('many')) === 0);
     await expect(connectAs(environment.REDIS_URL).time()).rejects.toThrow();
@@ -217,5 +216,64 @@ describe('an agent that opens more connections than an agent needs', () => {
     await newest.time();
     expect(await bed.redis.hexists(redisKeys.suspended, 'flaky')).toBe(0);
     await admin('remove', 'flaky');
+  });
+});
+
+describe('a connection that does not log in', () => {
+  it('is ended after ten seconds; one that did stays', async () => {
+    const quietOnes = Array.from({ length: 3 }, () => connect(bed.server.port, '127.0.0.1'));
+    const refused = connect(bed.server.port, '127.0.0.1');
+    refused.write('AUTH probe-none wrong\r\n');
+    const ended = [...quietOnes, refused].map((socket) => once(socket.resume(), 'close'));
+    const idle = connectAs(bed.server.url);
+    await idle.time();
+
+    await Promise.all(ended);
+
+    expect(await idle.ping()).toBe('PONG');
+    idle.disconnect();
+  });
+});
+
+describe('an agent that writes values of megabytes', () => {
+  const large = 'x'.repeat(4_000_000);
+
+  it.each<readonly [string, (agent: Redis) => Promise<unknown>]>([
+    ['as notifications', (agent) => agent.publish(redisKeys.resultNotification('huge'), large)],
+    ['as results', (agent) => agent.xadd(redisKeys.results('huge'), '*', 'data', large)],
+    [
+      'as results of ten thousand fields',
+      (agent) => agent.xadd(redisKeys.results('huge'), '*', ...Array.from({ length: 20_000 }, () => 'a')),
+    ],
+    [
+      'as heartbeats, while the service looks',
+      async (agent) => {
+        await agent.set(redisKeys.heartbeat('huge'), large, 'PX', 15_000);
+        await bed.core.probes.list();
+      },
+    ],
+  ])('%s is suspended, and the coordinator stays subscribed', async (_how, write) => {
+    const { environment } = await admin('add', 'huge', ...record);
+    await until(async () => (await bed.core.probes.list())['huge'] !== undefined);
+    const agent = connectAs(environment.REDIS_URL);
+    agents.push(agent);
+
+    await until(async () => {
+      await write(agent).catch(() => undefined);
+      return (await bed.redis.hexists(redisKeys.suspended, 'huge')) === 1;
+    });
+    await until(async () => !String(await bed.redis.client('LIST')).includes('user=probe-huge'));
+
+    expect(await bed.redis.hget(redisKeys.suspended, 'huge')).toBe(
+      'Switched off: its agent wrote values far larger than an agent writes.',
+    );
+    const channel = redisKeys.resultNotification('huge');
+    expect(await bed.redis.publish(channel, '1')).toBe(1);
+    await admin('remove', 'huge');
+  });
+
+  const agents: Redis[] = [];
+  afterEach(() => {
+    for (const agent of agents.splice(0)) agent.disconnect();
   });
 });

@@ -9,7 +9,7 @@ import { measureProbeKeys, removeProbeKeys } from './registry/probe-keys.ts';
 import { switchOff, switchOffUser } from './access/switch-off.ts';
 
 /** One coordinator looks at a time. */
-const TURN_MS = 4_000;
+const TURN_MS = 900;
 
 /** All keys are measured this often, and as soon as Redis has grown by half of what one probe may have. */
 const MEASURE_EVERY_MS = 60_000;

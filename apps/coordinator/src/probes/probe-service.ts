@@ -7,6 +7,7 @@ import type { Script } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
 import { createAccessWatch, LOOK_EVERY_MS, type AccessWatch } from './enrolment/access-watch.ts';
 import { enrolmentScripts } from './enrolment/access-scripts.ts';
+import { createOversizeWatch, type OversizeWatch } from './access/oversize-watch.ts';
 import { createFloodGuard } from './key-quota.ts';
 import { createProbeList } from './registry/list-probes.ts';
 import { createProbeDirectory, heartbeatScript, type ProbeDirectory } from './registry/probe-directory.ts';
@@ -16,7 +17,7 @@ import { isHealthy } from './registry/probe-status.ts';
 import { createProbeValidators } from './registry/probe-validators.ts';
 
 /** How soon an agent that floods its keys is noticed; the coordinators take turns. */
-const QUOTA_EVERY_MS = 5_000;
+const QUOTA_EVERY_MS = 1_000;
 /** Operators learn within two seconds that Redis refuses writes. */
 const WRITES_EVERY_MS = 500;
 /** A flood makes Redis slow for everyone, and for what ends it. */
@@ -38,6 +39,8 @@ export interface ProbeService {
   readonly access: AccessWatch;
   readonly list: ProbeList;
   readonly records: ProbeRecords;
+  /** Takes writes of agents that are larger than any agent's. */
+  readonly oversize: OversizeWatch;
   /** Keeps the public address of the service in Redis, for `probe:invite`. */
   readonly announceUrl: (url: string) => void;
   /** Rejects without Redis. */
@@ -52,9 +55,10 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
   const access = createAccessWatch(store.background);
   store.channels.listen(redisKeys.agentChanged, () => void access.look().catch(() => undefined));
   const url = announcedUrl(store.background);
-  const directory = createProbeDirectory({ redis: requests, clock, validators, access, writes, log });
+  const oversize = createOversizeWatch(store.background, log);
+  const directory = createProbeDirectory({ redis: requests, clock, validators, access, writes, oversize, log });
   return {
-    ...{ directory, access },
+    ...{ directory, access, oversize },
     list: createProbeList(requests, clock, directory),
     records: createProbeRecords(requests, validators),
     announceUrl: url.announce,

@@ -230,7 +230,7 @@ describe('the creation of a check', () => {
     const clock = createRedisClock();
     const directory = createProbeDirectory({
       ...{ redis: bed.core.rateLimitRedis, clock, validators: createProbeValidators() },
-      ...{ access: { of: () => NO_ACCESS }, writes: takesWrites, log: quiet },
+      ...{ access: { of: () => NO_ACCESS }, writes: takesWrites, oversize: { note: () => undefined }, log: quiet },
     });
     const create = createChecks({
       ...{ redis: bed.core.rateLimitRedis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },

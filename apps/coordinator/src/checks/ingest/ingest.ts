@@ -7,6 +7,7 @@ import { keepPartial, type Settlement } from '../store/check-records.ts';
 import type { CheckTypes } from '../store/check-type-cache.ts';
 import type { Counters } from '../store/counters.ts';
 import { createAcknowledgements, type Acknowledgements } from './acknowledgements.ts';
+import type { OversizeWatch } from '../../probes/access/oversize-watch.ts';
 import { claimIdle, readNew, type StreamEntry } from './result-stream.ts';
 import { createResultsAhead, type ResultsAhead, type ResultsAheadDependencies } from './inline-results.ts';
 import { showFinal } from './commit-result.ts';
@@ -15,6 +16,7 @@ import type { Screenshots } from '../screenshots/screenshots.ts';
 export interface IngestDependencies extends ResultsAheadDependencies {
   readonly types: CheckTypes;
   readonly screenshots: Pick<Screenshots, 'takeIn'>;
+  readonly oversize: OversizeWatch;
   /** Asks a registry about an address ahead of `lookUpPlace`; absent where the operator wants none asked. Never rejects. */
   readonly preparePlace?: ((address: string) => Promise<void>) | undefined;
 }
@@ -131,6 +133,7 @@ async function takeNew(
   probe: string,
 ): Promise<boolean> {
   const { entries, more } = await done.alongWith(probe, (ids) => readNew(dependencies.redis, probe, ids));
+  for (const { isOversized } of entries) if (isOversized) dependencies.oversize.note(probe);
   await takeIn(dependencies, done, ahead, probe, entries);
   return more;
 }

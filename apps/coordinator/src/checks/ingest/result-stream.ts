@@ -1,10 +1,18 @@
-import { isCheckId, entryKinds, RESULT_GROUP, redisKeys, type EntryKind } from '@vantage/contract';
+import {
+  entryKinds,
+  isCheckId,
+  MAX_RESULT_BYTES,
+  MAX_SCREENSHOT_BYTES,
+  redisKeys,
+  RESULT_GROUP,
+  type EntryKind,
+} from '@vantage/contract';
 import { isTraceparent } from '@vantage/telemetry';
 import type { Redis } from 'ioredis';
 
 import { runScript, runScriptForBytes } from '../../redis/scripts.ts';
 import { onStore, replyCode } from '../../redis/store.ts';
-import { claimEntriesScript, takeEntriesScript } from '../store/check-scripts.ts';
+import { claimEntriesScript, MOST_FIELDS, takeEntriesScript } from '../store/check-scripts.ts';
 
 /**
  * All coordinators read as this one consumer: an entry still goes to one of them only, what a dead one held is found by
@@ -28,6 +36,8 @@ export interface StreamEntry {
   readonly png: Buffer | undefined;
   /** The agent’s place in the trace of its job, where it keeps one. */
   readonly traceparent?: string | undefined;
+  /** True if it is larger than any that an agent writes. */
+  readonly isOversized: boolean;
 }
 
 /**
@@ -104,12 +114,13 @@ function readEntry([rawId, flat]: RawEntry): StreamEntry {
   const fields = new Map<string, Buffer>();
   for (let index = 0; index + 1 < (flat?.length ?? 0); index += 2)
     fields.set(flat![index]!.toString(), flat![index + 1]!);
+  const isOversized = (flat?.length ?? 0) >= MOST_FIELDS || [...fields].some(isTooLong);
   const check = fields.get('check')?.toString() ?? '';
   const kindText = fields.get('kind')?.toString();
   const kind = entryKinds.find((word) => word === kindText);
   const data = fields.get('data')?.toString();
   if (!isCheckId(check) || kind === undefined || data === undefined) {
-    return { id, check: undefined, kind: 'partial', data: '', png: undefined };
+    return { id, check: undefined, kind: 'partial', data: '', png: undefined, isOversized };
   }
   const traceparent = fields.get('traceparent')?.toString();
   return {
@@ -119,5 +130,11 @@ function readEntry([rawId, flat]: RawEntry): StreamEntry {
     data,
     png: fields.get('png'),
     traceparent: isTraceparent(traceparent) ? traceparent : undefined,
+    isOversized,
   };
+}
+
+/** Values leave Redis one byte longer than they may be if they are too long. */
+function isTooLong([name, value]: readonly [string, Buffer]): boolean {
+  return name.length > MAX_RESULT_BYTES || value.length > (name === 'png' ? MAX_SCREENSHOT_BYTES : MAX_RESULT_BYTES);
 }

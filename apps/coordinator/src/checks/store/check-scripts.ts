@@ -212,15 +212,18 @@ const MAX_READ_BYTES = 8 * 1_048_576;
  * byte longer than it may be is refused like the whole, no entry has so many fields, and one picture at most. Returns the bytes; what
  * had to be cut has cost more than they say, and counts as all that one reading may have.
  */
+/** Names and values of an entry that leave Redis; no agent writes as many. */
+export const MOST_FIELDS = 32;
+
 const bounded = `
 local function bounded(entries)
   local bytes, isCostly = 0, false
   for _, entry in ipairs(entries) do
     local fields = entry[2]
     local pictures = 0
-    if #fields > 32 then
+    if #fields > ${MOST_FIELDS} then
       isCostly = true
-      fields = { unpack(fields, 1, 32) }
+      fields = { unpack(fields, 1, ${MOST_FIELDS}) }
       entry[2] = fields
     end
     for i = 1, #fields do

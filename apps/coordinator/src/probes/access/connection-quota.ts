@@ -10,13 +10,18 @@ export const MOST_CONNECTIONS = 12;
 /** Of too many, as many of the newest are left: the agent's own are among them, and it makes fewer than the rest in a look. */
 const LEFT_CONNECTIONS = 6;
 
+/** Time for a login, seconds. Redis itself lets a connection stay without one. */
+const LOGIN_WITHIN_SECONDS = 10;
+/** Last commands of a connection that has not logged in; `default` is its user then, as it may be a coordinator's. */
+const WITHOUT_LOGIN = /(?:^| )age=(\d+) .*(?:^| )cmd=(?:NULL|auth|hello) user=default(?: |$)/;
+
 const USER = /(?:^| )user=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
 
 /** Bounds the connections of each agent's user, which an ACL cannot. */
 export function createConnectionQuota(redis: Redis): {
   /**
-   * Ends the oldest connections of every user that has too many on one server.
+   * Ends connections without a login, and the oldest connections of every user that has too many on one server.
    *
    * @returns the probes whose user had too many in the look before as well: no agent makes so many so soon
    */
@@ -28,11 +33,13 @@ export function createConnectionQuota(redis: Redis): {
     enforce: async () => {
       const excessive = new Set<string>();
       for (const master of mastersOf(redis)) {
-        for (const [user, ids] of await connectionsOf(master)) {
+        const lines = (await listConnections(master)).split('\n');
+        await Promise.all(withoutLogin(lines).map((id) => end(master, id)));
+        for (const [user, ids] of byAgent(lines)) {
           if (ids.length <= MOST_CONNECTIONS) continue;
           excessive.add(user.slice(agentUser('').length));
           const oldest = ids.toSorted((a, b) => a - b).slice(0, -LEFT_CONNECTIONS);
-          await Promise.all(oldest.map((id) => master.call('CLIENT', 'KILL', 'ID', String(id))));
+          await Promise.all(oldest.map((id) => end(master, id)));
         }
       }
       const again = [...excessive].filter((probe) => before.has(probe));
@@ -42,10 +49,21 @@ export function createConnectionQuota(redis: Redis): {
   };
 }
 
+function end(master: Redis, id: number): Promise<unknown> {
+  return master.call('CLIENT', 'KILL', 'ID', String(id));
+}
+
+function withoutLogin(lines: readonly string[]): readonly number[] {
+  return lines.flatMap((line) => {
+    const age = Number(WITHOUT_LOGIN.exec(line)?.[1] ?? 0);
+    return age >= LOGIN_WITHIN_SECONDS ? Number(ID.exec(line)?.[1]) : [];
+  });
+}
+
 /** Ids of connections by user, of agents alone. */
-async function connectionsOf(master: Redis): Promise<ReadonlyMap<string, readonly number[]>> {
+function byAgent(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const byUser = new Map<string, number[]>();
-  for (const line of (await listConnections(master)).split('\n')) {
+  for (const line of lines) {
     const [user, id] = [USER.exec(line)?.[1], ID.exec(line)?.[1]];
     if (user?.startsWith(agentUser('')) !== true || id === undefined) continue;
     const ids = byUser.get(user) ?? [];

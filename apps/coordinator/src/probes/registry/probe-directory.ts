@@ -7,6 +7,7 @@ import { readHash } from '../../redis/read-hash.ts';
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
 import type { WriteWatch } from '../../redis/server-state/write-watch.ts';
+import type { OversizeWatch } from '../access/oversize-watch.ts';
 import type { AccessWatch } from '../enrolment/access-watch.ts';
 import { marksOf, readProbeRecords } from './probe-records.ts';
 import type { KnownProbe } from './probe-status.ts';
@@ -65,6 +66,7 @@ export interface ProbeDirectoryDependencies {
   readonly validators: ProbeValidators;
   readonly access: Pick<AccessWatch, 'of'>;
   readonly writes: Pick<WriteWatch, 'refusal'>;
+  readonly oversize: OversizeWatch;
   readonly log: Log;
 }
 
@@ -93,7 +95,7 @@ export function createProbeDirectory(dependencies: ProbeDirectoryDependencies): 
     known = await Promise.all(
       records.map(async (record) => ({
         ...withReturn(
-          await readProbe(redis, validators, untaken, record, nowMs, Number(seen[record.id] ?? Number.NaN)),
+          await readProbe(dependencies, untaken, record, nowMs, Number(seen[record.id] ?? Number.NaN)),
           seen,
           nowMs,
           wasLooking,
@@ -165,8 +167,7 @@ function withReturn(probe: KnownProbe, seen: Seen, nowMs: number, wasLooking: bo
 }
 
 async function readProbe(
-  redis: Redis,
-  validators: ProbeValidators,
+  { redis, validators, oversize }: ProbeDirectoryDependencies,
   untaken: ReturnType<typeof createUntakenJobs>,
   record: ProbeRecord,
   nowMs: number,
@@ -174,6 +175,7 @@ async function readProbe(
 ): Promise<KnownProbe> {
   const before = Number.isFinite(seenBefore) ? seenBefore : undefined;
   const [text, leftMs, waiting, oldest] = await readHeartbeat(redis, record.id);
+  if (text === '') oversize.note(record.id);
   // One without an end would make a dead probe look alive for ever.
   if (text === null || leftMs <= 0 || leftMs > HEARTBEAT_TTL_MS) {
     return { record, alive: false, heartbeat: undefined, lastSeenMs: before };

@@ -102,6 +102,7 @@ describe('a probe that comes back', () => {
       validators: createProbeValidators(),
       access: { of: () => NO_ACCESS },
       writes: { refusal: () => undefined },
+      oversize: { note: () => undefined },
       log: quiet,
     });
     const look = async (): Promise<boolean | undefined> =>
