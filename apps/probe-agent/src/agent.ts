@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-import { createAgentLoop, type AgentLoop, type JobRunner, type Link, type Work } from '@vantage/agent-loop';
+import {
+  createAgentLoop,
+  createGatewayLoop,
+  type AgentIdentity,
+  type AgentLoop,
+  type JobRunner,
+  type Link,
+  type Work,
+} from '@vantage/agent-loop';
 import { checkOfScreenshotJob } from '@vantage/contract';
 import type { Logger } from 'pino';
 
@@ -15,29 +23,39 @@ import { noTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export type Agent = AgentLoop;
 
-/**
- * Creates the agent of a probe. `start` rejects if its runtime cannot be opened.
- *
- * @param telemetry observes only
- * @param onHopeless called when the agent cannot take jobs until its process is replaced
- */
+export interface AgentParts {
+  /** Observes only. */
+  readonly telemetry?: Telemetry;
+  /** Called when the agent cannot take jobs until its process is replaced. */
+  readonly onHopeless?: () => void;
+  /** Required by an agent that connects to a gateway. */
+  readonly identity?: AgentIdentity | undefined;
+}
+
+/** Creates the agent of a probe. `start` rejects if its runtime cannot be opened. */
 export function createAgent(
   config: Config,
   log: Logger,
   openRuntime: OpenRuntime,
-  telemetry: Telemetry = noTelemetry,
-  onHopeless?: () => void,
+  { telemetry = noTelemetry, onHopeless, identity }: AgentParts = {},
 ): Agent {
-  return createAgentLoop({
-    probeId: config.probeId,
-    redisUrl: config.redisUrl,
-    redisCertificates: config.redisCertificates ?? config.redisCa,
+  const { transport } = config;
+  const options = {
     concurrency: config.concurrency,
     drainMs: config.drainSeconds * 1_000,
     open: async () => measuring({ config, runtime: await openRuntime(config, log), telemetry, log }),
     placeOf: telemetry.traceparentOf,
     onHopeless,
     log,
+  };
+  if (transport.kind === 'redis') {
+    const { probeId, url, certificates } = transport;
+    return createAgentLoop({ ...options, probeId, redisUrl: url, redisCertificates: certificates });
+  }
+  if (identity === undefined) throw new Error('an agent that connects to a gateway needs an identity');
+  return createGatewayLoop({
+    ...{ ...options, identity, url: transport.url, certificates: config.vantageCertificates, release: ownVersion() },
+    proxy: { url: config.httpsProxy, except: config.noProxy },
   });
 }
 

@@ -19,8 +19,18 @@ describe('the configuration of the agent', () => {
     });
   });
 
-  it('says that it needs an identifier and a Redis', () => {
-    expect(() => readConfig({})).toThrow(/PROBE_ID is required: .*\n.*REDIS_URL is required/);
+  it.each([
+    ['nothing', {}, /VANTAGE_URL is required, or PROBE_ID and REDIS_URL/],
+    ['a Redis without an identifier', { REDIS_URL: required.REDIS_URL }, /VANTAGE_URL is required, or PROBE_ID/],
+    ['a gateway and a Redis', { ...required, VANTAGE_URL: 'https://vantage.example.com' }, /exclude each other/],
+  ])('refuses %s as the way to its jobs', (_reason, environment, message) => {
+    expect(() => readConfig(environment)).toThrow(message);
+  });
+
+  it('connects to a gateway by its address alone', () => {
+    const { transport } = readConfig({ VANTAGE_URL: 'https://vantage.example.com' });
+
+    expect(transport).toEqual({ kind: 'gateway', url: 'https://vantage.example.com' });
   });
 
   it.each([

@@ -10,7 +10,9 @@ import {
   oneOf,
   readSettings,
   setting,
+  SettingsError,
   text,
+  url,
   type VariableKind,
   type Settings,
   type SettingValues,
@@ -141,21 +143,58 @@ export const measuringSettings = {
 
 /** All settings of the agent; source of the settings reference page. */
 export const settings = {
+  vantageUrl: setting({
+    env: 'VANTAGE_URL',
+    kind: url(['http:', 'https:']),
+    description:
+      'Public address of the service, as `probe:invite` prints it: the agent connects to its gateway, and needs neither ' +
+      '`PROBE_ID` nor `REDIS_URL`.',
+  }),
+  vantageToken: setting({
+    env: 'VANTAGE_TOKEN',
+    kind: text,
+    secret: true,
+    description:
+      'Token of `probe:invite`, for the first start: it enrols the key that the agent makes. Without effect afterwards; ' +
+      'another token replaces the key.',
+  }),
+  stateFolder: setting({
+    env: 'VANTAGE_STATE_FOLDER',
+    kind: text,
+    default: '.vantage/agent',
+    description: 'Folder of the key of the agent; it must outlive the process, and exist once.',
+  }),
+  vantageCertificates: setting({
+    env: 'VANTAGE_CA_FILE',
+    kind: certificateFile,
+    description: 'File with the CA certificates of `VANTAGE_URL`, in PEM. Default: those of Node.',
+  }),
+  httpsProxy: setting({
+    env: 'HTTPS_PROXY',
+    kind: url(['http:', 'https:']),
+    secret: true,
+    description:
+      'Proxy to an `https:` address in `VANTAGE_URL`, by CONNECT, such as `http://user:password@proxy.example.net:3128`. ' +
+      'Measurements never use it.',
+  }),
+  noProxy: setting({
+    env: 'NO_PROXY',
+    kind: text,
+    description: 'Hosts that are reached without the proxy, comma-separated; a leading dot includes all names below.',
+  }),
   probeId: setting({
     env: 'PROBE_ID',
     kind: probeId,
-    required: true,
     description:
-      'Identifier of this probe, as in its record. Run one agent per identifier: a second one would treat ' +
+      'Identifier of this probe, as in its record; for an agent with `REDIS_URL`. Run one agent per identifier: a second one would treat ' +
       'the jobs of the first as abandoned.',
   }),
   redisUrl: setting({
     env: 'REDIS_URL',
     kind: redisUrlKind,
-    required: true,
     secret: true,
     description:
-      'The Redis that the coordinator uses, with the user and password of this probe: ' +
+      'For an agent without `VANTAGE_URL`: the Redis that the coordinator uses, with the user and password of this probe: ' +
       '`redis://user:password@host:port`, `redis+sentinel://user:password@host:port,host:port/set` with ' +
       'the Sentinels ' +
       'as hosts, or `redis+cluster://user:password@host:port,host:port`; with `rediss` in place of `redis` over TLS.',
@@ -194,13 +233,38 @@ export const settings = {
   ...telemetrySettings,
 } satisfies Settings;
 
-export type Config = SettingValues<typeof settings>;
+/** How the agent gets its jobs and returns its results. */
+export type Transport =
+  | {
+      readonly kind: 'redis';
+      readonly probeId: string;
+      readonly url: string;
+      readonly certificates: string | undefined;
+    }
+  | { readonly kind: 'gateway'; readonly url: string };
+
+export type Config = SettingValues<typeof settings> & { readonly transport: Transport };
 
 export type MeasuringConfig = SettingValues<typeof measuringSettings>;
 
 /** @throws SettingsError with all faults */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  return readSettings(settings, environment);
+  const values = readSettings(settings, environment);
+  return { ...values, transport: transportOf(values) };
+}
+
+function transportOf(values: SettingValues<typeof settings>): Transport {
+  const { vantageUrl, probeId: id, redisUrl } = values;
+  const certificates = values.redisCertificates ?? values.redisCa;
+  if (vantageUrl === undefined && id !== undefined && redisUrl !== undefined) {
+    return { kind: 'redis', probeId: id, url: redisUrl, certificates };
+  }
+  if (vantageUrl !== undefined && redisUrl === undefined) return { kind: 'gateway', url: vantageUrl };
+  throw new SettingsError([
+    vantageUrl === undefined
+      ? 'VANTAGE_URL is required, or PROBE_ID and REDIS_URL for an agent that connects to Redis'
+      : 'VANTAGE_URL and REDIS_URL exclude each other',
+  ]);
 }
 
 /** @throws SettingsError with all faults */

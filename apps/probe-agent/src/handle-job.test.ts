@@ -80,6 +80,29 @@ function noted(run: FakeRun): { readonly run: FakeRun; readonly started: Promise
 }
 
 describe('a job', () => {
+  it('reports the time of the resolution to a job that asks for it, and to no other', async () => {
+    const target = {
+      host: 'a.example',
+      address: '127.0.0.1',
+      family: 4,
+      addresses: ['127.0.0.1'],
+      resolveMs: 12.5,
+    } as const;
+    const probeContext = () => ({ ...fakeProbeContext(), admit: async () => ({ admitted: true, target }) as const });
+    const run: FakeRun = async ({ port }, { admit, signal }) => {
+      await admit({ host: 'a.example', port, purpose: 'tcp' }, signal);
+      return openPort(port);
+    };
+    const params = { host: 'a.example', port: 80, options: { attempts: 1 } };
+
+    const asked = await handle(run, { params: { ...params, rules: { resolve: true } } }, { probeContext });
+    const plain = await handle(run, { params }, { probeContext });
+
+    expect(asked.finals).toMatchObject([{ result: 'success', resolve: 12.5 }]);
+    expect(plain.finals).toMatchObject([{ result: 'success' }]);
+    expect(plain.finals[0]).not.toHaveProperty('resolve');
+  });
+
   it('ends in one result with the times of its start and end', async () => {
     const { finals } = await handle(passes);
 

@@ -20,6 +20,7 @@ import type { Logger } from 'pino';
 
 import type { Fields } from './fit-result.ts';
 import type { Schemas } from './schemas.ts';
+import { timeResolution } from './time-resolution.ts';
 
 export interface JobHandlerDependencies {
   readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
@@ -143,8 +144,9 @@ async function run(
       const diagnostic = await loadDiagnostic(job.type);
       const cost = costOf(diagnostic.checkType.traffic(job.params as never), TARGET_UNIT);
       const bounds = { signal: abort.signal, budgetMs: startedMs + budgetMs - performance.now(), emitPartial };
-      const outcome = await diagnostic.run(job.params as never, createContext(probeContext(cost), bounds));
-      return { outcome };
+      const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
+      const outcome = await diagnostic.run(job.params as never, context);
+      return { outcome: { ...outcome, ...fields() } };
     } catch (error) {
       // Errors after the cut-off are logged, except for the abort's own reason.
       if (!abort.signal.aborted || error !== abort.signal.reason) {

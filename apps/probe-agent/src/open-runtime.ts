@@ -51,7 +51,7 @@ const PICTURE_MS = 5_000;
  * @throws if the host of Redis cannot be resolved for protection
  */
 export async function openRuntime(
-  config: MeasuringConfig & { readonly redisUrl?: string },
+  config: MeasuringConfig & { readonly redisUrl?: string | undefined },
   log: Logger,
 ): Promise<ProbeRuntime> {
   const policy = policyOf(config);

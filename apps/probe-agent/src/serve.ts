@@ -1,20 +1,27 @@
 import { openLog } from '@vantage/telemetry';
+import type { Logger } from 'pino';
 
 import { createAgent, ownVersion } from './agent.ts';
 import type { Config } from './config.ts';
+import { openIdentity, type Identity } from './enrolment/identity.ts';
 import { openRuntime } from './open-runtime.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
 /** Processes jobs until a signal ends the process. */
 export async function serve(config: Config): Promise<void> {
-  const opened = openLog({ level: config.logLevel, base: { probe: config.probeId } });
-  const { log } = opened;
-  const telemetry = await openTelemetry(config, ownVersion(), opened).catch((error: unknown) => {
+  const opened = openLog({ level: config.logLevel, base: {} });
+  const identity = await identityOf(config, opened.log).catch((error: unknown) => {
+    process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
+    return process.exit(1);
+  });
+  const probe = identity?.probeId() ?? config.probeId ?? '';
+  const log = opened.log.child({ probe });
+  const telemetry = await openTelemetry(config, probe, ownVersion(), { ...opened, log }).catch((error: unknown) => {
     log.fatal({ err: error }, 'metrics server failed to start');
     return process.exit(1);
   });
   // The supervisor starts a new process.
-  const agent = createAgent(config, log, openRuntime, telemetry, () => process.exit(1));
+  const agent = createAgent(config, log, openRuntime, { telemetry, identity, onHopeless: () => process.exit(1) });
   const asked = new Set<string>();
 
   /** A repeated signal ends immediately; Ctrl-C may send SIGINT and, through a supervisor, SIGTERM. */
@@ -39,4 +46,13 @@ export async function serve(config: Config): Promise<void> {
     await agent.close();
     process.exit();
   }
+}
+
+/** The key of an agent that connects to a gateway: made at its first start, kept in its state folder. */
+async function identityOf(
+  { transport, stateFolder, vantageToken }: Config,
+  log: Logger,
+): Promise<Identity | undefined> {
+  if (transport.kind === 'redis') return undefined;
+  return openIdentity({ folder: stateFolder, url: transport.url, token: vantageToken, log });
 }

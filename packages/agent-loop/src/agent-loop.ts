@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { redisKeys } from '@vantage/contract';
-import { openPatient } from '@vantage/redis-connections';
+import { hasAnswered, openPatient } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
@@ -82,8 +82,14 @@ export interface Work {
   readonly describe: () => Omit<ReturnType<HeartbeatParts['describe']>, 'load' | 'taken' | 'draining'>;
 }
 
+/** What metrics observe of a connection. */
+export interface WatchedConnection {
+  readonly status: string;
+  readonly on: (event: 'ready', listener: () => void) => unknown;
+}
+
 export interface WatchedLoop {
-  readonly connections: { readonly jobs: Redis; readonly results: Redis };
+  readonly connections: Readonly<Record<string, WatchedConnection>>;
   readonly rttMs: () => number;
   /** Undefined while no jobs are taken yet. */
   readonly running: () => number | undefined;
@@ -95,8 +101,8 @@ const LOOK_FOR_LEFTOVERS_EVERY_MS = 2_000;
 /** Answers are lost with a connection: that many looks after a new one only every so many more. */
 const LOOKS_AFTER_CONNECTING = 30;
 const SELDOM_LOOKS = 5;
-/** Short enough to notice a connection that died in silence before a job needs it. */
-const READ_CLOCK_EVERY_MS = 10_000;
+/** Steps of the clock of Redis show in the waits for jobs at once; this follows what is less than a step. */
+const READ_CLOCK_EVERY_MS = 30_000;
 const RETRY_START_MS = 500;
 /** What interrupted jobs and the last results have together to reach Redis: more than a machine stands still. */
 const FAREWELL_MS = 3_000;
@@ -172,12 +178,17 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       rttMs: clock.rttMs,
       isAside: (job) => work.isAside(job.id),
       run: (job) => work.run(job, job.id, interrupted.signal),
+      onOddWait: () => {
+        void clock.read().catch(() => undefined);
+        // A step forward ends the time to live of what Redis has.
+        void running?.heartbeat?.beat();
+      },
       log,
     });
     const liveness = createLiveness({
       turns: loop.turns,
       isFull: loop.isFull,
-      isConnected: () => resultsRedis.status === 'ready',
+      isConnected: () => hasAnswered(resultsRedis),
       reconnect: () => {
         // ioredis would give up one that is being made, for good.
         for (const each of [redis, blocking]) if (each.status === 'ready') each.disconnect(true);

@@ -15,7 +15,10 @@ export interface Finisher<J> {
 const GATHER_MS = 30;
 
 /** @param finish whatever it rejects with is tried again, but for a connection that was closed */
-export function createFinisher<J>(finish: (jobs: readonly J[]) => Promise<void>, log: Logger): Finisher<J> {
+export function createFinisher<J>(
+  finish: (jobs: readonly J[]) => Promise<void>,
+  log: Pick<Logger, 'error'>,
+): Finisher<J> {
   const underWay = new Set<Promise<void>>();
   let done: J[] = [];
   let timer: NodeJS.Timeout | undefined;

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { heartbeatSchema, type Heartbeat } from '@vantage/contract';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, heartbeatSchema, type Heartbeat } from '@vantage/contract';
 import { Ajv } from 'ajv';
 
 import { createHeartbeat, type HeartbeatParts, type HeartbeatWriter } from './heartbeat.ts';
@@ -88,6 +88,23 @@ describe('a heartbeat', () => {
     expect(read(key).degraded).toEqual([expect.stringContaining('same identifier')]);
   });
 
+  it('says so no longer than the other agent runs', async () => {
+    jest.useFakeTimers();
+    try {
+      const key = create();
+      await heartbeat.beat();
+      key.value = JSON.stringify({ instance: 'twin' });
+      heartbeat.start();
+      await jest.advanceTimersByTimeAsync(2_000);
+      const during = read(key).degraded;
+      await jest.advanceTimersByTimeAsync(30_000);
+
+      expect([during.length, read(key).degraded.length]).toEqual([1, 0]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('is not written while Redis is away, nor after the end', async () => {
     let up = false;
     const key = create({ isReady: () => up });
@@ -115,5 +132,86 @@ describe('a heartbeat', () => {
     await heartbeat.beat();
 
     expect(read(key).instance).toBe('mine');
+  });
+});
+
+describe('the heartbeats of an agent', () => {
+  /** Seconds at which it wrote, and whether it announced that. */
+  let written: (readonly [second: number, isNews: boolean])[];
+  let described: Partial<Heartbeat>;
+  let startedMs: number;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    [written, described, startedMs] = [[], {}, performance.now()];
+    create({
+      describe: () => ({
+        version: '1',
+        capabilities: { types: ['tcp'], ipv4: true, ipv6: false, screenshot: false },
+        degraded: [],
+        load: { running: 0, capacity: 20 },
+        draining: false,
+        ...described,
+      }),
+      write: async (_json, isNews) => {
+        written.push([Math.round((performance.now() - startedMs) / 1_000), isNews]);
+        return null;
+      },
+    });
+    heartbeat.start();
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const pass = (seconds: number): Promise<void> => jest.advanceTimersByTimeAsync(seconds * 1_000);
+
+  it('are five seconds apart while nothing changes: two may be lost before it is offline', async () => {
+    await pass(16);
+
+    expect(written).toEqual([
+      [0, true],
+      [5, false],
+      [10, false],
+      [15, false],
+    ]);
+    expect(HEARTBEAT_TTL_MS).toBeGreaterThanOrEqual(3 * HEARTBEAT_EVERY_MS);
+  });
+
+  it('are written and announced within a second of a change', async () => {
+    await pass(2);
+    described = { draining: true };
+    await pass(1);
+
+    expect(written.slice(1)).toEqual([[3, true]]);
+  });
+
+  it('count jobs every two seconds, without an announcement', async () => {
+    for (let second = 1; second <= 6; second += 1) {
+      described = { taken: second, load: { running: second, capacity: 20 } };
+      await pass(1);
+    }
+
+    expect(written.slice(1)).toEqual([
+      [2, false],
+      [4, false],
+      [6, false],
+    ]);
+  });
+
+  it('are tried again after a second if one with a change could not be written', async () => {
+    await heartbeat.stop();
+    let tries = 0;
+    create({
+      write: async () => {
+        tries += 1;
+        throw new Error('OOM');
+      },
+    });
+    heartbeat.start();
+    await pass(3);
+
+    expect(tries).toBe(4);
   });
 });

@@ -5,54 +5,83 @@ export interface HeartbeatParts {
   /** Changes with every start of the agent. */
   readonly instance: string;
   /** Everything that may change from beat to beat. */
-  readonly describe: () => Omit<Heartbeat, 'v' | 'instance' | 'degraded'> & { readonly degraded: readonly string[] };
-  /** Writes it, expiring, and answers with the one that it replaced. */
-  readonly write: (json: string) => Promise<string | null>;
+  readonly describe: () => Described;
+  /**
+   * Writes it, expiring, and answers with the one that it replaced.
+   *
+   * @param isNews true if coordinators must learn of it at once
+   */
+  readonly write: (json: string, isNews: boolean) => Promise<string | null>;
+  /** Removes it, and announces that. */
   readonly remove: () => Promise<unknown>;
   readonly isReady: () => boolean;
   readonly log: Logger;
 }
 
+type Described = Omit<Heartbeat, 'v' | 'instance' | 'degraded' | 'announced'> & {
+  readonly degraded: readonly string[];
+};
+
 export interface HeartbeatWriter {
-  /** Writes one and then one every two seconds. */
+  /** Writes one now, then at each change, and at least every five seconds. */
   readonly start: () => void;
-  /** Writes one out of turn. Never rejects. */
+  /** Writes and announces one out of turn. Never rejects. */
   readonly beat: () => Promise<void>;
   /** Stops and removes the last: the probe is offline at once. Never rejects. */
   readonly stop: () => Promise<void>;
 }
 
+/** Changes are looked for this often; that costs no command. */
+const LOOK_EVERY_MS = 1_000;
+/** A timer may be early or late: what is due within half a look is due. */
+const EARLY_MS = LOOK_EVERY_MS / 2;
+/** The jobs that run and were taken change all the time under load: they alone are written this often. */
+const LOAD_EVERY_MS = 2_000;
+/** Two agents under one identifier each replace the heartbeat of the other in this time. */
+const TWIN_FOR_MS = 2 * HEARTBEAT_EVERY_MS + LOOK_EVERY_MS;
+
 const MAX_REASONS = 16;
 const MAX_REASON = 256;
 const TWIN = 'Another agent runs under the same identifier: each takes the jobs of the other for leftovers.';
+
+interface Written {
+  readonly json: string;
+  readonly news: string;
+  readonly atMs: number;
+}
 
 export function createHeartbeat(parts: HeartbeatParts): HeartbeatWriter {
   const { instance, describe, write, remove, isReady, log } = parts;
   let timer: NodeJS.Timeout | undefined;
   let underWay = false;
   let stopped = false;
-  let wasWritten = false;
-  let hasTwin = false;
+  let last: Written | undefined;
+  let twinUntilMs = Number.NEGATIVE_INFINITY;
 
-  const beat = async (): Promise<void> => {
+  const compose = (): Heartbeat => {
+    const { degraded, ...rest } = describe();
+    const reasons = performance.now() < twinUntilMs ? [TWIN, ...degraded] : degraded;
+    return {
+      ...{ v: 1, instance, ...rest, announced: true },
+      degraded: reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON)),
+    };
+  };
+
+  const noteReplaced = (replaced: string | null): void => {
+    // The first replaces what an earlier agent left behind; later ones should replace our own.
+    if (last === undefined || replaced === null || instanceOf(replaced) === instance) return;
+    const nowMs = performance.now();
+    if (nowMs >= twinUntilMs) log.error(TWIN);
+    twinUntilMs = nowMs + TWIN_FOR_MS;
+  };
+
+  const put = async (heartbeat: Heartbeat, isNews: boolean): Promise<void> => {
     if (underWay || stopped || !isReady()) return;
     underWay = true;
     try {
-      const { degraded, ...rest } = describe();
-      const reasons = hasTwin ? [TWIN, ...degraded] : degraded;
-      const replaced = await write(
-        JSON.stringify({
-          v: 1,
-          instance,
-          ...rest,
-          degraded: reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON)),
-        } satisfies Heartbeat),
-      );
-      // The first replaces what an earlier agent left behind; later ones should replace our own.
-      const foreign = wasWritten && replaced !== null && instanceOf(replaced) !== instance;
-      if (foreign && !hasTwin) log.error(TWIN);
-      hasTwin = foreign;
-      wasWritten = true;
+      const json = JSON.stringify(heartbeat);
+      noteReplaced(await write(json, isNews));
+      last = { json, news: newsOf(heartbeat), atMs: performance.now() };
     } catch (error) {
       log.debug({ err: error }, 'heartbeat write failed');
     } finally {
@@ -60,18 +89,32 @@ export function createHeartbeat(parts: HeartbeatParts): HeartbeatWriter {
     }
   };
 
+  const look = async (): Promise<void> => {
+    const heartbeat = compose();
+    const isNews = last === undefined || newsOf(heartbeat) !== last.news;
+    const hasChanged = isNews || JSON.stringify(heartbeat) !== last?.json;
+    const sinceMs = performance.now() - (last?.atMs ?? 0) + EARLY_MS;
+    if (isNews || sinceMs >= (hasChanged ? LOAD_EVERY_MS : HEARTBEAT_EVERY_MS)) await put(heartbeat, isNews);
+  };
+
   return {
     start: () => {
-      timer ??= setInterval(() => void beat(), HEARTBEAT_EVERY_MS);
-      void beat();
+      timer ??= setInterval(() => void look(), LOOK_EVERY_MS);
+      void put(compose(), true);
     },
-    beat,
+    beat: async () => put(compose(), true),
     stop: async () => {
       clearInterval(timer);
       stopped = true;
       if (isReady()) await remove().catch(() => undefined);
     },
   };
+}
+
+/** What coordinators must learn at once: all but how many jobs run and were taken. */
+function newsOf(heartbeat: Heartbeat): string {
+  const { taken: _taken, load, ...rest } = heartbeat;
+  return JSON.stringify({ ...rest, capacity: load.capacity });
 }
 
 function instanceOf(json: string): unknown {

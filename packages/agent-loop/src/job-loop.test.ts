@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
 import { createJobLoop, type JobLoop, type JobSource } from './job-loop.ts';
 import { silent } from '../test/silent.ts';
@@ -74,6 +74,7 @@ interface Overrides {
   readonly concurrency?: number;
   readonly isAside?: (id: string) => boolean;
   readonly rttMs?: () => number;
+  readonly onOddWait?: () => void;
 }
 
 function loopOf(source: JobSource<string>, run: (id: string) => Promise<void>, overrides: Overrides = {}): JobLoop {
@@ -367,5 +368,31 @@ describe('the loop that takes jobs', () => {
       expect(source.finished).toEqual(['aside-1']);
       expect(ran).toEqual(['aside-1']);
     });
+  });
+});
+
+describe('a wait for a job', () => {
+  it.each([
+    ['as long as asked for', [3_000, 3_000], 0],
+    ['shorter: the clock of Redis was stepped forward', [3_000, 1_000], 1],
+    ['longer: it was stepped back', [3_000, 4_000], 1],
+  ])('that was %s', async (_how, waitsMs, odd) => {
+    jest.useFakeTimers();
+    try {
+      const source = queue();
+      let oddWaits = 0;
+      const loop = loopOf(source, async () => undefined, { onOddWait: () => (oddWaits += 1) });
+      loop.start();
+      for (const ms of waitsMs) {
+        await jest.advanceTimersByTimeAsync(ms);
+        source.timeOut();
+        await jest.advanceTimersByTimeAsync(0);
+      }
+
+      expect(oddWaits).toBe(odd);
+      void loop.stop();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

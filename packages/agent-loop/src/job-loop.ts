@@ -30,6 +30,8 @@ export interface JobLoopOptions<J> {
   readonly rttMs: () => number;
   /** Runs one job; never rejects. */
   readonly run: (job: J) => Promise<void>;
+  /** Called when a wait without a job was shorter or longer than asked for: the clock of Redis may have been stepped. */
+  readonly onOddWait?: (() => void) | undefined;
   readonly log: Logger;
 }
 
@@ -64,6 +66,8 @@ const WIDEST = 16;
  * answered, so they must not add up to much.
  */
 const FURTHER_WAIT_SECONDS = 0.25;
+/** Redis ends waits by its clock of the day. */
+const ODD_WAIT_MS = 500;
 const REMEMBER_MS = 300_000;
 
 /**
@@ -71,7 +75,7 @@ const REMEMBER_MS = 300_000;
  * followed by the next question before its job is run.
  */
 export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
-  const { source, concurrency, isAside = () => false, rttMs, run, log } = options;
+  const { source, concurrency, isAside = () => false, rttMs, run, onOddWait, log } = options;
   const finisher = createFinisher(source.finish, log);
   const known = rememberIds(REMEMBER_MS);
   const reading = new Set<string>();
@@ -84,6 +88,8 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
   let failures = 0;
   let refusal: string | undefined;
   let rest: NodeJS.Timeout | undefined;
+  /** The next wait begins when the one before it was answered. */
+  let answeredMs = 0;
   let isTaking = false;
 
   const knows = (id: string): boolean => reading.has(id) || known.has(id);
@@ -134,8 +140,13 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
   const askOnce = async (): Promise<void> => {
     const waitSeconds = asked < IDLE ? IDLE_WAIT_SECONDS : FURTHER_WAIT_SECONDS;
     asked += 1;
+    const askedMs = performance.now();
     const id = await source.next(waitSeconds).catch(fail);
     asked -= 1;
+    const nowMs = performance.now();
+    const waitedMs = nowMs - Math.max(askedMs, answeredMs);
+    answeredMs = nowMs;
+    if (id === null && Math.abs(waitedMs - waitSeconds * 1_000 - rttMs()) > ODD_WAIT_MS) onOddWait?.();
     if (id !== undefined) {
       [turns, failures, refusal] = [turns + 1, 0, undefined];
       width = id === null || rttMs() <= NEAR_MS ? IDLE : Math.min(width * 2, WIDEST);

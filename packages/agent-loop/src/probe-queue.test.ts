@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -42,7 +43,8 @@ function connected(): Redis {
   return redis;
 }
 
-function consumerOf(probe: string): ProbeQueue {
+/** Its connections are there: a take waits for a few milliseconds only. */
+async function consumerOf(probe: string): Promise<ProbeQueue> {
   const connect = (name: string, resend: boolean): Redis =>
     openPatient({ url: server.url, keyInUse: redisKeys.results(probe), name, resend, log: silent });
   const [redis, blocking] = [connect('jobs', true), connect('wait', false)];
@@ -52,6 +54,7 @@ function consumerOf(probe: string): ProbeQueue {
       blocking.disconnect();
     },
   });
+  for (const each of [redis, blocking]) if (each.status !== 'ready') await once(each, 'ready');
   return openQueue({ probeId: probe, redis, blocking });
 }
 
@@ -100,7 +103,7 @@ describe('a queue that is consumed by plain commands', () => {
     opened.push(worker);
     await eventually(() => (seen.length === jobs.length ? true : undefined));
     await add(queueOf('plain'));
-    const consumer = consumerOf('plain');
+    const consumer = await consumerOf('plain');
 
     const taken = [await take(consumer), await take(consumer), await take(consumer), await take(consumer)];
 
@@ -116,7 +119,7 @@ describe('a queue that is consumed by plain commands', () => {
       skipStalledCheck: true,
     });
     opened.push(worker);
-    const consumer = consumerOf('plain-2');
+    const consumer = await consumerOf('plain-2');
     const [theirs, ours] = [await worker.getNextJob(token, { block: false }), await take(consumer)];
 
     const lists = ({ wait, active }: Readonly<Record<string, unknown>>): object => ({ wait, active });
@@ -130,7 +133,7 @@ describe('a queue that is consumed by plain commands', () => {
 
   it('takes jobs that are done out together, and leaves the others', async () => {
     await add(queueOf('together'));
-    const consumer = consumerOf('together');
+    const consumer = await consumerOf('together');
     const [first, second, third] = [await take(consumer), await take(consumer), await take(consumer)];
 
     await consumer.finish([first!, third!]);
@@ -142,7 +145,7 @@ describe('a queue that is consumed by plain commands', () => {
 
   it('waits for jobs that come later, and gives each to one of several questions in order', async () => {
     const queue = queueOf('later');
-    const consumer = consumerOf('later');
+    const consumer = await consumerOf('later');
     const asked = [1, 2, 3, 4].map(async () => consumer.next(1));
     await eventually(async () => (String(await admin.client('LIST')).includes('cmd=blmove') ? true : undefined));
 
@@ -152,7 +155,7 @@ describe('a queue that is consumed by plain commands', () => {
   });
 
   it('passes over a job that was removed in the same moment', async () => {
-    const consumer = consumerOf('gone');
+    const consumer = await consumerOf('gone');
     await add(queueOf('gone'));
     await admin.del(`${redisKeys.queuePrefix('gone')}:${JOB_QUEUE}:first`);
 
@@ -162,7 +165,7 @@ describe('a queue that is consumed by plain commands', () => {
   });
 
   it('ends a wait under way when waiting is stopped, and starts no other', async () => {
-    const consumer = consumerOf('stopped');
+    const consumer = await consumerOf('stopped');
     const waited = [consumer.next(3), consumer.next(3)];
     await sleep(50);
 

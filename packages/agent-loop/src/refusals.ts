@@ -19,6 +19,6 @@ export function refusalOf(error: unknown): string | undefined {
 }
 
 /** At its beginning, and about once a minute while it lasts. */
-export function logRefusal(log: Logger, error: unknown, attempt: number): void {
+export function logRefusal(log: Pick<Logger, 'error'>, error: unknown, attempt: number): void {
   if (attempt % 12 === 0) log.error({ err: error, attempt }, 'Redis rejected queue commands; retrying');
 }

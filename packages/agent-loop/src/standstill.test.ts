@@ -10,6 +10,8 @@ import { startProbeRedis, type ProbeRedis } from '../test/probe-redis.ts';
 
 // More than connections are silent for before they are replaced.
 const STANDS_STILL_MS = 7_000;
+// More than the job loop may be silent for while Redis answers.
+const LONG_MS = 36_000;
 jest.setTimeout(120_000);
 
 let redis: ProbeRedis;
@@ -28,9 +30,9 @@ afterAll(async () => {
   await redis.stop();
 });
 
-async function standStill(pid: number): Promise<void> {
+async function standStill(pid: number, milliseconds = STANDS_STILL_MS): Promise<void> {
   process.kill(pid, 'SIGSTOP');
-  await sleep(STANDS_STILL_MS);
+  await sleep(milliseconds);
   process.kill(pid, 'SIGCONT');
 }
 
@@ -51,6 +53,15 @@ describe('an agent', () => {
     await eventually(async () => ((await redis.left()) === 0 ? true : undefined));
     const heartbeat = await eventually(redis.heartbeat);
     expect(heartbeat).toMatchObject({ degraded: [] });
+  });
+
+  it('does not end while Redis stands still, whose kernel accepts connections', async () => {
+    await standStill(redis.pid, LONG_MS);
+
+    const check = await redis.addJob();
+
+    expect(await eventually(async () => (await redis.results()).get(check))).toMatchObject({ result: 'success' });
+    expect(agent.exitCode).toBeNull();
   });
 
   it('runs jobs that were given while it stood still', async () => {

@@ -1,4 +1,10 @@
-import { BARE_NOTIFICATION, HEARTBEAT_TTL_MS, redisKeys, encodeNotification } from '@vantage/contract';
+import {
+  BARE_NOTIFICATION,
+  encodeNotification,
+  HEARTBEAT_NOTIFICATION,
+  HEARTBEAT_TTL_MS,
+  redisKeys,
+} from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { HeartbeatParts } from './heartbeat.ts';
@@ -33,9 +39,15 @@ function traceFields(place: string | undefined): readonly string[] {
 
 export function heartbeatKey(probeId: string, redis: Redis): Pick<HeartbeatParts, 'write' | 'remove' | 'isReady'> {
   const key = redisKeys.heartbeat(probeId);
+  const announce = (): Promise<number> => redis.publish(redisKeys.resultNotification(probeId), HEARTBEAT_NOTIFICATION);
   return {
     isReady: () => redis.status === 'ready',
-    write: (json) => redis.set(key, json, 'PX', HEARTBEAT_TTL_MS, 'GET'),
-    remove: () => redis.del(key),
+    write: async (json, isNews) => {
+      const replaced = redis.set(key, json, 'PX', HEARTBEAT_TTL_MS, 'GET');
+      // Coordinators read heartbeats without it too, only later.
+      if (isNews) announce().catch(() => undefined);
+      return replaced;
+    },
+    remove: () => Promise.all([redis.del(key), announce()]),
   };
 }

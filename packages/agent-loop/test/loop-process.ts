@@ -7,6 +7,7 @@ const [probeId = '', redisUrl = ''] = process.argv.slice(2);
 
 const loop = createAgentLoop({
   ...{ probeId, redisUrl, concurrency: 4, drainMs: 100, log: pino({ level: 'warn' }) },
+  onHopeless: () => process.exit(1),
   open: async () => ({
     prepare: ({ outlet }) => ({
       run: async (job, id) =>

@@ -16,7 +16,7 @@ export interface WatchedConnection {
 
 /** Values sampled at each scrape. */
 export interface MetricSources {
-  readonly connections: Readonly<Record<'jobs' | 'results', WatchedConnection>>;
+  readonly connections: Readonly<Record<string, WatchedConnection>>;
   readonly rttMs: () => number;
   /** Undefined before the agent takes jobs. */
   readonly running: () => number | undefined;

@@ -49,13 +49,13 @@ export const agentMetrics = {
     kind: 'gauge',
     name: 'vantage_agent_redis_up',
     help: '1 while the connection is ready, else 0.',
-    labels: { connection: '`jobs`, `results`.' },
+    labels: { connection: '`jobs`, `results`; `gateway` for an agent with `VANTAGE_URL`.' },
   },
   redisReconnects: {
     kind: 'counter',
     name: 'vantage_agent_redis_reconnects_total',
     help: 'Reconnections to Redis.',
-    labels: { connection: '`jobs`, `results`.' },
+    labels: { connection: '`jobs`, `results`; `gateway` for an agent with `VANTAGE_URL`.' },
   },
   redisRoundTrip: {
     kind: 'gauge',

@@ -37,8 +37,13 @@ export const noTelemetry: Telemetry = {
 };
 
 /** @throws the operating system's error if the metrics port is unavailable */
-export async function openTelemetry(config: Config, version: string, { log, dropped }: OpenLog): Promise<Telemetry> {
-  const traced = tracingConfig(config, { name: 'vantage-probe-agent', version, instance: config.probeId });
+export async function openTelemetry(
+  config: Config,
+  probeId: string,
+  version: string,
+  { log, dropped }: OpenLog,
+): Promise<Telemetry> {
+  const traced = tracingConfig(config, { name: 'vantage-probe-agent', version, instance: probeId });
   const tracing = traced === undefined ? undefined : await openTracing(traced);
   const traces = tracing === undefined ? undefined : traceJobs(tracing);
   if (traced !== undefined) log.info({ url: traced.url }, 'tracing enabled');
@@ -54,7 +59,7 @@ export async function openTelemetry(config: Config, version: string, { log, drop
 
   const metrics = await openMetrics(agentMetrics, (error) => log.warn({ err: error }, 'metric callback threw'));
   const { instruments } = metrics;
-  instruments.build.set({ probe: config.probeId, version }, 1);
+  instruments.build.set({ probe: probeId, version }, 1);
   metrics.onScrape(followTotal(instruments.linesDropped, dropped));
   let watched: MetricSources | undefined;
   const server = await serveMetrics({
@@ -96,7 +101,8 @@ async function timeJob({ instruments }: AgentMetrics, job: TakenJob, run: () => 
 
 function missing(watched: MetricSources | undefined): readonly string[] {
   if (watched === undefined) return ['The agent starts.'];
-  const away = Object.values(watched.connections).some(({ status }) => status !== 'ready');
-  if (away) return ['Redis does not answer.'];
+  const away = Object.entries(watched.connections).filter(([, { status }]) => status !== 'ready');
+  if (away.some(([name]) => name === 'gateway')) return ['There is no connection to a gateway.'];
+  if (away.length > 0) return ['Redis does not answer.'];
   return watched.running() === undefined ? ['The agent takes no jobs yet.'] : [];
 }

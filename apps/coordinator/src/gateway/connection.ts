@@ -1,0 +1,169 @@
+import { createAgentMessageReader, type Frame } from '@vantage/agent-loop';
+import type { AgentHello, AgentMessage, AgentStatus, Heartbeat } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+import type { Log } from '../redis/log.ts';
+
+import type { RedisClock } from '../redis/clock.ts';
+import type { AgentSocket } from './agent-socket.ts';
+import { createJobFeed } from './job-feed.ts';
+import { openProbeJobs } from './probe-jobs.ts';
+import { openResultStream } from './result-stream.ts';
+import { createUploads, type UploadBudget } from './uploads.ts';
+
+/** The connection of an agent whose identity was verified. */
+export interface AgentConnection {
+  readonly probe: string;
+  readonly instance: string;
+  /** Grows with each connection of the agent. */
+  readonly counter: number;
+  readonly fingerprint: string;
+  readonly socket: AgentSocket;
+  /** There may be new jobs. */
+  readonly wake: () => void;
+  /** The operator has approved the agent. */
+  readonly approve: () => void;
+  /** Gives no more jobs; those under way come to their end. */
+  readonly stopJobs: () => void;
+  /** A newer connection has taken over. */
+  readonly retire: () => void;
+  /** What the probe's heartbeat is; undefined if this connection has none to write. */
+  readonly heartbeat: () => Heartbeat | undefined;
+  /** True if the agent has said that it ends. */
+  readonly isDraining: () => boolean;
+}
+
+export interface ConnectionOptions {
+  readonly socket: AgentSocket;
+  readonly hello: AgentHello;
+  readonly fingerprint: string;
+  readonly isApproved: boolean;
+  readonly redis: Redis;
+  readonly screenshots: Redis;
+  readonly clock: RedisClock;
+  readonly budget: UploadBudget;
+  /** True while another connection of the probe holds this instance of its agent. */
+  readonly isConnected: (instance: string) => Promise<boolean>;
+  /** Called when the heartbeat has changed. */
+  readonly onStatus: () => void;
+  readonly log: Log;
+}
+
+/** Results of one connection that Redis has not answered: beyond them nothing more is read. */
+const MOST_WRITES = 128;
+/** An agent that was replaced has this long to end its jobs: no check lasts longer. */
+const RETIRE_MS = 75_000;
+const RETIRE_LOOK_MS = 250;
+
+const readMessage = createAgentMessageReader();
+
+export function createConnection(options: ConnectionOptions): AgentConnection {
+  const { socket, hello, fingerprint, redis, screenshots, clock, budget, isConnected, onStatus, log } = options;
+  const { probeId: probe, counter } = hello.proof;
+  const { instance, credit } = hello;
+  const results = openResultStream({ redis, screenshots, probe });
+  const uploads = createUploads(budget);
+  let status: AgentStatus | undefined;
+  let isApproved = options.isApproved;
+  let isRetired = false;
+  let writes = 0;
+  const feed = createJobFeed({
+    jobs: openProbeJobs(redis, probe, instance),
+    ...{ instance, credit, isConnected, log },
+    give: ({ id, name, data, timestamp }) => socket.send({ t: 'job', id, name, data, timestamp }),
+    interrupt: async (id) => results.interrupt(id, await clock.now(redis)),
+  });
+
+  /** Jobs are given once the agent has said what it can do. */
+  const begin = (): void => {
+    if (isApproved && status?.draining === false && socket.isOpen()) feed.wake();
+  };
+
+  const write = async (message: Extract<AgentMessage, { t: 'result' }>): Promise<void> => {
+    const { seq, check, kind, data, traceparent, screenshot } = message;
+    const png = screenshot && uploads.take(screenshot.upload, screenshot.bytes);
+    if (screenshot !== undefined && png === undefined) return socket.close(4400, 'screenshot without its pieces');
+    if (kind === 'final') feed.release(check);
+    writes += 1;
+    if (writes >= MOST_WRITES) socket.pause();
+    try {
+      await results.append({ check, kind, data, png, traceparent });
+      socket.send({ t: 'ack', seq });
+    } catch {
+      // The agent keeps it, and sends it again.
+      socket.send({ t: 'nack', seq });
+    } finally {
+      writes -= 1;
+      if (writes < MOST_WRITES / 2) socket.resume();
+    }
+  };
+  const tellTime = async (id: number): Promise<void> => {
+    const ms = await clock.now(redis).catch(() => undefined);
+    if (ms !== undefined) socket.send({ t: 'time', id, ms });
+  };
+  const take = (message: AgentMessage): void => {
+    if (message.t === 'result') void write(message);
+    else if (message.t === 'time') void tellTime(message.id);
+    else if (message.t === 'status') {
+      status = message.status;
+      if (status.draining) feed.stop();
+      onStatus();
+      begin();
+    } else if (message.t === 'done') {
+      feed.release(message.job);
+      feed.finish(message.job);
+    } else socket.close(4400, 'a second hello');
+  };
+  const takeFrame = (frame: Frame): void => {
+    if (frame.kind === 'piece') {
+      const taken = uploads.add(frame.upload, frame.bytes);
+      if (taken === 'fault') socket.close(4400, 'screenshot too large');
+      else socket.send({ t: taken === 'taken' ? 'ack' : 'nack', seq: frame.seq });
+      return;
+    }
+    const message = frame.kind === 'message' ? readMessage(frame.message) : undefined;
+    if (message === undefined) socket.close(4400, frame.kind === 'fault' ? frame.reason : 'invalid message');
+    else take(message);
+  };
+
+  socket.onFrame(takeFrame);
+  socket.onClosed(() => {
+    feed.stop();
+    uploads.drop();
+    results.close();
+  });
+
+  return {
+    ...{ probe, instance, counter, fingerprint, socket, wake: begin, stopJobs: feed.stop },
+    approve: () => {
+      if (isApproved) return;
+      isApproved = true;
+      socket.send({ t: 'approved' });
+      onStatus();
+      begin();
+    },
+    retire: () => {
+      if (isRetired) return;
+      isRetired = true;
+      feed.stop();
+      socket.send({ t: 'retire' });
+      closeWhenIdle(socket, () => feed.running());
+    },
+    heartbeat: () => {
+      if (status === undefined || !isApproved || isRetired || !socket.isOpen()) return undefined;
+      const load = { running: Math.min(feed.running(), credit), capacity: credit };
+      return { v: 1, version: hello.release, instance, ...status, load, taken: feed.taken() };
+    },
+    isDraining: () => status?.draining === true && !isRetired,
+  };
+}
+
+function closeWhenIdle(socket: AgentSocket, running: () => number): void {
+  let looks = RETIRE_MS / RETIRE_LOOK_MS;
+  const timer = setInterval(() => {
+    looks -= 1;
+    if (running() > 0 && looks > 0) return;
+    clearInterval(timer);
+    socket.close(4409);
+  }, RETIRE_LOOK_MS);
+  socket.onClosed(() => clearInterval(timer));
+}

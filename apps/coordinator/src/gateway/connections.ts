@@ -1,0 +1,103 @@
+import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import type { Channels } from '../redis/channels.ts';
+import { runScript } from '../redis/scripts.ts';
+import { onStore } from '../redis/store.ts';
+import type { AgentConnection } from './connection.ts';
+import { forgetConnectionScript } from './job-scripts.ts';
+
+/** The connections of a gateway, and what it knows of those of others. */
+export interface Connections {
+  readonly all: () => readonly AgentConnection[];
+  readonly of: (probe: string) => readonly AgentConnection[];
+  /** The newest of a probe: its heartbeat is the one that counts. */
+  readonly current: (probe: string) => AgentConnection | undefined;
+  /** Adds a connection and ends older ones of the same probe, on every gateway. Rejects without Redis. */
+  readonly add: (connection: AgentConnection) => Promise<void>;
+  readonly remove: (connection: AgentConnection) => Promise<void>;
+  /** True if a gateway holds a connection of this instance. */
+  readonly isConnected: (probe: string, instance: string) => Promise<boolean>;
+  /** Keeps the sign of life of this gateway. */
+  readonly beat: () => Promise<void>;
+  readonly close: () => void;
+}
+
+export interface ConnectionsOptions {
+  readonly redis: Redis;
+  readonly channels: Pick<Channels, 'listen'>;
+  /** Name of this gateway. */
+  readonly id: string;
+}
+
+/** Several beats: a gateway that stood still for a moment keeps its connections. */
+const LIFE_MS = 20_000;
+
+export function createConnections({ redis, channels, id }: ConnectionsOptions): Connections {
+  /** Oldest first. */
+  const known = new Map<string, readonly AgentConnection[]>();
+  const of = (probe: string): readonly AgentConnection[] => known.get(probe) ?? [];
+  const all = (): readonly AgentConnection[] => [...known.values()].flat();
+  const valueOf = ({ counter }: AgentConnection): string => `${id} ${counter}`;
+
+  /** Ends what is older than a connection. One of the same instance has been given up by its agent. */
+  const overtake = (probe: string, counter: number, instance: string): void => {
+    for (const older of of(probe)) {
+      if (older.counter >= counter) continue;
+      if (older.instance === instance) older.socket.close(4409);
+      else older.retire();
+    }
+  };
+  const beat = (): Promise<void> =>
+    onStore(redis, async (ready) => {
+      await ready.set(redisKeys.gateway(id), '1', 'PX', LIFE_MS);
+    });
+  /** Announcements may have been lost with the connection to Redis. */
+  const lookForNewer = async (): Promise<void> => {
+    for (const { probe, counter } of all()) {
+      const [newest] = await redis.zrevrange(redisKeys.agentCounters(probe), 0, 0);
+      if (Number(newest ?? 0) > counter) overtake(probe, Number(newest), '');
+    }
+  };
+  const stopListening = channels.listen(redisKeys.agentConnected, (message) => {
+    const [probe = '', counter, instance = ''] = message.split(' ');
+    if (message === '') void lookForNewer().catch(() => undefined);
+    else overtake(probe, Number(counter), instance);
+  });
+
+  return {
+    all,
+    of,
+    current: (probe) => of(probe).at(-1),
+    add: async (connection) => {
+      const { probe, counter, instance } = connection;
+      known.set(
+        probe,
+        [...of(probe), connection].toSorted((one, other) => one.counter - other.counter),
+      );
+      overtake(probe, counter, instance);
+      await onStore(redis, async (ready) => {
+        await ready.hset(redisKeys.agentConnections(probe), instance, valueOf(connection));
+        await ready.publish(redisKeys.agentConnected, `${probe} ${counter} ${instance}`);
+      });
+    },
+    remove: async (connection) => {
+      const { probe, instance } = connection;
+      const left = of(probe).filter((other) => other !== connection);
+      if (left.length > 0) known.set(probe, left);
+      else known.delete(probe);
+      const keys = [redisKeys.agentConnections(probe)];
+      await onStore(redis, (ready) => runScript(ready, forgetConnectionScript, keys, [instance, valueOf(connection)]));
+    },
+    isConnected: async (probe, instance) => {
+      if (instance === '') return false;
+      if (of(probe).some((connection) => connection.instance === instance)) return true;
+      const value = await onStore(redis, (ready) => ready.hget(redisKeys.agentConnections(probe), instance));
+      const [gateway = ''] = value?.split(' ') ?? [];
+      if (gateway === '' || gateway === id) return false;
+      return onStore(redis, async (ready) => (await ready.exists(redisKeys.gateway(gateway))) === 1);
+    },
+    beat,
+    close: stopListening,
+  };
+}

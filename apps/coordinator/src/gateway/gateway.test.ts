@@ -1,0 +1,375 @@
+import { request } from 'node:http';
+import { deflateRawSync } from 'node:zlib';
+
+import { encodePiece } from '@vantage/agent-loop';
+import { redisKeys, SCREENSHOT_PIECE_BYTES, type AgentMessage, type GatewayJob } from '@vantage/contract';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { WebSocket } from 'ws';
+
+import { switchOff } from '../probes/access/switch-off.ts';
+import { success, until } from '../../test/core-bed.ts';
+import { startGatewayBed, type GatewayBed, type OpenGateway, type PlayedAgent } from '../../test/gateway-bed.ts';
+
+let test: GatewayBed;
+let gateway: OpenGateway;
+
+beforeAll(async () => {
+  test = await startGatewayBed();
+  gateway = await test.startGateway();
+}, 60_000);
+
+afterAll(() => test.stop(), 60_000);
+
+async function isAlive(probe: string): Promise<void> {
+  await until(async () =>
+    (await test.bed.core.knownProbes()).some(({ record, alive }) => record.id === probe && alive),
+  );
+}
+
+async function startCheck(probe: string): Promise<string> {
+  await isAlive(probe);
+  return test.bed.start({ probes: [probe] });
+}
+
+function final(check: string, seq: number, said = 'yes'): AgentMessage {
+  return { t: 'result', seq, check, kind: 'final', data: JSON.stringify(success(said)) };
+}
+
+/** What is left of jobs in the queue of a probe. */
+async function leftovers(probe: string): Promise<readonly string[]> {
+  const kept = new Set(['meta', 'events', 'id', 'marker']);
+  const keys = await test.bed.redis.keys(`p:{${probe}}:jobs:*`);
+  return keys.filter((key) => !kept.has(key.split(':').at(-1)!));
+}
+
+/** Ids of the jobs so far, each once. */
+function jobsOf(agent: PlayedAgent): readonly string[] {
+  return agent.received.filter((message): message is GatewayJob => message.t === 'job').map(({ id }) => id);
+}
+
+describe('a gateway', () => {
+  it('enrols an agent, gives it a job, takes partial and final results, and leaves nothing behind', async () => {
+    const agent = await test.join(gateway, 'whole');
+    const check = await startCheck('whole');
+    const job = await agent.next('job');
+
+    const data = JSON.stringify({ steps: [1] });
+    agent.send({ t: 'result', seq: 1, check, kind: 'partial', data });
+    await until(async () => JSON.stringify((await test.bed.read(check)).results).includes('"steps":[1]'));
+    agent.send(final(check, 2));
+    const acks = [await agent.next('ack'), await agent.next('ack')];
+    agent.send({ t: 'done', job: job.id });
+
+    expect(job).toMatchObject({ id: check, name: 'echo' });
+    expect(JSON.parse(job.data)).toMatchObject({ v: 1, checkId: check });
+    expect(acks.map(({ seq }) => seq)).toEqual([1, 2]);
+    const read = await test.bed.read(check, 20_000);
+    expect(read).toMatchObject({ status: 'completed', results: { whole: { result: 'success', said: 'yes' } } });
+    await until(async () => (await leftovers('whole')).length === 0);
+  });
+
+  it('shows the agent as connected by a gateway, and as offline once it has drained', async () => {
+    const agent = await test.join(gateway, 'shown');
+    await isAlive('shown');
+    const [probe, described] = [await test.bed.core.probes.list(), await test.bed.core.probes.agents()];
+
+    agent.beReady(true);
+    agent.socket.close(1000);
+    await until(async () => (await test.bed.redis.exists(redisKeys.heartbeat('shown'))) === 0);
+
+    expect(probe['shown']).toMatchObject({ status: 'healthy', version: '0.1.0', load: { running: 0, capacity: 2 } });
+    expect(described['shown']).toMatchObject({ transport: 'gateway', state: 'connected' });
+  });
+
+  it('gives no more jobs at a time than the agent has slots', async () => {
+    const agent = await test.join(gateway, 'slots', { credit: 2 });
+    const checks: string[] = [];
+    for (let count = 0; count < 4; count += 1) checks.push(await startCheck('slots'));
+    await agent.next('job');
+    await agent.next('job');
+    // Answered behind everything that was given before.
+    agent.send({ t: 'time', id: 1 });
+    await agent.next('time');
+    const before = jobsOf(agent);
+    agent.send(final(before[0]!, 2));
+
+    await agent.next('job');
+    expect(before).toHaveLength(2);
+    agent.send(final(before[1]!, 3));
+    await agent.next('job');
+    expect(new Set(jobsOf(agent))).toEqual(new Set(checks));
+  });
+
+  it('gives no jobs to an agent that waits for approval, until it is approved', async () => {
+    const invitation = await test.invite('waits', '--approve');
+    const agent = await test.connect(gateway, { ...invitation, counter: 1 });
+    const welcome = await agent.next('welcome');
+    agent.beReady();
+    agent.send({ t: 'time', id: 1 });
+    await agent.next('time');
+    const heartbeat = await test.bed.redis.exists(redisKeys.heartbeat('waits'));
+
+    await test.admin('approve', 'waits');
+    await agent.next('approved');
+    const check = await startCheck('waits');
+
+    expect([welcome.state, heartbeat]).toEqual(['waiting', 0]);
+    expect((await agent.next('job')).id).toBe(check);
+  });
+
+  it('puts a screenshot together, and takes a result between its pieces', async () => {
+    const agent = await test.join(gateway, 'camera');
+    // The coordinator of the test reads an entry, and removes it, as soon as it is written.
+    const watch = await test.bed.redis.monitor();
+    const added: (readonly string[])[] = [];
+    watch.on('monitor', (_time: string, words: readonly string[]) => {
+      if (words[0]?.toLowerCase() === 'xadd') added.push(words);
+    });
+    const png = Buffer.alloc(SCREENSHOT_PIECE_BYTES * 2 + 7, 'x');
+    const check = await startCheck('camera');
+    await agent.next('job');
+    agent.socket.send(encodePiece({ seq: 1, upload: 9, bytes: png.subarray(0, SCREENSHOT_PIECE_BYTES) }));
+    agent.send(final(check, 2));
+    agent.socket.send(encodePiece({ seq: 3, upload: 9, bytes: png.subarray(SCREENSHOT_PIECE_BYTES) }));
+    const data = JSON.stringify({ failure: null });
+    agent.send({
+      ...{ t: 'result', seq: 4, check, kind: 'screenshot', data },
+      screenshot: { upload: 9, bytes: png.length },
+    });
+    await until(() => agent.received.filter(({ t }) => t === 'ack').length === 4);
+
+    await until(() => added.some((words) => words.includes(png.toString('latin1'))));
+    watch.disconnect();
+    expect((await test.bed.read(check, 20_000)).status).toBe('completed');
+  });
+
+  it('gives the job again to the instance that reconnects, and reports it as interrupted to another one', async () => {
+    const first = await test.join(gateway, 'again');
+    const check = await startCheck('again');
+    await first.next('job');
+    first.socket.terminate();
+
+    const same = await test.connect(gateway, { key: first.key, counter: 2, instance: first.instance });
+    await same.next('welcome');
+    same.beReady();
+    const given = await same.next('job');
+    same.socket.terminate();
+    const other = await test.connect(gateway, { key: first.key, counter: 3 });
+    await other.next('welcome');
+    other.beReady();
+    const read = await test.bed.read(check, 25_000);
+
+    expect(given.id).toBe(check);
+    expect(read.results['again']).toMatchObject({ result: 'error', error: { code: 'probe_interrupted' } });
+    expect(jobsOf(other)).toEqual([]);
+    await until(async () => (await leftovers('again')).length === 0);
+  }, 60_000);
+
+  it('lets an older instance end its jobs after a newer one has taken over, on another gateway', async () => {
+    const second = await test.startGateway(test.bed.startCore());
+    const older = await test.join(gateway, 'upgrade');
+    const check = await startCheck('upgrade');
+    await older.next('job');
+    const newer = await test.connect(second, { key: older.key, counter: 2 });
+    await newer.next('welcome');
+    newer.beReady();
+    await older.next('retire');
+
+    const next = await startCheck('upgrade');
+    const given = await newer.next('job');
+    older.send(final(check, 1, 'older'));
+    await older.next('ack');
+    const [code] = await older.closed;
+    newer.send(final(next, 1, 'newer'));
+
+    expect(given.id).toBe(next);
+    expect(code).toBe(4409);
+    expect((await test.bed.read(check, 20_000)).results['upgrade']).toMatchObject({ said: 'older' });
+    expect((await test.bed.read(next, 20_000)).results['upgrade']).toMatchObject({ said: 'newer' });
+    expect([jobsOf(older), jobsOf(newer)]).toEqual([[check], [next]]);
+  }, 60_000);
+
+  it('asks its agents to connect elsewhere before it stops', async () => {
+    const leaving = await test.startGateway(test.bed.startCore());
+    const agent = await test.join(leaving, 'leaves');
+
+    const closing = leaving.close();
+    const { withinMs } = await agent.next('leave');
+    agent.socket.close(1000);
+    await closing;
+
+    expect(withinMs).toBeGreaterThan(0);
+    expect(leaving.size()).toBe(0);
+  });
+
+  it('disconnects an agent that is suspended or removed, and takes it back once it is resumed', async () => {
+    const agent = await test.join(gateway, 'switched');
+    await isAlive('switched');
+    await test.admin('suspend', 'switched');
+    const suspended = await agent.closed;
+    const refused = await test.connect(gateway, { key: agent.key, counter: 2 });
+    const refusal = await refused.closed;
+    await test.admin('resume', 'switched');
+    const back = await test.connect(gateway, { key: agent.key, counter: 3 });
+    await back.next('welcome');
+    back.beReady();
+    await isAlive('switched');
+    await test.admin('remove', 'switched');
+
+    expect([suspended[0], refusal, (await back.closed)[0]]).toEqual([4403, [4401, 'suspended'], 4403]);
+    await until(async () => (await test.bed.redis.exists(redisKeys.heartbeat('switched'))) === 0);
+  });
+
+  it('disconnects an agent that a coordinator switches off because it floods its keys', async () => {
+    const agent = await test.join(gateway, 'flooding');
+    await switchOff(test.bed.redis, 'flooding', 'it fills its keys.');
+    const [code] = await agent.closed;
+    const refused = await test.connect(gateway, { key: agent.key, counter: 2 });
+    const refusal = await refused.closed;
+    await test.admin('resume', 'flooding');
+    const back = await test.connect(gateway, { key: agent.key, counter: 3 });
+
+    expect([code, refusal]).toEqual([4403, [4401, 'suspended']]);
+    expect((await back.next('welcome')).state).toBe('approved');
+  });
+
+  it('tells an agent that is too old which version it needs, and the operator too', async () => {
+    const agent = await test.join(gateway, 'old');
+    const old = await test.connect(gateway, { key: agent.key, counter: 2, v: 99 });
+
+    expect(await old.closed).toEqual([4406, '1']);
+    await until(async () => (await test.bed.core.probes.list())['old']?.reason?.includes('version 1 is') === true);
+  });
+});
+
+describe('a gateway under attack', () => {
+  const stranger = (forge: (hello: AgentMessage) => AgentMessage) => async () => {
+    const invitation = await test.invite('victim');
+    return test.connect(gateway, { ...invitation, counter: 1, forge });
+  };
+  const changed =
+    (change: Readonly<Record<string, unknown>>) =>
+    (hello: AgentMessage): AgentMessage => ({ ...hello, ...change });
+
+  it.each([
+    ['a forged probe id', 4401, (hello: AgentMessage) => withProof(hello, { probeId: 'other-1' })],
+    ['a counter that was not signed', 4401, (hello: AgentMessage) => withProof(hello, { counter: 7 })],
+    ['an endless instance', 4400, changed({ instance: 'x'.repeat(1_000) })],
+    ['no limit of jobs', 4400, changed({ credit: 1e9 })],
+    ['a result before its identity', 4400, () => final('A'.repeat(22), 1)],
+    ['no message that exists', 4400, changed({ t: 'telepathy' })],
+  ])('refuses an agent with %s', async (_reason, code, forge) => {
+    const agent = await stranger(forge)();
+
+    expect((await agent.closed)[0]).toBe(code);
+    expect(agent.received.map(({ t }) => t)).toEqual(['challenge']);
+  });
+
+  it('refuses a proof that answered the challenge of another connection', async () => {
+    const agent = await test.join(gateway, 'replay');
+    let proof: unknown;
+    const one = await test.connect(gateway, {
+      ...{ key: agent.key, counter: 2 },
+      forge: (hello) => {
+        proof = hello.proof;
+        return hello;
+      },
+    });
+    await one.next('welcome');
+    const two = await test.connect(gateway, {
+      ...{ key: agent.key, counter: 3 },
+      forge: (hello) => ({ ...hello, proof }) as AgentMessage,
+    });
+
+    expect(await two.closed).toEqual([4401, 'bad-signature']);
+  });
+
+  it('writes no result for another probe than that of the connection', async () => {
+    const [agent, victim] = [await test.join(gateway, 'thief'), await test.join(gateway, 'robbed')];
+    const check = await startCheck('robbed');
+    await victim.next('job');
+
+    agent.send(final(check, 1, 'forged'));
+    await agent.next('ack');
+    victim.send(final(check, 1, 'own'));
+
+    expect((await test.bed.read(check, 20_000)).results).toMatchObject({ robbed: { said: 'own' } });
+    expect((await test.bed.read(check)).results).not.toHaveProperty('thief');
+  });
+
+  it.each([
+    ['a frame beyond the limit', 1009, (socket: WebSocket) => socket.send(Buffer.alloc(300 * 1024))],
+    ['a compressed message that grows beyond it', 4400, (socket: WebSocket) => socket.send(bomb())],
+    ['text that is no message', 4400, (socket: WebSocket) => socket.send('[]')],
+    ['a screenshot beyond the limit', 4400, sendPieces],
+    ['a screenshot that it did not send', 4400, (socket: WebSocket) => socket.send(JSON.stringify(without()))],
+  ])('ends a connection that sends %s', async (_reason, code, attack) => {
+    const agent = await test.join(gateway, `attack-${code}-${_reason.length}`);
+
+    attack(agent.socket);
+
+    expect((await agent.closed)[0]).toBe(code);
+  });
+
+  it('keeps nothing of a connection that ends in the middle of a screenshot', async () => {
+    const agent = await test.join(gateway, 'broken');
+    agent.socket.send(encodePiece({ seq: 1, upload: 1, bytes: Buffer.alloc(SCREENSHOT_PIECE_BYTES) }));
+    await agent.next('ack');
+    const before = gateway.size();
+    agent.socket.terminate();
+
+    await until(() => gateway.size() === before - 1);
+    expect(await test.bed.redis.hlen(redisKeys.agentConnections('broken'))).toBe(0);
+  });
+
+  it('refuses further attempts of an address after many failures, before it verifies anything', async () => {
+    const own = await test.startGateway(test.bed.startCore());
+    const invitation = await test.invite('guessed');
+    const guess = () =>
+      test.connect(own, { ...invitation, counter: 1, forge: (hello) => withProof(hello, { counter: 5 }) });
+    const codes: unknown[] = [];
+    for (let count = 0; count < 31; count += 1) codes.push((await (await guess()).closed)[0]);
+    const last = await guess();
+
+    expect(codes.slice(0, 30)).toEqual(Array.from({ length: 30 }, () => 4401));
+    expect(await last.closed).toEqual([0, 'Unexpected server response: 429']);
+    expect(last.received).toEqual([]);
+  }, 60_000);
+
+  it('answers other requests as if they asked for no upgrade', async () => {
+    const { port } = new URL(gateway.url);
+    const ask = (path: string, upgrade: string): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const headers = { Connection: 'Upgrade', Upgrade: upgrade };
+        request({ port, path, headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+          .on('error', reject)
+          .end();
+      });
+
+    expect([await ask('/agent', 'h2c'), await ask('/probes', 'websocket')]).toEqual([404, 404]);
+  });
+});
+
+function withProof(hello: AgentMessage, change: Readonly<Record<string, unknown>>): AgentMessage {
+  const { proof } = hello as Extract<AgentMessage, { t: 'hello' }>;
+  return { ...hello, proof: { ...proof, ...change } } as AgentMessage;
+}
+
+function bomb(): Buffer {
+  return Buffer.concat([Buffer.of(1), deflateRawSync(JSON.stringify({ t: 'status', x: ' '.repeat(300 * 1024) }))]);
+}
+
+function sendPieces(socket: WebSocket): void {
+  for (let seq = 1; seq <= 40; seq += 1) socket.send(encodePiece({ seq, upload: 1, bytes: Buffer.alloc(128 * 1024) }));
+}
+
+function without(): AgentMessage {
+  const data = JSON.stringify({ failure: null });
+  return {
+    ...{ t: 'result', seq: 1, check: 'A'.repeat(22), kind: 'screenshot', data },
+    screenshot: { upload: 1, bytes: 10 },
+  };
+}

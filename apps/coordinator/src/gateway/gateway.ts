@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Duplex } from 'node:stream';
+
+import { GATEWAY_PING_MS, MAX_GATEWAY_MESSAGE_BYTES, redisKeys, type LookUpPlace } from '@vantage/contract';
+import { WebSocketServer, type WebSocket } from 'ws';
+
+import { axesOf } from '../http/limits/axes.ts';
+import type { AccessWatch } from '../probes/enrolment/access-watch.ts';
+import type { AgentAccess } from '../probes/enrolment/agent-access.ts';
+import { createAttemptLimit, type Attempt } from '../probes/enrolment/attempt-limit.ts';
+import { createEnrolment } from '../probes/enrolment/enrolment.ts';
+import type { Store } from '../redis/open-store.ts';
+import { openAgentSocket, type AgentSocket } from './agent-socket.ts';
+import { createBeats, type Beats } from './beats.ts';
+import { createConnection, type AgentConnection } from './connection.ts';
+import { createConnections, type Connections } from './connections.ts';
+import { agreeOnVersion, shakeHands } from './handshake.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
+
+/** Gives the jobs of probes to the agents that connect here, and writes their results. Keeps nothing that another one lacks. */
+export interface Gateway {
+  /**
+   * Takes over an HTTP connection that asks for a WebSocket.
+   *
+   * @param address canonical address of the agent; undefined if a proxy passed on what is none
+   */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, address: string | undefined) => void;
+  /** Connections of agents whose identity was verified. */
+  readonly size: () => number;
+  /** Hands its agents to other gateways and closes. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly store: Store;
+  readonly access: AccessWatch;
+  /** Origin of the public address of the service. */
+  readonly origin: string;
+  readonly lookUpPlace: LookUpPlace;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** Announcements of jobs may be lost: each queue is also looked at in turn. */
+const LOOK_AT_ALL_WITHIN_LOOKS = 10;
+const MOST_LOOKS = 10;
+/** Load in the heartbeat of a probe is this old at most. */
+const STATUS_EVERY_MS = 2_000;
+const BEAT_EVERY_MS = 5_000;
+const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
+/** Screenshots are large: Redis may take longer than for a command. */
+const SCREENSHOT_REPLY_MS = 8_000;
+const LEAVE_WITHIN_MS = 4_000;
+const LEAVE_LOOK_MS = 50;
+const LEAVE_LOOKS = 120;
+
+export function createGateway({ store, access, origin, lookUpPlace }: GatewayOptions): Gateway {
+  const { channels, clock, log } = store;
+  const redis = store.open('gateway');
+  const screenshots = store.open('gateway-screenshots', { replyWithinMs: SCREENSHOT_REPLY_MS });
+  const enrolment = createEnrolment({ redis, origin, lookUpPlace });
+  const connections = createConnections({ redis, channels, id: randomUUID() });
+  const budget = { bytes: 0, mostBytes: UPLOADS_MOST_BYTES };
+  const limit = createAttemptLimit();
+  const server = new WebSocketServer({
+    ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
+    maxPayload: MAX_GATEWAY_MESSAGE_BYTES,
+  });
+  const beats = createBeats(redis, connections);
+  let isStopping = false;
+
+  const admit = async (socket: AgentSocket, address: string, attempt: Attempt): Promise<void> => {
+    const end = attempt.admitted ? attempt.end : (): void => undefined;
+    const agent = await shakeHands(socket, enrolment, address, end);
+    if (agent === undefined || !(await agreeOnVersion(agent, socket, enrolment)) || !socket.isOpen()) return;
+    const { hello, admission } = agent;
+    const { probeId: probe } = hello.proof;
+    const connection = createConnection({
+      ...{ socket, hello, redis, screenshots, clock, budget, log },
+      ...{ fingerprint: admission.fingerprint, isApproved: admission.state === 'approved' },
+      isConnected: (instance) => connections.isConnected(probe, instance),
+      onStatus: () => beats.beat(probe),
+    });
+    socket.onClosed(() => {
+      beats.ended(connection);
+      void connections.remove(connection).catch(() => undefined);
+      log.info({ probe }, 'agent disconnected');
+    });
+    await connections.add(connection);
+    // A change between the admission and now has reached no listener.
+    applyAccess(connection, await enrolment.accessOf(probe), beats.remove);
+    socket.send({ t: 'welcome', v: hello.v, state: admission.state });
+    log.info({ probe, release: hello.release, state: admission.state }, 'agent connected');
+  };
+
+  const stopListening = [
+    channels.listen(redisKeys.jobsAdded, (message) => {
+      if (message === '') for (const connection of connections.all()) connection.wake();
+      else for (const probe of message.split(' ')) for (const connection of connections.of(probe)) connection.wake();
+    }),
+    access.onChange((probe, now) => {
+      for (const connection of connections.of(probe)) applyAccess(connection, now, beats.remove);
+    }),
+    connections.close,
+  ];
+  const stopTimers = startTimers(connections, beats);
+
+  return {
+    upgrade: (request, socket, head, address) => {
+      if (address === undefined) return refuseUpgrade(socket, 400);
+      if (isStopping) return refuseUpgrade(socket, 503, LEAVE_WITHIN_MS);
+      const attempt = limit.begin(axesOf(address, 1)[0]!.key);
+      if (!attempt.admitted) return refuseUpgrade(socket, 429, attempt.retryAfterMs);
+      // Also a request that is no handshake of a WebSocket.
+      socket.once('close', () => attempt.end(false));
+      server.handleUpgrade(request, socket, head, (opened: WebSocket) => {
+        const agent = openAgentSocket(opened);
+        admit(agent, address, attempt).catch(() => agent.close(1013));
+      });
+    },
+    size: () => connections.all().length,
+    close: async () => {
+      isStopping = true;
+      await handOver(connections);
+      for (const stop of [...stopListening, ...stopTimers]) stop();
+      server.close();
+    },
+  };
+}
+
+/** Disconnects an agent that may no longer work. */
+function applyAccess(connection: AgentConnection, now: AgentAccess, removeHeartbeat: (probe: string) => void): void {
+  const { probe, fingerprint, socket } = connection;
+  const mayStay = now.state !== 'suspended' && now.state !== 'none' && now.key === fingerprint;
+  if (mayStay) {
+    if (now.state === 'approved') connection.approve();
+    return;
+  }
+  connection.stopJobs();
+  removeHeartbeat(probe);
+  socket.close(4403);
+}
+
+function startTimers(connections: Connections, beats: Beats): readonly (() => void)[] {
+  let next = 0;
+  const lookInTurn = (): void => {
+    const all = connections.all();
+    const count = Math.min(MOST_LOOKS, Math.ceil(all.length / LOOK_AT_ALL_WITHIN_LOOKS));
+    for (let index = 0; index < count; index += 1) all[(next + index) % all.length]?.wake();
+    next = all.length === 0 ? 0 : (next + count) % all.length;
+  };
+  const ping = (): void => {
+    for (const { socket } of connections.all()) socket.ping();
+  };
+  void connections.beat().catch(() => undefined);
+  const timers = [
+    setInterval(lookInTurn, LOOK_EVERY_MS),
+    setInterval(ping, GATEWAY_PING_MS),
+    setInterval(beats.beatAll, STATUS_EVERY_MS),
+    setInterval(() => void connections.beat().catch(() => undefined), BEAT_EVERY_MS),
+  ];
+  return timers.map((timer) => () => clearInterval(timer));
+}
+
+/** Gives no more jobs, and has the agents connect elsewhere before it closes. */
+async function handOver(connections: Connections): Promise<void> {
+  for (const { socket, stopJobs } of connections.all()) {
+    stopJobs();
+    socket.send({ t: 'leave', withinMs: LEAVE_WITHIN_MS });
+  }
+  for (let look = 0; look < LEAVE_LOOKS && connections.all().length > 0; look += 1) await sleep(LEAVE_LOOK_MS);
+  for (const { socket } of connections.all()) socket.close(1001);
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+
+import { createAgentMessageReader, type Frame } from '@vantage/agent-loop';
+import { gatewayVersions, type AgentHello } from '@vantage/contract';
+
+import type { Admission, Enrolment } from '../probes/enrolment/enrolment.ts';
+import type { AgentSocket } from './agent-socket.ts';
+
+/** An agent whose identity was verified. */
+export interface AdmittedAgent {
+  readonly hello: AgentHello;
+  readonly admission: Extract<Admission, { ok: true }>;
+}
+
+/** Time from the challenge to the proof. */
+const PROOF_MS = 10_000;
+const NONCE_BYTES = 32;
+
+/** Refusals that cost no guess: the agent holds the key of the probe. */
+const ofKnownAgents: ReadonlySet<string> = new Set(['suspended', 'stale-counter', 'copied-key']);
+
+const readMessage = createAgentMessageReader();
+
+/**
+ * Challenges an agent and verifies its proof. Closes the connection if it is refused.
+ *
+ * @param address canonical address of the agent
+ * @param end called once with whether the attempt counts as a failure of the address
+ */
+export async function shakeHands(
+  socket: AgentSocket,
+  enrolment: Enrolment,
+  address: string,
+  end: (succeeded: boolean) => void,
+): Promise<AdmittedAgent | undefined> {
+  const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+  const hello = await receiveHello(socket, nonce);
+  if (hello === undefined) {
+    end(false);
+    return undefined;
+  }
+  try {
+    const admission = await enrolment.authenticate(hello.proof, nonce, address);
+    end(admission.ok || ofKnownAgents.has(admission.code));
+    if (!admission.ok) {
+      socket.close(4401, admission.code);
+      return undefined;
+    }
+    return { hello, admission };
+  } catch {
+    // Redis is away, which is no fault of the agent.
+    end(true);
+    socket.close(1013);
+    return undefined;
+  }
+}
+
+/** True if agent and gateway speak a common version. Otherwise the operator sees it, and the agent is closed. */
+export async function agreeOnVersion(
+  { hello }: AdmittedAgent,
+  socket: AgentSocket,
+  enrolment: Enrolment,
+): Promise<boolean> {
+  const { probeId } = hello.proof;
+  const isSpoken = hello.v >= gatewayVersions.oldest && hello.v <= gatewayVersions.newest;
+  const { refusal } = await enrolment.accessOf(probeId);
+  if (isSpoken) {
+    if (refusal !== null) await enrolment.noteRefusal(probeId, null);
+    return true;
+  }
+  await enrolment.noteRefusal(
+    probeId,
+    `Its agent (release ${hello.release}) speaks version ${hello.v} of the gateway's protocol; ` +
+      `version ${gatewayVersions.oldest} is the oldest that works: upgrade the agent.`,
+  );
+  socket.close(4406, String(gatewayVersions.oldest));
+  return false;
+}
+
+function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      socket.close(4408);
+      resolve(undefined);
+    }, PROOF_MS);
+    const take = (frame: Frame): void => {
+      clearTimeout(timer);
+      // Nothing more is taken until the proof is verified.
+      socket.onFrame(() => socket.close(4400, 'a message before the welcome'));
+      const message = frame.kind === 'message' ? readMessage(frame.message) : undefined;
+      if (message?.t === 'hello') return resolve(message);
+      socket.close(4400, 'the first message must be a hello');
+      resolve(undefined);
+    };
+    socket.onFrame(take);
+    socket.onClosed(() => {
+      clearTimeout(timer);
+      resolve(undefined);
+    });
+    socket.send({ t: 'challenge', versions: gatewayVersions, nonce });
+  });
+}

@@ -1,0 +1,73 @@
+import { createHint, failureResult, probeFailure, type Hint } from '@vantage/agent-loop';
+import {
+  BARE_NOTIFICATION,
+  checkOfScreenshotJob,
+  encodeNotification,
+  isCheckId,
+  redisKeys,
+  type InlineResult,
+  type ResultEntry,
+} from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { onStore } from '../redis/store.ts';
+
+export interface GatewayEntry extends ResultEntry {
+  readonly traceparent?: string | undefined;
+}
+
+/** The result stream of one probe, as its agent would write it. The connection decides which probe that is. */
+export interface ResultStream {
+  /** @throws StoreUnavailable, or what Redis answered */
+  readonly append: (entry: GatewayEntry) => Promise<void>;
+  /** Reports that the agent of a job is gone. */
+  readonly interrupt: (jobId: string, now: number) => Promise<void>;
+  readonly close: () => void;
+}
+
+export interface ResultStreamOptions {
+  readonly redis: Redis;
+  /** Screenshots are large: behind one, a small result would wait. */
+  readonly screenshots: Redis;
+  readonly probe: string;
+}
+
+export function openResultStream({ redis, screenshots, probe }: ResultStreamOptions): ResultStream {
+  const stream = redisKeys.results(probe);
+  const channel = redisKeys.resultNotification(probe);
+  const publish = (on: Redis, text: string): void => void on.publish(channel, text).catch(() => undefined);
+  const hint: Hint<InlineResult> = createHint((final) =>
+    publish(redis, final === undefined ? BARE_NOTIFICATION : encodeNotification(final)),
+  );
+
+  const append: ResultStream['append'] = async ({ check, kind, data, png, traceparent }) => {
+    const on = png === undefined ? redis : screenshots;
+    const fields: (string | Buffer)[] = ['check', check, 'kind', kind, 'data', data];
+    if (png !== undefined) fields.push('png', Buffer.from(png.buffer, png.byteOffset, png.byteLength));
+    if (traceparent !== undefined) fields.push('traceparent', traceparent);
+    await onStore(on, (ready) => {
+      const written = ready.xadd(stream, '*', ...fields);
+      // Behind the entry on the same connection: the reader of the notification finds it.
+      if (on === redis) hint.raise(kind === 'final' ? { check, data, traceparent } : undefined);
+      else publish(on, BARE_NOTIFICATION);
+      return written;
+    });
+  };
+  return {
+    append,
+    interrupt: async (jobId, now) => {
+      const photographed = checkOfScreenshotJob(jobId);
+      const failure = probeFailure('probe_interrupted');
+      if (photographed !== undefined && isCheckId(photographed)) {
+        await append({ check: photographed, kind: 'screenshot', data: JSON.stringify({ failure }) });
+      } else if (isCheckId(jobId)) {
+        const data = failureResult(failure, null, new Date(now).toISOString());
+        await append({ check: jobId, kind: 'final', data });
+      }
+    },
+    close: () => {
+      hint.flush();
+      hint.close();
+    },
+  };
+}

@@ -1,0 +1,223 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import {
+  end,
+  foreignCa,
+  startGatewayService,
+  type Coordinator,
+  type GatewayService,
+  type StartedAgent,
+} from '../test/gateway-service.ts';
+
+let service: GatewayService;
+let first: Coordinator;
+let second: Coordinator;
+/** A target that answers when the test lets it. */
+let target: Server;
+let release: () => void;
+let held: Promise<void>;
+let asked = 0;
+let targetUrl: string;
+
+beforeAll(async () => {
+  target = createServer((_request, response) => {
+    asked += 1;
+    void held.then(() => response.end('hello'));
+  }).listen(0, '127.0.0.1');
+  await once(target, 'listening');
+  targetUrl = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
+  service = await startGatewayService();
+  [first, second] = await Promise.all([service.startCoordinator(), service.startCoordinator()]);
+  service.route(first);
+}, 300_000);
+
+afterAll(async () => {
+  await service.stop();
+  target.closeAllConnections();
+  target.close();
+}, 120_000);
+
+function hold(): void {
+  ({ promise: held, resolve: release } = Promise.withResolvers<void>());
+}
+
+/** Bounded by the test's own time limit. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(50);
+}
+
+async function isUp(probe: string): Promise<boolean> {
+  return ['healthy', 'degraded'].includes((await service.probes())[probe]?.status ?? '');
+}
+
+async function enrol(probe: string, env: Readonly<Record<string, string>> = {}): Promise<StartedAgent> {
+  const token = await service.invite(probe);
+  const folder = join(service.folder, `state-${probe}`);
+  const agent = service.startAgent({ VANTAGE_TOKEN: token, VANTAGE_STATE_FOLDER: folder, ...env });
+  await until(async () => {
+    if (agent.process.exitCode !== null) throw new Error(`the agent ended:\n${agent.log()}`);
+    return isUp(probe);
+  });
+  return agent;
+}
+
+const httpCheck = (probe: string) => ({ type: 'http', host: targetUrl, probes: [probe] });
+
+describe('an agent with an address and a token', () => {
+  it('enrols, does its work, and comes back without the token', async () => {
+    hold();
+    release();
+    const agent = await enrol('fra-1');
+    const { results } = await service.completed(await service.startCheck(httpCheck('fra-1')));
+    agent.process.kill('SIGTERM');
+    const [status] = (await once(agent.process, 'exit')) as [number | null];
+    await until(async () => !(await isUp('fra-1')));
+    const state = join(service.folder, 'state-fra-1');
+    const again = service.startAgent({ VANTAGE_STATE_FOLDER: state });
+    await until(() => isUp('fra-1'));
+    await end(again.process);
+
+    expect(results['fra-1']).toMatchObject({ result: 'success', statusCode: 200 });
+    expect(status).toBe(0);
+    expect(statSync(join(state, 'key.json')).mode & 0o777).toBe(0o600);
+  }, 180_000);
+
+  it('finishes a job whose gateway is killed, and delivers its result by another one', async () => {
+    hold();
+    const agent = await enrol('fra-2');
+    const before = asked;
+    const check = await service.startCheck(httpCheck('fra-2'));
+    await until(() => asked > before);
+
+    service.route(second);
+    await end(first.process);
+    release();
+    const { results } = await service.completed(check);
+    await until(() => isUp('fra-2'));
+    const next = await service.completed(await service.startCheck(httpCheck('fra-2')));
+    await end(agent.process);
+
+    expect(results['fra-2']).toMatchObject({ result: 'success', statusCode: 200 });
+    expect(asked - before).toBe(2);
+    expect(next.results['fra-2']).toMatchObject({ result: 'success' });
+    expect(agent.log()).toContain('no connection to the gateway');
+  }, 180_000);
+
+  it('is disconnected when it is suspended, gets no work, and comes back', async () => {
+    hold();
+    release();
+    service.route(second);
+    const agent = await enrol('fra-3');
+    await service.admin('suspend', 'fra-3', '--reason', 'maintenance');
+    await until(() => agent.log().includes('"code":4403'));
+    let suspended: object | undefined;
+    await until(async () => {
+      const probe = (await service.probes())['fra-3'];
+      suspended = probe;
+      return probe?.reason?.includes('maintenance') === true;
+    });
+    await service.admin('resume', 'fra-3');
+    await until(() => isUp('fra-3'));
+    const { results } = await service.completed(await service.startCheck(httpCheck('fra-3')));
+    await end(agent.process);
+
+    expect(suspended).toMatchObject({ status: 'offline', reason: expect.stringContaining('maintenance') });
+    expect(results['fra-3']).toMatchObject({ result: 'success' });
+  }, 180_000);
+
+  it.each([
+    ['a certificate of another CA', async () => ({ VANTAGE_CA_FILE: await foreignCa(service.folder) })],
+    ['a name that the certificate does not have', async () => ({ VANTAGE_URL: `https://localhost:${service.port}` })],
+  ])(
+    'refuses %s, also if Node accepts all, and says so',
+    async (_reason, given) => {
+      service.route(second);
+      const token = await service.invite('fra-4');
+      const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', VANTAGE_TOKEN: token, ...(await given()) };
+      const agent = service.startAgent({
+        ...env,
+        VANTAGE_STATE_FOLDER: join(service.folder, `state-${_reason.length}`),
+      });
+      await until(() => agent.log().includes('no connection to the gateway'));
+      await end(agent.process);
+
+      expect(agent.log()).toMatch(/certificate|altnames/);
+      expect(agent.log()).not.toContain('connected to the gateway');
+    },
+    120_000,
+  );
+
+  it('works through a proxy that wants a login', async () => {
+    hold();
+    release();
+    service.route(second);
+    const proxy = await startProxy('user:p@ss');
+    const agent = await enrol('fra-5', { HTTPS_PROXY: `http://user:p%40ss@127.0.0.1:${proxy.port}` });
+    const { results } = await service.completed(await service.startCheck(httpCheck('fra-5')));
+    await end(agent.process);
+    proxy.close();
+
+    expect(proxy.connects()).toContain(`127.0.0.1:${service.port}`);
+    expect(results['fra-5']).toMatchObject({ result: 'success' });
+  }, 120_000);
+
+  it.each([
+    ['no address and no Redis', { VANTAGE_URL: '' }, 'VANTAGE_URL is required'],
+    ['both', { REDIS_URL: 'redis://127.0.0.1:1' }, 'exclude each other'],
+    ['no token and no key', {}, 'set VANTAGE_TOKEN'],
+  ])(
+    'ends with a sentence if it has %s',
+    async (_reason, env, sentence) => {
+      const agent = service.startAgent({ ...env, VANTAGE_STATE_FOLDER: join(service.folder, 'empty') });
+      const [status] = (await once(agent.process, 'exit')) as [number | null];
+
+      expect(status).toBe(1);
+      expect(agent.errors()).toContain(sentence);
+    },
+    60_000,
+  );
+});
+
+/** A proxy by CONNECT with basic authentication (RFC 9110 section 9.3.6). */
+async function startProxy(login: string): Promise<{
+  readonly port: number;
+  readonly connects: () => readonly string[];
+  readonly close: () => void;
+}> {
+  const wanted = `Basic ${Buffer.from(login).toString('base64')}`;
+  const connects: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer().on('connect', (request: IncomingMessage, client: Socket) => {
+    sockets.add(client);
+    client.on('error', () => undefined);
+    if (request.headers['proxy-authorization'] !== wanted) {
+      client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+      return;
+    }
+    connects.push(request.url ?? '');
+    const { hostname, port } = new URL(`tcp://${request.url}`);
+    const upstream = connect(Number(port), hostname, () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.pipe(upstream).pipe(client);
+    });
+    sockets.add(upstream);
+    upstream.on('error', () => client.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    connects: () => connects,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}

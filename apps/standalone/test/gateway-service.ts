@@ -1,0 +1,188 @@
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, type Server } from 'node:tls';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import type { Check, Probes } from '@vantage/contract';
+import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+
+/** Coordinators behind one TLS address, as a reverse proxy has them, and agents that connect to their gateways. */
+export interface GatewayService {
+  /** Public address; its certificate is signed by `caFile`. */
+  readonly url: string;
+  readonly port: number;
+  readonly caFile: string;
+  readonly folder: string;
+  readonly redis: RedisServer;
+  readonly startCoordinator: () => Promise<Coordinator>;
+  /** Connections go to this coordinator from now on. */
+  readonly route: (coordinator: Coordinator) => void;
+  /** Runs an operator's command. */
+  readonly admin: (...args: readonly string[]) => Promise<string>;
+  /** Token of a new probe. */
+  readonly invite: (probe: string) => Promise<string>;
+  readonly startAgent: (env: Readonly<Record<string, string>>) => StartedAgent;
+  readonly probes: () => Promise<Probes>;
+  readonly startCheck: (body: Readonly<Record<string, unknown>>) => Promise<string>;
+  readonly completed: (check: string) => Promise<Check>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface Coordinator {
+  readonly port: number;
+  readonly process: ChildProcess;
+}
+
+export interface StartedAgent {
+  readonly process: ChildProcess;
+  readonly log: () => string;
+  /** What it wrote to standard error. */
+  readonly errors: () => string;
+}
+
+const main = (app: string, file = 'main'): URL => new URL(`../../${app}/src/${file}.ts`, import.meta.url);
+const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
+
+export async function startGatewayService(): Promise<GatewayService> {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-gateway-e2e-'));
+  const redis = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
+  const front = await startFront(folder);
+  const url = `https://127.0.0.1:${front.port}`;
+  const children: ChildProcess[] = [];
+
+  const start = (module: URL, env: Readonly<Record<string, string>>): ChildProcess => {
+    const child = fork(module, [], {
+      execArgv: ['--conditions=vantage-source', '--no-warnings'],
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    // What is not read would stop it.
+    child.stdout!.resume();
+    child.stderr!.resume();
+    children.push(child);
+    return child;
+  };
+  const admin: GatewayService['admin'] = async (...args) => {
+    const program = ['--conditions=vantage-source', '--no-warnings', fileURLToPath(main('coordinator', 'admin/main'))];
+    const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, PUBLIC_URL: url };
+    return (await promisify(execFile)(process.execPath, [...program, ...args], { env })).stdout;
+  };
+  return {
+    ...{ url, port: front.port, caFile: front.caFile, folder, redis, admin, ...askThrough(front.target) },
+    startCoordinator: async () => {
+      const child = start(main('coordinator'), {
+        ...{ PORT: '0', PUBLIC_URL: url, REDIS_URL: redis.url, TARGET_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'warn' },
+        ...{ RATE_LIMIT_PROBES: '1000000', RATE_LIMIT_RESULTS: '1000000' },
+      });
+      const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }];
+      return { port, process: child };
+    },
+    route: ({ port }) => front.route(port),
+    invite: async (probe) => {
+      const json = await admin('invite', probe, ...record, '--json');
+      return (JSON.parse(json) as { readonly token: string }).token;
+    },
+    startAgent: (env) => {
+      const child = start(main('probe-agent'), {
+        ...{ VANTAGE_URL: url, VANTAGE_CA_FILE: front.caFile, SCREENSHOTS: 'off' },
+        ...{ TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', ...env },
+      });
+      let [log, errors] = ['', ''];
+      child.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
+      child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+      return { process: child, log: () => log, errors: () => errors };
+    },
+    stop: async () => {
+      await Promise.all(children.map(end));
+      front.close();
+      await redis.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The API of the coordinator on a port, without TLS. */
+function askThrough(port: () => number): Pick<GatewayService, 'probes' | 'startCheck' | 'completed'> {
+  const ask = async <T>(path: string, init: RequestInit = {}): Promise<T> =>
+    (await (await fetch(`http://127.0.0.1:${port()}${path}`, init)).json()) as T;
+  return {
+    probes: () => ask<Probes>('/probes'),
+    startCheck: async (body) => {
+      const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+      return (await ask<{ readonly checkId: string }>('/check', init)).checkId;
+    },
+    completed: async (check) => {
+      for (;;) {
+        const read = await ask<Check>(`/check/${check}/results?wait=25`);
+        if (read.status === 'completed') return read;
+        await sleep(20);
+      }
+    },
+  };
+}
+
+/** Ends a process at once. */
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+interface Front {
+  readonly port: number;
+  readonly caFile: string;
+  readonly target: () => number;
+  readonly route: (port: number) => void;
+  readonly close: () => void;
+}
+
+/** Where TLS ends: passes bytes on to one coordinator. */
+async function startFront(folder: string): Promise<Front> {
+  const [keyFile, caFile] = [join(folder, 'key.pem'), join(folder, 'ca.pem')];
+  const subject = ['-subj', '/CN=vantage', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:gateway.example.test'];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', keyFile];
+  await promisify(execFile)('openssl', ['req', '-x509', '-days', '2', ...key, '-out', caFile, ...subject]);
+  const sockets = new Set<Socket>();
+  let target = 0;
+  const server: Server = createServer({ key: readFileSync(keyFile), cert: readFileSync(caFile) }, (client) => {
+    const upstream = connect(target, '127.0.0.1');
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (chunk) => to.write(chunk));
+      from.on('error', () => undefined);
+      from.on('close', () => to.destroy());
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    caFile,
+    target: () => target,
+    route: (port) => {
+      target = port;
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+/** A file with a CA that signed nothing of this service. */
+export async function foreignCa(folder: string): Promise<string> {
+  const file = join(folder, 'foreign.pem');
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', '/dev/null'];
+  const { stdout } = await promisify(execFile)('openssl', ['req', '-x509', '-days', '2', ...key, '-subj', '/CN=other']);
+  writeFileSync(file, stdout);
+  return file;
+}

@@ -1,0 +1,96 @@
+import { createHash, generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { decodeFrame, encodeMessage } from '@vantage/agent-loop';
+import { challengeText, redisKeys, type AgentMessage, type GatewayMessage } from '@vantage/contract';
+import { checkTypeNames } from '@vantage/diagnostics/contract';
+import { Redis } from 'ioredis';
+import { WebSocket } from 'ws';
+
+/**
+ * Many enrolled agents in one process, as little as the protocol of the gateway asks for: they answer each job at once with a
+ * result that was measured once.
+ */
+const [, , redisUrl = '', url = '', count = '1'] = process.argv;
+
+const file = new URL('../../../packages/contract/test/release-0.1.json', import.meta.url);
+const { types } = JSON.parse(readFileSync(file, 'utf8')) as {
+  readonly types: Readonly<Record<string, { readonly result: object }>>;
+};
+const capabilities = { types: [...checkTypeNames], ipv4: true, ipv6: false, screenshot: false };
+/** Connections under way at a time. */
+const AT_ONCE = 50;
+
+interface Agent {
+  readonly probeId: string;
+  readonly publicKey: string;
+  readonly privateKey: KeyObject;
+}
+
+function makeAgent(index: number): Agent {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  return { probeId: `sim-${index}`, publicKey: String(publicKey.export({ format: 'jwk' }).x), privateKey };
+}
+
+/** As `probe:invite` and a first connection leave it. */
+async function enrol(agents: readonly Agent[]): Promise<void> {
+  const redis = new Redis(redisUrl);
+  const now = Date.now();
+  await Promise.all(
+    agents.flatMap(({ probeId, publicKey }) => {
+      const digest = createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('base64url');
+      const access = JSON.stringify({ state: 'approved', key: `SHA256:${digest}` });
+      return [
+        redis.hset(redisKeys.agentAccess, probeId, access),
+        redis.hset(redisKeys.agentKey(probeId), 'publicKey', publicKey, 'enrolledAt', now),
+        redis.xadd(redisKeys.agentChanges, 'MAXLEN', '~', 4096, '*', 'probe', probeId),
+      ];
+    }),
+  );
+  redis.disconnect();
+}
+
+/** Resolves once the agent is ready for jobs. */
+function connect(agent: Agent, index: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const address = `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+  const headers = { 'X-Forwarded-For': address };
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/agent`, { perMessageDeflate: false, headers });
+  let seq = 0;
+  const send = (message: AgentMessage): void => socket.send(encodeMessage(message));
+  const take = (message: GatewayMessage): void => {
+    if (message.t === 'challenge') {
+      const { probeId, publicKey, privateKey } = agent;
+      const signed = { origin: url, probeId, nonce: message.nonce, counter: 1, publicKey };
+      const signature = sign(null, Buffer.from(challengeText(signed)), privateKey).toString('base64url');
+      const proof = { probeId, publicKey, counter: 1, signature };
+      send({ t: 'hello', v: 1, proof, instance: randomUUID(), release: '0.1.0', credit: 20 });
+    } else if (message.t === 'welcome') {
+      send({ t: 'status', status: { capabilities, degraded: [], draining: false } });
+      resolve();
+    } else if (message.t === 'job') {
+      const at = new Date().toISOString();
+      const data = JSON.stringify({ ...types[message.name]?.result, startedAt: at, finishedAt: at });
+      send({ t: 'result', seq: (seq += 1), check: message.id, kind: 'final', data });
+      send({ t: 'done', job: message.id });
+    }
+  };
+  socket.on('message', (payload: Buffer, isBinary) => {
+    const frame = decodeFrame(payload, isBinary);
+    if (frame.kind === 'message') take(frame.message as GatewayMessage);
+  });
+  socket.on('error', reject);
+  socket.on('close', (code) => reject(new Error(`the gateway closed the connection with ${code}`)));
+  return promise;
+}
+
+const agents = Array.from({ length: Number(count) }, (_, index) => makeAgent(index));
+await enrol(agents);
+// The gateway reads the state of all agents within half a second.
+await sleep(1_500);
+for (let from = 0; from < agents.length; from += AT_ONCE) {
+  await Promise.all(agents.slice(from, from + AT_ONCE).map((agent, index) => connect(agent, from + index)));
+}
+process.send?.('ready');
+process.once('disconnect', () => process.exit());

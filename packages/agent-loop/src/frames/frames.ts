@@ -1,0 +1,55 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+import { COMPRESS_ABOVE_BYTES, MAX_GATEWAY_MESSAGE_BYTES } from '@vantage/contract';
+
+/** First byte of a binary frame. */
+const COMPRESSED = 1;
+const PIECE = 2;
+
+/** Type, number of the message, number of the upload. */
+const PIECE_HEAD_BYTES = 9;
+
+export interface Piece {
+  readonly seq: number;
+  readonly upload: number;
+  readonly bytes: Buffer;
+}
+
+export type Frame =
+  | { readonly kind: 'message'; readonly message: unknown }
+  | ({ readonly kind: 'piece' } & Piece)
+  | { readonly kind: 'fault'; readonly reason: string };
+
+/** A message as the payload of a frame: text, or a compressed binary one without a context that spans messages. */
+export function encodeMessage(message: unknown): string | Buffer {
+  const json = JSON.stringify(message);
+  if (json.length <= COMPRESS_ABOVE_BYTES) return json;
+  return Buffer.concat([Buffer.of(COMPRESSED), deflateRawSync(json, { level: 1 })]);
+}
+
+export function encodePiece({ seq, upload, bytes }: Piece): Buffer {
+  const head = Buffer.alloc(PIECE_HEAD_BYTES);
+  head.writeUInt8(PIECE, 0);
+  head.writeUInt32BE(seq, 1);
+  head.writeUInt32BE(upload, 5);
+  return Buffer.concat([head, bytes]);
+}
+
+/** Never throws: what cannot be read is a fault. */
+export function decodeFrame(payload: Buffer, isBinary: boolean): Frame {
+  try {
+    if (!isBinary) return { kind: 'message', message: JSON.parse(payload.toString()) };
+    const type = payload[0];
+    if (type === COMPRESSED) {
+      const json = inflateRawSync(payload.subarray(1), { maxOutputLength: MAX_GATEWAY_MESSAGE_BYTES });
+      return { kind: 'message', message: JSON.parse(json.toString()) };
+    }
+    if (type !== PIECE || payload.length <= PIECE_HEAD_BYTES) return { kind: 'fault', reason: 'unknown frame' };
+    return {
+      ...{ kind: 'piece', seq: payload.readUInt32BE(1), upload: payload.readUInt32BE(5) },
+      bytes: payload.subarray(PIECE_HEAD_BYTES),
+    };
+  } catch {
+    return { kind: 'fault', reason: 'unreadable message' };
+  }
+}

@@ -1,0 +1,253 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { encodeMessage, decodeFrame, type Frame } from '../frames/frames.ts';
+import type { AgentMessage, GatewayMessage } from '@vantage/contract';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { WebSocketServer, type WebSocket } from 'ws';
+
+import { eventually } from '../../test/eventually.ts';
+import type { AgentLoop, JobRunner, Link } from '../agent-loop.ts';
+import { createGatewayLoop } from './gateway-loop.ts';
+import type { AgentIdentity } from './session.ts';
+
+const silent = pino({ level: 'silent' });
+const CHECK = 'A'.repeat(22);
+
+let server: Server;
+let url: string;
+/** Every connection so far, with what it received. */
+let peers: Peer[];
+let loop: AgentLoop | undefined;
+let link: Link | undefined;
+/** Connections that the gateway refuses because Redis is away. */
+let refusals: number;
+let started: string[];
+let run: (id: string, interrupted: AbortSignal) => Promise<void>;
+
+interface Peer {
+  readonly socket: WebSocket;
+  readonly frames: Frame[];
+  readonly send: (message: GatewayMessage) => void;
+}
+
+beforeEach(async () => {
+  [peers, started, refusals, link, loop] = [[], [], 0, undefined, undefined];
+  run = async () => undefined;
+  server = createServer().listen(0, '127.0.0.1');
+  const sockets = new WebSocketServer({ server });
+  sockets.on('connection', (socket) => {
+    if (refusals > 0) {
+      refusals -= 1;
+      socket.close(1013);
+      return;
+    }
+    const frames: Frame[] = [];
+    const peer = { socket, frames, send: (message: GatewayMessage) => socket.send(encodeMessage(message)) };
+    peers.push(peer);
+    socket.on('message', (payload: Buffer, isBinary) => {
+      const frame = decodeFrame(payload, isBinary);
+      frames.push(frame);
+      if (frame.kind === 'message') answer(peer, frame.message as AgentMessage);
+    });
+    peer.send({ t: 'challenge', versions: { oldest: 1, newest: 1 }, nonce: 'n'.repeat(32) });
+  });
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterEach(async () => {
+  await loop?.close();
+  for (const { socket } of peers) socket.terminate();
+  server.close();
+});
+
+/** As a gateway does, without acknowledgements. */
+function answer({ send }: Peer, message: AgentMessage): void {
+  if (message.t === 'hello') send({ t: 'welcome', v: 1, state: 'approved' });
+  if (message.t === 'time') send({ t: 'time', id: message.id, ms: Date.now() });
+}
+
+const identity: AgentIdentity = {
+  probeId: () => 'fra-1',
+  answer: async () => ({ probeId: 'fra-1', publicKey: 'k'.repeat(43), counter: 1, signature: 's'.repeat(86) }),
+  confirmed: async () => undefined,
+  refused: async () => 'end',
+};
+
+async function start(onHopeless?: () => void): Promise<void> {
+  const runner: JobRunner = {
+    prepare: (given) => {
+      link = given;
+      return {
+        run: async (_job, id, interrupted) => {
+          started.push(id);
+          await run(id, interrupted);
+        },
+        isAside: () => false,
+        isCheckId: () => true,
+        describe: () => ({
+          ...{ version: '0.1.0', degraded: [] },
+          capabilities: { types: ['tcp'], ipv4: true, ipv6: true, screenshot: false },
+        }),
+      };
+    },
+    close: async () => undefined,
+  };
+  loop = createGatewayLoop({
+    ...{ url, identity, release: '0.1.0', concurrency: 2, drainMs: 10_000, log: silent, onHopeless },
+    open: async () => runner,
+  });
+  await loop.start();
+}
+
+function messages<T extends AgentMessage['t']>(peer: Peer | undefined, type: T): Extract<AgentMessage, { t: T }>[] {
+  const all = (peer?.frames ?? []).flatMap((frame) =>
+    frame.kind === 'message' ? [frame.message as AgentMessage] : [],
+  );
+  return all.filter((message): message is Extract<AgentMessage, { t: T }> => message.t === type);
+}
+
+const pieces = (peer: Peer | undefined) => (peer?.frames ?? []).filter(({ kind }) => kind === 'piece');
+const until = (isSo: () => boolean): Promise<true> => eventually(() => (isSo() ? true : undefined));
+const deadline = (): number => Date.now() + 600_000;
+
+function give(peer: Peer, id = CHECK): void {
+  peer.send({ t: 'job', id, name: 'tcp', data: '{}', timestamp: 1 });
+}
+
+describe('an agent at a gateway', () => {
+  it('says what it can do once its clock is set', async () => {
+    await start();
+    const [hello] = messages(peers[0], 'hello');
+    const order = messages(peers[0], 'time').length;
+
+    expect(hello).toMatchObject({ v: 1, credit: 2, release: '0.1.0' });
+    await until(() => messages(peers[0], 'status').length === 1);
+    expect(order).toBeGreaterThanOrEqual(3);
+    expect(messages(peers[0], 'status')[0]!.status).toMatchObject({
+      draining: false,
+      capabilities: { types: ['tcp'] },
+    });
+  });
+
+  it('keeps a result until it is acknowledged, over as many connections as that takes', async () => {
+    await start();
+    const written = link!.outlet.final(CHECK, '{"result":"success"}', deadline());
+    let isWritten = false;
+    void written.then(() => (isWritten = true));
+    await until(() => messages(peers[0], 'result').length === 1);
+    peers[0]!.socket.terminate();
+
+    await until(() => messages(peers[1], 'result').length === 1);
+    const before = isWritten;
+    peers[1]!.send({ t: 'nack', seq: messages(peers[1], 'result')[0]!.seq });
+    await until(() => messages(peers[1], 'result').length === 2);
+    peers[1]!.send({ t: 'ack', seq: messages(peers[1], 'result')[1]!.seq });
+    await written;
+
+    expect(before).toBe(false);
+    expect(messages(peers[1], 'result')[1]).toMatchObject({
+      check: CHECK,
+      kind: 'final',
+      data: '{"result":"success"}',
+    });
+  });
+
+  it('runs a job once however often it is given, and says when its result is settled', async () => {
+    run = async (id) => void link!.outlet.final(id, '{}', deadline());
+    await start();
+    give(peers[0]!);
+    give(peers[0]!);
+    await until(() => messages(peers[0], 'result').length === 1);
+    const before = messages(peers[0], 'done').length;
+    peers[0]!.send({ t: 'ack', seq: messages(peers[0], 'result')[0]!.seq });
+    await until(() => messages(peers[0], 'done').length === 1);
+    peers[0]!.socket.terminate();
+    await until(() => messages(peers[1], 'status').length === 1);
+    give(peers[1]!);
+    await until(() => messages(peers[1], 'done').length === 1);
+
+    expect(before).toBe(0);
+    expect(started).toEqual([CHECK]);
+  });
+
+  it('sends a screenshot in pieces, two at a time, and a result in between', async () => {
+    await start();
+    const png = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
+    void link!.outlet.screenshot(CHECK, { png, failure: null }, deadline());
+    await until(() => pieces(peers[0]).length === 2);
+    void link!.outlet.final(CHECK, '{}', deadline());
+    await until(() => messages(peers[0], 'result').length === 1);
+    const before = pieces(peers[0]).length;
+    let acknowledged = 0;
+    await until(() => {
+      const now = pieces(peers[0]) as Extract<Frame, { kind: 'piece' }>[];
+      for (const { seq } of now.slice(acknowledged)) peers[0]!.send({ t: 'ack', seq });
+      acknowledged = now.length;
+      return messages(peers[0], 'result').length === 2;
+    });
+
+    const sent = (pieces(peers[0]) as Extract<Frame, { kind: 'piece' }>[]).map(({ bytes }) => bytes);
+    const [result, screenshot] = messages(peers[0], 'result');
+    expect(before).toBe(2);
+    expect([result!.kind, screenshot!.kind]).toEqual(['final', 'screenshot']);
+    expect(screenshot!.screenshot?.bytes).toBe(png.length);
+    expect(Buffer.concat(sent).equals(png)).toBe(true);
+  });
+
+  it('drains: gives its jobs their time, says so, and closes', async () => {
+    const held = Promise.withResolvers<void>();
+    run = async (id) => {
+      await held.promise;
+      void link!.outlet.final(id, '{}', deadline());
+    };
+    await start();
+    give(peers[0]!);
+    await until(() => started.length === 1);
+    const drained = loop!.drain();
+    await until(() => messages(peers[0], 'status').some(({ status }) => status.draining));
+    held.resolve();
+    await until(() => messages(peers[0], 'result').length === 1);
+    const closed = once(peers[0]!.socket, 'close');
+    peers[0]!.send({ t: 'ack', seq: messages(peers[0], 'result')[0]!.seq });
+    await drained;
+
+    expect((await closed)[0]).toBe(1000);
+    expect(messages(peers[0], 'done')).toHaveLength(1);
+  });
+
+  it('connects elsewhere when its gateway stops, before it leaves', async () => {
+    await start();
+    const closed = once(peers[0]!.socket, 'close');
+    peers[0]!.send({ t: 'leave', withinMs: 1 });
+    await until(() => messages(peers[1], 'status').length === 1);
+    await closed;
+    give(peers[1]!);
+    await until(() => started.length === 1);
+
+    expect(peers).toHaveLength(2);
+  });
+
+  it('tries again while its gateway stops, and keeps the connection meanwhile', async () => {
+    await start();
+    refusals = 2;
+    peers[0]!.send({ t: 'leave', withinMs: 1 });
+    await until(() => messages(peers[1], 'status').length === 1);
+
+    expect([refusals, peers.length]).toEqual([0, 2]);
+    expect(messages(peers[0], 'hello')).toHaveLength(1);
+  });
+
+  it('gives up if its token is refused for good', async () => {
+    const hopeless = Promise.withResolvers<void>();
+    server.removeAllListeners('upgrade');
+    const refusing = new WebSocketServer({ server });
+    refusing.on('connection', (socket) => socket.close(4401, 'token-used'));
+    void start(hopeless.resolve);
+
+    await hopeless.promise;
+  });
+});

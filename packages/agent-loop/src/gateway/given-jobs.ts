@@ -1,0 +1,67 @@
+import type { GatewayJob } from '@vantage/contract';
+
+import type { QueuedJob } from '../probe-queue.ts';
+import { rememberIds } from '../remember-ids.ts';
+
+/** The jobs that gateways have given to this agent. A job may be given again, by any gateway, and runs once. */
+export interface GivenJobs {
+  readonly give: (job: GatewayJob) => void;
+  /** Jobs under way, screenshots not counted. */
+  readonly running: () => number;
+  readonly taken: () => number;
+  /** Resolves when no job is under way and the results of all are acknowledged or dropped. */
+  readonly idle: () => Promise<void>;
+}
+
+export interface GivenJobsOptions {
+  /** Resolves when the job has come to its end and its results are settled. */
+  readonly run: (job: QueuedJob) => Promise<void>;
+  readonly isAside: (id: string) => boolean;
+  /** Takes a job out of the queue. */
+  readonly done: (id: string) => void;
+}
+
+/** A gateway gives a job again for as long as its check lasts. */
+const REMEMBER_MS = 300_000;
+
+export function createGivenJobs({ run, isAside, done }: GivenJobsOptions): GivenJobs {
+  const known = rememberIds(REMEMBER_MS);
+  const underWay = new Map<string, Promise<void>>();
+  let taken = 0;
+  let running = 0;
+
+  const start = async (job: GatewayJob): Promise<void> => {
+    const counts = isAside(job.id) ? 0 : 1;
+    running += counts;
+    taken += counts;
+    try {
+      await run({ id: job.id, name: job.name, data: parse(job.data), timestamp: job.timestamp });
+    } finally {
+      running -= counts;
+      underWay.delete(job.id);
+      done(job.id);
+    }
+  };
+
+  return {
+    give: (job) => {
+      if (underWay.has(job.id)) return;
+      if (known.has(job.id)) return done(job.id);
+      known.add(job.id);
+      underWay.set(job.id, start(job));
+    },
+    running: () => running,
+    taken: () => taken,
+    idle: async () => {
+      while (underWay.size > 0) await Promise.all(underWay.values());
+    },
+  };
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

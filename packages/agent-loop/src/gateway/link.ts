@@ -1,0 +1,143 @@
+import { EventEmitter } from 'node:events';
+
+import {
+  enrolmentRefusals,
+  type AgentHello,
+  type AgentMessage,
+  type EnrolmentRefusal,
+  type GatewayMessage,
+} from '@vantage/contract';
+import type { Logger } from 'pino';
+import type { WebSocket } from 'ws';
+
+import { createGatewayMessageReader } from '../frames/validate.ts';
+import { createReconnect } from './reconnect.ts';
+import { openSession, type AgentIdentity, type Closed, type Session } from './session.ts';
+
+/** The way to any gateway of the service: one connection after the other. */
+export interface GatewayLink {
+  readonly start: () => void;
+  /** Ends the connection and makes no other one. */
+  readonly stop: () => void;
+  /** The connection that messages go to; undefined while there is none. */
+  readonly session: () => Session | undefined;
+  readonly send: (message: AgentMessage) => void;
+  /** For metrics: `ready` while connected. */
+  readonly watched: { readonly status: string; readonly on: (event: 'ready', listener: () => void) => unknown };
+}
+
+export interface LinkOptions {
+  readonly dial: () => WebSocket;
+  readonly identity: AgentIdentity;
+  readonly hello: Pick<AgentHello, 'instance' | 'release' | 'credit'>;
+  /** Called with each new connection that the gateway accepted. */
+  readonly onReady: (session: Session, state: 'approved' | 'waiting') => void;
+  readonly onMessage: (message: GatewayMessage, session: Session) => void;
+  /** Called when a connection has ended: what it owed is lost. */
+  readonly onLost: (session: Session) => void;
+  /** Called when only another token or process can help. */
+  readonly onHopeless: () => void;
+  readonly log: Logger;
+}
+
+/** A connection that lived this long was a success. */
+const PROVED_MS = 10_000;
+/** An outage may last for hours. */
+const LOG_EVERY = 20;
+
+export function createGatewayLink(options: LinkOptions): GatewayLink {
+  const { dial, identity, hello, onReady, onMessage, onLost, onHopeless, log } = options;
+  const read = createGatewayMessageReader();
+  const reconnect = createReconnect();
+  const events = new EventEmitter();
+  let current: Session | undefined;
+  /** The one that is on its way to be the current one. */
+  let next: Session | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let proving: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  /** The current gateway stops: the attempt to find another one is repeated while it lasts. */
+  let isLeaving = false;
+  let failures = 0;
+
+  const connect = (): void => {
+    timer = undefined;
+    if (isStopped || next !== undefined) return;
+    next = openSession({ socket: dial(), identity, hello, read, onMessage: take, onClosed: closed });
+  };
+  const connectIn = (ms: number): void => {
+    if (isStopped) return;
+    clearTimeout(timer);
+    timer = setTimeout(connect, ms);
+  };
+
+  const take = (message: GatewayMessage, session: Session): void => {
+    if (message.t === 'leave') {
+      log.info({ withinMs: message.withinMs }, 'gateway stops: connecting again');
+      isLeaving = true;
+      return connectIn(Math.random() * message.withinMs);
+    }
+    if (message.t !== 'welcome') return onMessage(message, session);
+    const before = current;
+    current = session;
+    next = undefined;
+    isLeaving = false;
+    failures = 0;
+    clearTimeout(proving);
+    proving = setTimeout(reconnect.succeeded, PROVED_MS);
+    void identity.confirmed().catch((error: unknown) => log.error({ err: error }, 'key could not be stored'));
+    log.info({ state: message.state }, 'connected to the gateway');
+    events.emit('ready');
+    onReady(session, message.state);
+    // It still acknowledges what it was sent, and then ends as asked.
+    before?.close();
+  };
+
+  const closed = (end: Closed, session: Session): void => {
+    if (session === next) next = undefined;
+    const wasCurrent = session === current;
+    if (wasCurrent) current = undefined;
+    clearTimeout(wasCurrent ? proving : undefined);
+    onLost(session);
+    if (isStopped || (current !== undefined && !isLeaving) || next !== undefined || timer !== undefined) return;
+    void pauseAfter(end).then(
+      (ms) => (ms === undefined ? onHopeless() : connectIn(ms)),
+      () => connectIn(reconnect.afterFailure()),
+    );
+  };
+
+  const pauseAfter = async ({ code, reason, error }: Closed): Promise<number | undefined> => {
+    failures += 1;
+    if (code === 4401 && Object.hasOwn(enrolmentRefusals, reason)) {
+      const then = await identity.refused(reason as EnrolmentRefusal);
+      if (then === 'end') return undefined;
+      return then === 'retry' ? reconnect.afterFailure() : reconnect.afterRefusal();
+    }
+    const fields = { code, reason, err: error };
+    if (code === 4403 || code === 4406 || code === 4409) {
+      log.error(fields, 'gateway closed the connection');
+      return reconnect.afterRefusal();
+    }
+    if (failures % LOG_EVERY === 1) log.warn(fields, 'no connection to the gateway: connecting again');
+    return reconnect.afterFailure();
+  };
+
+  return {
+    start: connect,
+    stop: () => {
+      isStopped = true;
+      clearTimeout(timer);
+      clearTimeout(proving);
+      current?.close();
+      next?.terminate();
+    },
+    session: () => current,
+    send: (message) => current?.send(message),
+    watched: {
+      get status() {
+        return current === undefined ? 'connecting' : 'ready';
+      },
+      on: (event, listener) => events.on(event, listener),
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { screenshotJobId, type GatewayMessage } from '@vantage/contract';
+
+import type { AgentLoopOptions, JobRunner, Work } from '../agent-loop.ts';
+import { createRedisClock, type RedisClock } from '../clock.ts';
+import { createResults, type ResultOutlet, type Results } from '../results.ts';
+import { createDial, type DialOptions } from './dial.ts';
+import { createGivenJobs, type GivenJobs } from './given-jobs.ts';
+import { createGatewayLink, type GatewayLink } from './link.ts';
+import { createGatewayWriter } from './result-writer.ts';
+import type { AgentIdentity, Session } from './session.ts';
+import { createTimeQuestions } from './time-questions.ts';
+
+export interface GatewayLoopOptions
+  extends DialOptions, Pick<AgentLoopOptions, 'concurrency' | 'drainMs' | 'open' | 'placeOf' | 'onHopeless' | 'log'> {
+  readonly identity: AgentIdentity;
+  readonly release: string;
+}
+
+/** The parts of an agent that gets its jobs from a gateway. */
+export interface Parts {
+  readonly runner: JobRunner;
+  readonly work: Work;
+  readonly clock: RedisClock;
+  readonly results: Results;
+  readonly jobs: GivenJobs;
+  readonly link: GatewayLink;
+}
+
+export interface PartsOptions {
+  /** Changes with every start of the agent. */
+  readonly instance: string;
+  /** Aborted when the agent must stop now. */
+  readonly interrupted: AbortSignal;
+  /** Called with each new connection, once the clock is set. */
+  readonly onReady: (session: Session) => void;
+}
+
+/** Of several readings of the clock the quickest one counts. */
+const READINGS = 3;
+
+export function createParts(
+  options: GatewayLoopOptions,
+  runner: JobRunner,
+  { instance, interrupted, onReady }: PartsOptions,
+): Parts {
+  const { log, identity } = options;
+  const session = (): Session | undefined => link.session();
+  const writer = createGatewayWriter(session, options.placeOf);
+  const time = createTimeQuestions(session);
+  const clock = createRedisClock(time.ask);
+  const results = createResults({ writer, now: clock.now, log });
+  const settled = trackResults(results);
+  const work = runner.prepare({ clock, outlet: settled.outlet });
+  const jobs = createGivenJobs({
+    isAside: work.isAside,
+    run: async (job) => {
+      await work.run(job, job.id, interrupted);
+      await settled.of(job.id);
+    },
+    done: (job) => link.send({ t: 'done', job }),
+  });
+
+  const onMessage = (message: GatewayMessage, on: Session): void => {
+    if (message.t === 'job') jobs.give(message);
+    else if (message.t === 'ack') writer.acknowledged(on, message.seq);
+    else if (message.t === 'nack') writer.refused(on, message.seq);
+    else if (message.t === 'time') time.answered(message.id, message.ms);
+    else if (message.t === 'approved') log.info('the operator has approved this agent');
+    else if (message.t === 'retire') log.error('another process of this agent has taken over');
+  };
+  const ready = async (on: Session): Promise<void> => {
+    const { address, port } = on.remote();
+    if (options.proxy?.url !== undefined) runner.noteRedis?.(address, port);
+    await clock.read(true);
+    for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
+    onReady(on);
+    results.resume();
+  };
+  const link = createGatewayLink({
+    dial: createDial(options),
+    ...{ identity, log, onMessage },
+    hello: { instance, release: options.release, credit: options.concurrency },
+    onReady: (on) => {
+      // Without an answer the connection is of no use.
+      ready(on).catch(() => on.terminate());
+    },
+    onLost: writer.lost,
+    onHopeless: () => options.onHopeless?.(),
+  });
+  return { runner, work, clock, results, jobs, link };
+}
+
+/** Remembers when the results of each job are acknowledged or dropped. */
+function trackResults(results: Results): {
+  readonly outlet: ResultOutlet;
+  readonly of: (jobId: string) => Promise<void>;
+} {
+  const underWay = new Map<string, Promise<void>>();
+  const track = (jobId: string, written: Promise<void>): Promise<void> => {
+    underWay.set(jobId, written);
+    return written;
+  };
+  return {
+    outlet: {
+      partial: results.partial,
+      final: (check, data, deadlineAt) => track(check, results.final(check, data, deadlineAt)),
+      screenshot: (check, picture, deadlineAt) =>
+        track(screenshotJobId(check), results.screenshot(check, picture, deadlineAt)),
+    },
+    of: async (jobId) => {
+      await underWay.get(jobId);
+      underWay.delete(jobId);
+    },
+  };
+}

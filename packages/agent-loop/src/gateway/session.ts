@@ -1,0 +1,125 @@
+import {
+  GATEWAY_PING_MS,
+  gatewayVersions,
+  type AgentHello,
+  type AgentMessage,
+  type EnrolmentRefusal,
+  type GatewayMessage,
+} from '@vantage/contract';
+import type { WebSocket } from 'ws';
+
+import { decodeFrame, encodeMessage, encodePiece, type Piece } from '../frames/frames.ts';
+import type { ReadMessage } from '../frames/validate.ts';
+
+/** Identity of an agent at the service. */
+export interface AgentIdentity {
+  readonly probeId: () => string;
+  /** Signs a challenge with a counter that was not used before. */
+  readonly answer: (nonce: string) => Promise<AgentHello['proof']>;
+  readonly confirmed: () => Promise<void>;
+  /** What to do after a refusal: connect at once, after a pause, or never. */
+  readonly refused: (code: EnrolmentRefusal) => Promise<'retry' | 'wait' | 'end'>;
+}
+
+/** One connection to a gateway. */
+export interface Session {
+  readonly isOpen: () => boolean;
+  readonly send: (message: AgentMessage) => void;
+  readonly sendPiece: (piece: Piece) => void;
+  /** Unique on this connection. */
+  readonly nextSeq: () => number;
+  readonly remote: () => { readonly address: string | undefined; readonly port: number | undefined };
+  readonly close: () => void;
+  /** Ends it without a word, as when the peer is dead. */
+  readonly terminate: () => void;
+}
+
+export interface Closed {
+  readonly code: number;
+  readonly reason: string;
+  readonly error?: Error | undefined;
+}
+
+export interface SessionOptions {
+  readonly socket: WebSocket;
+  readonly identity: AgentIdentity;
+  readonly hello: Pick<AgentHello, 'instance' | 'release' | 'credit'>;
+  readonly read: ReadMessage<GatewayMessage>;
+  /** Called with each message after the challenge. */
+  readonly onMessage: (message: GatewayMessage, session: Session) => void;
+  /** Called once, also if the connection never came about. */
+  readonly onClosed: (closed: Closed, session: Session) => void;
+}
+
+/** Looks instead of a time: a stall of this process counts as one. */
+const LOOK_EVERY_MS = 5_000;
+const SILENT_LOOKS = Math.ceil((2 * GATEWAY_PING_MS) / LOOK_EVERY_MS) + 2;
+/** What a gateway that is shutting down has to answer a close. */
+const CLOSE_MS = 2_000;
+
+export function openSession(options: SessionOptions): Session {
+  const { socket, identity, hello, read, onMessage, onClosed } = options;
+  let seq = 0;
+  let error: Error | undefined;
+  const silence = watchSilence(socket);
+
+  const session: Session = {
+    isOpen: () => socket.readyState === socket.OPEN,
+    send: (message) => {
+      if (socket.readyState === socket.OPEN) socket.send(encodeMessage(message));
+    },
+    sendPiece: (piece) => {
+      if (socket.readyState === socket.OPEN) socket.send(encodePiece(piece));
+    },
+    nextSeq: () => (seq += 1),
+    remote: () => remoteOf(socket),
+    close: () => {
+      socket.close(1000);
+      setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+    },
+    terminate: () => socket.terminate(),
+  };
+  const answer = async (nonce: string, newest: number): Promise<void> => {
+    const v = Math.min(gatewayVersions.newest, newest);
+    session.send({ t: 'hello', v, proof: await identity.answer(nonce), ...hello });
+  };
+
+  socket.on('message', (payload: Buffer, isBinary) => {
+    silence.heard();
+    const frame = decodeFrame(payload, isBinary);
+    const message = frame.kind === 'message' ? read(frame.message) : undefined;
+    // Later releases may send what this one does not know.
+    if (message === undefined) return;
+    if (message.t !== 'challenge') return onMessage(message, session);
+    answer(message.nonce, message.versions.newest).catch((cause: unknown) => {
+      error = Error.isError(cause) ? cause : new Error(String(cause));
+      socket.terminate();
+    });
+  });
+  socket.on('ping', silence.heard);
+  socket.on('error', (cause) => (error ??= cause));
+  socket.on('close', (code, reason) => {
+    silence.stop();
+    onClosed({ code, reason: reason.toString(), error }, session);
+  });
+  return session;
+}
+
+function watchSilence(socket: WebSocket): { readonly heard: () => void; readonly stop: () => void } {
+  let looks = 0;
+  const timer = setInterval(() => {
+    looks += 1;
+    if (looks >= SILENT_LOOKS) socket.terminate();
+  }, LOOK_EVERY_MS);
+  return { heard: () => (looks = 0), stop: () => clearInterval(timer) };
+}
+
+interface WithSocket {
+  readonly _socket?: { readonly remoteAddress?: string; readonly remotePort?: number } | null;
+}
+
+/** The peer of the TCP connection: the gateway, or a proxy on the way to it. */
+function remoteOf(socket: WebSocket): ReturnType<Session['remote']> {
+  const { _socket: tcp } = socket as unknown as WithSocket;
+  return { address: tcp?.remoteAddress, port: tcp?.remotePort };
+}
