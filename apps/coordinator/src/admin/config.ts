@@ -1,7 +1,7 @@
 import { redisUrlKind } from '@vantage/redis-connections';
 import { certificateFile, list, readSettings, setting, text, url, type SettingValues } from '@vantage/settings';
 
-/** Settings of the operator's commands on probes. */
+/** Settings of the operator's commands on probes and API keys. */
 export const adminSettings = {
   redisUrl: setting({
     env: 'REDIS_URL',

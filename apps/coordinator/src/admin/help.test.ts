@@ -50,3 +50,18 @@ describe('the help of the commands on probes', () => {
     expect(stdout).toBe('');
   });
 });
+
+describe('the help of the commands on keys', () => {
+  it('says what one of them does and takes, and all of them among the others', () => {
+    const one = run('key:add', '--help');
+    const all = run('--help');
+
+    expect([one.status, all.status]).toEqual([0, 0]);
+    for (const option of ['--scopes', '--limit', '--expires', '--allow', '--json'])
+      expect(one.stdout).toContain(option);
+    expect(one.stdout).not.toMatch(/probe:|--overlap|key:rotate <name>/);
+    for (const command of ['key:add', 'key:list', 'key:rotate', 'key:remove'])
+      expect(all.stdout).toContain(`${command} `);
+    expect(run('key:other').status).toBe(2);
+  });
+});

@@ -1,4 +1,9 @@
-import { usages } from './arguments.ts';
+import { keyScopes } from '@vantage/contract';
+
+import { usages as probeUsages } from './arguments.ts';
+import { DEFAULT_KEY_LIMIT, isKeyCommand, keyUsages } from './keys/key-arguments.ts';
+
+const usages = { ...probeUsages, ...keyUsages } as const;
 
 const descriptions = {
   add: 'Writes the record of a probe and its Redis user, and prints the environment file of its agent once.',
@@ -11,9 +16,23 @@ const descriptions = {
   remove: 'Removes the key or the Redis user, the record, the queue and the results of a probe.',
   list: 'Prints the records, one JSON object per line.',
   tls: 'Makes the certificate authority and the certificate of Redis.',
+  'key:add': 'Makes an API key with scopes and a limit, and prints it once.',
+  'key:list': 'Prints the API keys, one JSON object per line: prefixes, no secrets.',
+  'key:rotate': 'Gives an API key a new secret, and prints it once.',
+  'key:remove': 'Removes an API key; coordinators refuse it within two seconds.',
 } as const satisfies Record<keyof typeof usages, string>;
 
-const options: readonly (readonly [option: string, meaning: string])[] = [
+/** Of the commands on keys, if they mean something else there. */
+const keyOptions: readonly (readonly [option: string, meaning: string])[] = [
+  ['--scopes <scope>,...', `Scopes: ${Object.keys(keyScopes).join(', ')}.`],
+  ['--limit <number>', `Requests a minute to each endpoint; default: ${DEFAULT_KEY_LIMIT}.`],
+  ['--overlap <duration>', 'How long the old secret stays valid, at most 30d; default: not at all.'],
+  ['--expires <duration>', 'Life of the key, such as 30d, or never; default: never, or the end it has.'],
+  ['--allow <network>,...', 'Networks whose addresses this key may have measured, if the agents allow them.'],
+  ['--json', 'Prints one JSON object.'],
+];
+
+const probeOptions: readonly (readonly [option: string, meaning: string])[] = [
   ['--name <text>', 'Name of the probe, shown to everyone.'],
   ['--datacenter <text>', 'Name of its datacenter.'],
   ['--country <code>', 'Two-letter country code, ISO 3166-1.'],
@@ -46,6 +65,21 @@ export function helpText(args: readonly string[]): string | undefined {
   const known = Object.keys(usages) as (keyof typeof usages)[];
   const named = known.filter((command) => command === word);
   const commands = named.length > 0 ? named : known;
+  const [ofKeys, ofProbes] = [commands.filter(isKeyCommand), commands.filter((command) => !isKeyCommand(command))];
+  return [
+    ...(ofProbes.length > 0 ? section(ofProbes, probeOptions) : []),
+    ...(ofProbes.length > 0 && ofKeys.length > 0 ? [''] : []),
+    ...(ofKeys.length > 0 ? section(ofKeys, keyOptions) : []),
+    ...(commands.length === 1 && commands[0] === 'tls'
+      ? []
+      : ['', 'REDIS_URL names the Redis; all settings: docs/agents.md, docs/keys.md.']),
+  ].join('\n');
+}
+
+function section(
+  commands: readonly (keyof typeof usages)[],
+  options: readonly (readonly [option: string, meaning: string])[],
+): readonly string[] {
   const used = options.filter(([option]) =>
     commands.some((command) => new RegExp(`${option.split(' ')[0]!}(?![\\w-])`).test(usages[command])),
   );
@@ -54,8 +88,5 @@ export function helpText(args: readonly string[]): string | undefined {
     ...commands.flatMap((command) => [`${usages[command]}\n    ${descriptions[command]}`]),
     '',
     ...used.map(([option, meaning]) => `  ${option.padEnd(width)}  ${meaning}`),
-    ...(commands.length === 1 && commands[0] === 'tls'
-      ? []
-      : ['', 'REDIS_URL names the Redis; all settings: docs/agents.md.']),
-  ].join('\n');
+  ];
 }

@@ -13,6 +13,9 @@ import { Redis } from 'ioredis';
 import { quiet, until } from '../../test/core-bed.ts';
 import { readAdminConfig } from './config.ts';
 import { runProbeAdmin } from './commands.ts';
+import { runKeyAdmin } from './keys/key-commands.ts';
+import { createKeyRing } from '../keys/key-ring.ts';
+import { createRedisClock } from '../redis/clock.ts';
 import { createFloodGuard } from '../probes/key-quota.ts';
 
 const executable = findRedisServer(process.env['PATH'] ?? '')!;
@@ -83,6 +86,38 @@ describe('on a cluster', () => {
     expect(await usersOf(ports, 'fra')).toEqual([false, false, false]);
     expect(await redis.exists(redisKeys.results('fra'))).toBe(0);
     agent.disconnect();
+    redis.disconnect();
+  }, 120_000);
+});
+
+describe('API keys', () => {
+  let cluster: RedisCluster | undefined;
+  afterAll(async () => cluster?.stop());
+
+  it('are added, read, rotated and removed on a cluster', async () => {
+    cluster = await startRedisCluster(executable);
+    const config = readAdminConfig({ REDIS_URL: cluster.url });
+    const run = async (...args: readonly string[]): Promise<string> => {
+      const out: string[] = [];
+      const code = await runKeyAdmin(args, config, { out: (line) => out.push(line), err: () => undefined });
+      return `${code} ${out.join('\n')}`;
+    };
+    const redis = await openOnce({ url: cluster.url, name: 'test' });
+    const ring = createKeyRing(redis, createRedisClock(), quiet);
+    const found = async (text: string): Promise<unknown> => {
+      await ring.look();
+      return ring.find(text);
+    };
+
+    const [, first = ''] = (await run('key:add', 'grafana', '--scopes', 'read')).split(' ');
+    expect(await found(first)).toMatchObject({ key: { name: 'grafana' } });
+    const [, second = ''] = (await run('key:rotate', 'grafana')).split(' ');
+    expect([await found(first), await found(second)]).toMatchObject([
+      { refused: 'unknown' },
+      { key: { name: 'grafana' } },
+    ]);
+    expect(await run('key:remove', 'grafana')).toBe('0 ');
+    expect(await found(second)).toEqual({ refused: 'unknown' });
     redis.disconnect();
   }, 120_000);
 });

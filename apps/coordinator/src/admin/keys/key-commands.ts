@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+
+import { openOnce } from '@vantage/redis-connections';
+import type { Redis } from 'ioredis';
+
+import { isExpired, type ApiKey, type KeySecret } from '../../keys/api-key.ts';
+import { createKeyStore, type KeyStore } from '../../keys/key-store.ts';
+import { createKeyText, formatKeyText, hashSecret, type KeyText } from '../../keys/key-text.ts';
+import { closeAll } from '../../redis/connections.ts';
+import type { AdminConfig } from '../config.ts';
+import { showResult, type AdminResult, type AdminStreams } from '../output.ts';
+import { readCa } from '../tls/tls-folder.ts';
+import { keyUsages, readKeyArguments, type KeyCommand } from './key-arguments.ts';
+
+/**
+ * The operator's commands on API keys. They need no rights of an administrator of Redis.
+ *
+ * @param args the command (`key:add`, `key:list`, `key:rotate`, `key:remove`) and its arguments
+ * @returns the exit code: 0 done, 1 Redis refused, or there is no such key or one already, 2 arguments that cannot be used
+ */
+export async function runKeyAdmin(
+  args: readonly string[],
+  config: AdminConfig,
+  streams: AdminStreams,
+): Promise<number> {
+  const read = readKeyArguments(args);
+  if ('faults' in read) {
+    const usage = ['Usage:', ...Object.values(keyUsages).map((line) => `  ${line}`)];
+    for (const line of [...read.faults, ...usage]) streams.err(line);
+    return 2;
+  }
+  const { given } = read;
+  try {
+    const certificates = config.certificates ?? readCa(config.tlsFolder);
+    const redis = await openOnce({ url: config.redisUrl, certificates, name: 'vantage:key-admin' });
+    try {
+      return showResult(await runGiven(redis, given), given.json, streams);
+    } finally {
+      await closeAll([redis]);
+    }
+  } catch (error) {
+    streams.err(`It could not be done: ${Error.isError(error) ? error.message : String(error)}`);
+    return 1;
+  }
+}
+
+async function runGiven(redis: Redis, given: KeyCommand): Promise<AdminResult> {
+  const store = createKeyStore(redis);
+  const nowMs = await timeOf(redis);
+  switch (given.command) {
+    case 'key:add':
+      return add(store, given, nowMs);
+    case 'key:list':
+      return list(store, nowMs);
+    case 'key:rotate':
+      return rotate(store, given, nowMs);
+    case 'key:remove':
+      return remove(store, given.name);
+    default:
+      return given satisfies never;
+  }
+}
+
+type Given<Command extends KeyCommand['command']> = Extract<KeyCommand, { readonly command: Command }>;
+
+async function add(store: KeyStore, given: Given<'key:add'>, nowMs: number): Promise<AdminResult> {
+  const { name, scopes, limit, allow, lifeMs } = given;
+  const text = await unusedText(store);
+  const key: ApiKey = {
+    ...{ id: randomBytes(12).toString('base64url'), name, scopes, limit, allow },
+    ...{ createdAt: nowMs, expiresAt: lifeMs === null ? null : nowMs + lifeMs },
+    secrets: [secretOf(text, null)],
+  };
+  await store.change(name, (known) => {
+    if (known !== undefined) throw new Error(`there is a key ${name}: key:rotate gives it a new secret`);
+    return key;
+  });
+  return created(`Key ${name} is added.`, key, text, nowMs);
+}
+
+async function rotate(store: KeyStore, given: Given<'key:rotate'>, nowMs: number): Promise<AdminResult> {
+  const { name, overlapMs, lifeMs } = given;
+  const text = await unusedText(store);
+  const rotated = await store.change(name, (known) => {
+    if (known === undefined) return undefined;
+    const [newest] = known.secrets;
+    const kept = overlapMs === 0 ? [] : [{ ...newest!, expiresAt: nowMs + overlapMs }];
+    const expiresAt = lifeMs === undefined ? known.expiresAt : lifeMs === null ? null : nowMs + lifeMs;
+    return { ...known, expiresAt, secrets: [secretOf(text, null), ...kept] };
+  });
+  if (rotated === undefined) return none(name);
+  const old = rotated.secrets[1];
+  const until = old === undefined ? 'is void' : `is valid until ${dateOf(old.expiresAt)}`;
+  return created(`Key ${name} has a new secret; the old one ${until}.`, rotated, text, nowMs);
+}
+
+async function remove(store: KeyStore, name: string): Promise<AdminResult> {
+  return (await store.remove(name)) ? { said: [`Key ${name} is removed.`], warnings: [], done: true } : none(name);
+}
+
+async function list(store: KeyStore, nowMs: number): Promise<AdminResult> {
+  const keys = (await store.list()).map((key) => describe(key, nowMs));
+  return { said: [], warnings: [], done: true, data: { keys }, lines: keys.map((key) => JSON.stringify(key)) };
+}
+
+/** Standard output has the text of the key and nothing else, for a file or a variable. */
+function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): AdminResult {
+  const secret = formatKeyText(text);
+  const warnings = isExpired(key, nowMs)
+    ? [`The key has expired; key:rotate ${key.name} --expires sets a new end.`]
+    : [];
+  return {
+    ...{ done: true, warnings, lines: [secret] },
+    said: [`${sentence} It is printed once; coordinators accept it within two seconds.`],
+    data: { key: secret, record: describe(key, nowMs) },
+  };
+}
+
+/** Of a record what anybody may read: no digests. */
+function describe({ name, scopes, limit, allow, createdAt, expiresAt, secrets }: ApiKey, nowMs: number): object {
+  return {
+    ...{ name, scopes, limit, allow, createdAt: dateOf(createdAt), expiresAt: dateOf(expiresAt) },
+    expired: isExpired({ expiresAt }, nowMs),
+    prefixes: secrets
+      .filter((secret) => !isExpired(secret, nowMs))
+      .map(({ prefix, expiresAt: end }) => ({ prefix: `vtg_${prefix}`, expiresAt: dateOf(end) })),
+  };
+}
+
+function dateOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+function secretOf({ prefix, secret }: KeyText, expiresAt: number | null): KeySecret {
+  return { prefix, hash: hashSecret(secret), expiresAt };
+}
+
+/** Keys are found by their prefix. */
+async function unusedText(store: KeyStore): Promise<KeyText> {
+  const used = new Set((await store.list()).flatMap(({ secrets }) => secrets.map(({ prefix }) => prefix)));
+  for (;;) {
+    const text = createKeyText();
+    if (!used.has(text.prefix)) return text;
+  }
+}
+
+async function timeOf(redis: Redis): Promise<number> {
+  const [seconds, microseconds] = await redis.time();
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+}
+
+function none(name: string): AdminResult {
+  return { said: [`There is no key ${name}.`], warnings: [], done: false };
+}

@@ -1,0 +1,78 @@
+import type { KeyScope } from '@vantage/contract';
+import type { Request } from 'express';
+
+import type { ApiKey } from '../keys/api-key.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import { StoreUnavailable } from '../redis/store-errors.ts';
+import { clientAddress } from './client-address.ts';
+import { HttpProblem } from './problem.ts';
+
+/** The sender of a request, as limits, streams, results and idempotency keys count it. */
+export interface Caller {
+  readonly address: string;
+  /** Counts instead of the address. */
+  readonly key: ApiKey | undefined;
+}
+
+const KEY = 'apiKey';
+
+/**
+ * Reads the API key of a request, if it has one. Other schemes than Bearer belong to proxies and are ignored.
+ *
+ * @returns the reason to refuse the request: the key is not valid (the caller then is its address), lacks the scope, or
+ *   the keys have not been read yet
+ */
+export function admitCaller(
+  request: Request,
+  scope: KeyScope,
+  keys: KeyRing,
+): HttpProblem | StoreUnavailable | undefined {
+  const [, scheme = '', text = ''] = /^(\S+) *(.*)$/.exec(request.headers.authorization ?? '') ?? [];
+  if (scheme.toLowerCase() !== 'bearer') return undefined;
+  const found = keys.find(text);
+  if (found === 'unread') return new StoreUnavailable('the API keys have not been read yet');
+  if ('refused' in found) {
+    return new HttpProblem('unauthorized', sentences[found.refused], { headers: { 'WWW-Authenticate': CHALLENGE } });
+  }
+  const { key } = found;
+  request.res!.locals[KEY] = key;
+  if (key.scopes.includes(scope)) return undefined;
+  return new HttpProblem('scope-missing', `The key ${key.name} lacks the scope ${scope}.`);
+}
+
+/** RFC 6750 section 3.1. */
+const CHALLENGE = 'Bearer realm="Vantage", error="invalid_token"';
+
+const sentences = {
+  malformed: 'The text after Bearer is no API key; a key begins with vtg_.',
+  unknown: 'There is no such API key: it was mistyped, removed or replaced.',
+  expired: 'The API key has expired.',
+} as const;
+
+/** The key that was admitted with the request. */
+export function apiKeyOf({ res }: Pick<Request, 'res'>): ApiKey | undefined {
+  return res?.locals[KEY] as ApiKey | undefined;
+}
+
+/**
+ * The key of a request that needs one.
+ *
+ * @throws HttpProblem 401
+ */
+export function requireKey(request: Request): ApiKey {
+  const key = apiKeyOf(request);
+  if (key !== undefined) return key;
+  // RFC 6750 section 3.1: without credentials there is no error code.
+  const headers = { 'WWW-Authenticate': 'Bearer realm="Vantage"' };
+  throw new HttpProblem('unauthorized', 'This needs an API key: Authorization: Bearer.', { headers });
+}
+
+/** @throws HttpProblem 400 if the client has no address */
+export function callerOf(request: Request): Caller {
+  return { address: clientAddress(request), key: apiKeyOf(request) };
+}
+
+/** As a problem document names the caller to itself. */
+export function describeCaller({ key }: Caller): string {
+  return key === undefined ? 'your address' : `the key ${key.name}`;
+}

@@ -1,0 +1,60 @@
+import { keyScopes, type KeyScope } from '@vantage/contract';
+import { targetPolicyFaults } from '@vantage/target-policy';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Type, type Static } from 'typebox';
+
+/** A key that belongs to no request rate: an operator may set any limit up to this. */
+export const HIGHEST_KEY_LIMIT = 1_000_000_000;
+
+/** Networks of one key. */
+export const MOST_NETWORKS = 64;
+
+const time = Type.Integer({ minimum: 0, description: 'Milliseconds since the epoch, by the clock of Redis.' });
+const end = Type.Union([time, Type.Null()]);
+
+const keySecretSchema = Type.Object({
+  prefix: Type.String({ pattern: '^[a-z0-9]{8}$', description: 'Visible part of the text.' }),
+  hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the secret part.' }),
+  /** Set when a rotation replaced it. */
+  expiresAt: end,
+});
+
+/** Record of an API key in Redis. */
+const apiKeySchema = Type.Object({
+  id: Type.String({ pattern: '^[\\w-]{16}$', description: 'Identifies counters and results; kept by rotations.' }),
+  name: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }),
+  scopes: Type.Array(Type.Enum(Object.keys(keyScopes) as KeyScope[]), { minItems: 1, uniqueItems: true }),
+  limit: Type.Integer({ minimum: 1, maximum: HIGHEST_KEY_LIMIT, description: 'Requests a minute per endpoint.' }),
+  allow: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MOST_NETWORKS }),
+  createdAt: time,
+  expiresAt: end,
+  /** The newest first; a second one during the overlap of a rotation. */
+  secrets: Type.Array(keySecretSchema, { minItems: 1, maxItems: 2 }),
+});
+
+export type KeySecret = Readonly<Static<typeof keySecretSchema>>;
+
+export interface ApiKey extends Readonly<Omit<Static<typeof apiKeySchema>, 'scopes' | 'allow' | 'secrets'>> {
+  readonly scopes: readonly KeyScope[];
+  /** Networks that this key may have measured although the policy of the coordinators refuses them. */
+  readonly allow: readonly string[];
+  readonly secrets: readonly KeySecret[];
+}
+
+/** @returns a function that reads a record; undefined if it is not valid */
+export function createKeyReader(): (json: string) => ApiKey | undefined {
+  const isKey = new Ajv2020({ strict: true, allowUnionTypes: true }).compile<ApiKey>(apiKeySchema);
+  return (json) => {
+    try {
+      const value: unknown = JSON.parse(json);
+      return isKey(value) && targetPolicyFaults({ allow: value.allow }).length === 0 ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** True from the end of a key, or of one of its secrets, on. */
+export function isExpired({ expiresAt }: Pick<ApiKey | KeySecret, 'expiresAt'>, nowMs: number): boolean {
+  return expiresAt !== null && expiresAt <= nowMs;
+}

@@ -1,0 +1,94 @@
+import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import type { RedisClock } from '../redis/clock.ts';
+import type { Log } from '../redis/log.ts';
+import { readHash } from '../redis/read-hash.ts';
+import { onStore } from '../redis/store.ts';
+import { createKeyReader, isExpired, type ApiKey } from './api-key.ts';
+import { isSecretOf, readKeyText } from './key-text.ts';
+
+/** A removed or replaced key is refused no later than this, plus two round trips, while Redis answers. */
+export const LOOK_EVERY_MS = 500;
+/** Everything is read again at this interval, whatever the revision says. */
+const READ_ALL_EVERY_MS = 30_000;
+
+export type FoundKey =
+  | { readonly key: ApiKey }
+  | { readonly refused: 'malformed' | 'unknown' | 'expired' }
+  /** No copy has been read since the start. */
+  | 'unread';
+
+/** A coordinator's copy of all keys. Without Redis the last copy counts. */
+export interface KeyRing {
+  /**
+   * Looks a key up in memory.
+   *
+   * @param text as the client sent it
+   */
+  readonly find: (text: string) => FoundKey;
+  /**
+   * Reads the keys if they have changed.
+   *
+   * @throws StoreUnavailable
+   */
+  readonly look: () => Promise<void>;
+}
+
+interface Entry {
+  readonly hash: string;
+  readonly expiresAt: number | null;
+  readonly key: ApiKey;
+}
+
+export function createKeyRing(redis: Redis, clock: RedisClock, log: Log): KeyRing {
+  const readKey = createKeyReader();
+  /** By the visible prefix; undefined before the first reading. */
+  let entries: ReadonlyMap<string, Entry> | undefined;
+  let known: ReadonlyMap<string, { readonly json: string; readonly key: ApiKey | undefined }> = new Map();
+  let revision: string | null = null;
+  let readAllAt = Number.NEGATIVE_INFINITY;
+  /** Clock of Redis minus the monotonic clock, milliseconds. */
+  let offsetMs = 0;
+
+  const readRecord = (name: string, json: string): { readonly json: string; readonly key: ApiKey | undefined } => {
+    const same = known.get(name);
+    if (same?.json === json) return same;
+    const key = readKey(json);
+    if (key === undefined) log.error({ key: name }, 'record of an API key is not valid: the key is refused');
+    return { json, key };
+  };
+  const look = async (ready: Redis): Promise<void> => {
+    const startedAt = performance.now();
+    offsetMs = (await clock.now(ready)) - performance.now();
+    // The revision first: a change in between is read twice.
+    const newest = await ready.get(redisKeys.apiKeysRevision);
+    if (entries !== undefined && newest === revision && startedAt - readAllAt < READ_ALL_EVERY_MS) return;
+    const records = Object.entries(await readHash(ready, redisKeys.apiKeys));
+    known = new Map(records.map(([name, json]) => [name, readRecord(name, json)]));
+    entries = new Map(
+      [...known.values()].flatMap(({ key }) =>
+        key === undefined ? [] : key.secrets.map((secret) => entryOf(key, secret)),
+      ),
+    );
+    revision = newest;
+    readAllAt = startedAt;
+  };
+
+  return {
+    look: () => onStore(redis, look),
+    find: (text) => {
+      const given = readKeyText(text);
+      if (given === undefined) return { refused: 'malformed' };
+      if (entries === undefined) return 'unread';
+      const entry = entries.get(given.prefix);
+      if (entry === undefined || !isSecretOf(given.secret, entry.hash)) return { refused: 'unknown' };
+      const nowMs = performance.now() + offsetMs;
+      return isExpired(entry, nowMs) || isExpired(entry.key, nowMs) ? { refused: 'expired' } : { key: entry.key };
+    },
+  };
+}
+
+function entryOf(key: ApiKey, { prefix, hash, expiresAt }: ApiKey['secrets'][number]): [string, Entry] {
+  return [prefix, { hash, expiresAt, key }];
+}

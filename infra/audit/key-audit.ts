@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+
+import { startFuzzBed, type FuzzBed } from '../fuzz/bed.ts';
+
+export interface KeyReport {
+  readonly guesses: number;
+  /** Guesses that were looked up; the others were refused by the limit of the address. */
+  readonly lookedUp: number;
+  readonly accepted: number;
+  /** Requests with the right key, sent from the same address at the same time, that were refused. */
+  readonly rightRefused: number;
+  /** Lines of the log and answers that have the secret of a key. */
+  readonly disclosures: readonly string[];
+  readonly serverErrors: number;
+  readonly longestMs: number;
+}
+
+/** Of an address, a minute, to each endpoint. */
+const LIMIT = 20;
+const PARALLEL = 8;
+/** A request with the right key goes between so many guesses. */
+const RIGHT_EVERY = 25;
+
+const adminMain = fileURLToPath(new URL('../../apps/coordinator/src/admin/main.ts', import.meta.url));
+
+/** Guesses keys from one address at a real coordinator that logs every request. */
+export async function guessKeys(guesses: number): Promise<KeyReport> {
+  const limits = { RATE_LIMIT_CHECK: String(LIMIT), RATE_LIMIT_PROBES: String(LIMIT), RATE_LIMIT_ME: String(LIMIT) };
+  const bed = await startFuzzBed({ ...limits, LOG_LEVEL: 'trace' });
+  try {
+    return await guessAt(bed, guesses);
+  } finally {
+    await bed.stop();
+  }
+}
+
+/** The bounds of what an address can look up: one limit for each endpoint and minute. */
+export function mostLookedUp(minutes: number): number {
+  return 3 * LIMIT * (Math.ceil(minutes) + 1);
+}
+
+async function guessAt({ coordinator, redisUrl }: FuzzBed, guesses: number): Promise<KeyReport> {
+  const key = addKey(redisUrl);
+  const texts = Array.from({ length: guesses }, (_, index) => guess(key, index));
+  const seen: string[] = [];
+  const counts = { lookedUp: 0, accepted: 0, rightRefused: 0, serverErrors: 0, longestMs: 0 };
+  const ask = async (text: string, index: number): Promise<number> => {
+    const startedAt = performance.now();
+    const headers = { Authorization: `Bearer ${text}` };
+    const answer = await fetch(`${coordinator.url}${['/probes', '/me', '/check'][index % 3]}`, {
+      ...(index % 3 === 2
+        ? {
+            method: 'POST',
+            headers: { ...headers, 'Content-Type': 'application/json' },
+            body: JSON.stringify({ type: text }),
+          }
+        : { headers }),
+    });
+    seen.push(await answer.text());
+    counts.longestMs = Math.max(counts.longestMs, performance.now() - startedAt);
+    if (answer.status >= 500) counts.serverErrors += 1;
+    return answer.status;
+  };
+  while ((await ask(key, 0)) !== 200);
+  const queue = texts.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, text] of queue) {
+      const status = await ask(text, index);
+      if (status === 401) counts.lookedUp += 1;
+      else if (status !== 429) counts.accepted += 1;
+      if (index % RIGHT_EVERY === 0 && (await ask(key, index % 2)) !== 200) counts.rightRefused += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  const secrets = [key, ...texts].map((text) => text.slice(-20));
+  const lines = [...seen, ...coordinator.errors];
+  const disclosures = lines.filter((line) => line.includes('vtg_') && secrets.some((secret) => line.includes(secret)));
+  return { guesses, ...counts, disclosures };
+}
+
+/** Half of the guesses know the visible prefix. */
+function guess(key: string, index: number): string {
+  const [, prefix = ''] = key.split('_');
+  const secret = randomBytes(32).toString('base64url');
+  return `vtg_${index % 2 === 0 ? prefix : 'abcd1234'}_${secret}`;
+}
+
+function addKey(redisUrl: string): string {
+  const args = [
+    '--conditions=vantage-source',
+    '--no-warnings',
+    adminMain,
+    'key:add',
+    'audit',
+    '--scopes',
+    'check,read',
+  ];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...args, '--limit', '1000000'], {
+    ...{ encoding: 'utf8', env: { PATH: process.env['PATH'], REDIS_URL: redisUrl } },
+  });
+  if (status !== 0) throw new Error(`the key was not added: ${stderr}`);
+  return stdout.trim();
+}
