@@ -1,0 +1,85 @@
+import type { Probe } from '@vantage/contract';
+import type { PlannedModules } from '@vantage/modules';
+
+import type { ProbeList } from '../../probes/registry/probe-list.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { sendJson } from '../endpoints/send-json.ts';
+import type { Limit } from '../limits/rate-limit.ts';
+import type { Links } from '../links.ts';
+import { invalid } from '../requests/validate-request.ts';
+import type { ScrapeAccess } from './scrape-access.ts';
+import { queryOf } from './scrape-request.ts';
+
+export interface DiscoveryOptions {
+  readonly modules: () => PlannedModules;
+  readonly access: ScrapeAccess;
+  readonly probes: ProbeList;
+  readonly links: Links;
+  readonly limit: Limit;
+}
+
+const MAX_TARGETS = 1_000;
+
+/** `GET /sd`: target groups for `http_sd_configs`, one for each probe and each `target` of the query. */
+export function discoverTargets({ modules, access, probes, links, limit }: DiscoveryOptions): Endpoint {
+  return {
+    path: '/sd',
+    method: 'GET',
+    scope: 'read',
+    limit: async (request, response) => {
+      await limit(request, response);
+      // Other methods are refused as such.
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      const refusal = isRead ? access(request) : undefined;
+      if (refusal !== undefined) throw refusal;
+    },
+    answer: async (request, response) => {
+      const query = queryOf(request);
+      const targets = query.getAll('target');
+      if (targets.length > MAX_TARGETS)
+        throw invalid([{ path: '?target', message: `at most ${MAX_TARGETS} are allowed` }]);
+      const module = query.get('module') ?? undefined;
+      if (module !== undefined && !modules().usable.has(module)) {
+        throw invalid([
+          { path: '?module', message: `there is no module ${JSON.stringify(module.slice(0, 128))} that can be run` },
+        ]);
+      }
+      const list = Object.entries(await probes.list());
+      const groups = list.flatMap(([id, probe]) => {
+        const labels = {
+          ...addressLabels(links),
+          ...placeLabels(id, probe),
+          ...(module === undefined ? {} : { __param_module: module }),
+        };
+        const { host } = new URL(links.publicUrl);
+        if (targets.length === 0) return [{ targets: [host], labels }];
+        return targets.map((target) => ({
+          targets: [host],
+          labels: { ...labels, __param_target: target, instance: target },
+        }));
+      });
+      response.set('Cache-Control', 'no-store');
+      await sendJson(request, response, groups);
+    },
+  };
+}
+
+function addressLabels({ publicUrl, basePath }: Links): Readonly<Record<string, string>> {
+  return { __scheme__: new URL(publicUrl).protocol.slice(0, -1), __metrics_path__: `${basePath}/probe` };
+}
+
+/** Labels that begin with `__` are gone after relabelling: the series have the place in `vantage_probe_info`. */
+function placeLabels(id: string, probe: Probe): Readonly<Record<string, string>> {
+  return {
+    __param_probe: id,
+    __meta_vantage_probe: id,
+    __meta_vantage_name: probe.name,
+    __meta_vantage_country: probe.countryCode,
+    __meta_vantage_city: probe.city ?? '',
+    __meta_vantage_datacenter: probe.datacenter,
+    __meta_vantage_isp: probe.isp,
+    __meta_vantage_asn: probe.asNumber,
+    __meta_vantage_status: probe.status,
+    __meta_vantage_tags: probe.tags.length === 0 ? '' : `,${probe.tags.join(',')},`,
+  };
+}

@@ -1,0 +1,260 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Check, Probe } from '@vantage/contract';
+import type { Request } from 'express';
+
+import {
+  CHECK_ID,
+  highLimits,
+  modulesOf,
+  startHttpBed,
+  type BedOptions,
+  type HttpBed,
+  post,
+} from '../../../test/http-bed.ts';
+import { readScrape } from './scrape-request.ts';
+
+const beds: HttpBed[] = [];
+afterEach(async () => {
+  for (const bed of beds.splice(0)) await bed.close();
+});
+
+async function start(options: BedOptions = {}): Promise<HttpBed> {
+  const bed = await startHttpBed(options);
+  beds.push(bed);
+  return bed;
+}
+
+const now = new Date().toISOString();
+
+function check(type: string, results: Check['results']): Check {
+  return { testId: CHECK_ID, type, host: 'x', status: 'completed', createdAt: now, completedAt: now, results };
+}
+
+const common = { rt: 1, error: null, startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:00.250Z' };
+const open = { ...common, result: 'success', resolvedIp: '127.0.0.1', state: 'open', port: 443, attempts: [] };
+const silence = { code: 'timed_out', phase: 'connect', source: 'target', message: 'No reply arrived in time.' };
+const filtered = {
+  ...common,
+  result: 'timeout',
+  resolvedIp: '::1',
+  state: 'filtered',
+  port: 443,
+  error: silence,
+};
+
+/** Lines of the exposition that are samples, by name and labels. */
+function samples(text: string): ReadonlyMap<string, string> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), line.slice(line.lastIndexOf(' ') + 1)]));
+}
+
+describe('GET /probe', () => {
+  it('answers with the series of every probe, each with the label probe', async () => {
+    const { ask, stored, created } = await start();
+    stored.set(CHECK_ID, check('tcp', { 'fra-1': open, 'nyc-1': filtered }));
+
+    const { status, headers, text } = await ask('/probe?target=192.0.2.1:443&module=tcp_connect');
+
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toContain('version=0.0.4');
+    const seen = samples(text);
+    expect(seen.get('probe_success{probe="fra-1"}')).toBe('1');
+    expect(seen.get('probe_success{probe="nyc-1"}')).toBe('0');
+    expect(seen.get('probe_duration_seconds{probe="fra-1"}')).toBe('0.25');
+    expect(seen.get('probe_ip_protocol{probe="fra-1"}')).toBe('4');
+    // As blackbox_exporter hashes these addresses.
+    expect(seen.get('probe_ip_addr_hash{probe="fra-1"}')).toBe('3668918509');
+    expect(seen.get('probe_ip_addr_hash{probe="nyc-1"}')).toBe('1751717746');
+    expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('1');
+    expect(text).toContain(
+      '# HELP probe_success Displays whether or not the probe was a success\n# TYPE probe_success gauge\n',
+    );
+    expect(created).toMatchObject([{ params: { host: '192.0.2.1', port: 443 }, steadyBy: '192.0.2.1:443', limit: 10 }]);
+  });
+
+  it('waits for whole milliseconds, which timers take', async () => {
+    const waits: number[] = [];
+    const read = async (_id: string, waitMs: number) => void waits.push(waitMs);
+    const { ask } = await start({ checks: { read } });
+    await ask('/probe?target=a.example:1&module=tcp_connect');
+    expect(waits.map(Number.isInteger)).toEqual([true]);
+  });
+
+  it('has the time to resolve a name, which it asks of the agents', async () => {
+    const { ask, stored, created } = await start();
+    stored.set(CHECK_ID, check('tcp', { 'fra-1': { ...open, resolve: 12 }, 'nyc-1': open }));
+
+    const seen = samples((await ask('/probe?target=a.example:443&module=tcp_connect')).text);
+
+    expect(created).toMatchObject([{ params: { rules: { resolve: true } } }]);
+    expect(seen.get('probe_dns_lookup_time_seconds{probe="fra-1"}')).toBe('0.012');
+    // An agent of an earlier release.
+    expect(seen.has('probe_dns_lookup_time_seconds{probe="nyc-1"}')).toBe(false);
+  });
+
+  it('passes the places on', async () => {
+    const { ask, created } = await start();
+    await ask('/probe?target=a.example:1&module=tcp_connect&probe=fra-1,nyc-1&probe=sgp-1');
+    await ask('/probe?target=a.example:1&module=tcp_connect&location=de%2BAS3320&location=Japan&limit=3');
+    expect(created).toMatchObject([
+      { probes: ['fra-1', 'nyc-1', 'sgp-1'] },
+      { locations: ['de+AS3320', 'Japan'], limit: 3 },
+    ]);
+  });
+
+  it('is 200 with probe_success 0 for a probe that did not answer in time, and for one that could not measure', async () => {
+    const { ask, stored } = await start();
+    const offline = { ...open, result: 'error', startedAt: null, state: undefined, resolvedIp: null };
+    stored.set(CHECK_ID, check('tcp', { 'fra-1': { result: 'pending' }, 'nyc-1': offline }));
+
+    const { text } = await ask('/probe?target=192.0.2.1:443&module=tcp_connect');
+
+    const seen = samples(text);
+    expect(seen.get('probe_success{probe="fra-1"}')).toBe('0');
+    expect(seen.get('probe_success{probe="nyc-1"}')).toBe('0');
+    expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('0');
+  });
+
+  it.each([
+    ['the time of the module', '10', 'm', 3_000],
+    ['the time of Prometheus less half a second', '10', 'n', 9_500],
+    ['at most as long as any client', '', 'n', 25_000],
+    ['the time of Prometheus, if it is less than that of the module', '2', 'm', 1_500],
+    ['the time of the module, if Prometheus leaves none', '0.2', 'm', 3_000],
+  ])('takes %s', (_what, timeout, module, budgetMs) => {
+    const modules = modulesOf('modules: {m: {prober: tcp, timeout: 3s}, n: {prober: tcp}}');
+    const request = { originalUrl: `/probe?target=a:1&module=${module}`, get: () => timeout } as unknown as Request;
+    expect(readScrape(request, modules).budgetMs).toBe(budgetMs);
+  });
+
+  it.each([
+    ['no target', '/probe?module=tcp_connect', '?target: is required'],
+    ['an unknown module', '/probe?target=a.example&module=nope', '?module: there is no module "nope"'],
+    ['a refused target', '/probe?target=10.0.0.1&module=icmp', '?target: 10.0.0.1 is in 10.0.0.0/8'],
+    ['a malformed target', '/probe?target=x.invalid&module=icmp', '?target: The host has an odd form.'],
+    ['a refused DNS server', '/probe?target=10.0.0.1&module=dns', '?target: 10.0.0.1 is in 10.0.0.0/8'],
+    ['a target without a port', '/probe?target=a.example&module=tcp_connect', '?target: must be host:port'],
+    ['a limit that is none', '/probe?target=a.example&module=icmp&limit=many', '?limit: '],
+    ['a limit of 0', '/probe?target=a.example&module=icmp&limit=0', '?limit: '],
+    ['a probe with an odd name', '/probe?target=a.example&module=icmp&probe=A_1', '?probe: '],
+    ['a host name besides', '/probe?target=a.example&hostname=b.example', '?hostname: '],
+  ])('is 400 for %s: a scrape that is set up wrong is no outage', async (_why, path, detail) => {
+    const { ask, created } = await start();
+    const { status, json } = await ask(path);
+    expect(status).toBe(400);
+    expect((json as { readonly detail: string }).detail).toContain(detail);
+    expect(created).toEqual([]);
+  });
+
+  it('names the line and the option of a module that cannot be run', async () => {
+    const modules = modulesOf('modules:\n  g:\n    prober: grpc\n');
+    const { ask } = await start({ modules: { current: () => modules } });
+    const { status, json } = await ask('/probe?target=a.example&module=g');
+    expect(status).toBe(400);
+    expect((json as { readonly detail: string }).detail).toContain('module "g" cannot be run: line 3: prober: "grpc"');
+  });
+
+  it('sends expressions about the body to the agents, and does not trust an agent that does not know them', async () => {
+    const modules = modulesOf('modules: {m: {prober: http, http: {fail_if_body_not_matches_regexp: [ok]}}}');
+    const { ask, stored, created } = await start({ modules: { current: () => modules } });
+    const response = {
+      ...common,
+      result: 'success',
+      resolvedIp: '192.0.2.1',
+      statusCode: 200,
+      url: 'http://a.example/',
+    };
+    const old = { ...response, headers: [], headerCount: 0, truncated: false };
+    stored.set(CHECK_ID, check('http', { 'fra-1': old, 'nyc-1': { ...old, bodyMatches: [true] } }));
+
+    const seen = samples((await ask('/probe?target=a.example&module=m')).text);
+
+    expect(created).toMatchObject([{ params: { rules: { body: ['ok'] }, options: { maxBodyBytes: 1_048_576 } } }]);
+    expect(seen.get('probe_success{probe="fra-1"}')).toBe('0');
+    expect(seen.get('vantage_probe_measured{probe="fra-1"}')).toBe('0');
+    expect(seen.get('probe_success{probe="nyc-1"}')).toBe('1');
+    expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('1');
+  });
+
+  it('is the only way to set rules: a request of a client cannot', async () => {
+    const { ask, created } = await start();
+    const body = { type: 'http', host: 'https://a.example/', rules: { body: ['a'] } };
+    expect((await ask('/check', post(body))).status).toBe(400);
+    expect(created).toEqual([]);
+  });
+
+  it('refuses clients outside of the networks of the settings, before anything else', async () => {
+    const { ask, created } = await start({ scrapeNetworks: ['192.0.2.0/24'] });
+    expect((await ask('/probe?target=a.example&module=icmp')).status).toBe(403);
+    expect((await ask('/sd')).status).toBe(403);
+    expect(created).toEqual([]);
+  });
+
+  it('lets a key with the scope scrape from anywhere', async () => {
+    const key = { id: 'k', name: 'grafana', scopes: ['check'], limit: 600, allow: [], expiresAt: null } as never;
+    const keys = { find: () => ({ key }), look: async () => undefined };
+    const { ask } = await start({ scrapeNetworks: [], keys });
+    const headers = { Authorization: 'Bearer vtg_x' };
+    expect((await ask('/probe?target=a.example&module=icmp', { headers })).status).toBe(200);
+    expect((await ask('/sd', { headers })).status).toBe(403);
+    expect((await ask('/probe?target=a.example&module=icmp')).status).toBe(403);
+  });
+
+  it('counts at the limit of scrapes', async () => {
+    const { ask } = await start({
+      rateLimits: { ...highLimits, scrape: 1 },
+    });
+    expect((await ask('/probe?target=a.example&module=icmp')).status).toBe(200);
+    expect((await ask('/probe?target=a.example&module=icmp')).status).toBe(429);
+  });
+
+  it('shows reasons, metrics and the module without its credentials with debug=true', async () => {
+    const modules = modulesOf('modules: {m: {prober: http, http: {basic_auth: {username: u, password: hidden}}}}');
+    const { ask, stored } = await start({ modules: { current: () => modules } });
+    const refused = { ...silence, code: 'connection_refused', message: 'The target refused the connection.' };
+    stored.set(
+      CHECK_ID,
+      check('http', { 'fra-1': { ...common, result: 'failure', resolvedIp: '192.0.2.1', error: refused } }),
+    );
+
+    const { text } = await ask('/probe?target=a.example&module=m&debug=true&probe=fra-1');
+
+    expect(text).toContain('probe=fra-1 reason="The target refused the connection."');
+    expect(text).toContain('probe_http_status_code{probe="fra-1"} 0');
+    expect(text).toContain('Authorization: <secret>');
+    expect(text).not.toContain(Buffer.from('u:hidden').toString('base64'));
+  });
+});
+
+describe('GET /sd', () => {
+  const probe: Probe = {
+    ...{ name: 'Frankfurt', datacenter: 'fra', countryCode: 'DE', isp: 'Example', asNumber: 'AS64500', city: null },
+    ...{ latitude: null, longitude: null, tags: ['eu', 'bare-metal'], reason: null, version: null },
+    ...{ status: 'healthy', capabilities: null, lastSeen: null, load: null },
+  };
+
+  it('has one target group for each probe and each target', async () => {
+    const probes = { list: async () => ({ 'fra-1': probe, 'nyc-1': probe }), agents: async () => ({}) };
+    const { ask } = await start({ probes, publicUrl: 'https://vantage.example/net' });
+
+    const { status, json } = await ask('/sd?module=icmp&target=a.example&target=b.example');
+
+    expect(status).toBe(200);
+    expect(json).toHaveLength(4);
+    expect((json as readonly unknown[])[1]).toEqual({
+      targets: ['vantage.example'],
+      labels: {
+        ...{ __scheme__: 'https', __metrics_path__: '/net/probe', __param_module: 'icmp', __param_probe: 'fra-1' },
+        ...{ __param_target: 'b.example', instance: 'b.example', __meta_vantage_probe: 'fra-1' },
+        ...{ __meta_vantage_name: 'Frankfurt', __meta_vantage_country: 'DE', __meta_vantage_city: '' },
+        ...{ __meta_vantage_datacenter: 'fra', __meta_vantage_isp: 'Example', __meta_vantage_asn: 'AS64500' },
+        ...{ __meta_vantage_status: 'healthy', __meta_vantage_tags: ',eu,bare-metal,' },
+      },
+    });
+  });
+
+  it('refuses a module that cannot be run', async () => {
+    const { ask } = await start();
+    expect((await ask('/sd?module=nope')).status).toBe(400);
+  });
+});

@@ -1,0 +1,182 @@
+import type { Check, Probes } from '@vantage/contract';
+import {
+  checkRequest,
+  describeModule,
+  EXPOSITION_TYPE,
+  exposition,
+  probeSeries,
+  type AnyResult,
+  type Module,
+  type PlannedModules,
+  type ScrapedRun,
+} from '@vantage/modules';
+import { canonicalizeHost } from '@vantage/target-policy';
+import type { Request, Response } from 'express';
+
+import type { AcceptedRequest, Checks } from '../../checks/checks.ts';
+import type { ProbeList } from '../../probes/registry/probe-list.ts';
+import { StoreUnavailable } from '../../redis/store-errors.ts';
+import { apiKeyOf, callerOf } from '../caller.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { sendText } from '../endpoints/send-json.ts';
+import { callerDigest } from '../limits/axes.ts';
+import type { EarlyLimit } from '../limits/rate-limit.ts';
+import { targetAxes, type TargetLimits } from '../limits/target-axes.ts';
+import { HttpProblem } from '../problem.ts';
+import type { RequestReader } from '../requests/accept-request.ts';
+import { invalid } from '../requests/validate-request.ts';
+import { debugText } from './debug-text.ts';
+import type { ScrapeAccess } from './scrape-access.ts';
+import { readScrape, type Scrape } from './scrape-request.ts';
+
+export interface ProbeEndpointOptions {
+  readonly modules: () => PlannedModules;
+  readonly access: ScrapeAccess;
+  readonly checks: Pick<Checks, 'create' | 'read'>;
+  readonly probes: ProbeList;
+  readonly readRequest: RequestReader;
+  readonly limit: EarlyLimit;
+  readonly targetLimits: TargetLimits;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** `GET /probe`: one check, and its results as metrics. The scrape is answered when all probes have ended, or its time is up. */
+export function probeTarget(options: ProbeEndpointOptions): Endpoint {
+  const scrapes = new WeakMap<Request, Scrape>();
+  return {
+    path: '/probe',
+    method: 'GET',
+    scope: 'check',
+    countRefused: options.limit.count,
+    limit: async (request, response) => {
+      options.limit.refuseKnown(request, response);
+      // Other methods are refused as such.
+      if (request.method !== 'GET' && request.method !== 'HEAD') return options.limit.count(request, response);
+      const refusal = options.access(request);
+      if (refusal !== undefined) {
+        await options.limit.count(request, response);
+        throw refusal;
+      }
+      scrapes.set(request, readScrape(request, options.modules()));
+    },
+    holdMs: (request) => scrapes.get(request)!.budgetMs,
+    answer: async (request, response) => {
+      const startedMs = performance.now();
+      const scrape = scrapes.get(request)!;
+      const accepted = acceptedOf(options, scrape, request);
+      const { checkId, probes } = await start(options, scrape, accepted, request, response);
+      const check = await read(options, checkId, scrape.budgetMs - (performance.now() - startedMs), response);
+      const places = await options.probes.list();
+      const facts = { isLiteral: isLiteral(scrape, accepted), elapsedMs: performance.now() - startedMs };
+      const runs = probes.map((probe) => runOf(scrape, check, places, probe, facts));
+      await send(request, response, scrape, runs);
+    },
+  };
+}
+
+/** @throws HttpProblem 400: a scrape that is set up wrong must not look like an outage */
+function acceptedOf(
+  { readRequest }: ProbeEndpointOptions,
+  { module, target, selection, budgetMs }: Scrape,
+  request: Request,
+): AcceptedRequest {
+  const check = checkRequest(module, target, budgetMs);
+  if (!check.ok) throw invalid([{ path: '?target', message: check.message }]);
+  try {
+    const accepted = readRequest({ ...check.body, ...selection }, apiKeyOf(request)?.allow);
+    const params = check.rules === undefined ? accepted.params : { ...accepted.params, rules: check.rules };
+    return { ...accepted, params, steadyBy: target };
+  } catch (error) {
+    throw asScrapeFault(error, module);
+  }
+}
+
+const RESOLVER = '/options/resolver';
+
+/** Names the parameter of the scrape in place of the field of the check. The host of a dns check is the module’s. */
+function asScrapeFault(error: unknown, { prober }: Module): unknown {
+  if (!(error instanceof HttpProblem)) return error;
+  const hostOf = prober === 'dns' ? '?module' : '?target';
+  if (error.type === 'target-refused') {
+    const isResolver = error.message.startsWith(`${RESOLVER}: `);
+    const message = isResolver ? error.message.slice(RESOLVER.length + 2) : error.message;
+    return invalid([{ path: isResolver ? '?target' : hostOf, message }]);
+  }
+  if (error.errors === undefined) return error;
+  return invalid(error.errors.map(({ path, message }) => ({ path: parameterOf(path, hostOf), message })));
+}
+
+function parameterOf(path: string, hostOf: string): string {
+  if (path === '/host') return hostOf;
+  if (path === '/port' || path === RESOLVER) return '?target';
+  const [, field = ''] = path.split('/');
+  return { probes: '?probe', locations: '?location', limit: '?limit' }[field] ?? '?module';
+}
+
+interface Started {
+  readonly checkId: string;
+  readonly probes: readonly string[];
+}
+
+async function start(
+  { checks, limit, targetLimits }: ProbeEndpointOptions,
+  { module }: Scrape,
+  accepted: AcceptedRequest,
+  request: Request,
+  response: Response,
+): Promise<Started> {
+  const caller = callerOf(request);
+  let refusal: unknown;
+  const admit = async (probes: number): Promise<boolean> => {
+    try {
+      await limit.count(request, response, { targets: targetAxes(accepted, probes, caller, targetLimits) });
+      return true;
+    } catch (error) {
+      refusal = error;
+      return false;
+    }
+  };
+  const creation = await checks.create(accepted, admit, callerDigest(caller));
+  if (creation.created) return creation;
+  if (creation.reason === 'not-admitted') throw refusal ?? new StoreUnavailable('the request was not counted');
+  await limit.count(request, response);
+  if (creation.reason === 'invalid') throw asScrapeFault(invalid(creation.errors), module);
+  throw new HttpProblem('no-probe-available', creation.detail);
+}
+
+async function read(
+  { checks, stopping }: ProbeEndpointOptions,
+  checkId: string,
+  waitMs: number,
+  response: Response,
+): Promise<Check | undefined> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort('closed'));
+  return checks.read(checkId, Math.max(0, Math.floor(waitMs)), AbortSignal.any([gone.signal, stopping]));
+}
+
+/** An address has nothing to resolve. */
+function isLiteral({ module, target }: Scrape, { params }: AcceptedRequest): boolean {
+  const server = module.prober === 'dns' ? target.replace(/^\[(.*)\](:\d+)?$|^([^:]+):\d+$/, '$1$3') : params.host;
+  const read = canonicalizeHost(server, 'name');
+  return read.ok && read.canonical.kind !== 'name';
+}
+
+function runOf(
+  { module }: Scrape,
+  check: Check | undefined,
+  places: Probes,
+  probe: string,
+  facts: { readonly isLiteral: boolean; readonly elapsedMs: number },
+): ScrapedRun {
+  const result = (check?.results[probe] ?? { result: 'pending' }) as AnyResult;
+  return probeSeries(module, { probe, result, place: places[probe] }, facts);
+}
+
+async function send(request: Request, response: Response, scrape: Scrape, runs: readonly ScrapedRun[]): Promise<void> {
+  const metrics = exposition(runs.flatMap(({ samples }) => samples));
+  const text = scrape.debug ? debugText(runs, metrics, describeModule(scrape.module)) : metrics;
+  response.set('Cache-Control', 'no-store');
+  await sendText(request, response, scrape.debug ? 'text/plain; charset=utf-8' : EXPOSITION_TYPE, Buffer.from(text));
+}

@@ -1,0 +1,82 @@
+import type { Module, PlannedModules } from '@vantage/modules';
+import type { Request } from 'express';
+
+import { refusalText } from '../../modules/follow-modules.ts';
+import { invalid } from '../requests/validate-request.ts';
+
+/** The parameters of one scrape. */
+export interface Scrape {
+  readonly target: string;
+  readonly module: Module;
+  readonly debug: boolean;
+  /** How the places are chosen, as in the body of `POST /check`. */
+  readonly selection: Readonly<Record<string, unknown>>;
+  /** Time until the answer, milliseconds. */
+  readonly budgetMs: number;
+}
+
+const DEFAULT_MODULE = 'http_2xx';
+const DEFAULT_TIMEOUT_SECONDS = 120;
+/** Kept back for the answer to arrive before Prometheus gives up. */
+const OFFSET_SECONDS = 0.5;
+/** As the longest `?wait=` of a client. */
+const MAX_BUDGET_MS = 25_000;
+
+/** @throws HttpProblem 400 that names the parameter */
+export function readScrape(request: Request, modules: PlannedModules): Scrape {
+  const query = queryOf(request);
+  const module = moduleOf(query, modules);
+  const target = query.get('target') ?? '';
+  if (target === '') throw invalid([{ path: '?target', message: 'is required' }]);
+  if (query.has('hostname')) {
+    const message = 'is not supported: set the host in the target';
+    throw invalid([{ path: '?hostname', message }]);
+  }
+  const debug = query.get('debug') === 'true';
+  return { target, module, debug, selection: selectionOf(query), budgetMs: budgetOf(request, module.timeoutMs) };
+}
+
+export function queryOf(request: Request): URLSearchParams {
+  const at = request.originalUrl.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
+}
+
+function moduleOf(query: URLSearchParams, { usable, refused }: PlannedModules): Module {
+  const given = query.get('module') ?? '';
+  const name = given === '' ? DEFAULT_MODULE : given;
+  const module = usable.get(name);
+  if (module !== undefined) return module;
+  const [refusal] = refused.get(name) ?? [];
+  const message =
+    refusal === undefined
+      ? `there is no module "${name}"; expected one of ${[...usable.keys()].join(', ')}`
+      : refusalText(refusal);
+  throw invalid([{ path: '?module', message: message.slice(0, 512) }]);
+}
+
+/** `probe=a&probe=b` or `probe=a,b`; a location may contain `+`, which a query writes as `%2B`. */
+function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> {
+  const probes = query
+    .getAll('probe')
+    .flatMap((text) => text.split(','))
+    .filter((id) => id !== '');
+  const locations = query.getAll('location').filter((text) => text !== '');
+  const limit = query.get('limit');
+  return {
+    ...(probes.length === 0 ? {} : { probes }),
+    ...(locations.length === 0 ? {} : { locations }),
+    ...(limit === null ? {} : { limit: /^\d+$/.test(limit) ? Number(limit) : limit }),
+  };
+}
+
+/** As blackbox_exporter: the smaller of the time that Prometheus gives and that of the module. */
+function budgetOf(request: Request, moduleMs: number): number {
+  const header = request.get('X-Prometheus-Scrape-Timeout-Seconds') ?? '';
+  const given = header === '' ? 0 : Number(header);
+  if (!Number.isFinite(given) || given < 0) {
+    throw invalid([{ path: 'X-Prometheus-Scrape-Timeout-Seconds:', message: 'must be a number of seconds' }]);
+  }
+  const scrapeMs = ((given === 0 ? DEFAULT_TIMEOUT_SECONDS : given) - OFFSET_SECONDS) * 1_000;
+  const isModulesTime = (moduleMs > 0 && moduleMs < scrapeMs) || scrapeMs < 0;
+  return Math.round(Math.min(MAX_BUDGET_MS, isModulesTime ? moduleMs : scrapeMs));
+}

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+
+import { DEFAULT_MODULES, parseModules, type Fault, type PlannedModules, type Refusal } from '@vantage/modules';
+import type { Logger } from 'pino';
+
+/** The modules of `GET /probe`, kept up to date with their file. */
+export interface Modules {
+  readonly current: () => PlannedModules;
+  /** Why the file as it is now is not in use; undefined if it is. */
+  readonly fault: () => string | undefined;
+  /** When a file was last taken, milliseconds since the epoch. */
+  readonly loadedAt: () => number;
+  readonly close: () => void;
+}
+
+/** A file may be replaced by a link to another one: its content is compared, and no notification is relied on. */
+const LOOK_EVERY_MS = 2_000;
+
+/**
+ * Reads the file and follows it. A file that cannot be read or parsed leaves the modules as they were.
+ *
+ * @param path undefined: the default modules
+ * @throws Error with every fault of the file at the start
+ */
+export async function followModules(
+  path: string | undefined,
+  log: Logger,
+  lookEveryMs = LOOK_EVERY_MS,
+): Promise<Modules> {
+  let seen = path === undefined ? DEFAULT_MODULES : await readFile(path, 'utf8');
+  const first = parseModules(seen);
+  if (!first.ok) throw new Error(`MODULES_FILE: ${faultText(path, first.faults)}`);
+  let current: PlannedModules = first;
+  let loadedAt = Date.now();
+  let fault: string | undefined;
+  report(log, path, current);
+
+  const reject = (reason: string): void => {
+    if (fault !== reason)
+      log.error({ file: path, fault: reason }, 'modules not reloaded: the last good ones stay in use');
+    fault = reason;
+  };
+  const look = async (file: string): Promise<void> => {
+    const text = await readFile(file, 'utf8').catch((error: unknown) => reject(String(error)));
+    if (text === undefined || (text === seen && fault === undefined)) return;
+    seen = text;
+    const parsing = parseModules(text);
+    if (!parsing.ok) return reject(faultText(file, parsing.faults));
+    current = parsing;
+    loadedAt = Date.now();
+    fault = undefined;
+    report(log, file, current);
+  };
+  let looking = false;
+  const timer = setInterval(() => {
+    if (path === undefined || looking) return;
+    looking = true;
+    void look(path).finally(() => (looking = false));
+  }, lookEveryMs);
+  timer.unref();
+  return {
+    current: () => current,
+    fault: () => fault,
+    loadedAt: () => loadedAt,
+    close: () => clearInterval(timer),
+  };
+}
+
+function report(log: Logger, path: string | undefined, { usable, refused }: PlannedModules): void {
+  log.info({ file: path ?? null, modules: [...usable.keys()] }, 'modules loaded');
+  for (const refusal of [...refused.values()].flat()) log.warn({ file: path, ...refusal }, refusalText(refusal));
+}
+
+/** Names the module, the line and the option. */
+export function refusalText({ module, line, option, reason }: Refusal): string {
+  return `module "${module}" cannot be run: line ${line}: ${option}: ${reason}`;
+}
+
+function faultText(path: string | undefined, faults: readonly Fault[]): string {
+  return faults.map(({ line, message }) => `${path} line ${line}: ${message}`).join('; ');
+}
+
+/** What an operator should see to. */
+export function moduleWarnings({ current, fault }: Pick<Modules, 'current' | 'fault'>): readonly string[] {
+  const reason = fault();
+  const refusals = [...current().refused.values()].flat();
+  return [
+    ...(reason === undefined ? [] : [`MODULES_FILE was not taken, and the last good one is in use: ${reason}.`]),
+    ...refusals.map((refusal) => `MODULES_FILE: ${refusalText(refusal)}.`),
+  ];
+}

@@ -1,0 +1,89 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+
+import { certificateMint } from '@vantage/test-support/certificate-mint';
+import { freePort } from '@vantage/test-support/daemon';
+import { startKnot } from '@vantage/test-support/dns/knot';
+import { zoneFile } from '@vantage/test-support/dns/zone';
+
+/** Real servers on loopback that Vantage and blackbox_exporter probe both. */
+export interface ScrapeTargets {
+  readonly http: string;
+  readonly https: string;
+  /** `host:port` that takes connections, and one that refuses them. */
+  readonly open: string;
+  readonly closed: string;
+  /** Address of an authoritative server of `ZONE` on the port of DNS, and one where there is none. */
+  readonly dns: string;
+  readonly noDns: string;
+  /** Certificate of the issuer, PEM. */
+  readonly caFile: string;
+  readonly close: () => Promise<void>;
+}
+
+export const ZONE = 'example.com.';
+
+export async function startScrapeTargets(folder: string): Promise<ScrapeTargets> {
+  const mint = certificateMint();
+  const authority = mint.issue({ subject: '/O=Test Authority/CN=Test Authority Root', ca: true });
+  const issued = mint.issue({
+    issuer: authority,
+    subject: '/C=DE/O=Example, Inc./OU=Probes/CN=target.example',
+    names: ['DNS:target.example', 'DNS:www.target.example', 'IP:127.0.0.1'],
+  });
+  const caFile = join(folder, 'scrape-ca.pem');
+  writeFileSync(caFile, authority.cert);
+  mint.close();
+  const http = await listen(createHttpServer(answer));
+  const https = await listen(
+    createSecureServer({ key: issued.key, cert: issued.cert, allowHTTP1: true }, answer as never),
+  );
+  const plain = await listen(createServer((socket) => socket.on('error', () => undefined)));
+  const [dns, noDns] = [loopbackAddress(), loopbackAddress()];
+  const knot = await startKnot({ zones: { [ZONE]: zoneFile(ZONE) }, address: dns, port: 53 });
+  return {
+    http: `http://127.0.0.1:${portOf(http)}`,
+    https: `https://127.0.0.1:${portOf(https)}`,
+    open: `127.0.0.1:${portOf(plain)}`,
+    closed: `127.0.0.1:${await freePort()}`,
+    ...{ dns, noDns, caFile },
+    close: async () => {
+      for (const server of [http, https, plain]) server.close();
+      await knot.stop();
+    },
+  };
+}
+
+/** Port 53 is free at a random address of loopback. */
+function loopbackAddress(): string {
+  return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
+}
+
+const LAST_MODIFIED = 'Wed, 21 Oct 2015 07:28:00 GMT';
+
+const answer: RequestListener = (request, response) => {
+  const { url = '/' } = request;
+  const body = `Hello from ${url}\n`;
+  const plain = { 'Content-Length': Buffer.byteLength(body), 'X-Version': 'release-7' };
+  if (url === '/redirect') response.writeHead(302, { Location: '/modified' }).end('moved');
+  else if (url === '/modified') response.writeHead(200, { ...plain, 'Last-Modified': LAST_MODIFIED }).end(body);
+  else if (url === '/chunked') response.write('part', () => response.end('part'));
+  else if (url === '/empty') response.writeHead(204).end();
+  else if (url === '/large') response.end('x'.repeat(5_000));
+  else response.writeHead(url === '/missing' ? 404 : 200, plain).end(body);
+};
+
+async function listen<S extends Server>(server: S): Promise<S> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

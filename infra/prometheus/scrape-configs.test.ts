@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { describe, expect } from '@jest/globals';
+
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { itNeeding } from '@vantage/test-support/needs';
+
+const itWithPromtool = itNeeding(await packagesMissing(['prometheus']), process.env['CI']);
+
+/** The YAML blocks of the page about scrapes. */
+function configurations(): readonly string[] {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/prometheus.md'), 'utf8');
+  return [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+}
+
+describe('the scrape configurations of the page', () => {
+  itWithPromtool('pass promtool', async () => {
+    const { program, environment } = await unpackPackages('prometheus');
+    const folder = mkdtempSync(join(tmpdir(), 'vantage-scrapes-'));
+    try {
+      const blocks = configurations();
+      expect(blocks.length).toBeGreaterThanOrEqual(2);
+      for (const [index, text] of blocks.entries()) {
+        const file = join(folder, `${index}.yml`);
+        // The file with the key is the operator's.
+        writeFileSync(file, text.replace(/credentials_file: .*/, `credentials_file: ${folder}/key`));
+        writeFileSync(join(folder, 'key'), 'vtg_x');
+        const check = promisify(execFile)(program('promtool'), ['check', 'config', file], { env: environment });
+        expect((await check).stdout).toContain('is valid prometheus config');
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,22 @@
+/**
+ * Whether an `Accept-Encoding` header asks for the coding that the body is to have, by the rules of blackbox_exporter:
+ * the first entry that names it, by falling quality, must not have the quality 0.
+ */
+export function acceptsEncoding(coding: string, header: string): boolean {
+  if (coding === '' || header === '') return true;
+  const entries = header.split(',').map((part) => {
+    const at = part.lastIndexOf(';');
+    if (at < 0) return { name: part.trim(), quality: 1 };
+    const quality = Number(
+      part
+        .slice(at + 1)
+        .trim()
+        .replace(/^q=/, ''),
+    );
+    return { name: part.slice(0, at).trim(), quality: Number.isNaN(quality) ? 0 : Math.round(quality * 1_000) / 1_000 };
+  });
+  const found = entries
+    .toSorted((one, other) => other.quality - one.quality)
+    .find(({ name }) => name === coding || name === '*');
+  return found !== undefined && found.quality > 0;
+}

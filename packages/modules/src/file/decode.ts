@@ -1,0 +1,147 @@
+import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml';
+
+/** What is wrong with the file as such: blackbox_exporter refuses it too. */
+export interface Fault {
+  /** From 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+/** State of the decoding of one file. */
+export interface Decoding {
+  readonly counter: LineCounter;
+  /** Node that an alias stands for. */
+  readonly resolve: (node: Node) => Node | undefined;
+  readonly faults: Fault[];
+  /** Lines of the keys of each decoded struct. */
+  readonly lines: WeakMap<object, ReadonlyMap<string, number>>;
+}
+
+/** Decodes a node that is not null; undefined after a fault. */
+export type Kind<T> = (node: Node, decoding: Decoding) => T | undefined;
+
+export type ValueOf<K> = K extends Kind<infer T> ? T : never;
+
+export type Fields = Readonly<Record<string, Kind<unknown>>>;
+
+export type Struct<F extends Fields> = { readonly [Name in keyof F]?: ValueOf<F[Name]> };
+
+export function lineOf(node: Node, { counter }: Decoding): number {
+  return counter.linePos(node.range?.[0] ?? 0).line;
+}
+
+export function fail(node: Node, decoding: Decoding, message: string): undefined {
+  decoding.faults.push({ line: lineOf(node, decoding), message });
+}
+
+/** A mapping with known keys only. A null value leaves the key absent. */
+export function struct<F extends Fields>(fields: F, check?: (value: Struct<F>) => string | undefined): Kind<Struct<F>> {
+  return (node, decoding) => {
+    const entries = entriesOf(node, decoding);
+    if (entries === undefined) return undefined;
+    const value: Record<string, unknown> = {};
+    const lines = new Map<string, number>();
+    for (const { key, keyNode, valueNode } of entries) {
+      const kind = Object.hasOwn(fields, key) ? fields[key] : undefined;
+      if (kind === undefined) {
+        fail(keyNode, decoding, `unknown field "${key}"; expected one of ${Object.keys(fields).join(', ')}`);
+        continue;
+      }
+      lines.set(key, lineOf(keyNode, decoding));
+      const decoded = valueNode === undefined ? undefined : kind(valueNode, decoding);
+      if (decoded !== undefined) value[key] = decoded;
+    }
+    const message = check?.(value as Struct<F>);
+    if (message !== undefined) fail(node, decoding, message);
+    decoding.lines.set(value, lines);
+    return value as Struct<F>;
+  };
+}
+
+/** A mapping with keys of the operator's choice. */
+export function mapOf<T>(kind: Kind<T>, absent: T): Kind<ReadonlyMap<string, T>> {
+  return (node, decoding) => {
+    const entries = entriesOf(node, decoding);
+    if (entries === undefined) return undefined;
+    const lines = new Map<string, number>();
+    const value = new Map<string, T>();
+    for (const { key, keyNode, valueNode } of entries) {
+      lines.set(key, lineOf(keyNode, decoding));
+      const decoded = valueNode === undefined ? absent : kind(valueNode, decoding);
+      if (decoded !== undefined) value.set(key, decoded);
+    }
+    decoding.lines.set(value, lines);
+    return value;
+  };
+}
+
+export function listOf<T>(kind: Kind<T>): Kind<readonly T[]> {
+  return (node, decoding) => {
+    if (!isSeq(node)) return fail(node, decoding, 'must be a list');
+    return (node.items as readonly Node[]).flatMap((item) => {
+      const resolved = valueNodeOf(item, decoding);
+      const decoded = resolved === undefined ? undefined : kind(resolved, decoding);
+      return decoded === undefined ? [] : [decoded];
+    });
+  };
+}
+
+/** @param parse throws what is wrong */
+export function scalar<T>(parse: (text: string, value: unknown) => T): Kind<T> {
+  return (node, decoding) => {
+    if (!isScalar(node)) return fail(node, decoding, 'must be a single value');
+    const text = node.type === 'PLAIN' ? (node.source ?? String(node.value)) : String(node.value);
+    try {
+      return parse(text, node.value);
+    } catch (error) {
+      return fail(node, decoding, Error.isError(error) ? error.message : String(error));
+    }
+  };
+}
+
+interface Entry {
+  readonly key: string;
+  readonly keyNode: Node;
+  /** Undefined for null. */
+  readonly valueNode: Node | undefined;
+}
+
+function entriesOf(node: Node, decoding: Decoding): readonly Entry[] | undefined {
+  if (!isMap(node)) return fail(node, decoding, 'must be a mapping');
+  const own = node.items.filter(({ key }) => !isMergeKey(key));
+  const names = new Set(own.map(({ key }) => keyText(key)));
+  const merged = node.items
+    .filter(({ key }) => isMergeKey(key))
+    .flatMap(({ value }) => mergedEntries(value as Node, decoding))
+    .filter(({ key }) => !names.has(key));
+  return [
+    ...own.map(({ key, value }) => ({
+      key: keyText(key),
+      keyNode: key as Node,
+      valueNode: value === null ? undefined : valueNodeOf(value as Node, decoding),
+    })),
+    ...merged,
+  ];
+}
+
+function mergedEntries(value: Node, decoding: Decoding): readonly Entry[] {
+  const target = valueNodeOf(value, decoding);
+  if (isSeq(target)) return (target.items as readonly Node[]).flatMap((item) => mergedEntries(item, decoding));
+  if (isMap(target)) return entriesOf(target, decoding) ?? [];
+  fail(value, decoding, 'a merge takes a mapping, or a list of mappings');
+  return [];
+}
+
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.source === '<<' && key.type === 'PLAIN';
+}
+
+function keyText(key: unknown): string {
+  return isScalar(key) ? (key.type === 'PLAIN' ? (key.source ?? String(key.value)) : String(key.value)) : String(key);
+}
+
+function valueNodeOf(node: Node, decoding: Decoding): Node | undefined {
+  const resolved = isAlias(node) ? decoding.resolve(node) : node;
+  if (resolved === undefined) return fail(node, decoding, 'the anchor of the alias is unknown');
+  return isScalar(resolved) && resolved.value === null ? undefined : resolved;
+}

@@ -1,0 +1,87 @@
+import { RE2JS } from 're2js';
+
+import { scalar } from './decode.ts';
+
+/** As gopkg.in/yaml.v3 decodes into Go types, so that both programs accept the same files. */
+export const string = scalar((text) => text);
+
+const YES = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON']);
+const NO = new Set(['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF']);
+
+export const bool = scalar((text, value) => {
+  if (typeof value === 'boolean') return value;
+  if (YES.has(text)) return true;
+  if (NO.has(text)) return false;
+  throw new Error('must be true or false');
+});
+
+export const integer = scalar((_text, value) => {
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Error('must be an integer');
+  return Math.trunc(value);
+});
+
+const DURATION = /^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 },
+};
+
+/** In milliseconds, from the notation of Go. */
+export const duration = scalar((text, value) => {
+  if (typeof value !== 'string') throw new Error('must be a duration such as 5s');
+  if (/^[-+]?0$/.test(text)) return 0;
+  if (!DURATION.test(text)) throw new Error(`"${text}" is not a duration such as 5s`);
+  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)([^\d.]+)/g)];
+  const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0);
+  return text.startsWith('-') ? -total : total;
+});
+
+/** A regular expression in the syntax of RE2, as text. */
+export const regexp = scalar((text) => {
+  const fault = regexpFault(text);
+  if (fault !== undefined) throw new Error(fault);
+  return text;
+});
+
+/** Why a text is no regular expression of RE2; undefined if it is one. */
+export function regexpFault(text: string): string | undefined {
+  try {
+    RE2JS.compile(text);
+    return undefined;
+  } catch (error) {
+    return Error.isError(error) ? error.message : String(error);
+  }
+}
+
+const BYTE_UNITS: Readonly<Record<string, number>> = Object.fromEntries(
+  ['', 'K', 'M', 'G', 'T', 'P', 'E'].flatMap((prefix, power) => [
+    [`${prefix}B`, 1024 ** power],
+    ...(prefix === '' ? [] : [[`${prefix}iB`, 1024 ** power] as const]),
+  ]),
+);
+
+/** A number of bytes with units of two: `10MB`, `512KiB`. */
+export const bytes = scalar((text) => {
+  if (/^[-+]?0$/.test(text)) return 0;
+  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)([A-Za-z]+)/g)];
+  const isWhole = /^[-+]?$/.test(text.replaceAll(/(\d+(?:\.\d*)?|\.\d+)[A-Za-z]+/g, ''));
+  const units = new Set(parts.map(([, , unit]) => unit!));
+  const isKnown = [...units].every((unit) => Object.hasOwn(BYTE_UNITS, unit));
+  const isMixed = [...units].some((unit) => unit.includes('i')) && [...units].some((unit) => /^[KMGTPE]B$/.test(unit));
+  if (parts.length === 0 || !isWhole || !isKnown || isMixed) {
+    throw new Error(`"${text}" is not a number of bytes with a unit, such as 10MB`);
+  }
+  const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * BYTE_UNITS[unit!]!, 0);
+  return Math.trunc(text.startsWith('-') ? -total : total);
+});
+
+export const tlsVersion = scalar((text) => {
+  if (!['TLS10', 'TLS11', 'TLS12', 'TLS13'].includes(text)) throw new Error(`unknown TLS version "${text}"`);
+  return text;
+});
+
+/** A URL as Go's `net/url` takes one. */
+export const url = scalar((text) => {
+  const hasControls = /\p{Cc}/u.test(text);
+  if (hasControls || text.startsWith(':') || /%(?![0-9a-f]{2})/i.test(text)) throw new Error(`"${text}" is not a URL`);
+  return text;
+});

@@ -1,0 +1,45 @@
+import { LineCounter, parseAllDocuments, type Node } from 'yaml';
+
+import type { Decoding, Fault } from './decode.ts';
+import { modulesFile, type RawModule } from './shape.ts';
+
+export interface RawFile {
+  /** By name, in the order of the file. */
+  readonly modules: ReadonlyMap<string, RawModule>;
+  /** Line of a key below a decoded mapping. */
+  readonly lineOf: (owner: object, key: string) => number;
+}
+
+export type FileReading =
+  | { readonly ok: true; readonly file: RawFile }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+/** Reads the text of a `blackbox.yml`. It accepts what blackbox_exporter accepts; what can be run is another question. */
+export function readFile(text: string): FileReading {
+  const counter = new LineCounter();
+  const parsed = parseAllDocuments(text, { lineCounter: counter, merge: true, prettyErrors: false, uniqueKeys: true });
+  const document = 'empty' in parsed ? undefined : parsed[0];
+  // Comments alone make a document with neither content nor a marker: Go's decoder finds the end of the file.
+  if (document === undefined || (document.contents === null && !/^---/m.test(text))) {
+    return { ok: false, faults: [{ line: 1, message: 'the file is empty' }] };
+  }
+  const errors = document.errors.map(({ pos, message }) => ({ line: counter.linePos(pos[0]).line, message }));
+  if (errors.length > 0) return { ok: false, faults: errors };
+
+  const decoding: Decoding = {
+    ...{ counter, faults: [], lines: new WeakMap() },
+    resolve: (node) =>
+      'source' in node ? (node as { resolve: (of: unknown) => Node | undefined }).resolve(document) : node,
+  };
+  const { contents } = document;
+  const isNull = contents === null || ('value' in contents && contents.value === null);
+  const decoded = isNull ? {} : modulesFile(contents, decoding);
+  if (decoding.faults.length > 0 || decoded === undefined) return { ok: false, faults: decoding.faults };
+  return {
+    ok: true,
+    file: {
+      modules: decoded.modules ?? new Map<string, RawModule>(),
+      lineOf: (owner, key) => decoding.lines.get(owner)?.get(key) ?? 1,
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { acceptsEncoding } from './accept-encoding.ts';
+import { listOf, mapOf, struct, type ValueOf } from './decode.ts';
+import { queryClasses, queryTypes } from './dns-names.ts';
+import { httpClientFault, httpClientFields, tlsConfig } from './http-client.ts';
+import { bool, bytes, duration, integer, regexp, string } from './kinds.ts';
+
+const family = { preferred_ip_protocol: string, ip_protocol_fallback: bool } as const;
+
+const headerMatch = struct({ header: string, regexp, allow_missing: bool }, ({ header = '', regexp: text = '' }) => {
+  if (header === '') return 'a header matcher needs header';
+  return text === '' ? 'a header matcher needs regexp' : undefined;
+});
+
+const http = struct(
+  {
+    ...family,
+    ...httpClientFields,
+    valid_status_codes: listOf(integer),
+    valid_http_versions: listOf(string),
+    skip_resolve_phase_with_proxy: bool,
+    no_follow_redirects: bool,
+    fail_if_ssl: bool,
+    fail_if_not_ssl: bool,
+    method: string,
+    headers: mapOf(string, ''),
+    fail_if_body_matches_regexp: listOf(regexp),
+    fail_if_body_not_matches_regexp: listOf(regexp),
+    fail_if_header_matches: listOf(headerMatch),
+    fail_if_header_not_matches: listOf(headerMatch),
+    body: string,
+    compression: string,
+    body_size_limit: bytes,
+  },
+  (value) => {
+    const fault = httpClientFault(value);
+    if (fault !== undefined) return fault;
+    const { compression = '' } = value;
+    const refused = [...(value.headers ?? [])].find(
+      ([name, text]) => name.toLowerCase() === 'accept-encoding' && !acceptsEncoding(compression, text),
+    );
+    return refused && `the header ${refused[0]} does not ask for compression: ${compression}`;
+  },
+);
+
+const queryResponse = struct({ expect: regexp, send: string, starttls: bool });
+
+const tcp = struct({
+  ...family,
+  source_ip_address: string,
+  query_response: listOf(queryResponse),
+  tls: bool,
+  tls_config: tlsConfig,
+});
+
+const icmp = struct(
+  { ...family, source_ip_address: string, payload_size: integer, dont_fragment: bool, ttl: integer },
+  ({ ttl = 0 }) => (ttl < 0 || ttl > 255 ? 'ttl must be from 0 to 255' : undefined),
+);
+
+/** Their expressions are compiled for each probe by blackbox_exporter: at the start any text passes. */
+const recordRules = struct({
+  fail_if_matches_regexp: listOf(string),
+  fail_if_all_match_regexp: listOf(string),
+  fail_if_not_matches_regexp: listOf(string),
+  fail_if_none_matches_regexp: listOf(string),
+});
+
+const dns = struct(
+  {
+    ...family,
+    dns_over_tls: bool,
+    tls_config: tlsConfig,
+    source_ip_address: string,
+    transport_protocol: string,
+    query_class: string,
+    query_name: string,
+    query_type: string,
+    recursion_desired: bool,
+    valid_rcodes: listOf(string),
+    validate_answer_rrs: recordRules,
+    validate_authority_rrs: recordRules,
+    validate_additional_rrs: recordRules,
+  },
+  ({ query_name: name = '', query_class: queryClass = '', query_type: type = '' }) => {
+    if (name === '') return 'query_name is required';
+    if (queryClass !== '' && !queryClasses.has(queryClass)) return `unknown query_class "${queryClass}"`;
+    return type !== '' && !queryTypes.has(type) ? `unknown query_type "${type}"` : undefined;
+  },
+);
+
+const grpc = struct({ ...family, service: string, tls: bool, tls_config: tlsConfig });
+
+const module = struct({ prober: string, timeout: duration, http, tcp, icmp, dns, grpc });
+
+/** The file of blackbox_exporter, as its release 0.23 takes it. */
+export const modulesFile = struct({ modules: mapOf(module, {}) });
+
+export type RawModule = ValueOf<typeof module>;
+export type RawHttp = ValueOf<typeof http>;
+export type RawTcp = ValueOf<typeof tcp>;
+export type RawIcmp = ValueOf<typeof icmp>;
+export type RawDns = ValueOf<typeof dns>;

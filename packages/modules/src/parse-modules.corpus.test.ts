@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { packagesMissing, unpackPackages, type UnpackedPackages } from '@vantage/test-support/debian-packages';
+import { itNeeding } from '@vantage/test-support/needs';
+
+import { corpus } from '../test/corpus.ts';
+import { DEFAULT_MODULES, parseModules } from './parse-modules.ts';
+
+jest.setTimeout(300_000);
+
+const EXPORTER = ['prometheus-blackbox-exporter'];
+const missing = await packagesMissing(EXPORTER);
+const itWithExporter = itNeeding(missing, process.env['CI']);
+
+let folder: string;
+let exporter: UnpackedPackages;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vantage-modules-'));
+  if (missing === null) exporter = await unpackPackages(...EXPORTER);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Whether blackbox_exporter accepts a file, with its message. */
+function askExporter(text: string): { readonly accepted: boolean; readonly message: string } {
+  const path = join(folder, 'blackbox.yml');
+  writeFileSync(path, text);
+  const { status, stderr } = spawnSync(
+    exporter.program('prometheus-blackbox-exporter'),
+    ['--config.check', `--config.file=${path}`],
+    { env: exporter.environment, encoding: 'utf8' },
+  );
+  return { accepted: status === 0, message: stderr };
+}
+
+describe('a file of modules', () => {
+  itWithExporter('is accepted exactly if blackbox_exporter accepts it', async () => {
+    const differing = corpus.flatMap(({ name, text }) => {
+      const { accepted, message } = askExporter(text);
+      const parsing = parseModules(text);
+      return parsing.ok === accepted ? [] : [{ name, accepted, message, parsing }];
+    });
+    expect(differing).toEqual([]);
+    // The corpus has both kinds.
+    expect(corpus.filter(({ text }) => parseModules(text).ok).length).toBeGreaterThan(40);
+    expect(corpus.filter(({ text }) => !parseModules(text).ok).length).toBeGreaterThan(40);
+  });
+
+  itWithExporter('is that of Debian’s package, of which the modules with grpc cannot be run', async () => {
+    const text = readFileSync(join(exporter.folder, 'etc/prometheus/blackbox.yml'), 'utf8');
+    const parsing = parseModules(text);
+    expect(parsing.ok).toBe(true);
+    if (!parsing.ok) return;
+    expect([...parsing.usable.keys()]).toEqual(
+      expect.arrayContaining(['http_2xx', 'tcp_connect', 'icmp', 'icmp_ttl5']),
+    );
+    const lines = text.split('\n');
+    for (const refusals of parsing.refused.values()) {
+      for (const { line, option } of refusals) expect(lines[line - 1]).toContain(option.split('.').at(-1));
+    }
+    expect([...parsing.refused.keys()]).toEqual(expect.arrayContaining(['grpc', 'grpc_plain']));
+  });
+
+  it('names the line of an expression about records that is none', () => {
+    const text =
+      'modules:\n  m:\n    prober: dns\n    dns:\n      query_name: a.\n      query_type: A\n      validate_answer_rrs:\n        fail_if_matches_regexp: ["("]\n';
+    const parsing = parseModules(text);
+    expect(parsing.ok && parsing.refused.get('m')).toMatchObject([
+      {
+        line: 8,
+        option: 'dns.validate_answer_rrs.fail_if_matches_regexp',
+        reason: expect.stringContaining('missing closing )'),
+      },
+    ]);
+  });
+
+  itWithExporter('is not needed: the default modules are a file that both accept', async () => {
+    const parsing = parseModules(DEFAULT_MODULES);
+    expect(askExporter(DEFAULT_MODULES).accepted).toBe(true);
+    expect(parsing).toMatchObject({ ok: true, refused: new Map() });
+  });
+});

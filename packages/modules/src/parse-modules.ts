@@ -1,0 +1,34 @@
+import type { Fault } from './file/decode.ts';
+import { readFile } from './file/read-file.ts';
+import { planModules, type PlannedModules } from './plan/plan-modules.ts';
+
+export type ModulesParsing =
+  | ({ readonly ok: true } & PlannedModules)
+  /** blackbox_exporter refuses the file too. Never empty. */
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+/** Reads a `blackbox.yml`. */
+export function parseModules(text: string): ModulesParsing {
+  const reading = readFile(text);
+  return reading.ok ? { ok: true, ...planModules(reading.file) } : reading;
+}
+
+/** The modules of a service without a file: those that blackbox_exporter's example has and a probe can run. */
+export const DEFAULT_MODULES = `modules:
+  http_2xx:
+    prober: http
+  tcp_connect:
+    prober: tcp
+  icmp:
+    prober: icmp
+  icmp_ttl5:
+    prober: icmp
+    timeout: 5s
+    icmp:
+      ttl: 5
+  dns:
+    prober: dns
+    dns:
+      query_name: .
+      query_type: NS
+`;

@@ -1,0 +1,87 @@
+import type { Family } from '@vantage/contract';
+
+interface Common {
+  readonly name: string;
+  /** Line of its name in the file; 0 for a module that comes without a file. */
+  readonly line: number;
+  /** Time for one probe, milliseconds; 0 if the scrape alone bounds it. */
+  readonly timeoutMs: number;
+  /** The only address family that is allowed; undefined: IPv4 if target and probe have it, else IPv6. */
+  readonly family: Family | undefined;
+}
+
+export interface IcmpModule extends Common {
+  readonly prober: 'icmp';
+  readonly payloadBytes: number;
+  readonly ttl: number | undefined;
+}
+
+export interface TcpModule extends Common {
+  readonly prober: 'tcp';
+}
+
+/** A rule about a header of the response. */
+export interface HeaderRule {
+  readonly header: string;
+  readonly regexp: string;
+  /** True: the probe fails if a value matches; false: if none does. */
+  readonly failsOnMatch: boolean;
+  readonly allowMissing: boolean;
+}
+
+/** A rule about the body of the response. */
+export type BodyRule = Pick<HeaderRule, 'regexp' | 'failsOnMatch'>;
+
+/** Rules about the records of one section, as expressions. */
+export interface RecordRules {
+  readonly failIfAnyMatches: readonly string[];
+  /** Without records it is no failure. */
+  readonly failUnlessAllMatch: readonly string[];
+  /** Without records it is a failure. */
+  readonly failIfOneDiffers: readonly string[];
+  /** Fails if no record matches any of them. */
+  readonly failIfNoneMatches: readonly string[];
+}
+
+export const recordSections = ['answer', 'authority', 'additional'] as const;
+export type RecordSection = (typeof recordSections)[number];
+
+export interface HttpModule extends Common {
+  readonly prober: 'http';
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly followRedirects: boolean;
+  readonly http2: boolean;
+  readonly insecureSsl: boolean;
+  /** Empty: 200 to 299. */
+  readonly validStatusCodes: readonly number[];
+  /** As `HTTP/1.1`; empty: all. */
+  readonly validHttpVersions: readonly string[];
+  readonly failIfSsl: boolean;
+  readonly failIfNotSsl: boolean;
+  /** Bytes of a body beyond which the probe fails; 0: no limit. */
+  readonly bodySizeLimit: number;
+  readonly headerRules: readonly HeaderRule[];
+  readonly bodyRules: readonly BodyRule[];
+}
+
+export interface DnsModule extends Common {
+  readonly prober: 'dns';
+  readonly transport: 'udp' | 'tcp' | 'tls';
+  readonly queryName: string;
+  readonly queryType: string;
+  readonly recursionDesired: boolean;
+  readonly validRcodes: readonly string[];
+  readonly recordRules: Readonly<Record<RecordSection, RecordRules>>;
+}
+
+/** How one module measures and what it takes for a success. */
+export type Module = IcmpModule | TcpModule | HttpModule | DnsModule;
+
+/** A module that cannot be run, with the option that is the cause. */
+export interface Refusal {
+  readonly module: string;
+  readonly line: number;
+  readonly option: string;
+  readonly reason: string;
+}

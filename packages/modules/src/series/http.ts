@@ -1,0 +1,110 @@
+import type { HttpModule } from '../plan/module.ts';
+import { addressSeries } from './address.ts';
+import { certificateSeries } from './certificate.ts';
+import { gauge, phases, type Sample } from './families.ts';
+import { bodyFault, headerFault } from './rules.ts';
+import { reading, type Reading, type ResultOf } from './result.ts';
+
+type Http = ResultOf<'http'>;
+
+/** Failures of a result that are no failures of a module: it has its own rules for the status, and decodes nothing. */
+const IGNORED: ReadonlySet<string> = new Set(['http_status', 'http_decode_failed']);
+
+export function httpReading(module: HttpModule, result: Http): Reading {
+  const { error, statusCode } = result;
+  const isCut = module.bodySizeLimit > 0 && result.truncated === true;
+  const isHttps = isSecure(result);
+  return reading([
+    ruleFault(module, result),
+    result.result === 'pending' && 'The response did not come to its end in time.',
+    error !== null && error !== undefined && !IGNORED.has(error.code) && error.message,
+    statusCode !== undefined && !isValidStatus(module, statusCode) && `The status ${statusCode} is not valid.`,
+    statusCode !== undefined && !isValidVersion(module, result) && `HTTP/${result.httpVersion} is not valid.`,
+    lacksBodyRules(module, result) &&
+      result.result !== 'pending' &&
+      'The agent of this probe is too old for rules about the body.',
+    isCut && `The body is larger than ${module.bodySizeLimit} bytes.`,
+    module.failIfSsl && isHttps && 'The last request was made over TLS.',
+    module.failIfNotSsl && !isHttps && 'The last request was not made over TLS.',
+  ]);
+}
+
+/** Rules about headers and bodies are for responses with a valid status. */
+function ruleFault(module: HttpModule, result: Http): string | undefined {
+  const { statusCode, headers: kept = [], headerCount = 0 } = result;
+  if (statusCode === undefined || !isValidStatus(module, statusCode)) return undefined;
+  const headers = { kept, areCut: headerCount > kept.length };
+  return (
+    headerFault(module.headerRules, headers) ?? (lacksBodyRules(module, result) ? undefined : bodyFault(module, result))
+  );
+}
+
+/** True for a response of an agent that does not know the rules about bodies: it did not measure what the module asks. */
+export function lacksBodyRules({ bodyRules }: HttpModule, { statusCode, bodyMatches }: Http): boolean {
+  return bodyRules.length > 0 && statusCode !== undefined && bodyMatches === undefined;
+}
+
+function isValidStatus({ validStatusCodes }: HttpModule, status: number): boolean {
+  return validStatusCodes.length === 0 ? status >= 200 && status < 300 : validStatusCodes.includes(status);
+}
+
+function isValidVersion({ validHttpVersions }: HttpModule, { httpVersion = '' }: Http): boolean {
+  return (
+    validHttpVersions.length === 0 || validHttpVersions.includes(`HTTP/${httpVersion === '2' ? '2.0' : httpVersion}`)
+  );
+}
+
+function isSecure({ statusCode, url = '' }: Http): boolean {
+  return statusCode !== undefined && url.startsWith('https:');
+}
+
+export function httpSeries(module: HttpModule, result: Http): readonly Sample[] {
+  const { statusCode = 0, redirects = [], timings } = result;
+  // blackbox_exporter counts the redirect that it does not follow, and reads no body then.
+  const isHeld =
+    !module.followRedirects && statusCode >= 300 && statusCode < 400 && typeof result.location === 'string';
+  const rounds = [...redirects.map((redirect) => redirect.timings), ...(timings === undefined ? [] : [timings])];
+  const sum = (phase: 'dns' | 'connect' | 'tls' | 'firstByte' | 'download'): number =>
+    rounds.reduce((total, round) => total + (round[phase] ?? 0), 0);
+  const first = rounds[0]?.dns;
+  const isResolved = typeof result.resolvedIp === 'string';
+  return [
+    ...addressSeries(result.resolvedIp, first ?? 0),
+    ...phases('probe_http_duration_seconds', {
+      resolve: sum('dns'),
+      ...(isResolved
+        ? {
+            ...{ connect: sum('connect'), tls: sum('tls'), processing: sum('firstByte') },
+            transfer: timings?.download ?? 0,
+          }
+        : {}),
+    }),
+    gauge('probe_http_content_length', contentLength(result)),
+    gauge('probe_http_uncompressed_body_length', isHeld ? 0 : (result.bodyBytes ?? 0)),
+    gauge('probe_http_redirects', redirects.length + (isHeld ? 1 : 0)),
+    gauge('probe_http_ssl', isSecure(result) ? 1 : 0),
+    gauge('probe_http_status_code', statusCode),
+    gauge('probe_http_version', Number(result.httpVersion ?? 0)),
+    gauge('probe_failed_due_to_regex', ruleFault(module, result) === undefined ? 0 : 1),
+    ...lastModified(result),
+    ...(isSecure(result) && result.tls !== undefined ? certificateSeries(result.tls, module.insecureSsl) : []),
+  ];
+}
+
+/** As Go reports it: −1 if the response does not say. */
+function contentLength(result: Http): number {
+  if (result.statusCode === undefined) return 0;
+  const text = headerOf(result, 'content-length');
+  const isChunked = headerOf(result, 'transfer-encoding') !== undefined;
+  if (text !== undefined && /^\d+$/.test(text) && !isChunked) return Number(text);
+  return result.statusCode === 204 || result.statusCode === 304 ? 0 : -1;
+}
+
+function lastModified(result: Http): readonly Sample[] {
+  const at = Date.parse(headerOf(result, 'last-modified') ?? '');
+  return Number.isNaN(at) ? [] : [gauge('probe_http_last_modified_timestamp_seconds', at / 1_000)];
+}
+
+function headerOf({ headers = [] }: Http, name: string): string | undefined {
+  return headers.find(([key]) => key?.toLowerCase() === name)?.[1];
+}

@@ -1,0 +1,78 @@
+import type { Probe } from '@vantage/contract';
+
+import type { Module } from '../plan/module.ts';
+import { dnsReading, dnsSeries } from './dns.ts';
+import { gauge, type Sample } from './families.ts';
+import { httpReading, httpSeries, lacksBodyRules } from './http.ts';
+import { icmpReading, icmpSeries } from './icmp.ts';
+import type { AnyResult, Reading } from './result.ts';
+import { tcpReading, tcpSeries } from './tcp.ts';
+
+export interface ProbeRun {
+  readonly probe: string;
+  readonly result: AnyResult;
+  /** As `GET /probes` lists it. */
+  readonly place: Probe | undefined;
+}
+
+export interface ScrapedRun extends Reading {
+  readonly probe: string;
+  /** Each with the label `probe`. */
+  readonly samples: readonly Sample[];
+}
+
+/** What all runs of a scrape share. */
+export interface ScrapeFacts {
+  /** True if the target is an address: nothing was resolved. */
+  readonly isLiteral: boolean;
+  /** Time since the scrape began, for a probe that has not ended. */
+  readonly elapsedMs: number;
+}
+
+/** The series of one probe, named and labelled as those of blackbox_exporter, and the label `probe`. */
+export function probeSeries(module: Module, { probe, result, place }: ProbeRun, facts: ScrapeFacts): ScrapedRun {
+  const { success, reasons, samples } = read(module, result, facts.isLiteral ? 0 : undefined);
+  const isOld = module.prober === 'http' && result.result !== 'pending' && lacksBodyRules(module, result);
+  const measured = result.result !== 'error' && (result.startedAt ?? null) !== null && !isOld;
+  const isSuccess = success && measured;
+  const all = [
+    gauge('probe_success', isSuccess ? 1 : 0),
+    gauge('probe_duration_seconds', durationMs(result, facts.elapsedMs) / 1_000),
+    gauge('vantage_probe_measured', measured ? 1 : 0),
+    gauge('vantage_probe_info', 1, infoOf(place)),
+    ...samples,
+  ];
+  return {
+    ...{ probe, success: isSuccess },
+    reasons: reasons.length > 0 || isSuccess ? reasons : ['The probe did not measure.'],
+    samples: all.map((sample) => ({ ...sample, labels: { ...sample.labels, probe } })),
+  };
+}
+
+function read(
+  module: Module,
+  result: AnyResult,
+  literalMs: number | undefined,
+): Reading & { readonly samples: readonly Sample[] } {
+  const resolveMs = literalMs ?? (result as { readonly resolve?: number }).resolve;
+  if (module.prober === 'icmp') return { ...icmpReading(result), samples: icmpSeries(result, resolveMs) };
+  if (module.prober === 'tcp') return { ...tcpReading(result), samples: tcpSeries(result, resolveMs) };
+  if (module.prober === 'http') return { ...httpReading(module, result), samples: httpSeries(module, result) };
+  return { ...dnsReading(module, result), samples: dnsSeries(module, result, resolveMs) };
+}
+
+function durationMs({ startedAt, finishedAt }: AnyResult, elapsedMs: number): number {
+  if (typeof startedAt !== 'string' || finishedAt === undefined) return elapsedMs;
+  return Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt));
+}
+
+function infoOf(place: Probe | undefined): Readonly<Record<string, string>> {
+  return {
+    name: place?.name ?? '',
+    country: place?.countryCode ?? '',
+    city: place?.city ?? '',
+    datacenter: place?.datacenter ?? '',
+    isp: place?.isp ?? '',
+    asn: place?.asNumber ?? '',
+  };
+}

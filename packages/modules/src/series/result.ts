@@ -1,0 +1,23 @@
+import type { CommonResult, ResultFieldsOf } from '@vantage/contract';
+import type { checkTypes } from '@vantage/diagnostics/contract';
+
+type Types = typeof checkTypes;
+
+/** A result as the API shows it: final, or pending with what is known so far. */
+export type ResultOf<Name extends keyof Types> = Partial<Omit<CommonResult, 'result'>> & {
+  readonly result: CommonResult['result'] | 'pending';
+} & ResultFieldsOf<Types[Name]>;
+
+export type AnyResult = Partial<Omit<CommonResult, 'result'>> & { readonly result: CommonResult['result'] | 'pending' };
+
+/** What one result says in terms of a module. */
+export interface Reading {
+  readonly success: boolean;
+  /** Why not; empty for a success. */
+  readonly reasons: readonly string[];
+}
+
+export function reading(reasons: readonly (string | false | undefined)[]): Reading {
+  const given = reasons.filter((reason) => typeof reason === 'string');
+  return { success: given.length === 0, reasons: given };
+}
