@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { coordinatorMetrics, coreEvents } from '@vantage/coordinator';
+import { coordinatorMetrics, coreEvents, monitorMetrics } from '@vantage/coordinator';
 import { agentMetrics } from '@vantage/probe-agent';
 import { processMetrics, type MetricDeclaration } from '@vantage/telemetry';
 import { describe, expect, it } from '@jest/globals';
@@ -19,7 +19,9 @@ interface Query {
 }
 
 const declared = new Map<string, MetricDeclaration>(
-  [...Object.values(coordinatorMetrics), ...Object.values(agentMetrics)].map((metric) => [metric.name, metric]),
+  [...Object.values(coordinatorMetrics), ...Object.values(monitorMetrics), ...Object.values(agentMetrics)].map(
+    (metric) => [metric.name, metric],
+  ),
 );
 const queries: readonly Query[] = [...alertQueries(), ...dashboardQueries()];
 
@@ -74,13 +76,30 @@ describe('the files of Prometheus', () => {
     expect(stdout).toMatch(/SUCCESS: \d+ rules found/);
   });
 
+  itWithPromtool('raise the alerts of monitors once, and no others', async () => {
+    const { program, environment } = await unpackPackages('prometheus');
+    const file = join(import.meta.dirname, 'monitor-alerts.test.yml');
+
+    const { stdout } = await promisify(execFile)(program('promtool'), ['test', 'rules', file], { env: environment });
+
+    expect(stdout).toContain('SUCCESS');
+  });
+
+  it('scrape the monitors of the coordinators', () => {
+    const { scrape_configs } = parse(read('prometheus.yml')) as Scraping;
+    const job = scrape_configs.find(({ job_name }) => job_name === 'monitors');
+
+    expect(job).toMatchObject({ metrics_path: '/metrics/monitors' });
+    expect(job?.static_configs[0]?.targets).toEqual(['coordinator-1:8080', 'coordinator-2:8080']);
+  });
+
   it('scrape the port that the compose file opens, of every process that is in it', () => {
     const compose = parse(readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8'), {
       merge: true,
     }) as Compose;
-    const scraped = (parse(read('prometheus.yml')) as Scraping).scrape_configs.flatMap(({ static_configs }) =>
-      static_configs.flatMap(({ targets }) => targets),
-    );
+    const scraped = (parse(read('prometheus.yml')) as Scraping).scrape_configs
+      .filter(({ job_name }) => job_name !== 'monitors')
+      .flatMap(({ static_configs }) => static_configs.flatMap(({ targets }) => targets));
     const watched = Object.entries(compose.services).filter(
       ([, service]) => service.environment?.METRICS_HOST !== undefined,
     );
@@ -94,7 +113,11 @@ interface Compose {
 }
 
 interface Scraping {
-  readonly scrape_configs: readonly { readonly static_configs: readonly { readonly targets: readonly string[] }[] }[];
+  readonly scrape_configs: readonly {
+    readonly job_name: string;
+    readonly metrics_path?: string;
+    readonly static_configs: readonly { readonly targets: readonly string[] }[];
+  }[];
 }
 
 function alertQueries(): readonly Query[] {

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, expect, it } from '@jest/globals';
+
+const folder = mkdtempSync(join(tmpdir(), 'vantage-check-monitors-'));
+const program = fileURLToPath(new URL('main.ts', import.meta.url));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it.each([
+  [
+    'a file that is valid',
+    'monitors:\n  a: {check: {type: ping, host: example.com}, every: 60s}\n',
+    {},
+    0,
+    '1 monitors\n',
+  ],
+  [
+    'a target that the policy refuses',
+    'monitors:\n  a: {check: {type: ping, host: 127.0.0.1}, every: 60s}\n',
+    {},
+    1,
+    ':2: /monitors/a/check/host ',
+  ],
+  [
+    'one that this environment allows',
+    'monitors:\n  a: {check: {type: ping, host: 127.0.0.1}, every: 60s}\n',
+    { TARGET_ALLOW: '127.0.0.0/8' },
+    0,
+    '1 monitors\n',
+  ],
+])(
+  'monitors:check: %s',
+  (_reason, text, env, status, output) => {
+    const file = join(folder, 'monitors.yml');
+    writeFileSync(file, text);
+
+    const run = spawnSync(process.execPath, ['--conditions=vantage-source', program, file], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], ...env },
+    });
+
+    expect(run.stdout + run.stderr).toContain(output);
+    expect(run.status).toBe(status);
+  },
+  120_000,
+);

@@ -1,0 +1,67 @@
+import { isMonitorName } from '@vantage/contract';
+import type { Request } from 'express';
+
+import type { MonitorReads } from '../../../monitors/monitors.ts';
+import { callerOf } from '../../caller.ts';
+import type { StreamTimes } from '../../events/send-events.ts';
+import { sendMonitorEvents } from '../../events/send-monitor-events.ts';
+import { createStreamPlaces, type StreamBounds } from '../../events/stream-places.ts';
+import type { Limit } from '../../limits/rate-limit.ts';
+import { HttpProblem } from '../../problem.ts';
+import { streamHeaders } from '../check-events.ts';
+import type { Endpoint } from '../endpoint.ts';
+
+export interface MonitorEventsOptions {
+  readonly monitors: MonitorReads;
+  readonly streamBounds: StreamBounds;
+  readonly streamTimes?: Partial<StreamTimes> | undefined;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+  readonly limit: Limit;
+}
+
+/** `GET /monitors/:name/events`: Server-Sent Events; resumable by `Last-Event-ID`. */
+export function followMonitor(options: MonitorEventsOptions): Endpoint {
+  const { monitors, streamBounds, streamTimes, stopping, limit } = options;
+  const places = createStreamPlaces(streamBounds);
+  const open = new Set<() => void>();
+  stopping.addEventListener('abort', () => open.forEach((sendAway) => sendAway()));
+
+  return {
+    path: '/monitors/:name/events',
+    method: 'GET',
+    scope: 'read',
+    limit,
+    answer: async (request, response) => {
+      const leave = places.take(callerOf(request));
+      response.once('close', leave);
+      // Gone while the limit was counted: nothing closes any more.
+      if (response.destroyed) return leave();
+      const { name = '' } = request.params as { readonly name?: string };
+      const after = lastEventId(request);
+      let pump = (): void => undefined;
+      // Before the first reading: nothing is missed in between.
+      const stopFollowing = monitors.follow(name, () => pump());
+      response.once('close', stopFollowing);
+      const first = isMonitorName(name) ? await monitors.eventsAfter(name, after) : undefined;
+      if (first === undefined) throw new HttpProblem('monitor-not-found', 'There is no monitor with this name.');
+      // Or told meanwhile that the store takes too long.
+      if (response.destroyed || response.headersSent) return stopFollowing();
+      response.writeHead(200, streamHeaders);
+      if (request.method === 'HEAD') return void response.end();
+      const stream = sendMonitorEvents(response, {
+        ...{ first, after, heartbeatMs: streamTimes?.heartbeatMs, onClose: () => open.delete(stream.sendAway) },
+        read: (known) => monitors.eventsAfter(name, known),
+      });
+      pump = stream.pump;
+      open.add(stream.sendAway);
+      if (stopping.aborted) stream.sendAway();
+    },
+  };
+}
+
+/** What is no id of an event counts as none. */
+function lastEventId(request: Request): string | undefined {
+  const id = request.headers['last-event-id'];
+  return typeof id === 'string' && /^\d{1,15}-\d{1,15}$/.test(id) ? id : undefined;
+}

@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http';
+
+import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
+
+import type { EventsReading } from '../../monitors/monitors.ts';
+import { HEARTBEAT_FRAME, retryFrame } from './event-frames.ts';
+
+export interface MonitorStreamOptions {
+  /** What was read when the stream was opened. */
+  readonly first: EventsReading;
+  /** Id of the last event that the client knows. */
+  readonly after: string | undefined;
+  /** Undefined if the monitor is gone. */
+  readonly read: (after: string | undefined) => Promise<EventsReading | undefined>;
+  readonly heartbeatMs?: number | undefined;
+  readonly onClose: () => void;
+}
+
+/** A client that takes nothing for this long is cut off. */
+const STUCK_MS = 30_000;
+const RETRY_MS = 1_000;
+/** Clients that are sent away do not come back all at once. */
+const RETURN_MS = { from: 500, to: 2_500 };
+
+/** Sends the events of a monitor until it is removed or the client leaves. */
+export function sendMonitorEvents(
+  response: ServerResponse,
+  { first, after, read, heartbeatMs = EVENT_HEARTBEAT_MS, onClose }: MonitorStreamOptions,
+): { readonly pump: () => void; readonly sendAway: () => void } {
+  let known = after;
+  let [isBusy, isAgain] = [false, false];
+  let stuck: NodeJS.Timeout | undefined;
+
+  const write = (frame: Buffer | string): void => {
+    if (response.writableEnded || response.destroyed) return;
+    heartbeat.refresh();
+    // What is kept of a monitor is bounded, and so is what waits for a slow client.
+    if (!response.write(frame)) stuck ??= setTimeout(() => response.destroy(), STUCK_MS);
+  };
+  const send = ({ snapshot, events }: EventsReading): void => {
+    if (snapshot !== undefined) {
+      write(frameOf(snapshot.id, 'monitor', snapshot.monitor));
+      known = snapshot.id;
+    }
+    for (const { id, event } of events) {
+      write(frameOf(id, event.kind, event));
+      known = id;
+    }
+  };
+  const readNew = async (): Promise<void> => {
+    isBusy = true;
+    do {
+      isAgain = false;
+      // While the store is away the client waits; the next change or heartbeat reads again.
+      const reading = await read(known).catch(() => 'unavailable' as const);
+      if (reading === undefined) response.end();
+      else if (reading !== 'unavailable') send(reading);
+    } while (isAgain && !response.writableEnded);
+    isBusy = false;
+  };
+  const pump = (): void => {
+    if (response.writableEnded || stuck !== undefined) return;
+    isAgain = true;
+    if (!isBusy) void readNew();
+  };
+  const heartbeat = setInterval(() => {
+    write(HEARTBEAT_FRAME);
+    pump();
+  }, heartbeatMs);
+
+  response.on('drain', () => {
+    clearTimeout(stuck);
+    stuck = undefined;
+    pump();
+  });
+  response.once('close', () => {
+    clearInterval(heartbeat);
+    clearTimeout(stuck);
+    onClose();
+  });
+  write(retryFrame(RETRY_MS));
+  send(first);
+  return {
+    pump,
+    sendAway: () => {
+      write(retryFrame(RETURN_MS.from + Math.random() * (RETURN_MS.to - RETURN_MS.from)));
+      response.end();
+    },
+  };
+}
+
+function frameOf(id: string, name: string, data: object): string {
+  return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkTypes } from '@vantage/diagnostics/contract';
+
+import { judgeTarget } from '../../../test/http-bed.ts';
+import { readMonitorsFile } from '../../monitors/file/monitors-file.ts';
+import { createMonitorReader } from './read-monitor.ts';
+
+const read = createMonitorReader(Object.values(checkTypes), judgeTarget);
+const ping = { type: 'ping', host: 'example.com', limit: 5 };
+
+describe('a monitor', () => {
+  it('is a check request with an interval, expectations and an alarm', () => {
+    const request = {
+      check: ping,
+      every: '60s',
+      expect: { maxLoss: 0.5 },
+      alarm: { when: '3 of 5', networks: 2, for: 2 },
+    };
+
+    expect(read('web', request)).toMatchObject({
+      valid: true,
+      definition: {
+        ...{ name: 'web', request, everyMs: 60_000, expectation: { maxLoss: 0.5 } },
+        rule: { failing: 3, of: 5, networks: 2, countries: 1, ticks: 2 },
+        accepted: { submittedHost: 'example.com', limit: 5, params: { options: { count: 4 } } },
+      },
+    });
+  });
+
+  it.each([
+    ['takes no screenshot by default', {}, false],
+    ['takes one that is asked for', { screenshot: true }, true],
+  ])('%s', (_reason, options, screenshot) => {
+    const request = { check: { type: 'http', host: 'https://example.com/', options }, every: '5m' };
+
+    expect(read('web', request)).toMatchObject({
+      definition: { request, accepted: { params: { options: { screenshot } } } },
+    });
+  });
+
+  it.each<[string, object, string, string]>([
+    ['no check', { every: '60s' }, '/check', 'is required'],
+    ['no interval', { check: ping }, '/every', 'is required'],
+    [
+      'an interval in words',
+      { check: ping, every: 'hourly' },
+      '/every',
+      'must match the pattern ^[1-9]\\d{0,5}[smhd]$',
+    ],
+    ['an interval that is too short', { check: ping, every: '5s' }, '/every', 'must be from 10s to 1d'],
+    [
+      'an unknown field',
+      { check: ping, every: '60s', expects: {} },
+      '/expects',
+      'is not a known field: “expects”; did you mean “expect”?',
+    ],
+    [
+      'an unknown check type',
+      { check: { type: 'smtp', host: 'a' }, every: '60s' },
+      '/check/type',
+      'must be one of dns, http',
+    ],
+    ['a field of the check', { check: { ...ping, limit: 0 }, every: '60s' }, '/check/limit', 'must be >= 1'],
+    [
+      'a target that the policy refuses',
+      { check: { ...ping, host: '10.0.0.1' }, every: '60s' },
+      '/check/host',
+      '10.0.0.1 is in 10.0.0.0/8',
+    ],
+    ['a bound', { check: ping, every: '60s', expect: { maxLoss: 2 } }, '/expect/maxLoss', 'must be <= 1'],
+    [
+      'an expectation of another type',
+      { check: ping, every: '60s', expect: { status: ['2xx'] } },
+      '/expect/status',
+      'is for http checks only',
+    ],
+    [
+      'more failing probes than probes',
+      { check: ping, every: '60s', alarm: { when: '5 of 3' } },
+      '/alarm/when',
+      'must not want',
+    ],
+    [
+      'a bound for what must not answer',
+      { check: ping, every: '60s', expect: { result: 'failure', maxRtt: 5 } },
+      '/expect/maxRtt',
+      'cannot be combined',
+    ],
+    [
+      'a certificate of a plain URL',
+      { check: { type: 'http', host: 'http://example.com/' }, every: '60s', expect: { certificateDays: 5 } },
+      '/expect/certificateDays',
+      'is for https URLs only',
+    ],
+  ])('names the field and the bound: %s', (_reason, request, path, message) => {
+    const reading = read('web', request);
+
+    expect(reading).toMatchObject({ valid: false, errors: [{ path, message: expect.stringContaining(message) }] });
+  });
+});
+
+describe('the webhooks of a monitor', () => {
+  const signing = createMonitorReader(Object.values(checkTypes), judgeTarget, true);
+  const withWebhooks = (...webhooks: readonly string[]): object => ({ check: ping, every: '60s', webhooks });
+
+  it('need a secret of the coordinators', () => {
+    expect(read('web', withWebhooks('https://a.example/'))).toMatchObject({ errors: [{ path: '/webhooks' }] });
+    expect(signing('web', withWebhooks('https://a.example/'))).toMatchObject({ valid: true });
+  });
+
+  it('pass the target policy', () => {
+    const errors = [{ path: '/webhooks/1', message: 'The host has an odd form.' }];
+
+    expect(signing('web', withWebhooks('https://a.example/', 'https://b.invalid'))).toEqual({ valid: false, errors });
+  });
+});
+
+describe('the file of monitors', () => {
+  it('is a map of names to monitors', () => {
+    const text =
+      'monitors:\n  web:\n    check: {type: ping, host: example.com}\n    every: 60s\n  dns-1:\n    check: {type: dns, host: a.example}\n    every: 1h\n';
+
+    expect(readMonitorsFile(text, read)).toMatchObject({
+      valid: true,
+      definitions: [
+        { name: 'web', everyMs: 60_000 },
+        { name: 'dns-1', everyMs: 3_600_000 },
+      ],
+    });
+    expect(readMonitorsFile('monitors: {}\n', read)).toMatchObject({ valid: true, definitions: [] });
+  });
+
+  it('reports all faults with their lines', () => {
+    const text = [
+      'monitors:',
+      '  web:',
+      '    check: {type: ping, host: example.com}',
+      '    every: 5s',
+      '  Bad_Name:',
+      '    every: 60s',
+      '  other:',
+      '    check:',
+      '      type: ping',
+      '      host: example.com',
+      '      options: {count: 99}',
+      '    every: 60s',
+      'monitor: {}',
+    ].join('\n');
+
+    expect(readMonitorsFile(text, read)).toEqual({
+      valid: false,
+      faults: [
+        { line: 13, message: '/monitor is not a known field' },
+        { line: 4, message: '/monitors/web/every must be from 10s to 1d' },
+        { line: 5, message: '/monitors/Bad_Name: the name must match ^[a-z0-9][a-z0-9-]{0,62}$' },
+        { line: 11, message: '/monitors/other/check/options/count must be <= 16' },
+      ],
+    });
+  });
+
+  it.each([
+    ['no YAML', 'monitors: {a: [}\n', 1],
+    ['a name twice', 'monitors:\n  web: {}\n  web: {}\n', 3],
+    ['a list', '- web\n', 1],
+    ['nothing', '', 1],
+    ['monitors that are a list', 'monitors:\n  - web\n', 1],
+  ])('is refused: %s', (_reason, text, line) => {
+    expect(readMonitorsFile(text, read)).toMatchObject({
+      valid: false,
+      faults: expect.arrayContaining([expect.objectContaining({ line })]),
+    });
+  });
+
+  it('is refused if its aliases would fill the memory', () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level},`.repeat(9)}]`,
+    );
+    const bomb = ['l0: &l0 [a]', ...levels, 'monitors: *l12'].join('\n');
+
+    expect(readMonitorsFile(bomb, read)).toMatchObject({ valid: false });
+  });
+});

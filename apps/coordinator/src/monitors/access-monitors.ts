@@ -1,0 +1,83 @@
+import { redisKeys, type MonitorRequest, type Monitors } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import type { Store } from '../redis/open-store.ts';
+import { onStore } from '../redis/store.ts';
+import { firstTickAfter, type ReadDefinition } from './definition.ts';
+import { describeMonitor, describeMonitorWithRuns } from './describe-monitor.ts';
+import type { MonitorsFile } from './file/follow-file.ts';
+import { monitorMetricsText } from './monitor-metrics.ts';
+import type { EventsReading, MonitorReads, MonitorWrites } from './monitors.ts';
+import {
+  putMonitor,
+  readEventBounds,
+  readEventsAfter,
+  readMonitor,
+  readMonitors,
+  removeMonitor,
+} from './schedule/monitor-records.ts';
+
+export function createMonitorReads({ requests, channels }: Store, file: MonitorsFile | undefined): MonitorReads {
+  const list = async (): Promise<Monitors> => {
+    const records = await onStore(requests, readMonitors);
+    return Object.fromEntries([...records].map(([name, record]) => [name, describeMonitor(name, record)]));
+  };
+  return {
+    list,
+    metrics: async () => monitorMetricsText(await list()),
+    read: async (name) => {
+      const record = await onStore(requests, (redis) => readMonitor(redis, name));
+      return record === undefined ? undefined : describeMonitorWithRuns(name, record);
+    },
+    follow: (name, onChange) =>
+      channels.listen(redisKeys.monitorsChanged, (changed) => {
+        if (changed === name || changed === '') onChange();
+      }),
+    eventsAfter: (name, after) => onStore(requests, (redis) => readEvents(redis, name, after)),
+    fileFault: () => file?.fault(),
+  };
+}
+
+async function readEvents(redis: Redis, name: string, after: string | undefined): Promise<EventsReading | undefined> {
+  // Read before the monitor: what changes in between is sent again.
+  const { first, last, isTrimmed } = await readEventBounds(redis, name);
+  const isKnown = after !== undefined && !(isTrimmed && isBefore(after, first)) && !isBefore(last, after);
+  if (isKnown && last !== '0-0') return { events: await readEventsAfter(redis, name, after), snapshot: undefined };
+  const record = await readMonitor(redis, name);
+  if (record === undefined) return undefined;
+  const snapshot = isKnown ? undefined : { id: last, monitor: describeMonitor(name, record) };
+  return { events: [], snapshot };
+}
+
+/** Compares ids of a stream: `<ms>-<sequence>`. */
+function isBefore(one: string, other: string): boolean {
+  const [ms = 0, sequence = 0] = one.split('-').map(Number);
+  const [otherMs = 0, otherSequence = 0] = other.split('-').map(Number);
+  return ms === otherMs ? sequence < otherSequence : ms < otherMs;
+}
+
+export function createMonitorWrites(
+  { requests, clock }: Store,
+  readDefinition: ReadDefinition,
+  most: number,
+): MonitorWrites {
+  return {
+    put: async (name, request, allow) => {
+      const reading = readDefinition(name, request, allow);
+      if (!reading.valid) return { outcome: 'invalid', errors: reading.errors };
+      return onStore(requests, async (redis) => {
+        const stored = {
+          ...{ owner: 'api' as const, request: request as MonitorRequest },
+          ...(allow.length === 0 ? {} : { allow }),
+        };
+        const first = firstTickAfter(await clock.now(redis), reading.definition);
+        const outcome = await putMonitor(redis, name, stored, first, most);
+        if (outcome === 'file' || outcome === 'full') return { outcome };
+        const record = await readMonitor(redis, name);
+        if (record === undefined) throw new Error('a monitor was removed while it was written');
+        return { outcome, monitor: describeMonitorWithRuns(name, record) };
+      });
+    },
+    remove: (name) => onStore(requests, (redis) => removeMonitor(redis, name, 'api')),
+  };
+}

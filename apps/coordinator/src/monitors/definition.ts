@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+
+import {
+  LONGEST_INTERVAL_SECONDS,
+  SHORTEST_INTERVAL_SECONDS,
+  type Alarm,
+  type Expectation,
+  type InputError,
+  type MonitorRequest,
+} from '@vantage/contract';
+
+import type { AcceptedRequest } from '../checks/checks.ts';
+
+/** When a monitor is bad; `alarm` with its defaults. */
+export interface AlarmRule {
+  /** `failing` of `of` counted probes. */
+  readonly failing: number;
+  readonly of: number;
+  readonly networks: number;
+  readonly countries: number;
+  /** Consecutive ticks before the state changes. */
+  readonly ticks: number;
+}
+
+/** A monitor whose request passed its schema and the target policy. */
+export interface MonitorDefinition {
+  readonly name: string;
+  readonly request: MonitorRequest;
+  readonly everyMs: number;
+  readonly expectation: Expectation;
+  readonly rule: AlarmRule;
+  readonly accepted: AcceptedRequest;
+}
+
+export type DefinitionReading =
+  | { readonly valid: true; readonly definition: MonitorDefinition }
+  | { readonly valid: false; readonly errors: readonly InputError[] };
+
+/**
+ * Validates a request; errors have pointers into it.
+ *
+ * @param allow networks that the key which made the monitor may have measured besides
+ */
+export type ReadDefinition = (name: string, request: unknown, allow?: readonly string[]) => DefinitionReading;
+
+export type MonitorOwner = 'file' | 'api';
+
+/** What Redis keeps of a definition. */
+export interface StoredMonitor {
+  readonly owner: MonitorOwner;
+  readonly request: MonitorRequest;
+  /** Networks of the key that made it. */
+  readonly allow?: readonly string[] | undefined;
+}
+
+const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+
+/** @returns milliseconds; undefined if the interval is out of bounds */
+export function readInterval(text: string): number | undefined {
+  const unit = text.at(-1) as keyof typeof UNIT_SECONDS;
+  const seconds = Number(text.slice(0, -1)) * UNIT_SECONDS[unit];
+  return seconds >= SHORTEST_INTERVAL_SECONDS && seconds <= LONGEST_INTERVAL_SECONDS ? seconds * 1_000 : undefined;
+}
+
+/** @returns undefined if more probes would have to fail than there are */
+export function readAlarm({
+  when = '1 of 2',
+  networks = 1,
+  countries = 1,
+  for: ticks = 2,
+}: Alarm): AlarmRule | undefined {
+  const [failing = 0, of = 0] = when.split(' of ').map(Number);
+  return failing <= of ? { failing, of, networks, countries, ticks } : undefined;
+}
+
+/** The alarm in the form of the API, with the defaults. */
+export function describeAlarm({ failing, of, networks, countries, ticks }: AlarmRule): Required<Alarm> {
+  return { when: `${failing} of ${of}`, networks, countries, for: ticks };
+}
+
+/** Spreads the ticks of monitors with the same interval over it. */
+export function firstTickAfter(nowMs: number, { name, everyMs }: Pick<MonitorDefinition, 'name' | 'everyMs'>): number {
+  const offsetMs = createHash('sha256').update(name).digest().readUIntBE(0, 6) % everyMs;
+  return nowMs - ((((nowMs - offsetMs) % everyMs) + everyMs) % everyMs) + everyMs;
+}
+
+/** The tick after one of `atMs`; ticks that no coordinator could start in time are skipped, and steps of the clock followed. */
+export function nextTickAfter(
+  atMs: number,
+  nowMs: number,
+  definition: Pick<MonitorDefinition, 'name' | 'everyMs'>,
+): number {
+  const nextMs = atMs + definition.everyMs;
+  return Math.abs(nextMs - nowMs) <= definition.everyMs ? nextMs : firstTickAfter(nowMs, definition);
+}

@@ -1,0 +1,53 @@
+import type { Monitor, MonitorInList, Run } from '@vantage/contract';
+
+import { describeAlarm, readAlarm } from './definition.ts';
+import type { RunRecord } from './state/judge-run.ts';
+import type { MonitorRecord } from './schedule/monitor-records.ts';
+import type { MonitorState, ProbeMemory } from './state/reduce.ts';
+
+/** The monitor as a client reads it in a list. */
+export function describeMonitor(name: string, { stored, state, nextMs }: MonitorRecord): MonitorInList {
+  const { request, owner } = stored;
+  const rule = readAlarm(request.alarm ?? {});
+  return {
+    ...{ name, owner, ...request },
+    ...(rule === undefined ? {} : { alarm: describeAlarm(rule) }),
+    // The rest of such a URL is often a secret.
+    ...(request.webhooks === undefined ? {} : { webhooks: request.webhooks.map((url) => `${new URL(url).origin}/…`) }),
+    state: state?.state ?? 'unknown',
+    since: timeOf(state?.sinceMs),
+    headline: state?.headline ?? null,
+    lastTickAt: timeOf(state?.atMs),
+    nextTickAt: timeOf(nextMs),
+    agreement: state?.agreement ?? null,
+    probes: describeProbes(state),
+  };
+}
+
+export function describeMonitorWithRuns(
+  name: string,
+  { runs, ...record }: MonitorRecord & { readonly runs: readonly RunRecord[] },
+): Monitor {
+  return { ...describeMonitor(name, record), runs: runs.map(describeRun) };
+}
+
+/** Probes of the last tick alone: the state remembers others for a while. */
+function describeProbes(state: MonitorState | undefined): Monitor['probes'] {
+  const probes = Object.entries(state?.probes ?? {}).filter(([, { tick }]) => tick === state!.tick);
+  return Object.fromEntries(
+    probes.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([probe, memory]) => [probe, describeProbe(memory)]),
+  );
+}
+
+function describeProbe(memory: ProbeMemory): Monitor['probes'][string] {
+  const { sinceMs, tick: _tick, history: _history, ...shown } = memory;
+  return { ...shown, since: timeOf(sinceMs)! };
+}
+
+function describeRun({ atMs, startedMs, tick, checkId, reason, results }: RunRecord): Run {
+  return { tick, checkId, scheduledAt: timeOf(atMs)!, startedAt: timeOf(startedMs), reason, results };
+}
+
+function timeOf(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
+}

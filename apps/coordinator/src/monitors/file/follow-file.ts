@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+
+import { redisKeys } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import type { RedisClock } from '../../redis/clock.ts';
+import type { Log } from '../../redis/log.ts';
+import { onStore } from '../../redis/store.ts';
+import { firstTickAfter, type MonitorDefinition, type ReadDefinition, type StoredMonitor } from '../definition.ts';
+import { putMonitor, removeMonitor } from '../schedule/monitor-records.ts';
+import { readMonitorsFile } from './monitors-file.ts';
+
+export interface MonitorsFile {
+  /** Reads the file, and applies it if it changed or Redis lost its monitors. */
+  readonly look: () => Promise<void>;
+  /** Why the file cannot be used; undefined if it can. Its last valid content stays in force. */
+  readonly fault: () => string | undefined;
+}
+
+export interface FollowFileDependencies {
+  readonly path: string;
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  readonly readDefinition: ReadDefinition;
+  readonly log: Log;
+}
+
+export function followMonitorsFile(dependencies: FollowFileDependencies): MonitorsFile {
+  const { path, redis, readDefinition, log } = dependencies;
+  let seen: string | undefined;
+  let fault: string | undefined;
+  let valid: { readonly definitions: readonly MonitorDefinition[]; readonly digest: string } | undefined;
+  let applied: string | undefined;
+
+  const report = (message: string): void => {
+    if (message !== fault)
+      log.error({ file: path, fault: message }, 'MONITORS_FILE rejected; its last valid content stays');
+    fault = message;
+  };
+  const read = async (): Promise<void> => {
+    const text = await readFile(path, 'utf8').catch((error: Error) => error);
+    if (typeof text !== 'string') {
+      seen = undefined;
+      return report(`${path}: ${text.message}`);
+    }
+    if (text === seen) return;
+    seen = text;
+    const reading = readMonitorsFile(text, readDefinition);
+    if (!reading.valid)
+      return report(reading.faults.map(({ line, message }) => `${path}:${line}: ${message}`).join('\n'));
+    fault = undefined;
+    valid = reading;
+  };
+
+  return {
+    fault: () => fault,
+    look: async () => {
+      await read();
+      if (valid === undefined) return;
+      const stored = await onStore(redis, () => redis.get(redisKeys.monitorsFile));
+      // Another coordinator may have another version of the file: only a change of our own, or a loss, is applied.
+      if (applied === valid.digest && stored !== null) return;
+      if (stored !== valid.digest) await onStore(redis, () => applyFile(dependencies, valid!));
+      applied = valid.digest;
+    },
+  };
+}
+
+/** The digest is written last: an application that was interrupted is repeated. */
+async function applyFile(
+  { redis, clock, log, path }: FollowFileDependencies,
+  { definitions, digest }: { readonly definitions: readonly MonitorDefinition[]; readonly digest: string },
+): Promise<void> {
+  const nowMs = await clock.now(redis);
+  const names = new Set(definitions.map(({ name }) => name));
+  const stored = Object.entries(await redis.hgetall(redisKeys.monitors));
+  const left = stored.filter(
+    ([name, text]) => !names.has(name) && (JSON.parse(text) as StoredMonitor).owner === 'file',
+  );
+  const changes = await Promise.all(
+    definitions.map((definition) =>
+      putMonitor(
+        redis,
+        definition.name,
+        { owner: 'file', request: definition.request },
+        firstTickAfter(nowMs, definition),
+      ),
+    ),
+  );
+  await Promise.all(left.map(([name]) => removeMonitor(redis, name, 'file')));
+  await redis.set(redisKeys.monitorsFile, digest);
+  const changed = changes.filter((change) => change !== 'same').length;
+  log.info({ file: path, monitors: definitions.length, changed, removed: left.length }, 'MONITORS_FILE applied');
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+
+import { isMonitorName, MONITOR_NAME_PATTERN } from '@vantage/contract';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
+
+import type { MonitorDefinition, ReadDefinition } from '../definition.ts';
+
+/** A fault of the file. Lines count from 1. */
+export interface FileFault {
+  readonly line: number;
+  readonly message: string;
+}
+
+export type FileReading =
+  | { readonly valid: true; readonly definitions: readonly MonitorDefinition[]; readonly digest: string }
+  | { readonly valid: false; readonly faults: readonly FileFault[] };
+
+const MOST_FAULTS = 50;
+
+/** Reads `monitors.yml`: a map `monitors` of name to monitor. All faults are reported, with their lines. */
+export function readMonitorsFile(text: string, readDefinition: ReadDefinition): FileReading {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    return fault(document.errors.map(({ pos: [at], message }) => ({ line: lines.linePos(at).line, message })));
+  }
+  const lineOf = (path: readonly string[]): number => lineIn(document, lines, path);
+  const content = toObject(document);
+  if (typeof content === 'string') return fault([{ line: 1, message: content }]);
+  if (!isObject(content)) return fault([{ line: 1, message: 'must be an object with the field monitors' }]);
+  const faults: FileFault[] = Object.keys(content)
+    .filter((field) => field !== 'monitors')
+    .map((field) => ({ line: lineOf([field]), message: `/${field} is not a known field` }));
+  const monitors: unknown = content['monitors'];
+  if (!isObject(monitors)) return fault([...faults, { line: 1, message: '/monitors must be an object' }]);
+
+  const definitions: MonitorDefinition[] = [];
+  for (const [name, request] of Object.entries(monitors)) {
+    const pointer = ['monitors', name];
+    if (!isMonitorName(name)) {
+      faults.push({ line: lineOf(pointer), message: `/monitors/${name}: the name must match ${MONITOR_NAME_PATTERN}` });
+      continue;
+    }
+    const reading = readDefinition(name, request);
+    if (reading.valid) definitions.push(reading.definition);
+    else {
+      faults.push(
+        ...reading.errors.map(({ path, message }) => ({
+          line: lineOf([...pointer, ...path.split('/').slice(1)]),
+          message: `/monitors/${name}${path} ${message}`,
+        })),
+      );
+    }
+  }
+  if (faults.length > 0) return fault(faults);
+  return { valid: true, definitions, digest: createHash('sha256').update(text).digest('base64url') };
+}
+
+/** An alias that is used too often would fill the memory: the parser throws. */
+function toObject(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    return Error.isError(error) ? error.message : String(error);
+  }
+}
+
+function fault(faults: readonly FileFault[]): FileReading {
+  return { valid: false, faults: faults.slice(0, MOST_FAULTS) };
+}
+
+/** The line of a field, or of the nearest one around it that is there. */
+function lineIn(document: Document, lines: LineCounter, path: readonly string[]): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    const around = document.getIn(path.slice(0, length - 1), true);
+    const own = path[length - 1]!;
+    const node = isMap(around)
+      ? around.items.find(({ key }) => isScalar(key) && String(key.value) === own)?.key
+      : isSeq(around)
+        ? around.items[Number(own)]
+        : undefined;
+    const at = isNode(node) ? node.range?.[0] : undefined;
+    if (at !== undefined) return lines.linePos(at).line;
+  }
+  return 1;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,136 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { HEARTBEAT_TTL_MS, JOB_QUEUE, redisKeys, type Heartbeat } from '@vantage/contract';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
+
+import { report, until } from '../../test/core-bed.ts';
+import { openProbeRecords } from '../probes/registry/open-probe-records.ts';
+import type { RunRecord } from './state/judge-run.ts';
+
+const COORDINATOR = new URL('../main.ts', import.meta.url);
+const PROBE = 'fra-1';
+const MONITORS = Array.from({ length: 40 }, (_, index) => `monitor-${index}`);
+const EVERY_MS = 10_000;
+const KILLS = 3;
+
+let server: RedisServer;
+let redis: Redis;
+let folder: string;
+let isEnding = false;
+const coordinators: ChildProcess[] = [];
+const ended: Promise<void>[] = [];
+/** Ids of the jobs that the probe has taken. */
+const taken: string[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vantage-kill-'));
+  server = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
+  redis = new Redis(server.url);
+  const entries = MONITORS.map((name) => `  ${name}: {check: {type: tcp, host: 192.0.2.1, port: 80}, every: 10s}`);
+  writeFileSync(join(folder, 'monitors.yml'), `monitors:\n${entries.join('\n')}\n`);
+  const { records, close } = await openProbeRecords(server.url);
+  await records.write({
+    ...{ id: PROBE, name: PROBE, datacenter: PROBE, countryCode: 'DE', isp: 'Example', asNumber: 'AS64496' },
+    ...{ city: null, latitude: null, longitude: null, tags: [] },
+  });
+  await close();
+  ended.push(repeat(2_000, beat), repeat(20, answerJobs));
+  await Promise.all([startCoordinator(), startCoordinator(), startCoordinator()]);
+}, 300_000);
+
+afterAll(async () => {
+  isEnding = true;
+  await Promise.all([...ended, ...coordinators.map(kill)]);
+  redis.disconnect();
+  await server.stop();
+  rmSync(folder, { recursive: true });
+}, 120_000);
+
+it('loses and doubles no tick while coordinators are killed', async () => {
+  for (let round = 0; round < KILLS; round += 1) {
+    const before = taken.length;
+    await until(() => taken.length > before + 5);
+    // Not all are away: the others take up what it has claimed.
+    const [victim] = coordinators.splice(round % coordinators.length, 1);
+    await kill(victim!);
+    await startCoordinator();
+  }
+  const before = await readRuns();
+  await until(async () => (await readRuns()).every((runs, index) => runs.length >= before[index]!.length + 1));
+
+  const runs = await readRuns();
+  const ids = runs.flat().flatMap(({ checkId }) => checkId ?? []);
+  for (const ofMonitor of runs) {
+    const ticks = ofMonitor.map(({ tick }) => tick);
+    expect(ticks).toEqual(ofMonitor.map((_, index) => index + 1));
+    expect(ofMonitor.slice(1).filter((run, index) => !follows(ofMonitor[index]!, run))).toEqual([]);
+    expect(ofMonitor.every(({ checkId }) => checkId !== null)).toBe(true);
+  }
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(new Set(taken).size).toBe(taken.length);
+  expect(ids.filter((id) => !taken.includes(id))).toEqual([]);
+}, 600_000);
+
+/** Only a tick that the whole machine starts an interval late may have skipped one. */
+function follows(before: RunRecord, run: RunRecord): boolean {
+  return run.atMs - before.atMs === EVERY_MS || before.startedMs! - before.atMs > EVERY_MS;
+}
+
+/** Runs of each monitor, oldest first. */
+async function readRuns(): Promise<readonly (readonly RunRecord[])[]> {
+  const lists = await Promise.all(MONITORS.map((name) => redis.lrange(redisKeys.monitorRuns(name), 0, -1)));
+  return lists.map((list) => list.map((run) => JSON.parse(run) as RunRecord).toReversed());
+}
+
+async function startCoordinator(): Promise<void> {
+  const child = fork(COORDINATOR, [], {
+    env: {
+      ...{ PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', REDIS_URL: server.url, LOG_LEVEL: 'silent' },
+      ...{ TARGET_ALLOW: '192.0.2.0/24', MONITORS_FILE: join(folder, 'monitors.yml'), RESULT_RETENTION_SECONDS: '600' },
+    },
+    execArgv: ['--conditions=vantage-source'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  coordinators.push(child);
+  await once(child, 'message');
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+async function repeat(everyMs: number, run: () => Promise<void>): Promise<void> {
+  while (!isEnding) {
+    await run();
+    await sleep(everyMs);
+  }
+}
+
+async function beat(): Promise<void> {
+  const heartbeat: Heartbeat = {
+    ...{ v: 1, version: '0.1.0', instance: 'a', degraded: [], draining: false },
+    capabilities: { types: ['tcp'], ipv4: true, ipv6: false, screenshot: false },
+    load: { running: 0, capacity: 1_000 },
+  };
+  await redis.set(redisKeys.heartbeat(PROBE), JSON.stringify(heartbeat), 'PX', HEARTBEAT_TTL_MS);
+}
+
+async function answerJobs(): Promise<void> {
+  const ids = (await redis.lpop(`${redisKeys.queuePrefix(PROBE)}:${JOB_QUEUE}:wait`, 100)) ?? [];
+  taken.push(...ids);
+  const finishedAt = new Date().toISOString();
+  const result = {
+    ...{ result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, startedAt: finishedAt, finishedAt },
+    ...{ state: 'open', port: 80, attempts: [{ rt: 1.5, error: null }] },
+  };
+  for (const id of ids) await report(redis, PROBE, id, result);
+}

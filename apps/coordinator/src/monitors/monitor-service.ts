@@ -1,0 +1,95 @@
+import type { ProbeFacts } from '@vantage/summary';
+
+import type { Checks } from '../checks/checks.ts';
+import { drawId } from '../checks/create/create-check.ts';
+import type { ProbeService } from '../probes/probe-service.ts';
+import { continentOf } from '../probes/selection/continents.ts';
+import type { BackgroundTask } from '../redis/background-tasks.ts';
+import { within } from '../redis/connections.ts';
+import type { Store } from '../redis/open-store.ts';
+import type { Script } from '../redis/scripts.ts';
+import type { ReadDefinition } from './definition.ts';
+import { createMonitorReads, createMonitorWrites } from './access-monitors.ts';
+import { createEvaluations } from './schedule/evaluate-ticks.ts';
+import { followMonitorsFile } from './file/follow-file.ts';
+import { correctSchedule } from './schedule/correct-schedule.ts';
+import { createOutbox } from './schedule/outbox.ts';
+import type { MonitorReads, MonitorWrites } from './monitors.ts';
+import { createReadStored, createTicks } from './schedule/run-ticks.ts';
+import type { SendWebhook } from './webhooks/send-webhook.ts';
+import { monitorScripts } from './schedule/schedule-scripts.ts';
+
+/** The spread keeps coordinators from looking in step. */
+const LOOK_EVERY_MS = { from: 60, to: 140 };
+const TAKE_OVER_EVERY_MS = 1_000;
+const FILE_EVERY_MS = 2_000;
+/** Due times that a step of the clock or a loss of data made wrong are corrected this often. */
+const CORRECT_EVERY_MS = 15_000;
+
+const MOST_MONITORS = 1_000;
+
+export interface MonitorOptions {
+  readonly readDefinition: ReadDefinition;
+  /** Path of `monitors.yml`. */
+  readonly file?: string | undefined;
+  /** Clients cannot make more monitors than this. */
+  readonly most?: number | undefined;
+  /** Undefined without a secret to sign with. */
+  readonly sendWebhook?: SendWebhook | undefined;
+  /** Called with the delay of each started tick, milliseconds. */
+  readonly observeStart?: ((lateMs: number) => void) | undefined;
+}
+
+export interface MonitorService {
+  readonly monitors: MonitorReads & MonitorWrites;
+  readonly scripts: readonly Script[];
+  readonly tasks: readonly BackgroundTask[];
+  /** Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+export function createMonitorService(
+  store: Store,
+  probes: ProbeService,
+  checks: Pick<Checks, 'create' | 'read'>,
+  options: MonitorOptions,
+): MonitorService {
+  const { background: redis, clock, log } = store;
+  const { readDefinition, file: path, most = MOST_MONITORS, observeStart = () => undefined } = options;
+  const stopping = new AbortController();
+  const readStored = createReadStored(readDefinition);
+  const evaluations = createEvaluations({
+    ...{ redis, clock, readStored, log, read: checks.read, stopping: stopping.signal },
+    factsOfProbes: () => factsOf(probes),
+    ...{ readDefinition, drawId, onTask: () => void outbox().catch(() => undefined) },
+  });
+  const outbox = createOutbox({
+    ...{ redis, clock, readStored, readDefinition, log, create: checks.create, sendWebhook: options.sendWebhook },
+  });
+  const look = createTicks({
+    ...{ redis, clock, readStored, log, drawId, create: checks.create },
+    ...{ onStarted: evaluations.follow, observe: observeStart },
+  });
+  const file = path === undefined ? undefined : followMonitorsFile({ path, redis, clock, readDefinition, log });
+
+  return {
+    monitors: { ...createMonitorReads(store, file), ...createMonitorWrites(store, readDefinition, most) },
+    scripts: monitorScripts,
+    tasks: [
+      { name: 'monitors', everyMs: LOOK_EVERY_MS, run: look },
+      { name: 'monitor evaluations', everyMs: TAKE_OVER_EVERY_MS, run: evaluations.takeOver },
+      { name: 'monitor tasks', everyMs: TAKE_OVER_EVERY_MS, run: outbox },
+      { name: 'monitor schedule', everyMs: CORRECT_EVERY_MS, run: () => correctSchedule(redis, clock, readStored) },
+      ...(file === undefined ? [] : [{ name: 'monitors file', everyMs: FILE_EVERY_MS, run: file.look }]),
+    ],
+    close: async () => {
+      stopping.abort();
+      await within(evaluations.settled(), 500);
+    },
+  };
+}
+
+async function factsOf(probes: ProbeService): Promise<ReadonlyMap<string, ProbeFacts>> {
+  const known = await probes.directory.probes();
+  return new Map(known.map(({ record }) => [record.id, { ...record, continent: continentOf(record.countryCode) }]));
+}

@@ -1,0 +1,57 @@
+import type { InputError, Monitor, MonitorEvent, MonitorInList, Monitors } from '@vantage/contract';
+
+/** Monitors as the HTTP edge sees them. */
+export interface MonitorReads {
+  /** @throws StoreUnavailable */
+  readonly list: () => Promise<Monitors>;
+  /**
+   * @returns undefined if there is no such monitor
+   * @throws StoreUnavailable
+   */
+  readonly read: (name: string) => Promise<Monitor | undefined>;
+  /**
+   * All monitors in the text format of Prometheus.
+   *
+   * @throws StoreUnavailable
+   */
+  readonly metrics: () => Promise<string>;
+  /**
+   * Follows the events of a monitor until the returned function is called.
+   *
+   * @param onChange called when events may be new, or the monitor was changed or removed
+   */
+  readonly follow: (name: string, onChange: () => void) => () => void;
+  /**
+   * @param after id of the last event that is known; undefined: none
+   * @returns undefined if there is no such monitor
+   * @throws StoreUnavailable
+   */
+  readonly eventsAfter: (name: string, after: string | undefined) => Promise<EventsReading | undefined>;
+  /** Why `MONITORS_FILE` cannot be used, one fault a line; undefined if it can. */
+  readonly fileFault: () => string | undefined;
+}
+
+export interface EventsReading {
+  /** Events after the one that is known, oldest first. */
+  readonly events: readonly { readonly id: string; readonly event: MonitorEvent }[];
+  /** The monitor itself, if nothing was known or what follows is no longer kept. */
+  readonly snapshot: { readonly id: string; readonly monitor: MonitorInList } | undefined;
+}
+
+export type MonitorWrite =
+  | { readonly outcome: 'invalid'; readonly errors: readonly InputError[] }
+  /** The file owns the monitor, or there are too many. */
+  | { readonly outcome: 'file' }
+  | { readonly outcome: 'full' }
+  | { readonly outcome: 'new' | 'changed' | 'same'; readonly monitor: Monitor };
+
+/** Monitors as clients with a key write them. */
+export interface MonitorWrites {
+  /**
+   * @param allow networks that the key may have measured besides
+   * @throws StoreUnavailable
+   */
+  readonly put: (name: string, request: unknown, allow: readonly string[]) => Promise<MonitorWrite>;
+  /** @throws StoreUnavailable */
+  readonly remove: (name: string) => Promise<'removed' | 'absent' | 'file'>;
+}

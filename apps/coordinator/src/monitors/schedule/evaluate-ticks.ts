@@ -1,0 +1,151 @@
+import type { Check } from '@vantage/contract';
+import type { ProbeFacts } from '@vantage/summary';
+import type { Redis } from 'ioredis';
+
+import type { Checks } from '../../checks/checks.ts';
+import type { RedisClock } from '../../redis/clock.ts';
+import type { Log } from '../../redis/log.ts';
+import { isStoreFault, onStore } from '../../redis/store.ts';
+import { CheckEvicted } from '../../redis/store-errors.ts';
+import type { MonitorDefinition, ReadDefinition, StoredMonitor } from '../definition.ts';
+import { describeEvent } from '../state/describe-events.ts';
+import { judgeRun } from '../state/judge-run.ts';
+import { claimOpen, commitRun, LEASE_MS, readOpen, type OpenTick, type ChangeTask } from './monitor-records.ts';
+import { reduce, type MonitorEvent, type MonitorState } from '../state/reduce.ts';
+import type { ReadStored } from './run-ticks.ts';
+import { probesToTrace, readTrace } from './trace-request.ts';
+
+/** Open ticks of coordinators that ended are taken over so many at a time. */
+const AT_ONCE = 50;
+const READ_MS = 20_000;
+
+export interface EvaluationDependencies {
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  readonly read: Checks['read'];
+  readonly readStored: ReadStored;
+  readonly factsOfProbes: () => Promise<ReadonlyMap<string, ProbeFacts>>;
+  readonly readDefinition: ReadDefinition;
+  readonly drawId: () => string;
+  /** Called when a task was written to the outbox. */
+  readonly onTask: () => void;
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+}
+
+export interface Evaluations {
+  /** Evaluates the open ticks of a monitor in their order, each when its check is completed. Never rejects. */
+  readonly follow: (name: string) => void;
+  /** Takes over what other coordinators have left. */
+  readonly takeOver: () => Promise<'again' | undefined>;
+  /** Resolves when nothing is under way. */
+  readonly settled: () => Promise<void>;
+}
+
+export function createEvaluations(dependencies: EvaluationDependencies): Evaluations {
+  const { redis, stopping, log } = dependencies;
+  const underWay = new Map<string, Promise<void>>();
+  /** Monitors with a tick that was started while an earlier one was evaluated. */
+  const again = new Set<string>();
+
+  const followAll = async (name: string): Promise<void> => {
+    try {
+      while (!stopping.aborted && (await onStore(redis, () => evaluateNext(dependencies, name))));
+    } catch (error) {
+      if (!isStoreFault(error)) log.error({ monitor: name, error }, 'tick of a monitor could not be evaluated');
+    }
+    underWay.delete(name);
+    if (again.delete(name) && !stopping.aborted) follow(name);
+  };
+  const follow = (name: string): void => {
+    if (underWay.has(name)) again.add(name);
+    else underWay.set(name, followAll(name));
+  };
+  return {
+    follow,
+    takeOver: async () => {
+      const names = await onStore(redis, () => claimOpen(redis, AT_ONCE));
+      names.forEach(follow);
+      return names.length === AT_ONCE ? 'again' : undefined;
+    },
+    settled: async () => void (await Promise.all(underWay.values())),
+  };
+}
+
+/** @returns true if there may be more to evaluate */
+async function evaluateNext(dependencies: EvaluationDependencies, name: string): Promise<boolean> {
+  const { redis, clock, readStored, factsOfProbes, onTask, stopping, drawId, log } = dependencies;
+  const next = await readOpen(redis, name);
+  if (next === undefined) return false;
+  const reading = readStored(name, next.stored);
+  const { budgetMs, ...started } = JSON.parse(next.open) as OpenTick;
+  const check = started.checkId === null ? undefined : await readCompleted(dependencies, started.checkId);
+  if (check === 'pending') return !stopping.aborted;
+
+  const definition: Pick<MonitorDefinition, 'expectation' | 'rule'> = reading.valid
+    ? reading.definition
+    : noExpectation;
+  const { run, outcome } = judgeRun(started, check, definition, await factsOfProbes());
+  const before = next.state === '' ? undefined : (JSON.parse(next.state) as MonitorState);
+  const { state, events } = reduce(before, outcome, definition.rule);
+  const nowMs = await clock.now(redis);
+  const change = events.find(({ kind }) => kind === 'state');
+  const { allow } = JSON.parse(next.stored) as StoredMonitor;
+  const turned = change?.to === 'bad' && reading.valid;
+  const trace = turned ? traceOf(dependencies, reading.definition, state, allow) : noTrace;
+  const facts = { monitor: name, checkId: run.checkId, tracerouteId: trace.traceId };
+  const described = events.map((event) => describeEvent(event, state, facts));
+  const event = described.find(({ kind }) => kind === 'state');
+  const webhooks = (reading.valid && isReported(change) ? reading.definition.request.webhooks : undefined) ?? [];
+  const needsTask = event !== undefined && (trace.traceId !== null || webhooks.length > 0);
+  const task = needsTask
+    ? { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, messageId: `msg_${drawId()}`, webhooks, event }
+    : undefined;
+  const isOurs = await commitRun(redis, name, next, {
+    ...{ state, run, task, lookMs: nowMs + LEASE_MS + budgetMs, events: described },
+  });
+  if (isOurs && task !== undefined) onTask();
+  if (isOurs && change !== undefined) {
+    log.info({ monitor: name, from: change.from, to: change.to, tick: state.tick }, 'monitor changed its state');
+  }
+  return true;
+}
+
+const noTrace = { traceId: null, probes: [] } as const;
+
+/** That a monitor works from its first tick on is no message. */
+function isReported(change: MonitorEvent | undefined): boolean {
+  return change !== undefined && !(change.from === 'unknown' && change.to === 'ok' && change.tick === 1);
+}
+
+/** The id of the traceroute is drawn before it starts, so that the event can name it. */
+function traceOf(
+  { drawId, readDefinition }: EvaluationDependencies,
+  definition: MonitorDefinition,
+  state: MonitorState,
+  allow: StoredMonitor['allow'],
+): Pick<ChangeTask, 'traceId' | 'probes'> {
+  const probes = probesToTrace(state);
+  const isTraceable = probes.length > 0 && readTrace(readDefinition, definition, probes, allow).valid;
+  return isTraceable ? { traceId: drawId(), probes } : noTrace;
+}
+
+/** Of a definition that this coordinator cannot read: its ticks start no checks. */
+const noExpectation = {
+  expectation: {},
+  rule: { failing: 1, of: 1, networks: 1, countries: 1, ticks: 1 },
+} as const satisfies Pick<MonitorDefinition, 'expectation' | 'rule'>;
+
+/** @returns undefined if the results are gone */
+async function readCompleted(
+  { read, stopping }: EvaluationDependencies,
+  id: string,
+): Promise<Check | 'pending' | undefined> {
+  try {
+    const check = await read(id, READ_MS, stopping);
+    return check === undefined || check.status === 'completed' ? check : 'pending';
+  } catch (error) {
+    if (error instanceof CheckEvicted) return undefined;
+    throw error;
+  }
+}

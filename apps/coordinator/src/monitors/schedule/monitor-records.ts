@@ -1,0 +1,242 @@
+import { redisKeys, type MonitorEvent as PublicEvent } from '@vantage/contract';
+import type { Redis } from 'ioredis';
+
+import { runScript } from '../../redis/scripts.ts';
+import type { MonitorOwner, StoredMonitor } from '../definition.ts';
+import type { JudgedRun, RunRecord } from '../state/judge-run.ts';
+import type { Delivery } from '../webhooks/send-webhook.ts';
+import type { MonitorState } from '../state/reduce.ts';
+import {
+  claimDueScript,
+  claimScript,
+  commitScript,
+  confirmScript,
+  EVENTS_KEPT,
+  putScript,
+  removeScript,
+} from './schedule-scripts.ts';
+
+/** A tick that this coordinator is to start. */
+export interface ClaimedTick {
+  readonly name: string;
+  /** JSON of its `Claim`; `confirm` wants it back. */
+  readonly claim: string;
+  /** JSON of a `StoredMonitor`. */
+  readonly stored: string;
+}
+
+export interface Claim {
+  readonly tick: number;
+  /** Of the check, whichever coordinator starts it. */
+  readonly checkId: string;
+  /** When the tick was due, milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/** A tick that has to be evaluated. */
+export type OpenTick = Omit<RunRecord, 'results'> & { readonly budgetMs: number };
+
+export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
+
+/** What is done at least once, by whichever coordinator is there. */
+export type OutboxTask = ChangeTask | Delivery;
+
+/** What follows from a changed state. */
+export interface ChangeTask {
+  readonly kind: 'change';
+  readonly monitor: string;
+  /** When the state was written, milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Of the traceroute, whichever coordinator starts it; null if there is none. */
+  readonly traceId: string | null;
+  readonly probes: readonly string[];
+  /** Of the message to each of the webhooks. */
+  readonly messageId: string;
+  readonly webhooks: readonly string[];
+  readonly event: PublicEvent;
+}
+
+/** A monitor as Redis has it; texts are JSON. */
+export interface MonitorRecord {
+  readonly stored: StoredMonitor;
+  readonly state: MonitorState | undefined;
+  readonly nextMs: number | undefined;
+}
+
+/** A coordinator that has claimed a tick has so long to start its check. */
+export const LEASE_MS = 4_000;
+
+/** @param ids as many as may be claimed */
+export async function claimTicks(
+  redis: Redis,
+  ids: readonly string[],
+): Promise<{ readonly nowMs: number; readonly nextMs: number | undefined; readonly claimed: readonly ClaimedTick[] }> {
+  const { monitorsDue, monitors, monitorClaims, monitorTicks } = redisKeys;
+  const keys = [monitorsDue, monitors, monitorClaims, monitorTicks];
+  const reply = await runScript(redis, claimScript, keys, [LEASE_MS, ids.length, ...ids]);
+  const [now, next, flat] = reply as [string, string, string[]];
+  const claimed: ClaimedTick[] = [];
+  for (let index = 0; index + 2 < flat.length; index += 3) {
+    const [name = '', claim = '', stored = ''] = flat.slice(index, index + 3);
+    claimed.push({ name, claim, stored });
+  }
+  return { nowMs: Number(now), nextMs: next === '' ? undefined : Number(next), claimed };
+}
+
+/** @returns false if the claim is gone: the monitor was changed, or another coordinator was faster */
+export async function confirmTick(
+  redis: Redis,
+  { name, claim }: Pick<ClaimedTick, 'name' | 'claim'>,
+  open: OpenTick,
+  times: { readonly nextMs: number; readonly lookMs: number },
+): Promise<boolean> {
+  const keys = [
+    redisKeys.monitorsDue,
+    redisKeys.monitorClaims,
+    redisKeys.monitorsOpen,
+    redisKeys.monitorOpenTicks(name),
+  ];
+  const values = [name, claim, times.nextMs, times.lookMs, JSON.stringify(open)];
+  return (await runScript(redis, confirmScript, keys, values)) === 1;
+}
+
+export async function claimOpen(redis: Redis, limit: number): Promise<readonly string[]> {
+  return (await runScript(redis, claimDueScript, [redisKeys.monitorsOpen], [limit, LEASE_MS])) as string[];
+}
+
+/** Tasks of the outbox that this coordinator is to do; each is claimed again after the lease unless it is removed. */
+export async function claimTasks(redis: Redis, limit: number, leaseMs: number): Promise<readonly string[]> {
+  return (await runScript(redis, claimDueScript, [redisKeys.monitorOutbox], [limit, leaseMs])) as string[];
+}
+
+/** Events of a monitor after one, oldest first. */
+export async function readEventsAfter(
+  redis: Redis,
+  name: string,
+  after: string,
+): Promise<readonly { readonly id: string; readonly event: PublicEvent }[]> {
+  const entries = await redis.xrange(redisKeys.monitorEvents(name), `(${after}`, '+');
+  return entries.map(([id, fields]) => ({ id, event: JSON.parse(fields[1]!) as PublicEvent }));
+}
+
+/** Ids of the oldest and the newest event that are kept, `0-0` if there is none, and whether older ones were dropped. */
+export async function readEventBounds(
+  redis: Redis,
+  name: string,
+): Promise<{ readonly first: string; readonly last: string; readonly isTrimmed: boolean }> {
+  const key = redisKeys.monitorEvents(name);
+  const [oldest, newest, kept] = await Promise.all([
+    redis.xrange(key, '-', '+', 'COUNT', 1),
+    redis.xrevrange(key, '+', '-', 'COUNT', 1),
+    redis.xlen(key),
+  ]);
+  return { first: oldest[0]?.[0] ?? '0-0', last: newest[0]?.[0] ?? '0-0', isTrimmed: kept >= EVENTS_KEPT };
+}
+
+/** The oldest tick of a monitor that has not been evaluated, with the definition and the state before it. */
+export async function readOpen(
+  redis: Redis,
+  name: string,
+): Promise<{ readonly open: string; readonly stored: string; readonly state: string } | undefined> {
+  const [open, stored, state] = await Promise.all([
+    redis.lindex(redisKeys.monitorOpenTicks(name), 0),
+    redis.hget(redisKeys.monitors, name),
+    redis.get(redisKeys.monitorState(name)),
+  ]);
+  return open === null || stored === null ? undefined : { open, stored, state: state ?? '' };
+}
+
+/** @returns false if another coordinator has evaluated the tick */
+export async function commitRun(
+  redis: Redis,
+  name: string,
+  before: { readonly open: string; readonly state: string },
+  after: {
+    readonly state: MonitorState;
+    readonly run: JudgedRun['run'];
+    readonly lookMs: number;
+    readonly events: readonly PublicEvent[];
+    readonly task: ChangeTask | undefined;
+  },
+): Promise<boolean> {
+  const keys = [
+    ...[redisKeys.monitorState(name), redisKeys.monitorRuns(name), redisKeys.monitorOpenTicks(name)],
+    ...[redisKeys.monitorsOpen, redisKeys.monitorEvents(name), redisKeys.monitorOutbox],
+  ];
+  const texts = [JSON.stringify(after.state), JSON.stringify(after.run)];
+  const task = after.task === undefined ? '' : JSON.stringify(after.task);
+  const events = after.events.map((event) => JSON.stringify(event));
+  const values = [name, before.open, before.state, ...texts, after.lookMs, redisKeys.monitorsChanged, task, ...events];
+  return (await runScript(redis, commitScript, keys, values)) === 'done';
+}
+
+export async function putMonitor(
+  redis: Redis,
+  name: string,
+  stored: StoredMonitor,
+  firstMs: number,
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<PutOutcome> {
+  const values = [name, JSON.stringify(stored), stored.owner, firstMs, most];
+  const outcome = (await runScript(redis, putScript, keysOf(name), values)) as PutOutcome;
+  if (outcome === 'changed') await redis.publish(redisKeys.monitorsChanged, name);
+  return outcome;
+}
+
+export async function removeMonitor(
+  redis: Redis,
+  name: string,
+  owner: MonitorOwner,
+): Promise<'removed' | 'absent' | 'file'> {
+  const outcome = (await runScript(redis, removeScript, keysOf(name), [name, owner])) as 'removed' | 'absent' | 'file';
+  if (outcome === 'removed') await redis.publish(redisKeys.monitorsChanged, name);
+  return outcome;
+}
+
+function keysOf(name: string): readonly string[] {
+  return [
+    ...[redisKeys.monitors, redisKeys.monitorsDue, redisKeys.monitorClaims, redisKeys.monitorsOpen],
+    ...[redisKeys.monitorOpenTicks(name), redisKeys.monitorState(name), redisKeys.monitorRuns(name)],
+    redisKeys.monitorEvents(name),
+  ];
+}
+
+/** All monitors by name, in alphabetical order. */
+export async function readMonitors(redis: Redis): Promise<ReadonlyMap<string, MonitorRecord>> {
+  const [all, due] = await Promise.all([redis.hgetall(redisKeys.monitors), readDue(redis)]);
+  const names = Object.keys(all).toSorted();
+  const states = names.length === 0 ? [] : await redis.mget(names.map((name) => redisKeys.monitorState(name)));
+  return new Map(names.map((name, index) => [name, toRecord(all[name]!, states[index] ?? null, due.get(name))]));
+}
+
+/** One monitor with its last runs, newest first. */
+export async function readMonitor(
+  redis: Redis,
+  name: string,
+): Promise<(MonitorRecord & { readonly runs: readonly RunRecord[] }) | undefined> {
+  const [stored, state, next, runs] = await Promise.all([
+    redis.hget(redisKeys.monitors, name),
+    redis.get(redisKeys.monitorState(name)),
+    redis.zscore(redisKeys.monitorsDue, name),
+    redis.lrange(redisKeys.monitorRuns(name), 0, -1),
+  ]);
+  if (stored === null) return undefined;
+  const record = toRecord(stored, state, next === null ? undefined : Number(next));
+  return { ...record, runs: runs.map((run) => JSON.parse(run) as RunRecord) };
+}
+
+function toRecord(stored: string, state: string | null, nextMs: number | undefined): MonitorRecord {
+  return {
+    stored: JSON.parse(stored) as StoredMonitor,
+    state: state === null ? undefined : (JSON.parse(state) as MonitorState),
+    nextMs,
+  };
+}
+
+/** Times of the next ticks by monitor, milliseconds since the epoch. */
+export async function readDue(redis: Redis): Promise<ReadonlyMap<string, number>> {
+  const flat = await redis.zrange(redisKeys.monitorsDue, '0', '-1', 'WITHSCORES');
+  const due = new Map<string, number>();
+  for (let index = 0; index + 1 < flat.length; index += 2) due.set(flat[index]!, Number(flat[index + 1]));
+  return due;
+}

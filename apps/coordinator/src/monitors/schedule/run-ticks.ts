@@ -1,0 +1,129 @@
+import type { Redis } from 'ioredis';
+
+import type { Checks, Creation } from '../../checks/checks.ts';
+import type { RedisClock } from '../../redis/clock.ts';
+import type { Log } from '../../redis/log.ts';
+import { onStore } from '../../redis/store.ts';
+import { QueuesFull, StoreUnavailable } from '../../redis/store-errors.ts';
+import {
+  nextTickAfter,
+  type DefinitionReading,
+  type MonitorDefinition,
+  type ReadDefinition,
+  type StoredMonitor,
+} from '../definition.ts';
+import { claimTicks, confirmTick, LEASE_MS, type Claim, type ClaimedTick, type OpenTick } from './monitor-records.ts';
+
+/** Ticks that one look claims. */
+const AT_ONCE = 50;
+/** Without ticks that are due soon it is looked again after this time; a new monitor starts no later. */
+const REST_MS = 1_000;
+/** After the end of a check another coordinator evaluates it if the one that started it has not. */
+const EVALUATED_WITHIN_MS = 3_000;
+
+export interface TickDependencies {
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  readonly create: Checks['create'];
+  readonly drawId: () => string;
+  readonly readStored: ReadStored;
+  /** Called with the name of a monitor whose tick was started. */
+  readonly onStarted: (name: string) => void;
+  readonly observe: (lateMs: number) => void;
+  readonly log: Log;
+}
+
+/** @param stored JSON of a `StoredMonitor` */
+export type ReadStored = (name: string, stored: string) => DefinitionReading;
+
+/** Reads definitions of Redis; those that did not change are kept. */
+export function createReadStored(readDefinition: ReadDefinition): ReadStored {
+  const known = new Map<string, { readonly stored: string; readonly reading: DefinitionReading }>();
+  return (name, stored) => {
+    const before = known.get(name);
+    if (before?.stored === stored) return before.reading;
+    const { request, allow } = JSON.parse(stored) as StoredMonitor;
+    const reading = readDefinition(name, request, allow);
+    known.set(name, { stored, reading });
+    return reading;
+  };
+}
+
+/** Claims the ticks that are due, and starts the check of each. @returns one look */
+export function createTicks(dependencies: TickDependencies): () => Promise<'again' | undefined> {
+  const { redis, clock, drawId } = dependencies;
+  let restUntil = 0;
+  return async () => {
+    if (performance.now() < restUntil) return undefined;
+    const ids = Array.from({ length: AT_ONCE }, drawId);
+    const sentAt = performance.now();
+    const { nowMs, nextMs, claimed } = await onStore(redis, () => claimTicks(redis, ids));
+    clock.observe(nowMs, sentAt);
+    await Promise.all(claimed.map((tick) => startTick(dependencies, tick)));
+    if (claimed.length === AT_ONCE) return 'again';
+    restUntil = sentAt + Math.min(REST_MS, (nextMs ?? Number.POSITIVE_INFINITY) - nowMs);
+    return undefined;
+  };
+}
+
+/** Never rejects: a tick that could not be started is taken up at the end of its lease. */
+async function startTick(dependencies: TickDependencies, tick: ClaimedTick): Promise<void> {
+  const { redis, clock, readStored, onStarted, observe, log } = dependencies;
+  const { name, stored } = tick;
+  try {
+    const reading = readStored(name, stored);
+    const claim = JSON.parse(tick.claim) as Claim;
+    const open = await openTick(dependencies, name, claim, reading);
+    if (open === undefined) return;
+    const nowMs = await clock.now(redis);
+    const everyMs = reading.valid ? reading.definition.everyMs : 60_000;
+    const nextMs = nextTickAfter(claim.atMs, nowMs, { name, everyMs });
+    const lookMs = nowMs + open.budgetMs + EVALUATED_WITHIN_MS;
+    if (!(await onStore(redis, () => confirmTick(redis, tick, open, { nextMs, lookMs })))) return;
+    if (open.startedMs !== null) observe(Math.max(0, open.startedMs - claim.atMs));
+    onStarted(name);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) log.error({ monitor: name, error }, 'tick of a monitor failed');
+  }
+}
+
+/** @returns undefined if the tick is to be tried again */
+async function openTick(
+  { redis, clock, create, log }: TickDependencies,
+  name: string,
+  { tick, checkId, atMs }: Claim,
+  reading: DefinitionReading,
+): Promise<OpenTick | undefined> {
+  const skipped = (reason: string): OpenTick => ({ tick, atMs, checkId: null, startedMs: null, reason, budgetMs: 0 });
+  if (!reading.valid) {
+    const text = reading.errors.map(({ path, message }) => `${path} ${message}`).join('; ');
+    return skipped(`The definition is not valid here: ${text}`.slice(0, 1_024));
+  }
+  const { accepted, everyMs } = reading.definition;
+  try {
+    const creation = await create({ ...accepted, steadyBy: name }, undefined, 'monitors', checkId);
+    if (!creation.created) return skipped(whyNot(creation));
+    const startedMs = await clock.now(redis);
+    return { tick, atMs, checkId, startedMs, reason: null, budgetMs: budgetOf(reading.definition) };
+  } catch (error) {
+    if (!(error instanceof QueuesFull) && !(error instanceof StoreUnavailable)) throw error;
+    const nowMs = await clock.now(redis);
+    log.warn({ monitor: name, tick, error }, 'check of a monitor could not be started');
+    return nowMs > atMs + everyMs - LEASE_MS ? skipped(error.message.slice(0, 1_024)) : undefined;
+  }
+}
+
+function whyNot(creation: Exclude<Creation, { readonly created: true }>): string {
+  if (creation.reason === 'no-probe') return creation.detail;
+  if (creation.reason === 'not-admitted') return 'A limit refused the check.';
+  return creation.errors
+    .map(({ path, message }) => `${path} ${message}`)
+    .join('; ')
+    .slice(0, 1_024);
+}
+
+/** A screenshot lets its check last longer. */
+function budgetOf({ accepted: { checkType, params } }: MonitorDefinition): number {
+  const ofScreenshot = checkType.screenshot?.(params) === undefined ? 0 : 15_000;
+  return Math.ceil(checkType.budgetMs(params)) + ofScreenshot;
+}

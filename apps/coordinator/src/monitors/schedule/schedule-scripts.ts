@@ -1,0 +1,157 @@
+import { MONITOR_RUNS_KEPT } from '@vantage/contract';
+
+import { defineScript, type Script } from '../../redis/scripts.ts';
+
+/*
+ * All keys are in one family. A claim moves the due time forward by a lease only: the tick is over once `confirm` has
+ * its check, so a coordinator that ends in between leaves the claim, with the id of its check, to another one.
+ */
+
+/**
+ * KEYS due, definitions, claims, ticks. ARGV lease (ms), limit, then as many ids for checks. Returns the time (ms), the
+ * time of the next tick or '', and name, claim and definition of each claimed tick.
+ */
+export const claimScript = defineScript(
+  'allow-oom',
+  `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'WITHSCORES', 'LIMIT', 0, ARGV[2])
+local claimed = {}
+for i = 1, #due, 2 do
+  local name, at = due[i], due[i + 1]
+  local definition = redis.call('HGET', KEYS[2], name)
+  if not definition then
+    redis.call('ZREM', KEYS[1], name)
+    redis.call('HDEL', KEYS[3], name)
+  else
+    local claim = redis.call('HGET', KEYS[3], name)
+    if not claim then
+      local tick = redis.call('HINCRBY', KEYS[4], name, 1)
+      local id = ARGV[3 + (i - 1) / 2]
+      claim = '{"tick":' .. tick .. ',"checkId":"' .. id .. '","atMs":' .. string.format('%.0f', at) .. '}'
+      redis.call('HSET', KEYS[3], name, claim)
+    end
+    redis.call('ZADD', KEYS[1], now + ARGV[1], name)
+    claimed[#claimed + 1] = name
+    claimed[#claimed + 1] = claim
+    claimed[#claimed + 1] = definition
+  end
+end
+local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+return { string.format('%.0f', now), next[2] or '', claimed }
+`,
+);
+
+/**
+ * KEYS due, claims, open, open ticks of the monitor. ARGV name, claim, next tick (ms), time for any coordinator to
+ * evaluate it (ms), the open tick. Returns 1, or 0 if the claim is no longer there.
+ */
+export const confirmScript = defineScript(
+  'allow-oom',
+  `
+if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HDEL', KEYS[2], ARGV[1])
+redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
+redis.call('ZADD', KEYS[3], 'NX', ARGV[4], ARGV[1])
+redis.call('RPUSH', KEYS[4], ARGV[5])
+return 1
+`,
+);
+
+/** Events of a monitor that are kept for those who resume. */
+export const EVENTS_KEPT = 100;
+
+/**
+ * KEYS state, runs, open ticks of the monitor, open, events of the monitor, outbox. ARGV name, the open tick, the state
+ * before, the new state, the run, time for any coordinator to evaluate the next open tick (ms), channel of changes, task
+ * of the outbox or '', then the events. Returns `done`, or `taken` if another coordinator did it.
+ */
+export const commitScript = defineScript(
+  'allow-oom',
+  `
+if redis.call('LINDEX', KEYS[3], 0) ~= ARGV[2] then return 'taken' end
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[3] then return 'taken' end
+redis.call('LPOP', KEYS[3])
+redis.call('SET', KEYS[1], ARGV[4])
+redis.call('LPUSH', KEYS[2], ARGV[5])
+redis.call('LTRIM', KEYS[2], 0, ${MONITOR_RUNS_KEPT - 1})
+if redis.call('EXISTS', KEYS[3]) == 1 then
+  redis.call('ZADD', KEYS[4], ARGV[6], ARGV[1])
+else
+  redis.call('ZREM', KEYS[4], ARGV[1])
+end
+for i = 9, #ARGV do redis.call('XADD', KEYS[5], 'MAXLEN', ${EVENTS_KEPT}, '*', 'event', ARGV[i]) end
+if ARGV[8] ~= '' then redis.call('ZADD', KEYS[6], 0, ARGV[8]) end
+redis.call('PUBLISH', ARGV[7], ARGV[1])
+return 'done'
+`,
+);
+
+/**
+ * KEYS a sorted set of members by due time. ARGV limit, lease (ms). Returns the members that are due, which are due again
+ * after the lease unless they are removed by then.
+ */
+export const claimDueScript = defineScript(
+  'allow-oom',
+  `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local names = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+for _, name in ipairs(names) do redis.call('ZADD', KEYS[1], now + ARGV[2], name) end
+return names
+`,
+);
+
+const forget = `
+local function forget(name)
+  redis.call('HDEL', KEYS[3], name)
+  redis.call('ZREM', KEYS[4], name)
+  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7], KEYS[8])
+end
+local function isOfFile(stored)
+  return stored and cjson.decode(stored).owner == 'file'
+end
+`;
+
+/**
+ * KEYS definitions, due, claims, open, open ticks, state, runs, events. ARGV name, definition, owner, first tick (ms),
+ * most monitors. A changed definition starts without state, runs and events. Returns `same`, `new`, `changed`, `file` if the
+ * file owns it, or `full`.
+ */
+export const putScript = defineScript(
+  '',
+  `
+${forget}
+local stored = redis.call('HGET', KEYS[1], ARGV[1])
+if ARGV[3] ~= 'file' and isOfFile(stored) then return 'file' end
+if stored == ARGV[2] then
+  redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[1])
+  return 'same'
+end
+if not stored and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[5]) then return 'full' end
+forget(ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
+return stored and 'changed' or 'new'
+`,
+);
+
+/** KEYS as of `putScript`. ARGV name, owner. Returns `removed`, `absent`, or `file` if the file owns it. */
+export const removeScript = defineScript(
+  'allow-oom',
+  `
+${forget}
+local stored = redis.call('HGET', KEYS[1], ARGV[1])
+if not stored then return 'absent' end
+if isOfFile(stored) ~= (ARGV[2] == 'file') then return 'file' end
+forget(ARGV[1])
+redis.call('HDEL', KEYS[1], ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+return 'removed'
+`,
+);
+
+export const monitorScripts: readonly Script[] = [
+  ...[claimScript, confirmScript, commitScript, claimDueScript, putScript, removeScript],
+];

@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkTypes } from '@vantage/diagnostics/contract';
+
+import { judgeTarget } from '../../../test/http-bed.ts';
+import { createMonitorReader } from '../../http/requests/read-monitor.ts';
+import { readTrace } from './trace-request.ts';
+
+const read = createMonitorReader(Object.values(checkTypes), judgeTarget);
+
+function traceOf(check: object): unknown {
+  const reading = read('web', { check, every: '60s' });
+  if (!reading.valid) throw new Error(JSON.stringify(reading.errors));
+  const trace = readTrace(read, reading.definition, ['fra-1', 'nyc-1'], undefined);
+  return trace.valid ? trace.definition.accepted : undefined;
+}
+
+describe('the traceroute of a monitor', () => {
+  it.each([
+    [
+      'ping',
+      { type: 'ping', host: 'example.com', options: { family: 6 } },
+      { host: 'example.com', options: { protocol: 'icmp', family: 6 } },
+    ],
+    [
+      'http',
+      { type: 'http', host: 'https://example.com/a' },
+      { host: 'example.com', options: { protocol: 'tcp', port: 443 } },
+    ],
+    [
+      'http with a port and an IPv6 address',
+      { type: 'http', host: 'http://[2001:db8::1]:8080/' },
+      { host: '2001:db8::1', options: { port: 8080 } },
+    ],
+    [
+      'tcp',
+      { type: 'tcp', host: 'example.com', port: 22 },
+      { host: 'example.com', options: { protocol: 'tcp', port: 22 } },
+    ],
+    ['udp', { type: 'udp', host: 'example.com', port: 53 }, { host: 'example.com', options: { protocol: 'icmp' } }],
+  ])('goes to the target, as the packets of its check do: %s', (_type, check, params) => {
+    expect(traceOf(check)).toMatchObject({ probes: ['fra-1', 'nyc-1'], params });
+  });
+
+  it.each([
+    ['dns: its host is a name to ask for', { type: 'dns', host: 'example.com' }],
+    ['info: nothing is measured', { type: 'info', host: 'example.com' }],
+  ])('is none for %s', (_reason, check) => {
+    expect(traceOf(check)).toBeUndefined();
+  });
+});

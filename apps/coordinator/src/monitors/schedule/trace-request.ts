@@ -1,0 +1,37 @@
+import type { DefinitionReading, MonitorDefinition, ReadDefinition } from '../definition.ts';
+import { probesIn } from '../state/describe-events.ts';
+import type { MonitorState } from '../state/reduce.ts';
+
+const MOST_FAILING = 5;
+const MOST_WORKING = 3;
+
+/** The probes of the traceroute that follows a turn to bad: failing ones, and working ones to compare with. */
+export function probesToTrace(state: MonitorState): readonly string[] {
+  return [...probesIn(state, 'failing').slice(0, MOST_FAILING), ...probesIn(state, 'ok').slice(0, MOST_WORKING)];
+}
+
+/** The traceroute to the target of a monitor, by the protocol of its check; not valid if there is nothing to trace. */
+export function readTrace(
+  readDefinition: ReadDefinition,
+  { name, accepted }: Pick<MonitorDefinition, 'name' | 'accepted'>,
+  probes: readonly string[],
+  allow: readonly string[] | undefined,
+): DefinitionReading {
+  const check = { type: 'traceroute', probes, ...targetOf(accepted) };
+  return readDefinition(name, { check, every: '1d' }, allow);
+}
+
+function targetOf({ checkType: { type }, params }: MonitorDefinition['accepted']): object {
+  const { host, port } = params as typeof params & { readonly port?: number };
+  const family = params.options['family'];
+  const common = family === undefined ? {} : { family };
+  if (type === 'http') {
+    const url = new URL(host);
+    const ofScheme = url.protocol === 'https:' ? 443 : 80;
+    const name = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    return { host: name, options: { ...common, protocol: 'tcp', port: url.port === '' ? ofScheme : Number(url.port) } };
+  }
+  if (type === 'tcp') return { host, options: { ...common, protocol: 'tcp', port } };
+  // The host of a dns check is a name to ask for, and that of an info check is not measured: their requests are refused.
+  return type === 'ping' || type === 'udp' || type === 'traceroute' ? { host, options: common } : {};
+}

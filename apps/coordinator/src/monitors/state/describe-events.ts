@@ -1,0 +1,37 @@
+import type { MonitorEvent as PublicEvent } from '@vantage/contract';
+
+import type { MonitorEvent, MonitorState } from './reduce.ts';
+
+/** What the events of a tick have in common. */
+export interface EventFacts {
+  readonly monitor: string;
+  readonly checkId: string | null;
+  /** Of the traceroute that a turn to bad starts. */
+  readonly tracerouteId: string | null;
+}
+
+/** An event as a client reads it. */
+export function describeEvent(event: MonitorEvent, state: MonitorState, facts: EventFacts): PublicEvent {
+  const { monitor, checkId, tracerouteId } = facts;
+  const common = { monitor, tick: event.tick, at: new Date(event.atMs).toISOString(), checkId };
+  if (event.kind === 'probe') {
+    const { probe, from, to } = event;
+    const reason = new Map(Object.entries(state.probes)).get(probe)?.reason ?? null;
+    return { kind: 'probe', ...common, probe, from, to, reason };
+  }
+  const { from, to } = event;
+  const { headline, agreement } = state;
+  const failing = probesIn(state, 'failing');
+  return { kind: 'state', ...common, from, to, headline, agreement, failing: [...failing], tracerouteId };
+}
+
+/** Probes of the last tick in a state, in alphabetical order; flapping ones are left out. */
+export function probesIn(
+  { probes, tick }: Pick<MonitorState, 'probes' | 'tick'>,
+  state: 'ok' | 'failing',
+): readonly string[] {
+  return Object.entries(probes)
+    .filter(([, memory]) => memory.tick === tick && memory.state === state && !memory.flapping)
+    .map(([probe]) => probe)
+    .toSorted();
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Expectation } from '@vantage/contract';
+import type { Evidence } from '@vantage/summary';
+
+import { judgeResult } from './expectations.ts';
+
+const refused = { code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' };
+
+describe('an expectation', () => {
+  it.each<[string, object, Evidence, Expectation, string, string | null]>([
+    ['none: an answer', { rt: 1 }, 'up', {}, 'ok', null],
+    ['none: an answer with faults', { rt: 1 }, 'impaired', {}, 'ok', null],
+    ['none: no answer', { error: refused }, 'down', {}, 'failing', 'The port is closed.'],
+    ['none: silence proves nothing', {}, 'silent', {}, 'unmeasured', 'no answer'],
+    ['success: silence is none', {}, 'silent', { result: 'success' }, 'failing', 'no answer'],
+    ['the probe could not measure', { error: refused }, 'notMeasured', {}, 'unmeasured', 'The port is closed.'],
+    ['failure: a closed port', { error: refused }, 'down', { result: 'failure' }, 'ok', null],
+    ['failure: an open one', { rt: 1 }, 'up', { result: 'failure' }, 'failing', 'the target answers'],
+    ['RTT at its bound', { rttAvg: 100 }, 'up', { maxRtt: 100 }, 'ok', null],
+    ['RTT above it', { rttAvg: 250.04 }, 'up', { maxRtt: 100 }, 'failing', 'round-trip time 250 ms, more than 100 ms'],
+    ['loss', { loss: 0.25 }, 'up', { maxLoss: 0.1 }, 'failing', 'loss 25 %, more than 10 %'],
+    [
+      'a certificate',
+      { tls: { daysLeft: 6 } },
+      'up',
+      { certificateDays: 14 },
+      'failing',
+      'certificate valid for 6 days, fewer than 14',
+    ],
+    [
+      'an expired one',
+      { tls: { daysLeft: -2 } },
+      'impaired',
+      { certificateDays: 0 },
+      'failing',
+      'certificate expired 2 days ago',
+    ],
+    ['a status of a class', { statusCode: 204 }, 'up', { status: ['2xx'] }, 'ok', null],
+    ['a status that is wanted', { statusCode: 503, error: refused }, 'down', { status: ['503'] }, 'ok', null],
+    [
+      'another status',
+      { statusCode: 200 },
+      'up',
+      { status: ['3xx', '404'] },
+      'failing',
+      'status 200, expected 3xx, 404',
+    ],
+    ['a record', { answers: [{ data: '192.0.2.1' }] }, 'up', { answers: ['192.0.2.1'] }, 'ok', null],
+    [
+      'no such record',
+      { answers: [] },
+      'up',
+      { answers: ['192.0.2.1'] },
+      'failing',
+      'no record 192.0.2.1 in the answer',
+    ],
+    [
+      'several',
+      { rttAvg: 9, loss: 1 },
+      'up',
+      { maxRtt: 1, maxLoss: 0 },
+      'failing',
+      'round-trip time 9 ms, more than 1 ms; loss 100 %, more than 0 %',
+    ],
+  ])('%s', (_reason, result, evidence, expectation, state, reason) => {
+    expect(judgeResult(result as Record<string, unknown>, evidence, expectation)).toMatchObject({ state, reason });
+  });
+});

@@ -1,0 +1,95 @@
+import type { Expectation, Failure, MonitoredProbeState, RunAtProbe } from '@vantage/contract';
+import type { Evidence } from '@vantage/summary';
+
+/** Fields of results that expectations are about; those of other types are absent. */
+interface Measured {
+  readonly rt?: number | null;
+  readonly rttAvg?: number | null;
+  readonly loss?: number | null;
+  readonly statusCode?: number;
+  readonly tls?: { readonly daysLeft: number | null };
+  readonly answers?: readonly { readonly data: string }[];
+  readonly error?: Failure | null;
+}
+
+/**
+ * Decides on the result of one probe.
+ *
+ * @param evidence as the summary counts the result
+ */
+export function judgeResult(
+  result: Readonly<Record<string, unknown>>,
+  evidence: Evidence | undefined,
+  expectation: Expectation,
+): RunAtProbe {
+  const measured: Measured = result;
+  const reasons = reasonsOf(measured, evidence, expectation);
+  return {
+    state: stateOf(evidence, expectation, reasons),
+    reason: reasons.length === 0 ? null : reasons.join('; ').slice(0, 1_024),
+    rtt: measured.rttAvg ?? measured.rt ?? null,
+    loss: measured.loss ?? null,
+    certificateDays: measured.tls?.daysLeft ?? null,
+    status: measured.statusCode ?? null,
+  };
+}
+
+function stateOf(
+  evidence: Evidence | undefined,
+  { result }: Expectation,
+  reasons: readonly string[],
+): MonitoredProbeState {
+  if (evidence === undefined || evidence === 'notMeasured' || evidence === 'pending') return 'unmeasured';
+  if (evidence === 'silent' && result === undefined) return 'unmeasured';
+  return reasons.length === 0 ? 'ok' : 'failing';
+}
+
+function reasonsOf(measured: Measured, evidence: Evidence | undefined, expectation: Expectation): readonly string[] {
+  const { result, status } = expectation;
+  const answers = evidence === 'up' || evidence === 'impaired';
+  if (result === 'failure') return answers ? ['the target answers'] : [];
+  // With a list of status codes the list decides, not the class of the code.
+  const hasStatus = status !== undefined && measured.statusCode !== undefined;
+  if (!answers && !hasStatus) return [failureOf(measured, evidence)];
+  return [
+    ...overStatus(measured, expectation),
+    ...above('round-trip time', measured.rttAvg ?? measured.rt, expectation.maxRtt, 1, 'ms'),
+    ...above('loss', measured.loss, expectation.maxLoss, 100, '%'),
+    ...underDays(measured, expectation),
+    ...missingAnswers(measured, expectation),
+  ];
+}
+
+function failureOf({ error }: Measured, evidence: Evidence | undefined): string {
+  return error?.message ?? (evidence === 'pending' || evidence === undefined ? 'no result' : 'no answer');
+}
+
+function overStatus({ statusCode }: Measured, { status }: Expectation): readonly string[] {
+  if (status === undefined || statusCode === undefined) return [];
+  const isListed = status.some((one) => one === String(statusCode) || one === `${Math.floor(statusCode / 100)}xx`);
+  return isListed ? [] : [`status ${statusCode}, expected ${status.join(', ')}`];
+}
+
+function above(
+  name: string,
+  value: number | null | undefined,
+  most: number | undefined,
+  factor: number,
+  unit: string,
+): readonly string[] {
+  if (most === undefined || value === null || value === undefined || value <= most) return [];
+  const shown = (number: number): string => String(Math.round(number * factor * 10) / 10);
+  return [`${name} ${shown(value)} ${unit}, more than ${shown(most)} ${unit}`];
+}
+
+function underDays({ tls }: Measured, { certificateDays }: Expectation): readonly string[] {
+  const days = tls?.daysLeft;
+  if (certificateDays === undefined || days === null || days === undefined || days >= certificateDays) return [];
+  if (days < 0) return [`certificate expired ${-days} days ago`];
+  return [`certificate valid for ${days} days, fewer than ${certificateDays}`];
+}
+
+function missingAnswers({ answers = [] }: Measured, expectation: Expectation): readonly string[] {
+  const missing = (expectation.answers ?? []).filter((wanted) => !answers.some(({ data }) => data === wanted));
+  return missing.length === 0 ? [] : [`no record ${missing.join(', ')} in the answer`];
+}

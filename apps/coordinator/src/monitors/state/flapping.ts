@@ -1,0 +1,23 @@
+/** Outcomes of a probe that are remembered, one character each. */
+export const REMEMBERED_TICKS = 60;
+
+/** From so many changes among them a probe is flapping … */
+const STARTS_AT = 8;
+/** … until there are no more than so many: with 3 a simulated one raised two false alarms in 10,000 hours. */
+const ENDS_AT = 1;
+
+/**
+ * Whether the state of a probe changes too often to be evidence. The two bounds keep a probe from flapping in and out of
+ * it.
+ *
+ * @param history `o` for ok and `f` for failing, oldest first
+ */
+export function isFlapping(history: string, wasFlapping: boolean): boolean {
+  const bound = wasFlapping ? ENDS_AT + 1 : STARTS_AT;
+  let changes = 0;
+  // From the newest on: of a probe that flaps not all have to be looked at.
+  for (let index = history.length - 1; index > 0 && changes < bound; index -= 1) {
+    if (history.charCodeAt(index) !== history.charCodeAt(index - 1)) changes += 1;
+  }
+  return changes >= bound;
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { readAlarm, type AlarmRule } from '../definition.ts';
+import { reduce, type MonitorEvent, type MonitorState, type TickOutcome } from './reduce.ts';
+
+const rule = readAlarm({ when: '3 of 5', networks: 2, for: 2 })!;
+
+/** Networks of the probes a to e, and of more. */
+const networks = ['AS1', 'AS1', 'AS2', 'AS3', 'AS4'];
+
+/** @param letters `o` ok, `f` failing, `-` unmeasured, one for each probe */
+function outcomeOf(tick: number, letters: string, places: readonly string[] = networks): TickOutcome {
+  const states = { o: 'ok', f: 'failing', '-': 'unmeasured' } as const;
+  const probes = letters.split('').map((letter, index) => {
+    const state = states[letter as keyof typeof states];
+    const result = { state, reason: null, rtt: null, loss: null, certificateDays: null, status: null };
+    return [
+      `probe-${index}`,
+      { ...result, network: places[index] ?? 'AS9', country: index < 3 ? 'DE' : 'FR' },
+    ] as const;
+  });
+  return { tick, atMs: tick * 60_000, headline: letters, probes: Object.fromEntries(probes) };
+}
+
+function run(
+  ticks: readonly string[],
+  { by = rule, places = networks }: { readonly by?: AlarmRule; readonly places?: readonly string[] } = {},
+): { readonly state: MonitorState; readonly states: readonly string[]; readonly events: readonly MonitorEvent[] } {
+  let state: MonitorState | undefined;
+  const states: string[] = [];
+  const events: MonitorEvent[] = [];
+  for (const [index, letters] of ticks.entries()) {
+    const step = reduce(state, outcomeOf(index + 1, letters, places), by);
+    state = step.state;
+    states.push(state.state);
+    events.push(...step.events);
+  }
+  return { state: state!, states, events };
+}
+
+describe('the state of a monitor', () => {
+  it.each([
+    ['is ok at once', ['ooooo'], ['ok']],
+    ['is bad when the rule holds for two ticks', ['ooooo', 'foffo', 'foffo'], ['ok', 'ok', 'bad']],
+    ['is bad without a good tick before', ['fffff', 'fffff'], ['unknown', 'bad']],
+    ['is not bad for one tick', ['ooooo', 'fffff', 'ooooo', 'fffff'], ['ok', 'ok', 'ok', 'ok']],
+    ['is not bad if too few probes fail', ['ooooo', 'fofoo', 'fofoo'], ['ok', 'ok', 'ok']],
+    ['counts whichever probes fail', ['ooooo', 'fffoo', 'oofff'], ['ok', 'ok', 'bad']],
+    ['is ok again after two ticks', ['fffff', 'fffff', 'ooooo', 'ooooo'], ['unknown', 'bad', 'bad', 'ok']],
+    ['is unknown when hardly a probe measures', ['ooooo', '----o', '----o'], ['ok', 'ok', 'unknown']],
+    ['does not count probes that cannot measure', ['ooooo', '-f-fo', '-f-fo'], ['ok', 'ok', 'bad']],
+    ['is not bad on the word of one probe', ['ooooo', '----f', '----f', '---of'], ['ok', 'ok', 'unknown', 'ok']],
+  ])('%s', (_reason, ticks, expected) => {
+    expect(run(ticks).states).toEqual(expected);
+  });
+
+  it('wants failures in as many networks as the rule says', () => {
+    const oneNetwork = ['AS1', 'AS1', 'AS1', 'AS2', 'AS3'];
+
+    expect(run(['ooooo', 'fffoo', 'fffoo'], { places: oneNetwork }).states.at(-1)).toBe('ok');
+    expect(run(['ooooo', 'ffofo', 'ffofo'], { places: oneNetwork }).states.at(-1)).toBe('bad');
+  });
+
+  it('wants failures in as many countries as the rule says', () => {
+    const by = readAlarm({ when: '3 of 5', countries: 2, for: 1 })!;
+
+    expect(run(['ooooo', 'fffoo'], { by }).states.at(-1)).toBe('ok');
+    expect(run(['ooooo', 'ffofo'], { by }).states.at(-1)).toBe('bad');
+  });
+
+  it('takes the share of the probes that there are', () => {
+    const by = readAlarm({ when: '3 of 5', for: 1 })!;
+
+    expect(run(['oooooooooo', 'fffffooooo'], { by }).state).toMatchObject({ state: 'ok', agreement: { needed: 6 } });
+    expect(run(['oooooooooo', 'ffffffoooo'], { by }).state.state).toBe('bad');
+  });
+
+  it('can be that of a single probe', () => {
+    expect(run(['o', 'f'], { by: readAlarm({ for: 1 })! }).states).toEqual(['ok', 'bad']);
+  });
+
+  it('has the time since when, for each probe and for all', () => {
+    const { state, events } = run(['ooooo', 'fffoo', 'fffoo', 'fffoo']);
+
+    expect(state).toMatchObject({ state: 'bad', sinceMs: 180_000, agreement: { failing: 3, counted: 5, networks: 2 } });
+    expect(state.probes).toMatchObject({ 'probe-0': { sinceMs: 120_000 }, 'probe-4': { sinceMs: 60_000 } });
+    expect(events.map(({ kind, tick }) => `${kind} ${tick}`)).toEqual(
+      [...['probe 2', 'probe 2', 'probe 2'], 'state 1', 'state 3'].toSorted(
+        (a, b) => Number(a.split(' ')[1]) - Number(b.split(' ')[1]),
+      ),
+    );
+  });
+
+  it('survives its way through JSON', () => {
+    const { state } = run(['ooooo', 'fffoo']);
+    const kept = JSON.parse(JSON.stringify(state)) as MonitorState;
+
+    expect(reduce(kept, outcomeOf(3, 'fffoo'), rule)).toEqual(reduce(state, outcomeOf(3, 'fffoo'), rule));
+  });
+});
+
+describe('a flapping probe', () => {
+  const flaps = Array.from({ length: 20 }, (_, tick) => (tick % 2 === 0 ? 'foooo' : 'ooooo'));
+
+  it('is not counted until it is steady again', () => {
+    const { state } = run(flaps);
+    const steady = run([...flaps, ...Array.from({ length: 60 }, () => 'ooooo')]);
+
+    expect(state).toMatchObject({ agreement: { counted: 4 }, probes: { 'probe-0': { flapping: true } } });
+    expect(steady.state).toMatchObject({ agreement: { counted: 5 }, probes: { 'probe-0': { flapping: false } } });
+  });
+
+  it('does not hide an outage at the others', () => {
+    expect(run([...flaps, 'offfo', 'offfo']).states.at(-1)).toBe('bad');
+  });
+
+  it('is remembered while it is not selected', () => {
+    const away = run([...flaps, 'ooooo'], {});
+    const { 'probe-0': _gone, ...others } = outcomeOf(22, 'ooooo').probes;
+    const without = reduce(away.state, { ...outcomeOf(22, 'ooooo'), probes: others }, rule).state;
+
+    expect(reduce(without, outcomeOf(23, 'foooo'), rule).state.probes['probe-0']).toMatchObject({ flapping: true });
+  });
+});

@@ -1,0 +1,263 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { JOB_QUEUE, redisKeys, type Monitor } from '@vantage/contract';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { readEcho, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { drawId } from '../checks/create/create-check.ts';
+import type { ReadDefinition, StoredMonitor } from './definition.ts';
+import { claimTicks, putMonitor, removeMonitor, type Claim } from './schedule/monitor-records.ts';
+
+const PROBES = ['fra-1', 'nyc-1'];
+
+let bed: CoreBed;
+let folder: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vantage-monitors-'));
+  bed = await startCoreBed();
+  for (const probe of PROBES) {
+    await bed.addProbe(probe, { asNumber: probe === 'fra-1' ? 'AS64496' : 'AS64497' });
+    await bed.keepAlive(probe);
+  }
+  await until(async () => (await bed.core.knownProbes()).filter(({ alive }) => alive).length === PROBES.length);
+}, 120_000);
+
+afterEach(async () => {
+  await bed.stop();
+  rmSync(folder, { recursive: true });
+}, 120_000);
+
+const refused = {
+  ...{ code: 'connection_refused', phase: 'connect', source: 'target', message: 'The port is closed.' },
+};
+
+const web = (check: object = {}): StoredMonitor => ({
+  owner: 'api',
+  request: { check: { everyMs: 300, ...check }, every: '10s', alarm: { for: 1 } },
+});
+
+/** Answers the jobs of a probe that wait in its queue. @returns ids of their checks */
+async function answerJobs(probe: string, result: object = success('hello')): Promise<readonly string[]> {
+  const jobs = await bed.redis.lpop(`${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`, 100);
+  for (const id of jobs ?? []) await report(bed.redis, probe, id, result);
+  return jobs ?? [];
+}
+
+async function readWhen(name: string, isSo: (monitor: Monitor) => boolean): Promise<Monitor> {
+  let monitor: Monitor | undefined;
+  await until(async () => {
+    monitor = await bed.core.monitors.read(name);
+    return monitor !== undefined && isSo(monitor);
+  });
+  return monitor!;
+}
+
+describe('the ticks of a monitor', () => {
+  it('are ordinary checks whose results make its state', async () => {
+    await putMonitor(bed.redis, 'web', web(), 0);
+    let fails = false;
+    const failure = { ...success('no'), result: 'failure', error: refused };
+    const answering = setInterval(
+      () => PROBES.forEach((probe) => void answerJobs(probe, fails ? failure : undefined)),
+      20,
+    );
+    try {
+      const good = await readWhen('web', ({ state }) => state === 'ok');
+      fails = true;
+      const bad = await readWhen('web', ({ state }) => state === 'bad');
+
+      expect(good).toMatchObject({
+        owner: 'api',
+        agreement: { failing: 0, counted: 2 },
+        alarm: { when: '1 of 2', for: 1 },
+      });
+      expect(bad.probes['nyc-1']).toMatchObject({
+        state: 'failing',
+        reason: 'The port is closed.',
+        network: 'AS64497',
+        country: 'DE',
+      });
+      expect(bad.headline).toContain('does not answer from any of 2 probes');
+      expect(Date.parse(bad.since!)).toBeGreaterThanOrEqual(Date.parse(good.since!));
+      const [{ checkId }] = bad.runs as [Monitor['runs'][number]];
+      expect((await bed.read(checkId!)).status).toBe('completed');
+    } finally {
+      clearInterval(answering);
+    }
+  });
+
+  it('start one traceroute when the monitor turns bad, from failing and working probes; its id is in the event', async () => {
+    const readAnyTrace: ReadDefinition = (name, request, allow) => {
+      const reading = readEcho(name, request, allow);
+      const { type, probes } = (request as { check: { type?: string; probes?: readonly string[] } }).check;
+      if (type !== 'traceroute' || !reading.valid) return reading;
+      const { definition } = reading;
+      return {
+        valid: true,
+        definition: { ...definition, accepted: { ...definition.accepted, submittedHost: 'traced', probes } },
+      };
+    };
+    await bed.core.close();
+    const core = bed.startCore({ monitors: { readDefinition: readAnyTrace } });
+    const request = { ...web().request, alarm: { when: '1 of 4', for: 1 } };
+    await putMonitor(bed.redis, 'web', { owner: 'api', request }, 0);
+    const failure = { ...success('no'), result: 'failure', error: refused };
+    const answering = setInterval(() => {
+      void answerJobs('fra-1').catch(() => undefined);
+      void answerJobs('nyc-1', failure).catch(() => undefined);
+    }, 20);
+    try {
+      await until(async () => (await core.monitors.read('web').catch(() => undefined))?.state === 'bad');
+      const { events } = (await core.monitors.eventsAfter('web', '0-0'))!;
+      const turned = events.map(({ event }) => event).find((event) => event.kind === 'state' && event.to === 'bad');
+      const id = (turned as { tracerouteId: string }).tracerouteId;
+      await until(async () => (await bed.redis.zcard(redisKeys.monitorOutbox)) === 0);
+      const check = (await core.checks.read(id, 0, new AbortController().signal))!;
+
+      expect(turned).toMatchObject({ monitor: 'web', failing: ['nyc-1'], agreement: { failing: 1, counted: 2 } });
+      expect(check.host).toBe('traced');
+      expect(Object.keys(check.results)).toEqual(['nyc-1', 'fra-1']);
+    } finally {
+      clearInterval(answering);
+    }
+  });
+
+  it('have no check while no probe is online, and say so', async () => {
+    await putMonitor(bed.redis, 'web', web({ locations: ['JP'] }), 0);
+
+    const monitor = await readWhen('web', ({ runs }) => runs.length > 0);
+
+    expect(monitor).toMatchObject({ state: 'unknown', probes: {}, headline: 'There is no probe at "JP".' });
+    expect(monitor.runs[0]).toMatchObject({
+      tick: 1,
+      checkId: null,
+      reason: 'There is no probe at "JP".',
+      results: {},
+    });
+  });
+
+  it('run from the same probes each time', async () => {
+    for (let index = 0; index < 6; index += 1) {
+      await bed.addProbe(`more-${index}`, { asNumber: 'AS64496' });
+      await bed.keepAlive(`more-${index}`);
+    }
+    await until(async () => (await bed.core.knownProbes()).filter(({ alive }) => alive).length === 8);
+    await putMonitor(bed.redis, 'web', web({ limit: 3, budget: 50 }), 0);
+
+    const { runs } = await readWhen('web', (monitor) => monitor.runs.length >= 5);
+    const probes = runs.map(({ results }) => Object.keys(results).toSorted().join(' '));
+
+    expect(new Set(probes).size).toBe(1);
+    expect(Object.keys(runs[0]!.results)).toHaveLength(3);
+  });
+
+  it('are taken up under the same number and check if a coordinator ends after its claim', async () => {
+    await bed.core.close();
+    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000 }), 1);
+    const { claimed } = await claimTicks(bed.redis, [drawId()]);
+    const claim = JSON.parse(claimed[0]!.claim) as Claim;
+    bed.startCore();
+
+    await until(async () => (await bed.redis.llen(redisKeys.monitorOpenTicks('web'))) === 1);
+    const open = JSON.parse((await bed.redis.lindex(redisKeys.monitorOpenTicks('web'), 0))!) as Claim;
+
+    expect(open).toMatchObject({ tick: 1, checkId: claim.checkId });
+    expect(await answerJobs('fra-1')).toEqual([claim.checkId]);
+  });
+
+  it('are not measured twice if a coordinator ends after the start of the check', async () => {
+    await bed.core.close();
+    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000 }), 1);
+    const [id, first] = [
+      drawId(),
+      bed.startCore({ monitors: { readDefinition: () => ({ valid: false, errors: [] }) } }),
+    ];
+    await first.close();
+    const { claimed } = await claimTicks(bed.redis, [id]);
+    const second = bed.startCore();
+    const reading = readEcho('web', (JSON.parse(claimed[0]!.stored) as StoredMonitor).request);
+    await until(() => second.rateLimitRedis.status === 'ready');
+    await until(async () => (await second.knownProbes()).some(({ alive }) => alive));
+    if (!reading.valid) throw new Error('not valid');
+    await second.checks.create(reading.definition.accepted, undefined, undefined, id);
+    const before = await answerJobs('fra-1');
+
+    await until(async () => (await bed.redis.hget(redisKeys.monitorClaims, 'web')) === null);
+
+    expect(before).toEqual([id]);
+    expect(await answerJobs('fra-1')).toEqual([]);
+  });
+
+  it('are evaluated by another coordinator if the one that started the check ends', async () => {
+    await putMonitor(bed.redis, 'web', web({ everyMs: 3_600_000, budget: 500 }), 1);
+    await until(async () => (await bed.redis.llen(redisKeys.monitorOpenTicks('web'))) === 1);
+    await bed.core.close();
+    const other = bed.startCore();
+
+    await until(async () => ((await other.monitors.read('web').catch(() => undefined))?.runs.length ?? 0) === 1);
+
+    expect(await other.monitors.read('web')).toMatchObject({ runs: [{ tick: 1 }] });
+  });
+
+  it('end with the monitor', async () => {
+    await putMonitor(bed.redis, 'web', web(), 0);
+    await until(async () => (await bed.redis.llen(redisKeys.monitorOpenTicks('web'))) > 0);
+
+    expect(await removeMonitor(bed.redis, 'web', 'api')).toBe('removed');
+    expect(await bed.core.monitors.read('web')).toBeUndefined();
+    expect(await bed.redis.keys('{monitors}:*:web')).toEqual([]);
+  });
+});
+
+describe('the file of monitors', () => {
+  const write = (text: string): void => writeFileSync(join(folder, 'monitors.yml'), text);
+  const entry = (name: string, more = ''): string => `  ${name}:\n    check: {budget: 50}\n    every: 1h\n${more}`;
+  const names = async (): Promise<readonly string[]> => Object.keys(await bed.core.monitors.list().catch(() => ({})));
+
+  it('is followed, owns what it names, and keeps its last valid content', async () => {
+    const logged: string[] = [];
+    const log = {
+      debug: ignore,
+      info: ignore,
+      warn: ignore,
+      error: (_fields: unknown, text?: string) => logged.push(text ?? ''),
+    };
+    await putMonitor(bed.redis, 'of-api', web(), 9e15);
+    write(`monitors:\n${entry('one')}${entry('two')}`);
+    const core = bed.startCore({
+      log: log as never,
+      monitors: { readDefinition: readEcho, file: join(folder, 'monitors.yml') },
+    });
+    await until(async () => (await names()).join() === 'of-api,one,two');
+    expect(await putMonitor(bed.redis, 'one', web(), 0)).toBe('file');
+    expect(await removeMonitor(bed.redis, 'one', 'api')).toBe('file');
+
+    write(`monitors:\n${entry('two')}${entry('three')}`);
+    await until(async () => (await names()).join() === 'of-api,three,two');
+    write('monitors: [');
+    await until(() => core.monitors.fileFault() !== undefined);
+
+    expect(core.monitors.fileFault()).toContain('monitors.yml:1: ');
+    expect(logged).toEqual(['MONITORS_FILE rejected; its last valid content stays']);
+    expect(await names()).toEqual(['of-api', 'three', 'two']);
+    expect(await core.monitors.list()).toMatchObject({ 'of-api': { owner: 'api' }, three: { owner: 'file' } });
+  });
+
+  it('is applied again when Redis has lost its monitors', async () => {
+    write(`monitors:\n${entry('one')}`);
+    bed.startCore({ monitors: { readDefinition: readEcho, file: join(folder, 'monitors.yml') } });
+    await until(async () => (await names()).join() === 'one');
+
+    await bed.redis.del(redisKeys.monitors, redisKeys.monitorsFile, redisKeys.monitorsDue);
+
+    await until(async () => (await names()).join() === 'one');
+    expect((await bed.core.monitors.list())['one']?.nextTickAt).not.toBeNull();
+  });
+});
+
+function ignore(): void {
+  // Only errors are looked at.
+}

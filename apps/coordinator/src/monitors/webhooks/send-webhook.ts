@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { request as requestPlain, type IncomingMessage } from 'node:http';
+import { request as requestTls } from 'node:https';
+import type { LookupFunction } from 'node:net';
+
+import type { Admit, Target } from '@vantage/contract';
+
+import { signWebhook } from './signature.ts';
+
+/** A message to one address. */
+export interface Delivery {
+  readonly kind: 'delivery';
+  readonly monitor: string;
+  /** Of the message, the same for every attempt and address. */
+  readonly id: string;
+  readonly url: string;
+  /** JSON. */
+  readonly body: string;
+  /** Attempts before this one. */
+  readonly attempts: number;
+}
+
+/** `refused`: a further attempt would end the same way. */
+export type DeliveryOutcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'failed' | 'refused'; readonly reason: string };
+
+export type SendWebhook = (delivery: Delivery) => Promise<DeliveryOutcome>;
+
+const TIMEOUT_MS = 10_000;
+
+export interface SendWebhookOptions {
+  /** Checks the address against the target policy, resolves it once and pins it. */
+  readonly admit: Admit;
+  readonly secret: Buffer;
+}
+
+/** Sends signed messages. Redirects are not followed. */
+export function createSendWebhook({ admit, secret }: SendWebhookOptions): SendWebhook {
+  return async ({ id, url: text, body }) => {
+    const url = new URL(text);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    try {
+      const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+      const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+      const admission = await admit({ host, port, purpose: 'http' }, signal);
+      if (!admission.admitted) return { kind: 'failed', reason: admission.failure.message };
+      const timestamp = Math.floor(Date.now() / 1_000);
+      const headers = { ...signWebhook(secret, { id, timestamp, body }), 'Content-Type': 'application/json' };
+      return outcomeOf(await post(url, admission.target, { headers, body, signal }));
+    } catch (error) {
+      return { kind: 'failed', reason: Error.isError(error) ? error.message : String(error) };
+    }
+  };
+}
+
+/** @returns the status */
+async function post(
+  url: URL,
+  { address, family }: Target,
+  {
+    headers,
+    body,
+    signal,
+  }: { readonly headers: Readonly<Record<string, string>>; readonly body: string; readonly signal: AbortSignal },
+): Promise<number> {
+  const lookup: LookupFunction = (_host, { all }, callback) => {
+    if (all === true) callback(null, [{ address, family }]);
+    else callback(null, address, family);
+  };
+  const send = url.protocol === 'https:' ? requestTls : requestPlain;
+  const length = String(Buffer.byteLength(body));
+  const outgoing = send(url, {
+    method: 'POST',
+    agent: false,
+    lookup,
+    signal,
+    headers: { ...headers, 'Content-Length': length },
+  });
+  outgoing.end(body);
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  // Of the response only the status counts.
+  response.destroy();
+  return response.statusCode ?? 0;
+}
+
+function outcomeOf(status: number): DeliveryOutcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  const reason = `status ${status}`;
+  // Standard Webhooks: the receiver wants no more messages.
+  return { kind: status === 410 ? 'refused' : 'failed', reason };
+}

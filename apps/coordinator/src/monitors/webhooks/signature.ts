@@ -1,0 +1,30 @@
+import { createHmac } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+/** Bounds of Standard Webhooks, bytes. */
+const [SHORTEST, LONGEST] = [24, 64];
+
+/**
+ * Reads a secret in the form of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64.
+ *
+ * @returns undefined if it is none
+ */
+export function readWebhookSecret(text: string): Buffer | undefined {
+  const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined;
+  const secret = Buffer.from(encoded, 'base64');
+  return secret.length >= SHORTEST && secret.length <= LONGEST ? secret : undefined;
+}
+
+/** Headers of a message as Standard Webhooks signs it, HMAC-SHA256 over id, time and body. */
+export function signWebhook(
+  secret: Buffer,
+  {
+    id,
+    timestamp,
+    body,
+  }: { readonly id: string; /** Seconds since the epoch. */ readonly timestamp: number; readonly body: string },
+): Readonly<Record<string, string>> {
+  const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` };
+}
