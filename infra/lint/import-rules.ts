@@ -77,7 +77,7 @@ export const importRules: readonly ImportRule[] = [
   {
     modules: ['@vantage/summary'],
     message: 'Only the coordinator computes summaries; take their types from @vantage/contract.',
-    except: ['apps/coordinator/src/http/**', 'packages/summary/**', 'infra/**'],
+    except: ['apps/coordinator/src/http/**', 'apps/coordinator/src/monitors/**', 'packages/summary/**', 'infra/**'],
   },
   {
     modules: ['node:*', '@vantage/target-policy', '@vantage/geo', '@vantage/client', 'bullmq', 'ioredis'],

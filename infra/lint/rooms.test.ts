@@ -40,6 +40,8 @@ describe('the rooms', () => {
     'apps/coordinator/src/checks',
     'apps/coordinator/src/checks/store',
     'apps/coordinator/src/http',
+    'apps/coordinator/src/keys',
+    'apps/coordinator/src/monitors',
     'apps/coordinator/src/probes',
     'packages/diagnostics',
     'packages/diagnostics/src/browser',

@@ -17,7 +17,7 @@ export type CheckTypeName = keyof typeof checkTypes;
 
 export const checkTypeNames = Object.keys(checkTypes) as readonly CheckTypeName[];
 
-/** Every field of a request, beside the ones all types share, that some type knows. */
+/** Every field of a request that some type knows, except those that all types share. */
 export const knownRequestFields: readonly string[] = [
   ...new Set(Object.values(checkTypes).flatMap((checkType: AnyCheckType) => Object.keys(checkType.fields as object))),
 ].toSorted();

@@ -18,7 +18,7 @@ export interface DiagnosticContext<C extends AnyCheckType = AnyCheckType> extend
   readonly receiveWindow?: ReceiveWindow | undefined;
   /** How the probe names itself to targets: the HTTP `User-Agent`, and a tag in ICMP and UDP payloads. */
   readonly attribution: { readonly userAgent: string; readonly payloadTag: string };
-  /** Certificates in PEM to trust beside those that Node trusts. */
+  /** Certificates in PEM to trust in addition to those that Node trusts. */
   readonly certificateAuthorities?: readonly string[] | undefined;
   /** The same read once for all checks; without it each check that needs them reads them again. */
   readonly trust?: TrustStore | undefined;
@@ -36,7 +36,7 @@ export type Outcome<C extends AnyCheckType> = Pick<CommonResult, 'result' | 'rt'
 
 /**
  * The code that runs one check type. A failure of the target, a resolver or the network is data in the outcome; a
- * rejection is a fault of our own.
+ * rejection is a defect of this code.
  */
 export interface Diagnostic<C extends AnyCheckType> {
   readonly checkType: C;

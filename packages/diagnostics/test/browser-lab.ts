@@ -22,7 +22,7 @@ export interface LabOptions {
   readonly nameServer: boolean;
   /** Beginnings of the flags that the browser is started without; for the proof that the canaries sing. */
   readonly without: readonly string[];
-  /** True: the browser is in a network namespace of its own. */
+  /** True: the browser is in a separate network namespace. */
   readonly namespace: boolean;
   /** Beginnings of the names of canaries that will be reached: the page is left alone until then. */
   readonly awaitTouched?: readonly string[];
@@ -154,7 +154,7 @@ function requestFor(url: string): CaptureRequest {
   return { url, insecureSSL: true, userAgent: 'Vantage-Test/0', signal, timeoutMs: 90_000 };
 }
 
-/** What only a real origin can try: redirects of its own, names that lead elsewhere, a service worker. */
+/** Only a real origin can try these: its redirects, names that lead elsewhere, a service worker. */
 function ownTricks(targets: readonly string[], port: number): string {
   return `${targets.map((target) => `<img src="/redirect?to=${target}" alt=""><iframe src="/redirect?to=${target}"></iframe>`).join('')}
 <link rel="dns-prefetch" href="//prefetched.elsewhere.test"><link rel="preconnect" href="http://connected.elsewhere.test">

@@ -2,7 +2,7 @@ import { launch } from 'puppeteer';
 
 export type WaitUntil = 'networkidle0' | 'networkidle2';
 
-/** Puppeteer with a browser of its own, without a proxy: the second opinion on when a page is complete. */
+/** Puppeteer with a separate browser, without a proxy: the second opinion on when a page is complete. */
 export interface PuppeteerPeer {
   readonly capture: (url: string, waitUntil: WaitUntil) => Promise<Uint8Array>;
   readonly close: () => Promise<void>;

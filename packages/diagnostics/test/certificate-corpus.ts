@@ -36,7 +36,7 @@ type Sent = Omit<CorpusServer, keyof Expectation | 'name' | 'host'> & { readonly
 export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
   const root = mint.issue({ subject: '/C=DE/O=Test Trust/CN=Test Root', ca: true, extensions: [SKI] });
   const oldRoot = mint.issue({ subject: '/O=Test Trust/CN=Old Root', ca: true, from: -90, until: -2 });
-  const foreign = mint.issue({ subject: '/O=Nobody/CN=Foreign Root', ca: true });
+  const foreign = mint.issue({ subject: '/O=Unknown/CN=Foreign Root', ca: true });
   const authority = (changes: Partial<CertificateRequest> = {}): Issued =>
     mint.issue({
       subject: '/O=Test Trust/CN=Test Intermediate',
@@ -71,7 +71,7 @@ export function certificateCorpus(mint: CertificateMint): CertificateCorpus {
     mint.issue({ subject: `/CN=${CORPUS_HOST}`, names: [`DNS:${CORPUS_HOST}`], ...changes });
   const trustedLeaf = selfSigned();
   const sameName = authority({ subject: `/CN=${CORPUS_HOST}` });
-  const foreignAuthority = authority({ subject: '/O=Nobody/CN=Foreign Intermediate', issuer: foreign });
+  const foreignAuthority = authority({ subject: '/O=Unknown/CN=Foreign Intermediate', issuer: foreign });
   const pointing = authority({
     subject: '/O=Test Trust/CN=Second Intermediate',
     issuer: intermediate,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * A port of 127.0.0.1 that refuses both TCP and UDP, and that nobody else can take meanwhile: sockets hold it that speak
+ * A port of 127.0.0.1 that refuses both TCP and UDP, and that no other process can take meanwhile: sockets hold it that speak
  * with one peer alone.
  */
 export async function closedPort(): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {

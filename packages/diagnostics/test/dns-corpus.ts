@@ -15,7 +15,7 @@ export interface CorpusRow {
   readonly why?: string;
 }
 
-/** What is said of each behaviour of `dns-hostile.ts`, to a question for A. */
+/** The expected result of each behaviour of `dns-hostile.ts`, to a question for A. */
 export const hostileCorpus: Readonly<Record<keyof typeof hostileBehaviours, CorpusRow>> = {
   answer: { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },
   'answer-lame': { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },
@@ -63,7 +63,7 @@ export const hostileCorpus: Readonly<Record<keyof typeof hostileBehaviours, Corp
   'dname-endless': { ours: 'NOERROR 1/0', kind: 'loop', code: 'dns_no_answer' },
   'dname-alone': { ours: 'NOERROR 2/0 192.0.2.1', kind: 'answer' },
   foreign: { ours: 'NOERROR 1/0 192.0.2.66', kind: 'foreign', code: 'dns_bad_response' },
-  'foreign-beside': { ours: 'NOERROR 2/0 192.0.2.66 192.0.2.1', kind: 'answer' },
+  'foreign-and-own': { ours: 'NOERROR 2/0 192.0.2.66 192.0.2.1', kind: 'answer' },
   'foreign-type': { ours: 'NOERROR 1/0', kind: 'foreign', code: 'dns_bad_response' },
   'cut-udp': { ours: 'NOERROR 1/0 192.0.2.1', kind: 'answer' },
   'cut-always': { ours: 'NOERROR 0/0', kind: 'truncated', code: 'dns_no_answer' },
@@ -300,7 +300,7 @@ export const zoneCorpus: readonly {
     question: 'host.old A',
     kind: 'answer',
     canonical: 'host.new',
-    but: { pdns: { kind: 'nxdomain', why: 'PowerDNS follows DNAME records only where it is told to' } },
+    but: { pdns: { kind: 'nxdomain', why: 'PowerDNS follows DNAME records only if configured to' } },
   },
   { question: 'old DNAME', kind: 'answer' },
   { question: 'a.wild A', kind: 'answer' },

@@ -64,7 +64,7 @@ export async function startPdns(zones: Zones): Promise<NameServerDaemon> {
 }
 
 export interface UnboundOptions {
-  /** Port of 127.0.0.1 of the name server that it asks; it asks nobody else. */
+  /** Port of 127.0.0.1 of the name server that it asks, the only one. */
   readonly authorityPort: number;
   /** The zones that it asks for, each with the DNSKEY that it trusts; null: the zone is not to be validated. */
   readonly zones: Readonly<Record<string, string | null>>;

@@ -148,7 +148,7 @@ export const hostileBehaviours = {
   })),
   // Owners.
   foreign: one(() => lie),
-  'foreign-beside': one((query) => ({ flags: resolves, answers: [evil, right(query)] })),
+  'foreign-and-own': one((query) => ({ flags: resolves, answers: [evil, right(query)] })),
   'foreign-type': one(({ name }) => ({
     flags: resolves,
     answers: [{ name, type: 28, data: new Uint8Array(16) }],

@@ -21,7 +21,7 @@ export interface TrustedZone {
 }
 
 export interface NamedOptions {
-  /** Port of 127.0.0.1 that it asks for the zones; it asks nobody else. */
+  /** Port of 127.0.0.1 that it asks for the zones, the only one. */
   readonly authorityPort: number;
   readonly zones: readonly TrustedZone[];
   readonly certificate: Certificate;

@@ -14,7 +14,7 @@ import { undisturbed } from './undisturbed.ts';
 /** What a program makes of an answer: `200 2` is a status and the bytes of the body; else why it refuses it. */
 export type Verdict = string;
 
-/** Serves one answer to whoever asks, for as long as `use` takes. */
+/** Serves one answer to all clients, for as long as `use` takes. */
 export function servingRaw<T>(answer: RawAnswer, use: (url: string) => Promise<T>): Promise<T> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

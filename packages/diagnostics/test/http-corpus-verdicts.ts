@@ -15,7 +15,7 @@ const read = (...deviations: DeviationCode[]): Verdicts => ({ check: '200 2', de
 
 const notOurs = 'curl insists on the grammar here; every browser reads it';
 const split = 'Chromium refuses what could be split off another answer; the check reads it, and says so';
-const noFraming = 'each refuses it in words of its own';
+const noFraming = 'each refuses it in different words';
 const invented = 'Chromium makes up a status; one that was not sent cannot be reported';
 
 export const verdicts: Readonly<Record<string, Verdicts>> = {
@@ -156,11 +156,11 @@ export const verdicts: Readonly<Record<string, Verdicts>> = {
   },
   'head without an end': {
     ...{ check: 'connection_closed 200', curl: '200 0', chromium: '200 0' },
-    why: 'nobody can tell whether headers are missing; what came of the head is in the result (RFC 9112 section 8)',
+    why: 'headers may be missing without a sign of it; what came of the head is in the result (RFC 9112 section 8)',
   },
   'line without an end': {
     ...{ check: 'connection_closed 200', curl: '200 0', chromium: '200 0' },
-    why: 'nobody can tell whether headers are missing; what came of the head is in the result (RFC 9112 section 8)',
+    why: 'headers may be missing without a sign of it; what came of the head is in the result (RFC 9112 section 8)',
   },
   'head of 17 KiB': read(),
   'head of 120 KiB': {
@@ -185,7 +185,7 @@ export const verdicts: Readonly<Record<string, Verdicts>> = {
   '199, then 200': read(),
   '101 without Upgrade': {
     ...{ check: 'http_malformed 101', curl: '101 66', chromium: '200 2' },
-    why: 'a switch of protocols that nobody asked for (RFC 9110 section 15.2.2): curl takes the rest for the body, Chromium for the answer',
+    why: 'a switch of protocols that was not requested (RFC 9110 section 15.2.2): curl takes the rest for the body, Chromium for the answer',
   },
   '101 with Upgrade': {
     ...{ check: 'http_malformed 101', curl: 'exit 52', chromium: 'ERR_EMPTY_RESPONSE', why: noFraming },

@@ -1,7 +1,7 @@
 import type { Verdicts } from './http-corpus-verdicts.ts';
 
 const PROTOCOL_ERROR = 'ERR_HTTP2_PROTOCOL_ERROR';
-const refusedByAll = 'each refuses it in words of its own';
+const refusedByAll = 'each refuses it in different words';
 const curlInsists = 'curl insists on RFC 9113 here; browsers read it';
 
 const refused = (check: string, curl = 'exit 92', chromium = PROTOCOL_ERROR): Verdicts => {

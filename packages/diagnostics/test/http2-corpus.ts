@@ -52,7 +52,7 @@ function frames(name: string, ...parts: readonly Buffer[]): FrameAnswer {
   return { name, bytes: Buffer.concat([SETTINGS, ...parts]) };
 }
 
-/** A whole answer of two bytes, with these fields beside those of every answer. */
+/** A whole answer of two bytes, with these fields in addition to those of every answer. */
 function fields(name: string, ...more: readonly Field[]): FrameAnswer {
   return frames(name, headers([STATUS, TEXT, ...more]), data('ok'));
 }

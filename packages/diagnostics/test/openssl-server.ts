@@ -17,7 +17,7 @@ export interface OpensslServer {
 
 export interface OpensslServerOptions {
   readonly certificate: Issued;
-  /** Certificates that are sent beside its own. */
+  /** Certificates that are sent in addition to its own. */
   readonly chain?: readonly Issued[];
   readonly staple?: Buffer;
   /** Loopback address; IPv6 ones in brackets. */
@@ -43,7 +43,7 @@ export async function startOpensslServer({
   const files = ['-cert', file('server.crt', certificate.cert), '-key', file('server.key', certificate.key)];
   if (chain.length > 0) files.push('-cert_chain', file('chain.crt', chain.map(({ cert }) => cert).join('\n')));
   if (staple !== undefined) files.push('-status_file', file('staple.der', staple));
-  // A test of certificates that OpenSSL would not serve by itself needs level 0 on this side too.
+  // A test of certificates that OpenSSL would not serve by default needs level 0 on this side too.
   const loose = ['-cipher', 'DEFAULT@SECLEVEL=0', '-tlsextdebug'];
   const child = spawn('openssl', ['s_server', '-accept', `${host}:0`, ...loose, ...files, ...args]);
   let output = '';

@@ -16,7 +16,7 @@ export interface Asked {
   readonly port: number;
 }
 
-/** What programs that nobody here wrote say of a certificate. */
+/** What independent programs report about a certificate. */
 export interface SecondOpinions {
   /** Every error of the verification that `openssl s_client` prints. */
   readonly openssl: (asked: Asked) => Promise<readonly string[]>;
@@ -78,7 +78,7 @@ export interface ChromiumOptions {
   readonly servers: readonly Issued[];
 }
 
-/** A Chromium that trusts some roots beside its own, by the database of its user. */
+/** A Chromium that trusts some roots in addition to its own, by the database of its user. */
 export async function chromiumOpinion({
   executablePath,
   certutil,

@@ -20,10 +20,10 @@ export interface Scan {
 
 const run = promisify(execFile);
 
-/** Curves by the name that sslscan gives; the bits beside it are those of their strength. */
+/** Curves by the name that sslscan gives; the bits next to it are those of their strength. */
 const curveBits: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
 
-/** Of the rest nothing is asked: each further question is a connection of its own. */
+/** The rest is not asked for: each further question needs another connection. */
 const UNASKED = ['ciphersuites', 'heartbleed', 'renegotiation', 'compression', 'fallback', 'groups'];
 
 /** @param version `1.2` or `1.3`: the only one that is tried */

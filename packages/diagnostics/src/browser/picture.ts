@@ -64,7 +64,7 @@ export async function takePicture(request: PictureRequest, options: PictureOptio
   } finally {
     clearTimeout(timer);
     over.abort();
-    // A listener that came too late for a proxy would keep its namespace for ever.
+    // A listener that came too late for a proxy would keep its namespace without end.
     void started.browser?.listener.then((listener) => (started.proxy === undefined ? listener.close() : undefined));
     await Promise.all([started.browser?.close(), started.proxy?.close()]);
   }
@@ -156,7 +156,7 @@ async function openPage(running: RunningBrowser, proxy: FilteringProxy, request:
     issuesEnabled: false,
     protocolTimeout: request.timeoutMs,
   });
-  // A context beside the default one is kept in memory alone.
+  // A context other than the default one is kept in memory only.
   const context = await browser.createBrowserContext({ downloadBehavior: { policy: 'deny' } });
   const page = await context.newPage();
   // The browser takes the proxy's credentials in answer to a challenge alone, and then keeps them for every connection.

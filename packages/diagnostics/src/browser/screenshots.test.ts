@@ -54,7 +54,7 @@ beforeAll(async () => {
       document.cookie = 'x=1; max-age=9999'; localStorage.x = 1;
       document.body.style.background = known === '0' ? 'lime' : 'red';
     </script>`,
-    // So slowly that whoever watches it sees it grow.
+    // Slowly enough for the watch to see it grow.
     '/grows': `<body><img src="/never" alt=""><script>
       const all = []; setInterval(() => all.push(new Uint8Array(8 << 20).fill(1)), 10);
     </script>`,
@@ -171,7 +171,7 @@ describe('a screenshot', () => {
     expect(screenshots.status()).toMatchObject({ taken: 2, failed: 0, running: 0, waiting: 0 });
   });
 
-  itWithBrowser('judges certificates unless it is told not to', async () => {
+  itWithBrowser('judges certificates unless `insecureSSL` is set', async () => {
     const mint = certificateMint();
     const certificate = mint.issue({ subject: '/CN=page.test', names: ['DNS:page.test'] });
     const secure = await startServer(createSecureServer(certificate, (_request, response) => response.end(colours)));

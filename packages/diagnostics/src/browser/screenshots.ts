@@ -19,11 +19,11 @@ export interface ScreenshotsOptions {
   readonly admit: Admit;
   /** Counts the bytes of each connection; by default none is limited by them. */
   readonly charge?: ChargeBytes | undefined;
-  /** Whom the browser runs as; only a root agent can choose, and 65534 (nobody) is what it takes by default. */
+  /** The user that the browser runs as; only a root agent can choose; 65534 by default. */
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
   readonly proxyLimits?: Partial<ProxyLimits> | undefined;
-  /** Where each browser gets a folder of its own; the browser's user must be able to pass through it. */
+  /** Where each browser gets a separate folder; the browser's user must be able to pass through it. */
   readonly tempFolder: string;
   /** Resident memory of one browser above which it is ended, bytes; 1 GiB by default. */
   readonly memoryBytes?: number | undefined;
@@ -53,7 +53,7 @@ export interface CaptureRequest {
   readonly timeoutMs?: number | undefined;
   /** A page that still loads after this time of it is shown as far as it is; two thirds of it by default. */
   readonly loadMs?: number | undefined;
-  /** Whoever has waited this long for a turn gives way, milliseconds; by default as long as the signal lets it. */
+  /** A request that has waited this long for its turn ends, milliseconds; by default as long as the signal lets it. */
   readonly waitMs?: number | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface ScreenshotsStatus {
   readonly noPage: number;
   /** The last verdict of the self-test; undefined before it, null where pictures may be offered. */
   readonly selfTest: string | null | undefined;
-  /** True when browsers are in network namespaces of their own. */
+  /** True when browsers are in separate network namespaces. */
   readonly namespace: boolean;
 }
 
@@ -90,7 +90,7 @@ const TIMEOUT_MS = 20_000;
 const SELF_TEST_MS = 25_000;
 const MEMORY_BYTES = 1024 ** 3;
 const MAY_WAIT = 4;
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 
 export function createScreenshots(options: ScreenshotsOptions): Screenshots {
   const { executablePath, selfTestMs = SELF_TEST_MS, log = () => undefined } = options;
@@ -184,7 +184,7 @@ export function createScreenshots(options: ScreenshotsOptions): Screenshots {
   };
 }
 
-/** The browser is told nothing but this: no other scheme, and no credentials that a link carried. */
+/** The browser gets nothing else: no other scheme, and no credentials that a link carried. */
 function webUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !(url.protocol === 'http:' || url.protocol === 'https:')) {
@@ -198,7 +198,7 @@ function webUrl(text: string): URL {
 /** Chromium refuses its sandbox to root, so a root agent runs it as somebody else. */
 function identity({ uid, gid }: ScreenshotsOptions): Identity {
   if (process.getuid?.() !== 0) return {};
-  const user = uid ?? NOBODY;
+  const user = uid ?? UNPRIVILEGED;
   return { uid: user, gid: gid ?? user };
 }
 

@@ -44,7 +44,7 @@ export const deviationRules = {
   content_length_repeated: { clause: 'RFC 9110 section 8.6', text: 'Content-Length is given more than once.' },
   content_length_and_chunked: {
     clause: 'RFC 9112 section 6.2',
-    text: 'Content-Length beside Transfer-Encoding, which prevails.',
+    text: 'Content-Length in addition to Transfer-Encoding, which prevails.',
   },
   length_unexpected: {
     clause: 'RFC 9110 section 8.6',

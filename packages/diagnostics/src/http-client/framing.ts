@@ -64,3 +64,15 @@ function listOf({ rawHeaders }: Head, name: string): readonly string[] {
     return text.split(',').map((element) => element.trim());
   });
 }
+
+/** Digits of a size that a number holds exactly. */
+const MAX_CHUNK_DIGITS = 13;
+
+/** @returns why the line is no size of a chunk, if it is none */
+export function readChunkSize(line: string, deviates: Deviates): number | string {
+  const [, digits, space] = /^([0-9a-f]+)([ \t]*)(?:;.*)?$/is.exec(line) ?? [];
+  if (digits === undefined) return 'the size of a chunk is no number (RFC 9112 section 7.1)';
+  if (digits.replace(/^0+/, '').length > MAX_CHUNK_DIGITS) return 'the size of a chunk is too large';
+  if (space !== '' && !line.includes(';')) deviates('chunk_size_spacing');
+  return Number.parseInt(digits, 16);
+}

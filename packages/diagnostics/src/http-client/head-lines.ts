@@ -1,6 +1,6 @@
 import type { DeviationCode } from './deviations.ts';
 
-/** What a line of a head is told to. */
+/** Receives each departure of a line of a head from the grammar. */
 export type Deviates = (code: DeviationCode) => void;
 
 export interface StatusLine {

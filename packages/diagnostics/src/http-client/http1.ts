@@ -1,18 +1,19 @@
 import type { Socket } from 'node:net';
 
 import { classifyError, connectionClosed, headTooLarge } from '../shared/classify-error.ts';
-import { fault, type AnswerSink, type Sending } from './read-response.ts';
+import { fault } from './read-response.ts';
+import type { AnswerSink, Sending } from './answer.ts';
 import type { Request } from './request.ts';
-import { readResponse, type ResponseFault } from './response-reader.ts';
+import { Http1Reader, type ResponseFault } from './response-reader.ts';
 
 /**
  * Sends a request by HTTP/1.1 over a connected socket, which it takes over. Written and read here, since Node's parser
- * ends at what every browser reads, and says nothing of it where it is told to be lenient.
+ * ends at what every browser reads, and reports nothing of it if lenient.
  *
  * @param endedInOrder for the end of the connection: false where it may have cut off what was sent
  */
 export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink, endedInOrder: () => boolean): Sending {
-  const reader = readResponse(request.method, {
+  const reader = new Http1Reader(request.method, {
     interim: sink.interim,
     head: sink.head,
     body: sink.bytes,
@@ -30,7 +31,7 @@ export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink, en
   socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
   socket.on('close', () => sink.fail(connectionClosed));
   socket.write(Buffer.concat([Buffer.from(textOf(request), 'latin1'), request.body ?? Buffer.alloc(0)]));
-  return { stop: () => void socket.destroy(), partialHead: reader.partialHead, allowBody: () => undefined };
+  return { stop: () => void socket.destroy(), partialHead: () => reader.partialHead(), allowBody: () => undefined };
 }
 
 function textOf({ url, method, headers }: Request): string {

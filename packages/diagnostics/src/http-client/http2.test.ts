@@ -61,7 +61,7 @@ describeWithOpenssl('HTTP/2 by ALPN (skipped without the openssl command)', () =
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-  it('measures each step of its redirects by itself, over a connection of its own', async () => {
+  it('measures each step of its redirects separately, over a separate connection', async () => {
     const connections: unknown[] = [];
     const server = createSecureServer({ cert: issued.cert, key: issued.key });
     server.on('secureConnection', (socket) => connections.push(socket));

@@ -8,19 +8,21 @@ import {
   HTTP_1_1_REQUIRED,
 } from '../shared/classify-error.ts';
 import { encodeHpack } from './http2/hpack.ts';
+import { STREAM } from './http2/frame-faults.ts';
 import { flags, frameTypes, uint32, writeFrame } from './http2/frames.ts';
-import { MAX_PADDING_BYTES, readHttp2, STREAM, type Http2Fault, type PeerError } from './http2/reader.ts';
-import { fault, type AnswerSink, type Sending } from './read-response.ts';
+import { MAX_PADDING_BYTES, Http2Reader, type Http2Fault, type PeerError } from './http2/reader.ts';
+import { fault } from './read-response.ts';
+import type { AnswerSink, Sending } from './answer.ts';
 import type { Request } from './request.ts';
 import { MAX_HEAD_BYTES } from './response-reader.ts';
 
 /**
  * Sends a request by HTTP/2 over a connected socket, which it takes over: after ALPN, or with prior knowledge where
- * the socket is a plain one (RFC 9113 section 3.3). Node's client does not tell an error of the peer from one of its own,
+ * the socket is a plain one (RFC 9113 section 3.3). Node's client does not distinguish an error of the peer from its own,
  * drops headers that are malformed, and takes a stream that was reset without an error for one that ended.
  */
 export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): Sending {
-  const reader = readHttp2(request.method, {
+  const reader = new Http2Reader(request.method, {
     firstByte: sink.firstByte,
     interim: sink.interim,
     head: sink.head,
@@ -40,7 +42,7 @@ export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): S
     socket.uncork();
     sink.received(bytes.length);
   });
-  socket.on('end', reader.close);
+  socket.on('end', () => reader.close());
   socket.on('error', (error) => sink.fail((phase) => classifyError(error, phase)));
   socket.on('close', () => sink.fail(connectionClosed));
   const window = firstWindow(request);
@@ -56,7 +58,7 @@ export function sendHttp2(socket: Socket, request: Request, sink: AnswerSink): S
 }
 
 /**
- * The window of a stream holds the body up to its cap and one byte, by which a longer one is told. So the target sends no more than
+ * The window of a stream holds the body up to its cap and one byte, by which a longer one is recognized. So the target sends no more than
  * is read, and never waits for the probe's permission: with a smaller window the download's time would be the probe's own.
  */
 function windowFor(bodyBytes: number): number {

@@ -3,77 +3,19 @@ import type { Failure, FailureCode, FailurePhase } from '@vantage/contract';
 import { connectionClosed, headTooLarge, timedOut } from '../shared/classify-error.ts';
 import { MAX_RECEIVED_BEFORE_HEAD, mostReceived } from './bounds.ts';
 import type { DeviationCode } from './deviations.ts';
-import { readBody, type Body, type BodyReader } from './response-body.ts';
+import { readBody, type BodyReader } from './response-body.ts';
 import { headerOf, headersOf, type Head } from './response-head.ts';
 import type { PeerError } from './http2/reader.ts';
+import type { Answer, AnswerSink, HeadSeen, ReceiveBounds, Sending } from './answer.ts';
 
 /** TLS reads so much before it gives out the first of it. */
 const READ_AHEAD_BYTES = 64 * 1024;
-/** The kernel's buffer holds up to twice of what it is told. */
+/** The kernel's buffer holds up to twice the configured size. */
 const WINDOW_SHARE = 0.875;
 /** For records of TLS that carry nothing; all else is looked at as it comes. */
 const LOOK_AT_RECEIVED_EVERY_MS = 50;
 /** Interim (1xx) answers before which a target has to come to the point. */
 const MAX_INTERIM = 16;
-
-/** What one request got, with the times of its phases in milliseconds; `null` for what did not come to its end. */
-export interface Answer {
-  /** From the request to the first byte. */
-  readonly firstByteMs: number | null;
-  /** From the first byte to the end of the body, or to where it was cut off at its cap. */
-  readonly downloadMs: number | null;
-  /** From the request to the end of it all, whichever it was. */
-  readonly totalMs: number;
-  readonly head: Head | null;
-  /** What had come of a head that did not come to its end. */
-  readonly partialHead: Head | null;
-  readonly deviations: readonly DeviationCode[];
-  readonly peerError: PeerError | null;
-  readonly body: Body | null;
-  readonly failure: Failure | null;
-}
-
-/** The same once the head is there. */
-export interface HeadSeen {
-  readonly head: Head;
-  readonly firstByteMs: number;
-  readonly headMs: number;
-}
-
-/** Where a reader of one version of HTTP puts what it reads. Each is safe to call after the answer is settled. */
-export interface AnswerSink {
-  /** So many bytes have come, whatever they are. */
-  readonly received: (bytes: number) => void;
-  readonly firstByte: () => void;
-  readonly interim: () => void;
-  readonly head: (head: Head) => void;
-  readonly bytes: (bytes: Uint8Array) => void;
-  readonly end: () => void;
-  /** The answer is over, and may not be whole. */
-  readonly cut: () => void;
-  readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
-  readonly deviation: (code: DeviationCode) => void;
-  /** The error that the peer gave before it ended the answer. */
-  readonly peerError: (error: PeerError) => void;
-}
-
-/** A request that was sent. */
-export interface Sending {
-  /** Ends it and its connection. */
-  readonly stop: () => void;
-  /** What has come of a head that is not whole. */
-  readonly partialHead: () => Head | null;
-  /** Lets the target send so many bytes of the body, now that the head is there. */
-  readonly allowBody: (bytes: number) => void;
-}
-
-/** What is taken of an answer. */
-export interface ReceiveBounds {
-  /** Bytes of the body that an answer with this head is read to. */
-  readonly bodyCapOf: (head: Head) => number;
-  /** Told how much is still to be read. */
-  readonly limitReceived: (bytes: number) => void;
-}
 
 /**
  * Sends one request and takes its answer under the bounds that hold for any version of HTTP.
@@ -83,116 +25,157 @@ export interface ReceiveBounds {
  *   nothing, never come to the bounds of head and body
  * @param onHead is called once the head is there
  */
-export function receive(
+export function receiveResponse(
   send: (sink: AnswerSink) => Sending,
   receivedBytes: () => number,
-  { bodyCapOf, limitReceived }: ReceiveBounds,
+  bounds: ReceiveBounds,
   signal: AbortSignal,
   onHead: (soFar: HeadSeen) => void,
 ): Promise<Answer> {
   return new Promise((resolve) => {
-    let maxReceivedBytes = MAX_RECEIVED_BEFORE_HEAD;
-    /** Out of TLS, where there is one. */
-    let givenBytes = receivedBytes();
-    const started = performance.now();
-    const since = (): number => performance.now() - started;
-    let firstByteMs: number | null = null;
-    let head: Head | null = null;
-    let reader: BodyReader | undefined;
-    let interim = 0;
-    let bodyLeft = 0;
-    let settled = false;
-    let sending: Sending = { stop: () => undefined, partialHead: () => null, allowBody: () => undefined };
-    let peerError: PeerError | null = null;
-    const deviations = new Set<DeviationCode>();
-    const watch = setInterval(() => lookAtReceived(), LOOK_AT_RECEIVED_EVERY_MS);
-
-    const answer = (ends: Pick<Answer, 'body' | 'failure' | 'downloadMs' | 'totalMs'>): Answer => {
-      const partialHead = head === null ? sending.partialHead() : null;
-      return { firstByteMs, head, partialHead, deviations: [...deviations], peerError, ...ends };
-    };
-    const close = (): boolean => {
-      if (settled) return false;
-      settled = true;
-      signal.removeEventListener('abort', giveUp);
-      clearInterval(watch);
-      sending.stop();
-      return true;
-    };
-    const fail = (fault: (phase: FailurePhase) => Failure): void => {
-      const totalMs = since();
-      if (!close()) return;
-      const failure = fault(firstByteMs === null ? 'request' : 'response');
-      resolve(answer({ body: reader?.breakOff() ?? null, failure, downloadMs: null, totalMs }));
-    };
-    const finish = (complete: boolean): void => {
-      const totalMs = since();
-      if (reader === undefined) return fail(connectionClosed);
-      if (!close()) return;
-      const downloadMs = totalMs - (firstByteMs ?? totalMs);
-      void reader.finish(complete).then(({ body, decodable, hasTrailingBytes }) => {
-        if (hasTrailingBytes) deviations.add('bytes_after_gzip');
-        const failure = decodable ? null : fault('http_decode_failed', UNDECODABLE)('response');
-        resolve(answer({ body, failure, downloadMs, totalMs }));
-      });
-    };
-    const giveUp = (): void => fail((phase) => timedOut(phase, 'The answer did not come to its end in time.'));
-
-    const lookAtReceived = (): void => {
-      const unread = receivedBytes();
-      if (givenBytes <= maxReceivedBytes && unread <= maxReceivedBytes + READ_AHEAD_BYTES) {
-        const left = WINDOW_SHARE * Math.max(0, maxReceivedBytes - unread);
-        limitReceived(reader === undefined ? left : Math.min(bodyLeft, left));
-      } else if (reader !== undefined) finish(false);
-      else fail(firstByteMs === null ? fault('http_malformed', NO_HEAD) : headTooLarge);
-    };
-
-    const sink: AnswerSink = {
-      received: (bytes) => {
-        givenBytes += bytes;
-        if (!settled) lookAtReceived();
-      },
-      firstByte: () => {
-        firstByteMs ??= since();
-      },
-      interim: () => {
-        interim += 1;
-        if (interim > MAX_INTERIM)
-          fail(fault('http_too_many_interim', `More than ${MAX_INTERIM} interim answers came.`));
-      },
-      head: (received) => {
-        if (settled) return;
-        sink.firstByte();
-        const headMs = since();
-        head = received;
-        for (const [name, code] of SINGLE_HEADERS) {
-          if (new Set(headersOf(received, name)).size > 1) deviations.add(code);
-        }
-        bodyLeft = bodyCapOf(received);
-        reader = readBody(headerOf(received, 'content-encoding'), bodyLeft);
-        maxReceivedBytes = mostReceived(bodyLeft);
-        lookAtReceived();
-        sending.allowBody(bodyLeft);
-        onHead({ head, headMs, firstByteMs: firstByteMs ?? headMs });
-      },
-      bytes: (bytes) => {
-        if (settled || reader === undefined) return;
-        if (!reader.push(bytes)) return finish(false);
-        bodyLeft -= bytes.length;
-      },
-      end: () => finish(true),
-      cut: () => finish(false),
-      fail,
-      deviation: (code) => void deviations.add(code),
-      peerError: (error) => {
-        if (!settled) peerError = error;
-      },
-    };
-    if (signal.aborted) return giveUp();
-    signal.addEventListener('abort', giveUp);
-    sending = send(sink);
-    if (settled) sending.stop();
+    new Reception(receivedBytes, bounds, signal, onHead, resolve).start(send);
   });
+}
+
+/** One response while it is received: `resolve` is called once, and nothing after it has an effect. */
+class Reception {
+  private readonly started = performance.now();
+  private readonly deviations = new Set<DeviationCode>();
+  private readonly watch: NodeJS.Timeout;
+  private maxReceivedBytes = MAX_RECEIVED_BEFORE_HEAD;
+  /** Out of TLS, if the connection uses it. */
+  private givenBytes: number;
+  private firstByteMs: number | null = null;
+  private head: Head | null = null;
+  private reader: BodyReader | undefined;
+  private interim = 0;
+  private bodyLeft = 0;
+  private isSettled = false;
+  private sending: Sending = { stop: () => undefined, partialHead: () => null, allowBody: () => undefined };
+  private peerError: PeerError | null = null;
+
+  private readonly receivedBytes: () => number;
+  private readonly bounds: ReceiveBounds;
+  private readonly signal: AbortSignal;
+  private readonly onHead: (soFar: HeadSeen) => void;
+  private readonly resolve: (answer: Answer) => void;
+
+  constructor(
+    receivedBytes: () => number,
+    bounds: ReceiveBounds,
+    signal: AbortSignal,
+    onHead: (soFar: HeadSeen) => void,
+    resolve: (answer: Answer) => void,
+  ) {
+    this.receivedBytes = receivedBytes;
+    this.bounds = bounds;
+    this.signal = signal;
+    this.onHead = onHead;
+    this.resolve = resolve;
+    this.givenBytes = receivedBytes();
+    this.watch = setInterval(() => this.lookAtReceived(), LOOK_AT_RECEIVED_EVERY_MS);
+  }
+
+  start(send: (sink: AnswerSink) => Sending): void {
+    if (this.signal.aborted) return this.giveUp();
+    this.signal.addEventListener('abort', this.giveUp);
+    this.sending = send(this.sink);
+    if (this.isSettled) this.sending.stop();
+  }
+
+  private readonly sink: AnswerSink = {
+    received: (bytes) => {
+      this.givenBytes += bytes;
+      if (!this.isSettled) this.lookAtReceived();
+    },
+    firstByte: () => void (this.firstByteMs ??= this.since()),
+    interim: () => {
+      this.interim += 1;
+      if (this.interim > MAX_INTERIM)
+        this.fail(fault('http_too_many_interim', `More than ${MAX_INTERIM} interim answers came.`));
+    },
+    head: (head) => this.takeHead(head),
+    bytes: (bytes) => {
+      if (this.isSettled || this.reader === undefined) return;
+      if (!this.reader.push(bytes)) return this.finish(false);
+      this.bodyLeft -= bytes.length;
+    },
+    end: () => this.finish(true),
+    cut: () => this.finish(false),
+    fail: (makeFault) => this.fail(makeFault),
+    deviation: (code) => void this.deviations.add(code),
+    peerError: (error) => {
+      if (!this.isSettled) this.peerError = error;
+    },
+  };
+
+  private since(): number {
+    return performance.now() - this.started;
+  }
+
+  private takeHead(head: Head): void {
+    if (this.isSettled) return;
+    this.sink.firstByte();
+    const headMs = this.since();
+    this.head = head;
+    for (const [name, code] of SINGLE_HEADERS) {
+      if (new Set(headersOf(head, name)).size > 1) this.deviations.add(code);
+    }
+    this.bodyLeft = this.bounds.bodyCapOf(head);
+    this.reader = readBody(headerOf(head, 'content-encoding'), this.bodyLeft, this.bounds.onBody);
+    this.maxReceivedBytes = mostReceived(this.bodyLeft);
+    this.lookAtReceived();
+    this.sending.allowBody(this.bodyLeft);
+    this.onHead({ head, headMs, firstByteMs: this.firstByteMs ?? headMs });
+  }
+
+  private lookAtReceived(): void {
+    const unread = this.receivedBytes();
+    if (this.givenBytes <= this.maxReceivedBytes && unread <= this.maxReceivedBytes + READ_AHEAD_BYTES) {
+      const left = WINDOW_SHARE * Math.max(0, this.maxReceivedBytes - unread);
+      this.bounds.limitReceived(this.reader === undefined ? left : Math.min(this.bodyLeft, left));
+    } else if (this.reader !== undefined) this.finish(false);
+    else this.fail(this.firstByteMs === null ? fault('http_malformed', NO_HEAD) : headTooLarge);
+  }
+
+  private readonly giveUp = (): void =>
+    this.fail((phase) => timedOut(phase, 'The answer did not come to its end in time.'));
+
+  private fail(makeFault: (phase: FailurePhase) => Failure): void {
+    const totalMs = this.since();
+    if (!this.close()) return;
+    const failure = makeFault(this.firstByteMs === null ? 'request' : 'response');
+    this.settle({ body: this.reader?.breakOff() ?? null, failure, downloadMs: null, totalMs });
+  }
+
+  private finish(isComplete: boolean): void {
+    const totalMs = this.since();
+    const { reader } = this;
+    if (reader === undefined) return this.fail(connectionClosed);
+    if (!this.close()) return;
+    const downloadMs = totalMs - (this.firstByteMs ?? totalMs);
+    void reader.finish(isComplete).then(({ body, decodable, hasTrailingBytes }) => {
+      if (hasTrailingBytes) this.deviations.add('bytes_after_gzip');
+      const failure = decodable ? null : fault('http_decode_failed', UNDECODABLE)('response');
+      this.settle({ body, failure, downloadMs, totalMs });
+    });
+  }
+
+  /** @returns false if the response was settled before */
+  private close(): boolean {
+    if (this.isSettled) return false;
+    this.isSettled = true;
+    this.signal.removeEventListener('abort', this.giveUp);
+    clearInterval(this.watch);
+    this.sending.stop();
+    return true;
+  }
+
+  private settle(ends: Pick<Answer, 'body' | 'failure' | 'downloadMs' | 'totalMs'>): void {
+    const { firstByteMs, head, peerError } = this;
+    const partialHead = head === null ? this.sending.partialHead() : null;
+    this.resolve({ firstByteMs, head, partialHead, deviations: [...this.deviations], peerError, ...ends });
+  }
 }
 
 /** Headers that browsers take once: with two that differ they could be split off another answer. */

@@ -21,7 +21,7 @@ describe('the redirects of an http check', () => {
     expect(outcome).toMatchObject({ result: 'success', statusCode: 302, location: '/next', redirects: [] });
   });
 
-  it('are each admitted again and measured by themselves', async () => {
+  it('are each admitted again and measured separately', async () => {
     const port = await serve((request, response) => {
       if (request.url === '/a') response.writeHead(301, { location: `http://b.test:${port}/b#part` }).end();
       else if (request.url === '/b') response.writeHead(307, { location: 'c' }).end();

@@ -16,6 +16,8 @@ export interface Request {
   readonly headers: readonly (readonly [string, string])[];
   /** Bytes of the body of its answer that are read. */
   readonly maxBodyBytes: number;
+  /** Gets the bytes of the body that are read. */
+  readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
   /** True if a redirect is followed: then the body of one is of no use. */
   readonly followsRedirects: boolean;
 }

@@ -43,8 +43,13 @@ interface Decoded {
  * Counts and hashes a body up to its cap, and tries whether it decodes as its Content-Encoding says.
  *
  * @param maxBytes of the body as sent
+ * @param onBytes gets these bytes
  */
-export function readBody(contentEncoding: string | undefined, maxBytes: number): BodyReader {
+export function readBody(
+  contentEncoding: string | undefined,
+  maxBytes: number,
+  onBytes?: (bytes: Uint8Array) => void,
+): BodyReader {
   const hash = createHash('sha256');
   let bodyBytes = 0;
   let full = false;
@@ -59,6 +64,7 @@ export function readBody(contentEncoding: string | undefined, maxBytes: number):
     decoder ??= startDecoder(contentEncoding, kept[0]!);
     bodyBytes += kept.length;
     hash.update(kept);
+    onBytes?.(kept);
     decoder?.write(kept);
     gzipped?.push(kept);
     return !full;

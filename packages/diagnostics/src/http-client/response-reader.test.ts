@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { rawAnswers } from '../../test/http-corpus.ts';
-import { readResponse } from './response-reader.ts';
+import { Http1Reader } from './response-reader.ts';
 
 /** What a reader tells of bytes that come in these pieces: bodies as one, each deviation once. */
 function eventsOf(pieces: readonly Buffer[], method: 'GET' | 'HEAD' = 'GET'): readonly unknown[] {
   const events: unknown[] = [];
   const deviations = new Set<string>();
   let body = '';
-  const reader = readResponse(method, {
+  const reader = new Http1Reader(method, {
     interim: (head) => events.push(['interim', head]),
     head: (head) => events.push(['head', head]),
     body: (bytes) => (body += Buffer.from(bytes).toString('latin1')),

@@ -1,5 +1,5 @@
 import type { DeviationCode } from './deviations.ts';
-import { framingOf } from './framing.ts';
+import { framingOf, readChunkSize } from './framing.ts';
 import type { Head } from './response-head.ts';
 import {
   addHeaderLine,
@@ -33,169 +33,188 @@ export interface ResponseSink {
   readonly deviation: (code: DeviationCode) => void;
 }
 
-export interface ResponseReader {
-  readonly push: (bytes: Buffer) => void;
-  /**
-   * The connection came to its end.
-   *
-   * @param isInOrder false where TLS did not: the end may be that of somebody on the way
-   */
-  readonly close: (isInOrder: boolean) => void;
-  /** A head that is not whole yet, as far as it came, once its status line is there. */
-  readonly partialHead: () => Head | null;
-}
-
 /** Bytes that a head may have, each interim answer for itself. Servers and proxies send 8 to 32 KiB at most; a run is counted for no more. */
 export const MAX_HEAD_BYTES = 48 * 1024;
 const MAX_CHUNK_LINE_BYTES = 16 * 1024;
-/** Digits of a size that a number holds exactly. */
-const MAX_CHUNK_DIGITS = 13;
 
 type State = 'status' | 'headers' | 'counted' | 'untilClose' | 'chunkSize' | 'chunk' | 'chunkEnd' | 'trailers' | 'over';
 
 /**
- * Reads one answer of HTTP/1 (RFC 9112) from the bytes of a connection. What browsers make out is read, and each
- * departure from the grammar is told to the sink; it does no I/O.
+ * Reads one response of HTTP/1 (RFC 9112) from the bytes of a connection. Whatever browsers accept is read, and each
+ * departure from the grammar is reported to the sink; it does no I/O.
  */
-export function readResponse(method: Method, sink: ResponseSink): ResponseReader {
-  let state: State = 'status';
-  let pieces: Buffer[] = [];
-  let lineBytes = 0;
-  let headBytes = 0;
-  let statusLine: StatusLine | null = null;
-  let rawHeaders: string[] = [];
-  let hasBody = true;
-  let left = 0;
-  let isRecognized = false;
+export class Http1Reader {
+  private readonly method: Method;
+  private readonly sink: ResponseSink;
+  private state: State = 'status';
+  /** Of the line that is not whole yet. */
+  private pieces: Buffer[] = [];
+  private lineBytes = 0;
+  private headBytes = 0;
+  private statusLine: StatusLine | null = null;
+  private rawHeaders: string[] = [];
+  private hasBody = true;
+  /** Bytes that the body, or the chunk, still has. */
+  private left = 0;
+  private isRecognized = false;
 
-  const fail = (fault: ResponseFault): void => {
-    state = 'over';
-    sink.fault(fault);
-  };
-  const malformed = (reason: string): void => fail({ kind: 'malformed', reason });
-  const finish = (): void => {
-    state = 'over';
-    sink.end();
-  };
-  // RFC 9112 section 8: the body counts as incomplete then.
-  const cutOff = (): void => {
-    state = 'over';
-    sink.deviation('close_notify_missing');
-    sink.cut();
-  };
-  const headOf = (line: StatusLine): Head => ({ ...line, rawHeaders });
+  constructor(method: Method, sink: ResponseSink) {
+    this.method = method;
+    this.sink = sink;
+  }
 
-  const takeStatusLine = (text: string): void => {
-    // Empty lines before it count as bytes before it.
-    if (text === '' && headBytes <= MAX_PREFIX) return sink.deviation('status_prefix');
-    const read = readStatusLine(text, sink.deviation);
-    if (read === undefined) return malformed(NO_STATUS_LINE);
-    [statusLine, rawHeaders, state] = [read, [], 'headers'];
-  };
-  const takeHeader = (text: string): void => {
-    if (text === '') return endHead(headOf(statusLine!));
-    if (!addHeaderLine(rawHeaders, text, sink.deviation)) malformed('a header has NUL (RFC 9110 section 5.5)');
-  };
-  const endHead = (head: Head): void => {
-    const { statusCode } = head;
-    // The grammar lets any three digits pass; RFC 9110 section 15 begins at 100.
-    if (statusCode < 100) return malformed('its status is below 100 (RFC 9110 section 15)');
-    headBytes = 0;
-    const framing = framingOf(method, head, sink.deviation);
-    if (statusCode < 200 && statusCode !== 101) {
-      [statusLine, state, isRecognized] = [null, 'status', false];
-      return sink.interim(head);
+  push(bytes: Buffer): void {
+    let at = 0;
+    while (at < bytes.length && this.state !== 'over') {
+      if (this.isInBody()) {
+        at += this.takeBody(bytes.subarray(at));
+        continue;
+      }
+      const end = bytes.indexOf(LF, at);
+      const piece = bytes.subarray(at, end === -1 ? bytes.length : end + 1);
+      at += piece.length;
+      this.takeLineBytes(piece, end !== -1);
     }
-    sink.head(head);
-    statusLine = null;
-    if (statusCode === 101) return malformed('it switches protocols unasked (RFC 9110 section 15.2.2)');
-    if (framing.kind === 'undecidable') return malformed(framing.reason);
-    if (framing.kind === 'chunked') state = 'chunkSize';
-    else if (framing.kind === 'untilClose') state = 'untilClose';
-    else {
-      hasBody = framing.kind === 'length';
-      left = framing.kind === 'length' ? framing.bytes : 0;
-      if (left === 0) finish();
-      else state = 'counted';
-    }
-  };
-  const takeChunkSize = (text: string): void => {
-    const [, digits, space] = /^([0-9a-f]+)([ \t]*)(?:;.*)?$/is.exec(text) ?? [];
-    if (digits === undefined) return malformed('the size of a chunk is no number (RFC 9112 section 7.1)');
-    if (digits.replace(/^0+/, '').length > MAX_CHUNK_DIGITS) return malformed('the size of a chunk is too large');
-    if (space !== '' && !text.includes(';')) sink.deviation('chunk_size_spacing');
-    left = Number.parseInt(digits, 16);
-    [state, rawHeaders, headBytes] = [left === 0 ? 'trailers' : 'chunk', [], 0];
-  };
-  const takeTrailer = (text: string): void => {
-    if (text === '') finish();
-    else if (!addHeaderLine(rawHeaders, text, sink.deviation)) malformed('a trailer has NUL (RFC 9110 section 5.5)');
-  };
+    if (at < bytes.length) this.sink.deviation(this.hasBody ? 'bytes_after_body' : 'body_unexpected');
+  }
 
-  const takeLine = (line: string): void => {
-    const text = line.slice(0, line.endsWith('\r\n') ? -2 : -1);
-    if (!line.endsWith('\r\n')) sink.deviation('bare_lf');
-    if (state === 'status') takeStatusLine(text);
-    else if (state === 'headers') takeHeader(text);
-    else if (state === 'chunkSize') takeChunkSize(text);
-    else if (state === 'trailers') takeTrailer(text);
-    else if (text === '') state = 'chunkSize';
-    else malformed(CHUNK_TOO_LONG);
-  };
+  /** @param isInOrder false if TLS ended without close_notify: an attacker on the path may have ended it */
+  close(isInOrder: boolean): void {
+    const start = Buffer.concat(this.pieces).toString('latin1');
+    if (this.state === 'untilClose' && !isInOrder) this.cutOff();
+    else if (this.state === 'untilClose') this.finish();
+    else if (this.state === 'status' && !isStatusLineBegun(start)) this.malformed(NO_STATUS_LINE);
+    else if (this.state !== 'over') this.fail({ kind: 'closed' });
+  }
+
+  /** A head that is not whole yet, once its status line has arrived. */
+  partialHead(): Head | null {
+    const line = this.statusLine;
+    return line === null || line.statusCode < 200 ? null : this.headOf(line);
+  }
+
+  private headOf(line: StatusLine): Head {
+    return { ...line, rawHeaders: this.rawHeaders };
+  }
+
+  private isInBody(): boolean {
+    return this.state === 'counted' || this.state === 'untilClose' || this.state === 'chunk';
+  }
+
+  /** @returns how many of the bytes belong to the body */
+  private takeBody(bytes: Buffer): number {
+    const taken = this.state === 'untilClose' ? bytes : bytes.subarray(0, this.left);
+    this.left -= taken.length;
+    this.sink.body(taken);
+    if (this.left > 0 || this.state === 'untilClose') return taken.length;
+    if (this.state === 'counted') this.finish();
+    else if (this.state === 'chunk') this.state = 'chunkEnd';
+    return taken.length;
+  }
+
   /** Takes bytes up to the end of a line, and that line once it is whole. */
-  const takeLineBytes = (piece: Buffer, isWhole: boolean): void => {
-    pieces.push(piece);
-    lineBytes += piece.length;
-    if (state === 'chunkEnd' && lineBytes > 2) return malformed(CHUNK_TOO_LONG);
-    if (state === 'chunkSize' && lineBytes > MAX_CHUNK_LINE_BYTES)
-      return malformed('the chunk extensions are too large');
-    if (state === 'status' || state === 'headers' || state === 'trailers') headBytes += piece.length;
-    if (headBytes > MAX_HEAD_BYTES) return fail({ kind: 'too large' });
-    if (state === 'status' && !isRecognized) {
-      const start = Buffer.concat(pieces).toString('latin1');
-      if (!canBeStatusLine(start)) return malformed(NO_STATUS_LINE);
-      isRecognized = start.length >= MAX_PREFIX + 4;
+  private takeLineBytes(piece: Buffer, isWhole: boolean): void {
+    this.pieces.push(piece);
+    this.lineBytes += piece.length;
+    const state = this.state;
+    if (state === 'chunkEnd' && this.lineBytes > 2) return this.malformed(CHUNK_TOO_LONG);
+    if (state === 'chunkSize' && this.lineBytes > MAX_CHUNK_LINE_BYTES)
+      return this.malformed('the chunk extensions are too large');
+    if (state === 'status' || state === 'headers' || state === 'trailers') this.headBytes += piece.length;
+    if (this.headBytes > MAX_HEAD_BYTES) return this.fail({ kind: 'too large' });
+    if (state === 'status' && !this.isRecognized) {
+      const start = Buffer.concat(this.pieces).toString('latin1');
+      if (!canBeStatusLine(start)) return this.malformed(NO_STATUS_LINE);
+      this.isRecognized = start.length >= MAX_PREFIX + 4;
     }
     if (!isWhole) return;
-    const line = Buffer.concat(pieces).toString('latin1');
-    [pieces, lineBytes] = [[], 0];
-    takeLine(line);
-  };
-  /** Takes bytes of the body. */
-  const takeBody = (bytes: Buffer): number => {
-    const taken = state === 'untilClose' ? bytes : bytes.subarray(0, left);
-    left -= taken.length;
-    sink.body(taken);
-    if (left > 0 || state === 'untilClose') return taken.length;
-    if (state === 'counted') finish();
-    else if (state === 'chunk') state = 'chunkEnd';
-    return taken.length;
-  };
+    const line = Buffer.concat(this.pieces).toString('latin1');
+    [this.pieces, this.lineBytes] = [[], 0];
+    this.takeLine(line);
+  }
 
-  return {
-    push: (bytes) => {
-      let at = 0;
-      while (at < bytes.length && state !== 'over') {
-        if (state === 'counted' || state === 'untilClose' || state === 'chunk') {
-          at += takeBody(bytes.subarray(at));
-          continue;
-        }
-        const end = bytes.indexOf(LF, at);
-        const piece = bytes.subarray(at, end === -1 ? bytes.length : end + 1);
-        at += piece.length;
-        takeLineBytes(piece, end !== -1);
-      }
-      if (at < bytes.length) sink.deviation(hasBody ? 'bytes_after_body' : 'body_unexpected');
-    },
-    close: (isInOrder) => {
-      const start = Buffer.concat(pieces).toString('latin1');
-      if (state === 'untilClose' && !isInOrder) cutOff();
-      else if (state === 'untilClose') finish();
-      else if (state === 'status' && !isStatusLineBegun(start)) malformed(NO_STATUS_LINE);
-      else if (state !== 'over') fail({ kind: 'closed' });
-    },
-    partialHead: () => (statusLine === null || statusLine.statusCode < 200 ? null : headOf(statusLine)),
-  };
+  private takeLine(line: string): void {
+    const text = line.slice(0, line.endsWith('\r\n') ? -2 : -1);
+    if (!line.endsWith('\r\n')) this.sink.deviation('bare_lf');
+    if (this.state === 'status') this.takeStatusLine(text);
+    else if (this.state === 'headers') this.takeHeader(text);
+    else if (this.state === 'chunkSize') this.takeChunkSize(text);
+    else if (this.state === 'trailers') this.takeTrailer(text);
+    else if (text === '') this.state = 'chunkSize';
+    else this.malformed(CHUNK_TOO_LONG);
+  }
+
+  private takeStatusLine(text: string): void {
+    // Empty lines before it count as bytes before it.
+    if (text === '' && this.headBytes <= MAX_PREFIX) return this.sink.deviation('status_prefix');
+    const read = readStatusLine(text, this.sink.deviation);
+    if (read === undefined) return this.malformed(NO_STATUS_LINE);
+    [this.statusLine, this.rawHeaders, this.state] = [read, [], 'headers'];
+  }
+
+  private takeHeader(text: string): void {
+    if (text === '') return this.endHead(this.headOf(this.statusLine!));
+    if (!addHeaderLine(this.rawHeaders, text, this.sink.deviation))
+      this.malformed('a header has NUL (RFC 9110 section 5.5)');
+  }
+
+  private endHead(head: Head): void {
+    const { statusCode } = head;
+    // The grammar lets any three digits pass; RFC 9110 section 15 begins at 100.
+    if (statusCode < 100) return this.malformed('its status is below 100 (RFC 9110 section 15)');
+    this.headBytes = 0;
+    const framing = framingOf(this.method, head, this.sink.deviation);
+    if (statusCode < 200 && statusCode !== 101) {
+      [this.statusLine, this.state, this.isRecognized] = [null, 'status', false];
+      return this.sink.interim(head);
+    }
+    this.sink.head(head);
+    this.statusLine = null;
+    if (statusCode === 101) return this.malformed('it switches protocols unasked (RFC 9110 section 15.2.2)');
+    if (framing.kind === 'undecidable') return this.malformed(framing.reason);
+    if (framing.kind === 'chunked') this.state = 'chunkSize';
+    else if (framing.kind === 'untilClose') this.state = 'untilClose';
+    else {
+      this.hasBody = framing.kind === 'length';
+      this.left = framing.kind === 'length' ? framing.bytes : 0;
+      if (this.left === 0) this.finish();
+      else this.state = 'counted';
+    }
+  }
+
+  private takeChunkSize(text: string): void {
+    const size = readChunkSize(text, this.sink.deviation);
+    if (typeof size === 'string') return this.malformed(size);
+    this.left = size;
+    [this.state, this.rawHeaders, this.headBytes] = [this.left === 0 ? 'trailers' : 'chunk', [], 0];
+  }
+
+  private takeTrailer(text: string): void {
+    if (text === '') this.finish();
+    else if (!addHeaderLine(this.rawHeaders, text, this.sink.deviation))
+      this.malformed('a trailer has NUL (RFC 9110 section 5.5)');
+  }
+
+  private fail(fault: ResponseFault): void {
+    this.state = 'over';
+    this.sink.fault(fault);
+  }
+
+  private malformed(reason: string): void {
+    this.fail({ kind: 'malformed', reason });
+  }
+
+  private finish(): void {
+    this.state = 'over';
+    this.sink.end();
+  }
+
+  /** RFC 9112 section 8: the body counts as incomplete. */
+  private cutOff(): void {
+    this.state = 'over';
+    this.sink.deviation('close_notify_missing');
+    this.sink.cut();
+  }
 }
 
 const LF = 10;

@@ -31,7 +31,7 @@ describe('the classifier of what Node throws', () => {
     ['a server that says so', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'tls_protocol_unsupported', 'target'],
     ['no TLS at all', 'ERR_SSL_WRONG_VERSION_NUMBER', 'tls_handshake_failed', 'target'],
     ['a fault of TLS that is not in the table', 'ERR_SSL_SOMETHING_NEW', 'tls_handshake_failed', 'target'],
-    ['a code that nobody knows', 'ERR_NEW_IN_NODE_99', 'internal_error', 'probe'],
+    ['an unknown code', 'ERR_NEW_IN_NODE_99', 'internal_error', 'probe'],
     ['the name of a property of every object', 'constructor', 'internal_error', 'probe'],
   ])('knows %s by %s', (_reason, code, expected, source) => {
     const failure = classifyError(Object.assign(new Error('as Node words it'), { code }), 'connect');
@@ -127,7 +127,7 @@ describe('the classifier of HTTP/2 errors that a peer gave', () => {
     ['a cancelled stream', 'RST_STREAM', 8, 'CANCEL', 'http2_ended'],
     ['a server that wants calm', 'GOAWAY', 11, 'ENHANCE_YOUR_CALM', 'http2_ended'],
     ['a server that wants HTTP/1.1', 'RST_STREAM', 13, 'HTTP_1_1_REQUIRED', 'protocol_unreachable'],
-    ['a code that nobody knows', 'GOAWAY', 99, '0x63', 'http2_ended'],
+    ['an unknown code', 'GOAWAY', 99, '0x63', 'http2_ended'],
   ])('names the code: %s', (_reason, frame, number, name, code) => {
     const failure = classifyPeerError({ frame, code: number, name }, 'request');
 
@@ -143,7 +143,7 @@ describe('an alert of the peer', () => {
     ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', true],
     ['ERR_SSL_DECODE_ERROR', false],
     ['ECONNRESET', false],
-  ])('is told from a fault found on this side: %s, %s', (code, expected) => {
+  ])('is distinguished from a fault found on this side: %s, %s', (code, expected) => {
     expect(isAlert(Object.assign(new Error('x'), { code }))).toBe(expected);
     expect(isAlert({ code })).toBe(false);
   });

@@ -26,7 +26,7 @@ export function classifyError(thrown: unknown, phase: FailurePhase): Failure {
     code: 'internal_error',
     phase,
     source: 'probe',
-    message: `The probe failed by a fault of its own (${name}).`,
+    message: `The probe had an internal fault (${name}).`,
   };
 }
 

@@ -2,7 +2,7 @@ import { readFirstTimer } from '../shared/read-first-timer.ts';
 
 /**
  * A monotonic clock that stands still while this process does: stopped, swapped out, or on a machine that stalls. What
- * others have to answer meanwhile, the packet process among them, cannot be read then, and is no silence of theirs.
+ * others have to answer meanwhile, the packet process among them, cannot be read then, and does not make them silent.
  */
 export interface AwakeClock {
   /** Milliseconds. */
@@ -29,7 +29,7 @@ export function awakeClock(): AwakeClock {
 }
 
 /**
- * A timer by an awake clock of its own, which reads the sockets before it acts.
+ * A timer by a separate awake clock, which reads the sockets before it acts.
  *
  * @returns stops it
  */

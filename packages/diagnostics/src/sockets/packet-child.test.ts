@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -68,7 +68,21 @@ describe('a packet process that cannot load its raw socket module', () => {
   });
 });
 
-describe('a packet process that ends with an error of its own', () => {
+describe('the young generation of a packet process', () => {
+  it('is bounded by a flag', async () => {
+    const packets = createPacketSockets();
+    try {
+      await packets.probePrivilege();
+      const { pid } = packets.status();
+
+      expect(readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')).toContain('--max-semi-space-size=1');
+    } finally {
+      await packets.close();
+    }
+  });
+});
+
+describe('a packet process that ends with an internal error', () => {
   it('keeps the words of the program for the operator', async () => {
     const failures: Error[] = [];
     const packets = createPacketSockets({

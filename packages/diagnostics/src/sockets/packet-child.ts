@@ -40,6 +40,8 @@ export interface PacketChildListeners {
 const START_TIMEOUT_MS = 10_000;
 const STOP_TIMEOUT_MS = 1_000;
 const KEPT_STDERR_CHARACTERS = 2_000;
+/** Its young generation would grow to many times what a packet needs, and stay. */
+const NODE_FLAGS = ['--max-semi-space-size=1'];
 
 /**
  * Starts a packet process and waits until it is ready.
@@ -88,7 +90,10 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
       if (answer.errno !== '') return end(loadFailure(answer.errno, answer.reason), answer.reason);
       stopTimer();
       state = 'ready';
-      const send = (request: Request): void => void pipe.write(frame(encodeRequest(request)));
+      const send = (request: Request): void => {
+        corkForThisTurn(pipe);
+        pipe.write(frame(encodeRequest(request)));
+      };
       return resolve({ pid: child.pid ?? 0, stop, kill: end, send });
     };
 
@@ -104,6 +109,13 @@ export function startPacketChild(options: PacketProcessOptions, listeners: Packe
   });
 }
 
+/** One write, which wakes the other process once, for all requests of a turn, those of settled promises included. */
+function corkForThisTurn(pipe: Duplex): void {
+  if (pipe.writableCorked > 0) return;
+  pipe.cork();
+  process.nextTick(() => pipe.uncork());
+}
+
 /** Node has a code for each, and tells a module of another Node version by its text alone. */
 function loadFailure(code: string, reason: string): string {
   if (reason.includes('NODE_MODULE_VERSION')) {
@@ -117,7 +129,7 @@ function spawnChild({ execPath = process.execPath, commandPrefix = [], uid, gid 
   // Sources run from `.ts`, images from the built `.js`.
   const file = `process/packet-process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`;
   const program = fileURLToPath(new URL(file, import.meta.url));
-  const [command, ...words] = [...commandPrefix, execPath, program];
+  const [command, ...words] = [...commandPrefix, execPath, ...NODE_FLAGS, program];
   return spawn(command, words, {
     // Descriptor 3 carries the frames. Nothing of the agent's environment, which holds its secrets, goes along.
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 
 import type { Answer, Request } from './channel/messages.ts';
+import { createUnhurried } from './channel/unhurried.ts';
 import { errnoError } from './errno.ts';
 import { startPacketChild, type PacketChild, type PacketProcessOptions } from './packet-child.ts';
 import type { ReceivedPacket } from './packet-socket.ts';
@@ -25,7 +26,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Waits after the first, second … failure in a row; a process that ran longer than the last starts the row anew. */
+/** Waits after the first, second … failure in a row; a process that ran longer than the last starts the row again. */
 const BACKOFF_MS = [0, 250, 1_000, 5_000, 30_000] as const;
 
 /** A process that owes an answer and says nothing for so long hangs, unless this one stood still meanwhile. */
@@ -46,6 +47,9 @@ export class PacketLink {
   private failedAtMs = 0;
   private reason: Error | undefined;
   private silence: NodeJS.Timeout | undefined;
+  private readonly unhurried = createUnhurried((request) => this.child?.send(request));
+  /** What has no answer and no hurry. */
+  readonly tellSoon = (request: Request): void => this.unhurried.add(request);
 
   constructor(options: PacketProcessOptions, listeners: LinkListeners) {
     this.options = options;
@@ -62,11 +66,10 @@ export class PacketLink {
   }
 
   get status(): PacketProcessStatus {
-    const isRunning = this.child !== undefined;
     return {
       pid: this.child?.pid ?? null,
       crashes: this.crashes,
-      reason: isRunning ? null : (this.reason?.message ?? null),
+      reason: this.child === undefined ? (this.reason?.message ?? null) : null,
     };
   }
 
@@ -88,12 +91,13 @@ export class PacketLink {
       if (child === undefined) return reject(this.reason ?? errnoError('ECHILD', 'The packet process does not run.'));
       this.waiters.set(token, { ref, resolve, reject });
       if (this.silence === undefined) this.listen(true);
-      return child.send(request);
+      return this.tell(request);
     });
   }
 
   /** What has no answer. */
   tell(request: Request): void {
+    this.unhurried.flush();
     this.child?.send(request);
   }
 
@@ -156,6 +160,7 @@ export class PacketLink {
   private lose(error: Error): void {
     if (performance.now() - this.failedAtMs > BACKOFF_MS.at(-1)!) this.failuresInRow = 0;
     [this.child, this.starting, this.reason] = [undefined, undefined, error];
+    this.unhurried.drop();
     this.crashes += this.isClosed ? 0 : 1;
     this.failuresInRow += 1;
     this.failedAtMs = performance.now();
@@ -167,7 +172,7 @@ export class PacketLink {
     this.listeners.onLost(error);
   }
 
-  /** Starts to count the silence of the packet process anew, or stops counting where it owes no answer. */
+  /** Restarts the count of the packet process's silence, or stops counting where it owes no answer. */
   private listen(isOwing: boolean): void {
     clearTimeout(this.silence);
     this.silence = undefined;
@@ -189,7 +194,7 @@ export class PacketLink {
       this.child?.kill('does not answer');
       return;
     }
-    // Whoever asked has left, maybe before there was anything to answer: a question that always has one tells.
+    // The caller has left, maybe before there was anything to answer: a question that always has an answer shows whether the process hangs.
     this.sourceFor('127.0.0.1').catch(() => undefined);
   }
 }

@@ -35,7 +35,7 @@ function stopTheClock(): void {
   jest.useFakeTimers({ doNotFake: [...doNotFake] });
 }
 
-/** Lets whoever waits for a turn of the event loop have several. */
+/** Lets code that waits for a turn of the event loop have several. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -63,6 +63,27 @@ describe('the packet process', () => {
     // The wall clock and the monotonic one cannot be read at once.
     expect(receivedMs).toBeGreaterThan(sentMs - 1);
     expect(receivedMs).toBeLessThan(laterMs + 1);
+  });
+
+  itWithIpv4('opens a further ICMP socket without an answer, and frees its identifier', async () => {
+    const own = createPacketSockets();
+    const first = await own.open({ family: 4, protocol: 'icmp' });
+    const { identifier } = first;
+    const echo = async (socket: PacketSocket, sequence: number): Promise<void> => {
+      const received = nextPacket(socket);
+      await socket.send(echoRequest(4, identifier, sequence, Buffer.from('ours')), '127.0.0.1', 9);
+      expect(parseIcmp(4, (await received).data)).toMatchObject({ kind: 'echo-reply', identifier, sequence });
+    };
+    await echo(first, 1);
+    first.close();
+    const second = await own.open({ family: 4, protocol: 'icmp', identifier });
+    await echo(second, 2);
+    await expect(own.open({ family: 4, protocol: 'icmp', identifier })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    const lost = new Promise((resolve) => second.onLost(resolve));
+    killed(own.status().pid);
+    await lost;
+    await echo(await own.open({ family: 4, protocol: 'icmp', identifier }), 3);
+    await own.close();
   });
 
   itWithIpv6('does so over IPv6, with the checksum from the kernel', async () => {
@@ -180,7 +201,7 @@ describe('the packet process', () => {
     again.close();
   });
 
-  itWithIpv4('tells whoever used it that it died, and is there again for the next', async () => {
+  itWithIpv4('reports to its users that it died, and is there again for the next', async () => {
     const own = createPacketSockets();
     const socket = await own.open({ family: 4, protocol: 'icmp' });
     const lost = new Promise<Error>((resolve) => socket.onLost(resolve));
@@ -273,7 +294,7 @@ describe('the packet process', () => {
     await own.close();
   });
 
-  itWithIpv4('notices that it hangs even when whoever asked has left', async () => {
+  itWithIpv4('notices that it hangs even when the caller has left', async () => {
     const own = createPacketSockets();
     const socket = await own.open({ family: 4, protocol: 'icmp' });
     const other = await own.open({ family: 4, protocol: 'icmp' });

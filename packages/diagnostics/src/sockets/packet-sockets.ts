@@ -9,6 +9,7 @@ import type { PacketProcessOptions } from './packet-child.ts';
 import { PacketLink, type PacketProcessStatus } from './packet-link.ts';
 import {
   MAX_PACKET_BYTES,
+  type PacketProtocol,
   type PacketSocket,
   type PacketSocketOptions,
   type PacketSockets,
@@ -78,6 +79,8 @@ class OpenSockets {
   readonly link: PacketLink;
   private readonly sockets = new Map<number, Listeners>();
   private readonly identifiers = new Set<string>();
+  /** Families whose ICMP descriptors the packet process has: it keeps them, and opening one more cannot fail. */
+  private readonly families = new Set<Family>();
 
   constructor(options: PacketProcessOptions) {
     this.link = new PacketLink(options, {
@@ -97,22 +100,23 @@ class OpenSockets {
     this.sockets.set(ref, listeners);
     const common = { ref, family, protocol, identifier } as const;
     const recallMs = Math.min(MAX_RECALL_MS, Math.ceil(errorsOnly?.recallMs ?? 0));
+    const isKnown = protocol === 'icmp' && errorsOnly === undefined && this.families.has(family);
     const request: Request =
-      errorsOnly === undefined ? { op: 'open', ...common } : { op: 'watch', ...common, recallMs };
-    const answer = await this.link.ask(ref, ref, request);
-    const errno = answer.op === 'opened' ? answer.errno : 'EPROTO';
+      errorsOnly === undefined ? { op: 'open', ...common, isAwaited: !isKnown } : { op: 'watch', ...common, recallMs };
+    const errno = isKnown ? this.tell(request) : await this.ask(ref, request);
     const isRecallPartial = errno === PARTIAL_RECALL;
     if (errno !== '' && !isRecallPartial) {
       release();
       this.sockets.delete(ref);
       throw errnoError(errno, `No raw socket for ${protocol} over IPv${family}.`);
     }
+    if (protocol === 'icmp' && this.sockets.has(ref)) this.families.add(family);
     return {
       ...{ identifier, isRecallPartial },
       send: (packet, destination, ttl, label) => this.send(ref, packet, destination, ttl, label),
       close: () => {
         if (this.sockets.has(ref)) release();
-        this.close(ref);
+        this.close(ref, protocol);
       },
       onPacket: (listener) => {
         listeners.packet = listener;
@@ -120,6 +124,17 @@ class OpenSockets {
       },
       onLost: (listener) => void (listeners.lost = listener),
     };
+  }
+
+  /** @returns the errno, empty where all went well */
+  private async ask(ref: number, request: Request): Promise<string> {
+    const answer = await this.link.ask(ref, ref, request);
+    return answer.op === 'opened' ? answer.errno : 'EPROTO';
+  }
+
+  private tell(request: Request): string {
+    this.link.tell(request);
+    return '';
   }
 
   /**
@@ -149,9 +164,11 @@ class OpenSockets {
     return sent.sentMs;
   }
 
-  private close(ref: number): void {
+  /** The descriptors of UDP and TCP get every packet of the machine: those are closed at once. */
+  private close(ref: number, protocol: PacketProtocol): void {
     if (!this.sockets.delete(ref)) return;
-    this.link.tell({ op: 'close', ref });
+    if (protocol === 'icmp') this.link.tellSoon({ op: 'close', ref });
+    else this.link.tell({ op: 'close', ref });
     this.link.abandon(ref, errnoError('EBADF', 'The socket was closed.'));
   }
 
@@ -159,6 +176,7 @@ class OpenSockets {
     const open = [...this.sockets.values()];
     this.sockets.clear();
     this.identifiers.clear();
+    this.families.clear();
     for (const listeners of open) listeners.lost(error);
   }
 }

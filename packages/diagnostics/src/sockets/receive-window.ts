@@ -25,7 +25,7 @@ export async function loadReceiveWindow(): Promise<ReceiveWindow | undefined> {
   };
   return {
     limit: (socket, bytes) => {
-      // The buffer bounds what is unread as well, and keeps the kernel from setting the window by itself.
+      // The buffer bounds what is unread as well, and keeps the kernel from setting the window automatically.
       set(socket, SO_RCVBUF, bytes);
       set(socket, TCP_WINDOW_CLAMP, bytes);
     },

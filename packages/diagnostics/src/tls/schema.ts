@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 /** Certificates of a chain that are kept, and names of one certificate. */
 export const MAX_CHAIN = 8;
 export const MAX_ALT_NAMES = 50;
-/** Faults that are listed, and what is said of one. */
+/** Faults that are listed, and the length of the text of one. */
 export const MAX_FAULTS = 8;
 export const MAX_REASON_BYTES = 300;
 export const MAX_CHROMIUM_FAULTS = 4;

@@ -161,6 +161,18 @@ describe('a host in canonical form', () => {
     expect(canonicalizeHost(text, 'host')).toMatchObject({ ok: false, code });
   });
 
+  it.each([
+    ['not a host', 'a blank'],
+    ['192.0.2.1/24', '“/”'],
+    ['a\u200b.example', 'the character U+200B'],
+    ['a\u{e0061}.example', 'the character U+E0061'],
+    ['A_b*ü.example', '“*”'],
+  ])('names the character: %s', (text, name) => {
+    expect(canonicalizeHost(text, 'host')).toMatchObject({
+      message: `The host contains ${name}, which no host name has.`,
+    });
+  });
+
   it('lets an operator name the names without a dot that it takes', () => {
     expect(canonicalizeHost('localhost', 'host', ['localhost'])).toMatchObject({ ok: true });
     expect(canonicalizeHost('localhost6', 'host', ['localhost'])).toMatchObject({ ok: false, code: 'dotless' });

@@ -1,7 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 import { formatAddress, parseIpv4, parseIpv6Address } from '../addresses/address.ts';
-import { malformed, type Malformed, type MalformedCode } from './malformed.ts';
+import { forbidden, malformed, type Malformed, type MalformedCode } from './malformed.ts';
 
 /** `host`: something to send packets to. `name`: something to ask a DNS server about, `.` and `com` included. */
 export type HostKind = 'host' | 'name';
@@ -23,6 +23,7 @@ const MAX_RAW_LENGTH = 2048;
 const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const NOT_ASCII = /\P{ASCII}/u;
 const NAME_CHARACTERS = /^[a-z0-9._-]+$/;
+const OTHER_CHARACTER = /[^a-z0-9._-]/;
 /** What some parser reads as an IPv4 number: decimal and octal digits, or a 0x-number, `0x` alone included. */
 const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 
@@ -35,7 +36,7 @@ const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 export function canonicalizeHost(text: string, kind: HostKind, dotless: readonly string[] = []): Canonicalization {
   if (text === '') return malformed('empty');
   if (text.length > MAX_RAW_LENGTH) return malformed('too_long');
-  if (INVISIBLE.test(text)) return malformed('forbidden_character');
+  if (INVISIBLE.test(text)) return forbidden(text, INVISIBLE);
   if (/[[\]:]/.test(text)) return canonicalizeIpv6(text);
 
   const ascii = toAscii(text);
@@ -67,7 +68,7 @@ function canonicalizeIpv6(text: string): Canonicalization {
 function toAscii(text: string): { readonly text: string; readonly mapped: boolean } | Malformed {
   const mapped = NOT_ASCII.test(text);
   const visible = (mapped ? text.replaceAll(/\P{ASCII}/gu, '') : text).toLowerCase();
-  if (visible !== '' && !NAME_CHARACTERS.test(visible)) return malformed('forbidden_character');
+  if (visible !== '' && !NAME_CHARACTERS.test(visible)) return forbidden(visible, OTHER_CHARACTER);
   const ascii = mapped ? domainToASCII(text) : visible;
   return NAME_CHARACTERS.test(ascii) ? { text: ascii, mapped } : malformed('invalid_idna');
 }

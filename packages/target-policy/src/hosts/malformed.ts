@@ -5,8 +5,7 @@
 export const malformedReasons = {
   empty: 'The host is empty.',
   too_long: 'The host is longer than 253 characters after IDNA to-ASCII.',
-  forbidden_character:
-    'The host contains a control, invisible, blank or delimiter character, or one that no host name has.',
+  forbidden_character: 'The host contains a character that no host name has.',
   brackets: 'Brackets may only surround an IPv6 address, as one pair; in a URL it needs them.',
   zone_id: 'An IPv6 zone id has a meaning on one machine only and is not accepted.',
   invalid_ipv6: 'A colon belongs to an IPv6 address, and this is none; a port goes into its own field.',
@@ -35,4 +34,13 @@ export interface Malformed {
 
 export function malformed(code: MalformedCode): Malformed {
   return { ok: false, code, message: malformedReasons[code] };
+}
+
+/** Names the first character that the pattern finds: itself if it is printable ASCII, its code point otherwise. */
+export function forbidden(text: string, pattern: RegExp): Malformed {
+  const [character = ''] = pattern.exec(text) ?? [];
+  const isPrintable = /^[!-~]$/.test(character);
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const name = character === ' ' ? 'a blank' : isPrintable ? `“${character}”` : `the character U+${code}`;
+  return { ...malformed('forbidden_character'), message: `The host contains ${name}, which no host name has.` };
 }

@@ -2,7 +2,7 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** Listeners that nobody may reach. They answer nothing. */
+/** Listeners that must not be reached. They answer nothing. */
 export interface Canaries {
   /** `host:port` of the listeners for connections, an IPv6 address in brackets. */
   readonly web: readonly string[];
@@ -41,7 +41,7 @@ export async function startCanaries(addresses: readonly string[]): Promise<Canar
 /** Loopback, and the addresses of the machine itself: what is sent to them never leaves it. */
 export function ownAddresses(): readonly string[] {
   const found = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
-  // A link-local address needs its interface beside it, and a page cannot name one.
+  // A link-local address needs its interface in addition, and a page cannot name one.
   const named = found.map(({ address }) => address).filter((address) => !/^fe[89ab]/i.test(address));
   return [...new Set(['127.0.0.1', '::1', ...named])].slice(0, MAX_ADDRESSES);
 }

@@ -60,7 +60,7 @@ describe('a page that tries to reach what it must not', () => {
   });
 });
 
-describe('a browser in a network namespace of its own', () => {
+describe('a browser in a separate network namespace', () => {
   itOfItsOwn('reaches nothing on loopback even without the flags', async () => {
     const report = await runLab({
       executablePath: browser.executablePath,

@@ -37,7 +37,7 @@ export async function loadPage(page: Page, traffic: Traffic, url: URL, leftMs: n
   return { neverDrawn };
 }
 
-/** A document that cannot be decoded from its first bytes on is never drawn, and a screenshot of it waits for ever. */
+/** A document that cannot be decoded from its first bytes on is never drawn, and a screenshot of it never ends. */
 function undrawn(page: Page): () => Promise<never> {
   const isUndecodable = new Promise<void>((resolve) => {
     page.on('requestfailed', (request) => {

@@ -31,7 +31,7 @@ export interface LaunchOptions extends Identity {
 export interface RunningBrowser {
   readonly transport: PipeTransport;
   readonly group: ProcessGroup;
-  /** Where the proxy of a browser in a namespace has to listen. Pending for ever where there is none. */
+  /** Where the proxy of a browser in a namespace has to listen. Never settles if there is none. */
   readonly listener: Promise<Server>;
   /** Kills every process; the first reason is kept. Calls to puppeteer that are under way reject. */
   readonly end: (reason: string) => void;
@@ -47,7 +47,7 @@ const DYING_MS = 2_000;
 const KEPT_STDERR_CHARACTERS = 2_000;
 const ENOUGH_SHARED_MEMORY = 256 * 1024 * 1024;
 
-/** Starts a browser with a folder and a process group of its own. */
+/** Starts a browser with a separate folder and process group. */
 export async function launchBrowser(options: LaunchOptions): Promise<RunningBrowser> {
   const folder = await makeTempFolder(options.tempFolder, options.owner, options);
   try {

@@ -17,7 +17,7 @@ const TRY_TIMEOUT_MS = 20_000;
 const LOOK_EVERY_MS = 500;
 
 /**
- * A namespace has a loopback of its own and no other interface. A socket stays in the namespace where it was made, so a
+ * A namespace has only a separate loopback interface. A socket stays in the namespace where it was made, so a
  * short program inside opens the listener, hands it to the agent and ends; then the browser takes its place.
  */
 const insideNamespace = `ip link set lo up || exit 71
@@ -33,7 +33,7 @@ server.listen(${NAMESPACE_PROXY_PORT}, '127.0.0.1', () => process.send('listener
 process.once('disconnect', () => process.exit(0));
 setInterval(() => process.connected || process.exit(1), ${LOOK_EVERY_MS});`;
 
-/** The command that runs another one in a network namespace of its own, without any privilege. */
+/** The command that runs another one in a separate network namespace, without any privilege. */
 export function inNamespace(identity: Identity, command: readonly string[]): readonly [string, ...string[]] {
   return [
     ...enter(identity),

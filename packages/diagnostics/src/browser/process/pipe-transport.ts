@@ -19,7 +19,7 @@ export interface MessageLimits {
   readonly messages: number;
 }
 
-/** What a page can send as often as it likes, and nobody reads. */
+/** Messages that a page can cause without bound and that are not read. */
 const unread = ['{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exceptionThrown"'];
 
 const WEB_SOCKET = '{"method":"Network.webSocketCreated"';
@@ -29,7 +29,7 @@ const WEB_SOCKET = '{"method":"Network.webSocketCreated"';
  * loses the browser.
  *
  * @param onFlood called with what was too much, before the pipe is closed
- * @param onClose called once, whoever closed it
+ * @param onClose called once, on whichever side it was closed
  */
 export function pipeTransport(
   toBrowser: Writable,
@@ -56,7 +56,7 @@ export function pipeTransport(
     if (head.startsWith(WEB_SOCKET)) webSockets += 1;
     if (unread.some((start) => head.startsWith(start))) return;
     const text = message.toString('utf8');
-    // Each message in a turn of its own: a listener that throws must not cost the messages behind it.
+    // Each message in a separate turn of the event loop: a listener that throws must not cost the messages behind it.
     setImmediate(() => (closed ? undefined : transport.onmessage?.(text)));
   };
   const receive = (piece: Buffer): void => {
@@ -82,7 +82,7 @@ export function pipeTransport(
   const transport: PipeTransport = {
     send: (message) => {
       if (!closed) toBrowser.write(`${message}\0`);
-      // Closed before anybody listened: who sends would wait for the answer for ever.
+      // Closed before a listener was set: the sender would wait for the answer without end.
       else setImmediate(() => transport.onclose?.());
     },
     close,

@@ -21,7 +21,7 @@ const LOOK_EVERY_MS = 5;
 /** Where this process stood still meanwhile, the time alone says nothing of the others. */
 const LOOKS_AT_LEAST = 100;
 
-/** @param leader pid of the first process, which was started as the leader of a group of its own */
+/** @param leader pid of the first process, which was started as the leader of a separate group */
 export function processGroup(leader: number): ProcessGroup {
   // Pids that belong to others. One that vanishes is forgotten, so that a new process with its number is looked at.
   let strangers = new Set<string>();

@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 100;
 
 /**
  * Looks at the processes of a browser that shows a page: none is root or holds a capability, and each that renders is
- * in a pid namespace of its own and behind a seccomp filter (proc_pid_status(5)). One that has just begun has its filter
+ * in a separate pid namespace and behind a seccomp filter (proc_pid_status(5)). One that has just begun has its filter
  * to come, so where others have theirs it is looked at again for three seconds.
  *
  * @returns what is missing, in words; null where the sandbox is on
@@ -51,7 +51,7 @@ function isNested(status: string): boolean {
   return (statusField(status, 'NSpid') ?? '').split(/\s+/).length > 1;
 }
 
-/** A browser writes the command lines of its processes anew, with spaces for the NULs. */
+/** A browser writes the command lines of its processes again, with spaces for the NULs. */
 async function isRenderer(pid: number): Promise<boolean> {
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
   return commandLine.includes('--type=renderer');

@@ -6,7 +6,7 @@ import { connectFirst } from '../../sockets/connect-first.ts';
 
 /** Bounds for one picture. What is over them is refused; the page stands as far as it came. */
 export interface ProxyLimits extends Readonly<Record<ScreenshotLimit, number>> {
-  /** Requests without TLS, and tunnels: inside a tunnel nobody can count. */
+  /** Requests without TLS, and tunnels: the requests inside a tunnel cannot be counted. */
   readonly requests: number;
   /** Different pairs of host and port. */
   readonly hosts: number;
@@ -108,7 +108,7 @@ export function ledger(
       failures.delete(key);
       return socket;
     } catch {
-      // The admission rejects when the signal is aborted, and then there is nobody left to tell.
+      // The admission rejects when the signal is aborted, and then the result is not needed.
       return null;
     } finally {
       connecting -= 1;

@@ -6,7 +6,7 @@ import type { Failure } from '@vantage/contract';
 import { classifyError, connectionClosed, headTooLarge } from '../../shared/classify-error.ts';
 import type { Head } from '../../http-client/response-head.ts';
 import { fault } from '../../http-client/read-response.ts';
-import { readResponse, type ResponseFault } from '../../http-client/response-reader.ts';
+import { Http1Reader, type ResponseFault } from '../../http-client/response-reader.ts';
 import { portOf, type Ledger } from './proxy-ledger.ts';
 
 const MAX_INTERIM_RESPONSES = 16;
@@ -26,8 +26,8 @@ const hopByHop = new Set([
 ]);
 
 /**
- * Passes one request on, over a connection of its own. The answer is read as leniently as browsers read it, and written
- * anew. A fault ends the browser's connection without an answer, so that no page of the proxy is taken for one of the target.
+ * Passes one request on, over a separate connection. The answer is read as leniently as browsers read it, and written
+ * again. A fault ends the browser's connection without an answer, so that no page of the proxy is taken for one of the target.
  */
 export async function passRequest(
   url: URL,
@@ -50,7 +50,7 @@ export async function passRequest(
   };
 
   let interim = 0;
-  const reader = readResponse(request.method === 'HEAD' ? 'HEAD' : 'GET', {
+  const reader = new Http1Reader(request.method === 'HEAD' ? 'HEAD' : 'GET', {
     interim: () => (++interim > MAX_INTERIM_RESPONSES ? giveUp() : undefined),
     // A target that plays the proxy: the browser would take its challenge for one of the proxy.
     head: (head) => (head.statusCode === 407 ? fail(connectionClosed('response')) : writeHead(response, head)),

@@ -11,7 +11,7 @@ export function secret(expected: string): (given: string | undefined) => boolean
   return (given) => given !== undefined && timingSafeEqual(digest(given), wanted);
 }
 
-/** The head of an answer of our own to CONNECT, without the empty line. */
+/** The head of the proxy's answer to CONNECT, without the empty line. */
 export function pageHead(status: 200 | 400 | 407 | 502): string {
   const more = status === 407 ? 'Proxy-Authenticate: Basic realm="vantage"\r\n' : '';
   const end = status === 200 ? '' : 'Content-Length: 0\r\nConnection: close\r\n';

@@ -208,7 +208,7 @@ describe('the proxy of a browser', () => {
 
   it.each([
     ['plays the proxy', 'HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm="vantage"\r\nContent-Length: 0\r\n\r\n'],
-    ['sends interim answers for ever', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10_000)],
+    ['sends interim answers without end', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10_000)],
     ['sends no HTTP', 'SSH-2.0-OpenSSH\r\n'],
     ['has a head without end', `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(100_000)}`],
   ])('gives up a target that %s', async (_reason, text) => {

@@ -1,6 +1,11 @@
+import { MAX_FRAME_BYTES } from './frames.ts';
+
+/** Memory for the message that is being written: a block for each would be garbage of the size of the largest message. */
+const scratch = Buffer.alloc(MAX_FRAME_BYTES);
+
 /** Writes the fields of a message one after another, big-endian. */
 export function fieldWriter(bytes: number): FieldWriter {
-  const buffer = Buffer.allocUnsafe(bytes);
+  const buffer = scratch.subarray(0, bytes);
   let offset = 0;
   const writer: FieldWriter = {
     u8: (value) => ((offset = buffer.writeUInt8(value, offset)), writer),
@@ -19,7 +24,7 @@ export function fieldWriter(bytes: number): FieldWriter {
       offset += value.length;
       return writer;
     },
-    done: () => buffer.subarray(0, offset),
+    done: () => Buffer.from(buffer.subarray(0, offset)),
   };
   return writer;
 }

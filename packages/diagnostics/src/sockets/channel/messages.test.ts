@@ -4,7 +4,8 @@ import { MAX_PACKET_BYTES } from '../packet-socket.ts';
 import { decodeAnswer, decodeRequest, encodeAnswer, encodeRequest, type Answer, type Request } from './messages.ts';
 
 const requests: readonly Request[] = [
-  { op: 'open', ref: 1, family: 6, protocol: 'tcp', identifier: 65_535 },
+  { op: 'open', ref: 1, family: 6, protocol: 'tcp', identifier: 65_535, isAwaited: true },
+  { op: 'open', ref: 2, family: 4, protocol: 'icmp', identifier: 1, isAwaited: false },
   { op: 'close', ref: 0xffff_ffff },
   { op: 'send', ref: 1, token: 2, ttl: 255, destination: '2001:db8::1', label: null, packet: Uint8Array.of(1, 2, 3) },
   {
@@ -75,7 +76,7 @@ describe('messages of the packet process', () => {
   it.each([
     ['an unknown kind', Buffer.from('09', 'hex')],
     ['an unknown family', Buffer.from('0000000001050000ff', 'hex')],
-    ['a TTL of zero', encodeRequest({ ...(requests[2] as Extract<Request, { op: 'send' }>), ttl: 0 })],
+    ['a TTL of zero', encodeRequest({ ...(requests[3] as Extract<Request, { op: 'send' }>), ttl: 0 })],
     ['a name in place of an address', encodeRequest({ op: 'source', token: 1, destination: 'localhost' })],
   ])('are refused with %s', (_reason, body) => {
     expect(() => decodeRequest(body)).toThrow(expect.objectContaining({ name: 'RangeError' }));

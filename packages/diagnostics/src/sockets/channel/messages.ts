@@ -15,6 +15,8 @@ export type Request =
       readonly family: Family;
       readonly protocol: PacketProtocol;
       readonly identifier: number;
+      /** False for a socket that cannot fail to open: there is no answer. */
+      readonly isAwaited: boolean;
     }
   | {
       readonly op: 'watch';
@@ -61,8 +63,9 @@ export function encodeRequest(request: Request): Buffer {
   if (request.op === 'close') return writer.u32(request.ref).done();
   if (request.op === 'source') return writer.u32(request.token).text(request.destination).done();
   if (request.op === 'open') {
-    const { ref, family, protocol, identifier } = request;
-    return writer.u32(ref).u8(family).u8(protocols.indexOf(protocol)).u16(identifier).done();
+    const { ref, family, protocol, identifier, isAwaited } = request;
+    writer.u32(ref).u8(family).u8(protocols.indexOf(protocol)).u16(identifier);
+    return writer.u8(isAwaited ? 1 : 0).done();
   }
   if (request.op === 'watch') {
     const { ref, family, protocol, identifier, recallMs } = request;
@@ -86,7 +89,7 @@ export function decodeRequest(body: Buffer): Request {
   if (op === 'open' || op === 'watch') {
     const [ref, family, protocol] = [reader.u32(), familyField(reader), entry(protocols, reader.u8())];
     const socket = { ref, family, protocol, identifier: reader.u16() };
-    if (op === 'open') return ended(reader, { op, ...socket });
+    if (op === 'open') return ended(reader, { op, ...socket, isAwaited: reader.u8() === 1 });
     return ended(reader, { op, ...socket, recallMs: reader.u16() });
   }
   const [ref, token, ttl] = [reader.u32(), reader.u32(), reader.u8()];

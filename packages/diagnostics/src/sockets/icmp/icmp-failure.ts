@@ -65,7 +65,7 @@ export function icmpMark(family: Family, error: IcmpError, isOfTarget: boolean):
  * The failure that an ICMP error means.
  *
  * @param sender the address that it is from, or null where it is not shown
- * @param target the address that was measured: an error of its own is the target's answer, any other the network's
+ * @param target the address that was measured: an error that it sent is the target's answer, any other the network's
  * @param protocol of the packets that were sent
  */
 export function icmpFailure(
@@ -91,7 +91,7 @@ export function icmpFailure(
   return { code, phase, source: sender === target ? 'target' : 'network', message };
 }
 
-/** The kernel of the probe says so where nobody on its link answers ARP or neighbour discovery, or by its own rules. */
+/** The kernel of the probe says so if no host on its link answers ARP or neighbour discovery, or by its own rules. */
 function ofProbeItself(code: FailureCode, icmp: string): Omit<Failure, 'phase'> {
   if (code === 'host_unreachable') {
     const message = `The probe’s next hop, which is the target where they share a link, does not answer on the link ${icmp}.`;

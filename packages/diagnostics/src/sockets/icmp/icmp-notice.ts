@@ -2,7 +2,7 @@ import type { Failure, Target } from '@vantage/contract';
 
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import { icmpFailure } from './icmp-failure.ts';
-import { shownAddress, type ShownAddresses } from '../lend.ts';
+import { shownAddress, type ShownAddresses } from '../provide-packets.ts';
 import type { PacketProtocol } from '../packet-socket.ts';
 import type { IcmpError } from '../wire/icmp.ts';
 

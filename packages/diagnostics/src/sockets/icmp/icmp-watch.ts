@@ -3,7 +3,7 @@ import type { Failure, Target } from '@vantage/contract';
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import { icmpNotice } from './icmp-notice.ts';
 import { addressBytes, addressText } from '../../shared/address-bytes.ts';
-import type { ShownAddresses } from '../lend.ts';
+import type { ShownAddresses } from '../provide-packets.ts';
 import type { PacketSockets } from '../packet-socket.ts';
 import { readU16 } from '../wire/bytes.ts';
 import { parseIcmp, type IcmpError } from '../wire/icmp.ts';
@@ -32,7 +32,7 @@ export interface HeardIcmp {
 
 export interface IcmpWatch {
   readonly stop: () => void;
-  /** True if errors may have come in the time to recall that nobody read. */
+  /** True if errors that were not read may have come in the recalled time. */
   readonly isRecallPartial: boolean;
 }
 

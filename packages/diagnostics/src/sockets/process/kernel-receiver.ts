@@ -7,7 +7,7 @@ import type { Libc, LibcMemory, WallTime } from '../libc.ts';
 import type { Clock } from '../packet-socket.ts';
 import { addressText } from '../../shared/address-bytes.ts';
 
-/** A packet as recvmsg gave it; `bytes` is lent until the call returns. */
+/** A packet as recvmsg gave it; `bytes` is valid until the call returns. */
 export interface KernelPacket {
   readonly bytes: Uint8Array;
   readonly from: string;
@@ -53,7 +53,7 @@ const MAX_DESCRIPTORS = 256;
 const MAX_AGE_MS = 60_000;
 
 /**
- * Reads the socket of a raw-socket beside it, by recvmsg, for what raw-socket does not hand on: the time at which the
+ * Reads the socket of a raw-socket in addition to it, by recvmsg, for what raw-socket does not pass on: the time at which the
  * kernel got the packet, and the hop limit of IPv6. raw-socket keeps the descriptor, and says when it is readable.
  * Undefined where that cannot be had.
  */

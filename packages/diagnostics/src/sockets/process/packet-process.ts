@@ -78,7 +78,7 @@ function serve(
       if (errno !== '') return answer({ op: 'opened', ref, errno });
       watched.set(ref, request);
       for (const packet of recent.since(keyOf(request), recallMs)) handOn(ref, packet);
-      // Nothing can be told of a time before the socket was there.
+      // Nothing is known of the time before the socket existed.
       const listensMs = performance.now() - (openedAtMs.get(`${request.family}/icmp`) ?? 0);
       return answer({ op: 'opened', ref, errno: recallMs > listensMs ? PARTIAL_RECALL : '' });
     });
@@ -120,8 +120,10 @@ function serve(
 
   const handle = (request: Request): void => {
     switch (request.op) {
-      case 'open':
-        return answer({ op: 'opened', ref: request.ref, errno: open(request) });
+      case 'open': {
+        const errno = open(request);
+        return request.isAwaited ? answer({ op: 'opened', ref: request.ref, errno }) : undefined;
+      }
       case 'watch':
         return watch(request);
       case 'close':
@@ -156,7 +158,7 @@ function findSource(destination: string, done: (errno: string, address: string) 
 async function main(): Promise<void> {
   const pipe = new Socket({ fd: 3, readable: true, writable: true });
   const answer = (message: Answer): void => void pipe.write(frame(encodeAnswer(message)));
-  // The agent is gone: nobody is left to measure for.
+  // The agent is gone: no measurement is needed any more.
   pipe.on('error', () => process.exit(0));
   pipe.on('close', () => process.exit(0));
   // A terminal and systemd signal the whole group: the agent drains, and needs its packets for that.

@@ -5,7 +5,7 @@ declare module 'raw-socket' {
   export interface RawSocketOptions {
     readonly protocol: number;
     readonly addressFamily: number;
-    /** Longer packets are cut off. Every message event lends this same memory. */
+    /** Longer packets are cut off. Every message event reuses this memory. */
     readonly bufferSize?: number;
   }
 

@@ -10,7 +10,7 @@ import { labelledPacket } from '../wire/labelled.ts';
 
 export type RawSocketLibrary = typeof rawSocket;
 
-/** A packet as it arrived, without its IP header; `data` is lent until the call returns. */
+/** A packet as it arrived, without its IP header; `data` is valid until the call returns. */
 export interface ArrivedPacket {
   readonly family: Family;
   readonly protocol: PacketProtocol;
@@ -114,7 +114,7 @@ export function openRawSocket(
     };
     return { send, close };
   } catch (error) {
-    // Whoever finds no descriptor left tries again and again.
+    // Without a free descriptor the attempt would be repeated without end.
     close();
     throw error;
   }

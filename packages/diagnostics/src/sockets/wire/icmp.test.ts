@@ -42,7 +42,7 @@ describe('ICMP echo', () => {
     });
   });
 
-  it('is told apart from a reply that was damaged on the way', () => {
+  it('is distinguished from a reply that was damaged on the way', () => {
     const reply = echoReplyTo(4, request);
     reply[12]! ^= 0xff;
 
@@ -98,7 +98,7 @@ describe('an ICMP error', () => {
     expect([...message.quoted.payload]).toEqual([...datagram]);
   });
 
-  it('is nothing of ours when it quotes a later fragment', () => {
+  it('is not of this probe when it quotes a later fragment', () => {
     const fragment = Uint8Array.from(quotation);
     fragment[7] = 1;
 

@@ -23,7 +23,7 @@ export function parseIp(family: Family, bytes: Uint8Array): IpPacket | undefined
   return family === 4 ? parseIpv4(bytes) : parseIpv6(bytes);
 }
 
-/** RFC 791 section 3.1. Fragments but the first hold no transport header: they are none of ours. */
+/** RFC 791 section 3.1. Fragments but the first hold no transport header: they are never of this probe. */
 function parseIpv4(bytes: Uint8Array): IpPacket | undefined {
   if (bytes.length < 20 || bytes[0]! >> 4 !== 4) return undefined;
   const headerBytes = (bytes[0]! & 0xf) * 4;

@@ -17,11 +17,11 @@ describe('the owner of a packet', () => {
     ['an error about a segment', 'icmp', quoting(6, ports), { protocol: 'tcp', identifier: 0xee49 }],
     ['a segment to a local port', 'tcp', ports, { protocol: 'tcp', identifier: 80 }],
     ['a datagram to a local port', 'udp', ports, { protocol: 'udp', identifier: 80 }],
-    ['nobody: an echo request', 'icmp', echo, undefined],
-    ['nobody: an error about an echo reply', 'icmp', quoting(1, echoReplyTo(4, echo)), undefined],
-    ['nobody: an error about another protocol', 'icmp', quoting(47, ports), undefined],
-    ['nobody: too short', 'tcp', ports.subarray(0, 7), undefined],
-    ['nobody: empty', 'icmp', Buffer.alloc(0), undefined],
+    ['no socket: an echo request', 'icmp', echo, undefined],
+    ['no socket: an error about an echo reply', 'icmp', quoting(1, echoReplyTo(4, echo)), undefined],
+    ['no socket: an error about another protocol', 'icmp', quoting(47, ports), undefined],
+    ['no socket: too short', 'tcp', ports.subarray(0, 7), undefined],
+    ['no socket: empty', 'icmp', Buffer.alloc(0), undefined],
   ] as const)('is found for %s', (_reason, protocol, data, owner) => {
     expect(ownerOf(4, protocol, data)).toEqual(owner);
   });

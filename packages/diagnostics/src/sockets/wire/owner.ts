@@ -12,7 +12,7 @@ export interface PacketOwner {
 }
 
 /**
- * Finds out whom a received packet answers; undefined for what answers nobody, such as other programs' requests. Total.
+ * Finds out which socket's packet a received packet answers; undefined if none, as for other programs' requests. Total.
  *
  * @param protocol the protocol the packet arrived by
  * @param data the packet without its IP header

@@ -49,7 +49,7 @@ describeWithOpenssl('a certificate (skipped without the openssl command)', () =>
     ['a name two below a wildcard', ['DNS:*.a.test'], 'c.b.a.test', false],
     ['an address', ['IP:192.0.2.1'], '192.0.2.1', true],
     ['an address that is there as a name', ['DNS:192.0.2.1'], '192.0.2.1', false],
-    ['the common name beside another name', ['DNS:a.test'], 'common.test', false],
+    ['the common name next to another name', ['DNS:a.test'], 'common.test', false],
     ['a name within another kind of name', ['URI:http://x/,DNS:b.test'], 'b.test', false],
   ])('is held against a host: %s', (_reason, names, host, expected) => {
     const leaf = certificateOf(derOf(mint.issue({ subject: '/CN=common.test', names, issuer: root })));

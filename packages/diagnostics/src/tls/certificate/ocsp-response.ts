@@ -11,7 +11,7 @@ export interface OcspResponse {
   readonly certificates: readonly Uint8Array[];
 }
 
-/** What is said about one certificate. */
+/** The statement about one certificate. */
 export interface OcspAnswer {
   readonly hashAlgorithm: string;
   readonly issuerNameHash: Uint8Array;

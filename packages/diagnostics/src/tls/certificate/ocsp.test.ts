@@ -60,7 +60,7 @@ describeWithOpenssl('a stapled OCSP response (skipped without the openssl comman
     expect(isRevoked(ocsp)).toBe(false);
   });
 
-  it('is believed where the issuer is not known, but says that nobody checked it', () => {
+  it('is believed where the issuer is not known, but reported as unchecked', () => {
     const ocsp = describeStaple(revoked, parsed(leaf), undefined, Date.now());
 
     expect(ocsp).toMatchObject({ status: 'revoked', signature: 'unchecked' });

@@ -45,7 +45,7 @@ export function describeStaple(
 
 /**
  * True where the certificate counts as revoked. A revocation outlives its response, so that its age does not matter; and a
- * server that staples one against itself is believed even where nobody can check the signature, but not where it is wrong.
+ * server that staples one against itself is believed even if the signature cannot be checked, but not where it is wrong.
  */
 export function isRevoked(ocsp: Ocsp): boolean {
   return ocsp?.status === 'revoked' && ocsp.signature !== 'invalid';

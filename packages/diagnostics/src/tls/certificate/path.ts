@@ -16,7 +16,7 @@ const MAX_PATH = 101;
 const MAX_STEPS = 1_000;
 const MAX_SIGNATURES = 200;
 
-/** What is asked of each link, from the strictest: with less, a chain is still shown that nobody can accept. */
+/** What is asked of each link, from the strictest: with less, a chain that no client can accept is still shown. */
 type Demand = 'sound' | 'signed' | 'named';
 
 /**
@@ -77,7 +77,7 @@ function createLinks(sent: readonly Certificate[], anchors: TrustAnchors, nowMs:
   };
 }
 
-/** RFC 5280 section 4.2.1.1: keys of one name are told apart by their identifiers, where both sides have one. */
+/** RFC 5280 section 4.2.1.1: keys of one name are distinguished by their identifiers, where both sides have one. */
 function mayHaveIssued({ subjectKeyId, fingerprint }: Certificate, certificate: Certificate): boolean {
   if (fingerprint === certificate.fingerprint) return false;
   if (subjectKeyId === null || certificate.authorityKeyId === null) return true;

@@ -25,7 +25,7 @@ export interface TrustAnchors {
 /**
  * Reads the certificates when they are first needed.
  *
- * @param certificateAuthorities PEM texts to trust beside the certificates that Node trusts
+ * @param certificateAuthorities PEM texts to trust in addition to the certificates that Node trusts
  * @param publicAuthorities PEM texts of the roots of public authorities; those of Mozilla, which Node brings along, by default
  */
 export function createTrustStore(

@@ -62,7 +62,7 @@ function unusableKey({ keyType, publicKey }: Certificate, curves: readonly strin
   return curves.includes(curve) ? null : `elliptic curve ${curve}`;
 }
 
-/** RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512; Edwards curves, which are told as the key of the issuer. */
+/** RSA PKCS #1 and ECDSA with SHA-256, SHA-384 and SHA-512; Edwards curves, which are recognized by the key of the issuer. */
 const SIGNATURES = new Set([
   ...['1.2.840.113549.1.1.11', '1.2.840.113549.1.1.12', '1.2.840.113549.1.1.13'],
   ...['1.2.840.10045.4.3.2', '1.2.840.10045.4.3.3', '1.2.840.10045.4.3.4'],

@@ -30,7 +30,7 @@ export interface Judged {
   readonly nowMs: number;
 }
 
-/** The order in which faults are named: whoever mends the first would otherwise meet the next. */
+/** The order in which faults are named: after the first is mended, the operator would otherwise meet the next. */
 const ORDER: readonly FailureCode[] = [
   'tls_self_signed',
   'tls_missing_intermediate',
@@ -156,7 +156,7 @@ function unexplained(path: Path, { code, message }: Verification): Fault {
   return fault(failure.code, null, failure.message);
 }
 
-/** Nobody relies on the signature of a root, which is its own: of a trusted one, and of the self-signed end of a path. */
+/** No client relies on the signature of a root, which is its own: of a trusted one, and of the self-signed end of a path. */
 function weaknesses(path: Path): readonly Fault[] {
   return path.certificates.flatMap((certificate, at) => {
     const isEnd = at === path.certificates.length - 1;

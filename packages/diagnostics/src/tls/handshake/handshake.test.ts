@@ -29,7 +29,7 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
     mint = certificateMint();
     root = mint.issue({ subject: '/C=DE/O=Test Trust/CN=Test Root', ca: true });
     intermediate = mint.issue({ subject: '/O=Test Trust/CN=Test Intermediate', ca: true, issuer: root });
-    stranger = mint.issue({ subject: '/O=Nobody/CN=Stranger Root', ca: true });
+    stranger = mint.issue({ subject: '/O=Unknown/CN=Stranger Root', ca: true });
     good = leaf({});
   });
   afterAll(() => mint?.close());
@@ -70,7 +70,7 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
     ['tls_expired', 'past its end', () => [leaf({ from: -90, until: -1 }), [intermediate]]],
     ['tls_not_yet_valid', 'before its start', () => [leaf({ from: 1, until: 90 }), [intermediate]]],
     ['tls_hostname_mismatch', 'for another host', () => [leaf({ names: ['DNS:other.test'] }), [intermediate]]],
-    ['tls_self_signed', 'signed by itself', () => [mint.issue(request({})), []]],
+    ['tls_self_signed', 'self-signed', () => [mint.issue(request({})), []]],
     ['tls_unknown_issuer', 'of a stranger who is sent', () => [leaf({ issuer: stranger }), [stranger]]],
     ['tls_missing_intermediate', 'sent without its intermediate', () => [leaf({ extensions: [AIA] }), []]],
     ['tls_weak_key', 'with an RSA key of 1024 bits', () => [leaf({ key: ['rsa:1024'] }), [intermediate]]],
@@ -196,7 +196,7 @@ describeWithOpenssl('the certificate of a target (skipped without the openssl co
     expect(error?.message).toContain(message);
   });
 
-  it('ends the check, and not the process, where nobody can read the key of the certificate', async () => {
+  it('ends the check, and not the process, if the key of the certificate cannot be read', async () => {
     const unreadable = new X509Certificate(withUnreadableKey(good).cert).raw;
     const port = await startRaw((socket) => socket.once('data', () => socket.write(serverFlight([unreadable]))));
 
@@ -292,7 +292,7 @@ function serve(
   options: TlsOptions & { onData?: () => void; onServerName?: (name: unknown) => void } = {},
 ): Promise<number> {
   const { onData, onServerName, ...tlsOptions } = options;
-  // A test of certificates that OpenSSL would not serve by itself needs level 0 on this side too.
+  // A test of certificates that OpenSSL would not serve by default needs level 0 on this side too.
   const context = { ciphers: 'DEFAULT@SECLEVEL=0', ALPNProtocols: ['http/1.1'], ...tlsOptions };
   const server = createServer({ cert: [cert, ...chain.map((one) => one.cert)].join('\n'), key, ...context });
   server.on('tlsClientError', () => undefined);

@@ -12,7 +12,7 @@ export interface WireTap {
   readonly stop: () => void;
 }
 
-/** OpenSSL takes 100 KiB of certificates at most (`SSL_MAX_CERT_LIST_DEFAULT`); what a server says beside them is little. */
+/** OpenSSL takes 100 KiB of certificates at most (`SSL_MAX_CERT_LIST_DEFAULT`); the rest of its messages is small. */
 const MAX_KEPT_BYTES = 256 * 1024;
 const PAUSED_MS = 5;
 
@@ -59,7 +59,7 @@ export function tapSocket(socket: Socket): WireTap {
   });
   socket.on('error', (error) => void stream.destroy(error));
   socket.on('close', () => {
-    // After an orderly end there may be bytes that nobody has read yet.
+    // After an orderly end there may be bytes that are not read yet.
     if (!hasEnded || stream.readableEnded) stream.destroy();
     else stream.once('end', () => stream.destroy());
   });

@@ -1,5 +1,13 @@
 import { type AnswerKind, answerKinds } from '@vantage/contract/dns-message';
-import { defineCheckType, durationSchema, failureSchema, nullable, type InputError } from '@vantage/contract';
+import {
+  defineCheckType,
+  durationSchema,
+  failureSchema,
+  nullable,
+  type InputError,
+  resolutionField,
+  resolutionRules,
+} from '@vantage/contract';
 import { Type } from 'typebox';
 
 import { parseRecordType } from './codec/record-types.ts';
@@ -122,7 +130,9 @@ export const dns = defineCheckType({
         'in `trace`.',
     }),
   },
+  rules: resolutionRules,
   result: {
+    ...resolutionField,
     recordType: Type.String({ maxLength: 10, description: 'The requested record type, in upper case.' }),
     queryName: Type.String({
       maxLength: 1024,
@@ -214,7 +224,7 @@ export const dns = defineCheckType({
             'does not validate; validation_failed: SERVFAIL that turns into an answer when validation is ' +
             'switched off (CD), and whose ' +
             'extended errors name no other cause; ' +
-            'unknown: nothing can be said, or the AD bit does not follow the question.',
+            'unknown: no statement is possible, or the AD bit does not follow the question.',
         }),
       },
       { additionalProperties: false },

@@ -92,8 +92,8 @@ describe('a server that may do anything', () => {
     ...Object.entries(hostileTcpCorpus).map(([label, row]) => ['tcp', label, row] as const),
   ];
   for (const [transport, label, row] of rows) {
-    const beside = row.why === undefined ? 'as dig' : `not as dig: ${row.why}`;
-    itWithDig(`${label} over ${transport}: ${row.kind ?? 'no answer'}; ${beside}`, async () => {
+    const likeDig = row.why === undefined ? 'as dig' : `not as dig: ${row.why}`;
+    itWithDig(`${label} over ${transport}: ${row.kind ?? 'no answer'}; ${likeDig}`, async () => {
       const server = await startDnsServer(answerHostile);
       open.push(server);
       const host = `${label}.${HOSTILE_ZONE}`;
@@ -237,7 +237,7 @@ describe.each(['knot', 'nsd', 'pdns', 'named', 'unbound'] as const)('the answers
       const [name = '', type = ''] = question.split(' ');
       return [absolute(name), type] as const;
     });
-    // What a resolver answers from its cache may have other sections than what it has just been told.
+    // What a resolver answers from its cache may have other sections than the answer it has just received.
     if (!isAuthority) await dig(lab[server].port, questions);
     const dug = await dig(lab[server].port, questions);
 
@@ -274,7 +274,7 @@ const signatures = [
 
 describe.each(['named', 'unbound'] as const)('the verdict of %s on signatures', (server) => {
   for (const [reason, zone, owner, type, verdict, delv] of signatures) {
-    itWithServers(`is that of delv, which validates by itself: ${reason}`, async () => {
+    itWithServers(`is that of delv, which validates independently: ${reason}`, async () => {
       const { port } = lab[server];
       const name = `${owner}.${zone}`;
 

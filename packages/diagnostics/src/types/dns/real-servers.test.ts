@@ -164,7 +164,7 @@ describe('a dns check of a name server of another maker (knot)', () => {
     });
   }
 
-  itWithServers('sees as many records and bytes as kdig, which counts by itself', async () => {
+  itWithServers('sees as many records and bytes as kdig, which counts independently', async () => {
     for (const name of [`www.${nsec}`, `missing.${nsec}`, `missing.${nsec3}`, `large.${nsec3}`]) {
       const text = await knot.kdig('+dnssec', '+bufsize=1232', '+stats', name, 'A');
       const { rcode, size, answers, authority } = await ask(knot.port, name, 'A', { dnssecOk: true });

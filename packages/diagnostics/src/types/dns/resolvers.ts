@@ -64,7 +64,7 @@ export function resolverNameFailure(failure: Failure, server: 'resolver' | 'name
 
 function own(transport: DnsTransport, { resolvers }: DiagnosticContext<typeof dns>): ChosenResolvers {
   const servers = resolvers.slice(0, MAX_RESOLVERS).flatMap((text): NameServer[] => {
-    // Only the probe's own resolvers can be on a link of its own (RFC 4007 section 11).
+    // Only the probe's own resolvers can be on one of its links (RFC 4007 section 11).
     const zone = /%[^\s\]]+/.exec(text)?.[0] ?? '';
     const parsed = parseResolver(text.replace(zone, ''));
     if (parsed === undefined || isIP(parsed.host) === 0) return [];
@@ -76,6 +76,6 @@ function own(transport: DnsTransport, { resolvers }: DiagnosticContext<typeof dn
     return [{ target: { host: address, address, family, addresses: [address], resolveMs: 0 }, port }];
   });
   if (servers.length > 0) return { servers };
-  const message = 'The probe has no resolver of its own.';
+  const message = 'The probe has no resolver.';
   return { failure: { code: 'dns_resolver_unreachable', phase: 'resolve', source: 'probe', message } };
 }

@@ -166,7 +166,7 @@ function trustAnchor(zone: string, key: string): string {
   return `--trust-anchor=${zone.slice(0, -1)},${tag},${algorithm},2,${digest}`;
 }
 
-/** What is asked, what delv says, which validates by itself, and the verdict of a resolver that validates. */
+/** The question, the result of delv, which validates independently, and the verdict of a resolver that validates. */
 const questions = [
   [`www.${nsec}`, 'A', nsec, 'fully validated', 'validated'],
   [`gone.${nsec}`, 'A', nsec, 'negative response, fully validated', 'validated'],

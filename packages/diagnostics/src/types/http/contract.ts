@@ -4,6 +4,8 @@ import {
   durationSchema,
   failureCodes,
   familySchema,
+  MAX_BODY_EXPRESSIONS,
+  MAX_EXPRESSION_LENGTH,
   nullable,
   type FailureCode,
 } from '@vantage/contract';
@@ -189,6 +191,12 @@ export const http = defineCheckType({
         'the URL without the check’s method, headers, family and HTTP version.',
     }),
   },
+  rules: {
+    body: Type.Array(Type.String({ maxLength: MAX_EXPRESSION_LENGTH }), {
+      maxItems: MAX_BODY_EXPRESSIONS,
+      description: 'Expressions of RE2 that the body is compared with.',
+    }),
+  },
   added: {
     screenshot: Type.String({
       contentEncoding: 'base64',
@@ -264,6 +272,10 @@ export const http = defineCheckType({
         '1 MiB, was broken off, or only the end of the connection was to end it and TLS ended without ' +
         'close_notify, so that ' +
         'more may have been to come.',
+    }),
+    bodyMatches: Type.Array(Type.Boolean(), {
+      maxItems: MAX_BODY_EXPRESSIONS,
+      description: 'Only in scrapes: whether the bytes of the body that were read match each expression of the module.',
     }),
     deviations: deviations(MAX_DEVIATIONS),
     ...certificateFields,

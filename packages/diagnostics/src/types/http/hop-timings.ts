@@ -5,7 +5,7 @@ import { boundText } from '../../shared/bounded-text.ts';
 import { headFields, type Head } from '../../http-client/response-head.ts';
 import type { PartialFields } from '../../diagnostic.ts';
 import type { Http, HttpFields } from './types.ts';
-import type { HeadSeen } from '../../http-client/read-response.ts';
+import type { HeadSeen } from '../../http-client/answer.ts';
 
 /** One request and its answer, with everything that was measured before it failed, if it did. */
 export interface Step {

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { checkOf, problemsOf } from '../../../test/http.ts';
 import { servers } from '@vantage/test-support/loopback';
 import { sendHttp2 } from '../../http-client/http2.ts';
-import { receive } from '../../http-client/read-response.ts';
+import { receiveResponse } from '../../http-client/read-response.ts';
 
 const { startRaw, closeAll } = servers();
 
@@ -33,7 +33,7 @@ describe('what comes without a head', () => {
     const socket = new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
     let received = 0;
     const bounds = { bodyCapOf: () => 1, limitReceived: () => undefined };
-    const answered = receive(
+    const answered = receiveResponse(
       (sink) => sendHttp2(socket as Socket, request, sink),
       () => received,
       bounds,
@@ -147,7 +147,7 @@ describe('a small answer that grows', () => {
 });
 
 describe('the headers of a hostile answer', () => {
-  it('are pairs, so that no name of theirs is a property of an object', async () => {
+  it('are pairs, so that none of their names is a property of an object', async () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__proto__'];
     const lines = names.map((name, at) => `${name}: ${at}\r\n`).join('');
     const port = await answering((socket) => socket.end(`${OK}${lines}Content-Length: 0\r\n\r\n`));

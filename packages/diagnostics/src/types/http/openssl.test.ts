@@ -38,7 +38,7 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
     folder = mkdtempSync(join(tmpdir(), 'vantage-dh-'));
     root = mint.issue({ subject: '/C=DE/O=Test Trust/CN=Test Root', ca: true });
     intermediate = mint.issue({ subject: '/O=Test Trust/CN=Test Intermediate', ca: true, issuer: root });
-    stranger = mint.issue({ subject: '/O=Nobody/CN=Stranger Root', ca: true });
+    stranger = mint.issue({ subject: '/O=Unknown/CN=Stranger Root', ca: true });
     good = leaf({});
   });
   afterAll(() => {
@@ -53,8 +53,8 @@ describeWithOpenssl('a check of openssl s_server (skipped without the openssl co
     ['tls_expired', 'past its end', () => sending(leaf({ from: -90, until: -1 }))],
     ['tls_not_yet_valid', 'before its start', () => sending(leaf({ from: 1, until: 90 }))],
     ['tls_hostname_mismatch', 'for another host', () => sending(leaf({ names: ['DNS:other.test'] }))],
-    ['tls_self_signed', 'signed by itself', () => ({ certificate: mint.issue({ ...plain }) })],
-    ['tls_unknown_issuer', 'of a root that nobody knows', () => sending(leaf({ issuer: stranger }), stranger)],
+    ['tls_self_signed', 'self-signed', () => ({ certificate: mint.issue({ ...plain }) })],
+    ['tls_unknown_issuer', 'of an unknown root', () => sending(leaf({ issuer: stranger }), stranger)],
     ['tls_unknown_issuer', 'of such a root, alone', () => ({ certificate: leaf({ issuer: stranger }) })],
     ['tls_missing_intermediate', 'without its intermediate', () => ({ certificate: leaf({ extensions: [AIA] }) })],
     ['tls_weak_key', 'with an RSA key of 1024 bits', () => sending(leaf({ key: ['rsa:1024'] }))],

@@ -15,7 +15,8 @@ import { againAfter, sendHttp2, type Again } from '../../http-client/http2.ts';
 import type { PeerError } from '../../http-client/http2/reader.ts';
 import type { Http, HttpFields } from './types.ts';
 import { limitReceived } from '../../http-client/receive-limit.ts';
-import { receive, type AnswerSink, type Sending } from '../../http-client/read-response.ts';
+import { receiveResponse } from '../../http-client/read-response.ts';
+import type { AnswerSink, Sending } from '../../http-client/answer.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './hop-timings.ts';
 import { bodyCapOf, type Request } from '../../http-client/request.ts';
 import { tlsHandshake } from '../../tls/handshake/handshake.ts';
@@ -226,8 +227,9 @@ async function exchange(
 ): Promise<Exchanged> {
   const send = (sink: AnswerSink): Sending =>
     http2 ? sendHttp2(socket, request, sink) : sendHttp1(socket, request, sink, endedInOrder);
-  const bounds = { bodyCapOf: (head: Head) => bodyCapOf(request, head), limitReceived };
-  const answer = await receive(send, receivedBytes, bounds, signal, record.headSeen);
+  const { onBody } = request;
+  const bounds = { bodyCapOf: (head: Head) => bodyCapOf(request, head), onBody, limitReceived };
+  const answer = await receiveResponse(send, receivedBytes, bounds, signal, record.headSeen);
   const { firstByteMs, downloadMs, totalMs, head, partialHead, deviations, peerError, body, failure } = answer;
   if (partialHead !== null) record.add(headFields(partialHead));
   if (deviations.length > 0) record.add({ deviations: deviations.slice(0, MAX_DEVIATIONS).map(describeDeviation) });

@@ -3,6 +3,7 @@ import { roundMs, type Failure, type ParamsOf } from '@vantage/contract';
 import { outcomeOf } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { boundText } from '../../shared/bounded-text.ts';
+import { createBodyRules } from './body-rules.ts';
 import { cookieJar } from './cookies.ts';
 import { DEFAULT_BODY_BYTES, MAX_REDIRECT_DEVIATIONS } from './contract.ts';
 import type { Http, HttpFields } from './types.ts';
@@ -20,8 +21,13 @@ import { takeStep } from './run-hop.ts';
 
 type Redirects = NonNullable<HttpFields['redirects']>;
 
+/** Modules of the operator set them; see `rules` of the contract. */
+interface WithRules {
+  readonly rules?: { readonly body: readonly string[] };
+}
+
 /**
- * One HTTP request, and one more for each redirect that is to be followed, each over sockets of its own to the address
+ * One HTTP request, and one more for each redirect that is to be followed, each over new sockets to the address
  * that the target was pinned to.
  *
  * @throws TypeError where `params.host` is no URL
@@ -29,6 +35,8 @@ type Redirects = NonNullable<HttpFields['redirects']>;
 export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext<Http>): Promise<Outcome<Http>> {
   const { insecureSSL, options } = params;
   const { method, httpVersion, family, followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
+  const bodyRules = createBodyRules((params as WithRules).rules?.body);
+  if ('failure' in bodyRules) return { result: 'error', rt: null, resolvedIp: null, error: bodyRules.failure };
   const redirects: Redirects = [];
   const onProgress = (fields: StepProgress): void => context.emitPartial({ ...fields, redirects: [...redirects] });
   const seen = new Set<string>();
@@ -44,10 +52,16 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
   for (;;) {
     const sent = withCookies(request, jar.cookiesFor(request.url));
     seen.add(keyOf(sent));
-    const step = await takeStep(sent, { insecureSSL, httpVersion, family, onProgress }, context);
+    const step = await takeStep(
+      { ...sent, onBody: bodyRules.start() },
+      { insecureSSL, httpVersion, family, onProgress },
+      context,
+    );
     const failure = step.failure ?? statusFailure(step);
-    if (failure !== null) return outcome(step, redirects, fromRedirect(failure, redirects));
-    if (followRedirects === 0 || step.head === null || !isRedirect(step.head)) return outcome(step, redirects, null);
+    if (failure !== null || followRedirects === 0 || step.head === null || !isRedirect(step.head)) {
+      const ending = failure === null ? null : fromRedirect(failure, redirects);
+      return { ...outcome(step, redirects, ending), ...bodyRules.fields(step) };
+    }
 
     jar.keep(request.url, step.head);
     const next = redirected(request, step.head);

@@ -1,4 +1,12 @@
-import { addressSchema, defineCheckType, durationSchema, familySchema, nullable } from '@vantage/contract';
+import {
+  addressSchema,
+  defineCheckType,
+  durationSchema,
+  familySchema,
+  nullable,
+  resolutionField,
+  resolutionRules,
+} from '@vantage/contract';
 import { Type } from 'typebox';
 
 import { icmpErrorSchema } from '../../shared/icmp-contract.ts';
@@ -58,7 +66,9 @@ export const ping = defineCheckType({
       Type.Integer({ minimum: 1, maximum: 255, description: 'TTL or hop limit of the packets; 64 if absent.' }),
     ),
   },
+  rules: resolutionRules,
   result: {
+    ...resolutionField,
     rttMin: nullable(durationSchema),
     rttAvg: nullable(durationSchema),
     rttMax: nullable(durationSchema),

@@ -28,65 +28,66 @@ const SEND_TIMEOUT_MS = 500;
  *
  * @param onChange called with the state after each packet sent and received
  */
-export async function exchange(
+export function exchange(
   socket: PacketSocket,
   plan: ExchangePlan,
   signal: AbortSignal,
   onChange: (state: Exchange) => void,
 ): Promise<Exchange> {
-  const state: Exchange = { packets: [], reordered: 0, corrupted: 0, failure: null };
-  const over = new AbortController();
-  const finished = AbortSignal.any([signal, over.signal]);
-  const endsAtMs = performance.now() + plan.budgetMs;
-  const clock = awakeClock();
-  // As the packet process writes addresses.
-  const destination = addressText(addressBytes(plan.target.address));
-  let highestAnswered = 0;
+  return new PingSession(socket, plan, signal, onChange).run();
+}
 
-  const fail = (failure: Failure): void => {
-    if (finished.aborted) return;
-    state.failure = failure;
-    over.abort();
-  };
-  const receiveReply = (reply: EchoReply, packet: ReceivedPacket): void => {
-    const sent = sentAs(state, plan, reply.sequence);
-    const match = matchPayload(plan.payload, reply.payload);
-    if (sent === undefined || match === 'foreign') return;
-    if (!isTelling(plan.payload) && packet.from !== destination) return;
-    if (match === 'changed' || !reply.intact) {
-      state.corrupted += 1;
-      return;
+class PingSession {
+  private readonly socket: PacketSocket;
+  private readonly plan: ExchangePlan;
+  private readonly onChange: (state: Exchange) => void;
+  private readonly state: Exchange = { packets: [], reordered: 0, corrupted: 0, failure: null };
+  private readonly over = new AbortController();
+  /** Aborted by the caller, or once nothing more is expected. */
+  private readonly finished: AbortSignal;
+  private readonly endsAtMs: number;
+  private readonly clock = awakeClock();
+  /** As the packet process writes addresses. */
+  private readonly destination: string;
+  private highestAnswered = 0;
+  private onProgress = (): void => undefined;
+
+  constructor(socket: PacketSocket, plan: ExchangePlan, signal: AbortSignal, onChange: (state: Exchange) => void) {
+    this.socket = socket;
+    this.plan = plan;
+    this.onChange = onChange;
+    this.finished = AbortSignal.any([signal, this.over.signal]);
+    this.endsAtMs = performance.now() + plan.budgetMs;
+    this.destination = addressText(addressBytes(plan.target.address));
+  }
+
+  async run(): Promise<Exchange> {
+    this.socket.onLost((error) =>
+      this.fail(interrupted(`The packet process ended during the check. ${error.message}`)),
+    );
+    this.socket.onPacket((packet) => this.receive(packet));
+    await this.sendAll();
+    await this.untilNothingIsExpected();
+    this.onProgress = () => undefined;
+    if (this.isHanging()) this.state.failure ??= interrupted('The packet process did not answer.');
+    this.clock.stop();
+    this.over.abort();
+    return this.state;
+  }
+
+  private async sendAll(): Promise<void> {
+    const { plan, clock } = this;
+    const startedMs = clock.now();
+    const untilDueMs = (seq: number): number => Math.max(0, startedMs + (seq - 1) * plan.intervalMs - clock.now());
+    const hasTime = (seq: number): boolean => performance.now() + untilDueMs(seq) < this.endsAtMs;
+    for (let seq = 1; seq <= plan.count && !this.finished.aborted && hasTime(seq); seq += 1) {
+      this.send(seq);
+      if (seq < plan.count && hasTime(seq + 1)) await pause(untilDueMs(seq + 1), this.finished);
     }
-    if (sent.replies.length === 0 && sent.seq < highestAnswered) state.reordered += 1;
-    highestAnswered = Math.max(highestAnswered, sent.seq);
-    const { receivedMs, clock, hopLimit, from } = packet;
-    if (sent.replies.length < MAX_REPLIES) sent.replies.push({ receivedMs, clock, hopLimit, from });
-  };
-  const receiveError = (error: IcmpError, { from, hopLimit }: ReceivedPacket): void => {
-    const sent = quotedPacket(state, plan, error);
-    if (sent !== undefined && error.intact) sent.icmp ??= { error, from, hopLimit, readMs: clock.now() };
-  };
+  }
 
-  socket.onLost((error) => {
-    const message = `The packet process ended during the check. ${error.message}`;
-    fail(interrupted(message));
-  });
-  let onProgress = (): void => undefined;
-  socket.onPacket((packet) => {
-    if (finished.aborted) return;
-    const message = packet.protocol === 'icmp' ? parseIcmp(plan.target.family, packet.data) : undefined;
-    if (message === undefined) return;
-    if (message.kind === 'echo-reply') receiveReply(message, packet);
-    else receiveError(message, packet);
-    if (state.packets.length === plan.count && state.packets.every(({ replies }) => replies.length > 0)) over.abort();
-    onChange(state);
-    onProgress();
-  });
-
-  const startedMs = clock.now();
-  const untilDueMs = (seq: number): number => Math.max(0, startedMs + (seq - 1) * plan.intervalMs - clock.now());
-  const hasTime = (seq: number): boolean => performance.now() + untilDueMs(seq) < endsAtMs;
-  for (let seq = 1; seq <= plan.count && !finished.aborted && hasTime(seq); seq += 1) {
+  private send(seq: number): void {
+    const { plan, clock, socket, state } = this;
     const sent: SentPacket = { seq, awaitedMs: clock.now(), sentMs: null, replies: [], icmp: null };
     state.packets.push(sent);
     const request = echoRequest(plan.target.family, socket.identifier, onWire(plan, seq), plan.payload);
@@ -94,42 +95,90 @@ export async function exchange(
       (sentMs) => {
         sent.sentMs = sentMs;
         sent.awaitedMs = clock.now();
-        onChange(state);
-        onProgress();
+        this.endIfComplete();
+        this.onChange(state);
+        this.onProgress();
       },
-      (error: unknown) => fail(unsent(error, request)),
+      (error: unknown) => this.fail(unsent(error, request)),
     );
-    if (seq < plan.count && hasTime(seq + 1)) await pause(untilDueMs(seq + 1), finished);
   }
 
-  await new Promise<void>((resolve) => {
+  private receive(packet: ReceivedPacket): void {
+    if (this.finished.aborted) return;
+    const { plan, state } = this;
+    const message = packet.protocol === 'icmp' ? parseIcmp(plan.target.family, packet.data) : undefined;
+    if (message === undefined) return;
+    if (message.kind === 'echo-reply') this.receiveReply(message, packet);
+    else this.receiveError(message, packet);
+    this.endIfComplete();
+    this.onChange(state);
+    this.onProgress();
+  }
+
+  /** A reply may be handed on before the time at which its request was sent, without which it has no RTT. */
+  private endIfComplete(): void {
+    const { plan, state } = this;
+    const isComplete = state.packets.every(({ sentMs, replies }) => sentMs !== null && replies.length > 0);
+    if (state.packets.length === plan.count && isComplete) this.over.abort();
+  }
+
+  private receiveReply(reply: EchoReply, packet: ReceivedPacket): void {
+    const { plan, state } = this;
+    const sent = sentAs(state, plan, reply.sequence);
+    const match = matchPayload(plan.payload, reply.payload);
+    if (sent === undefined || match === 'foreign') return;
+    if (!isTelling(plan.payload) && packet.from !== this.destination) return;
+    if (match === 'changed' || !reply.intact) {
+      state.corrupted += 1;
+      return;
+    }
+    if (sent.replies.length === 0 && sent.seq < this.highestAnswered) state.reordered += 1;
+    this.highestAnswered = Math.max(this.highestAnswered, sent.seq);
+    const { receivedMs, clock, hopLimit, from } = packet;
+    if (sent.replies.length < MAX_REPLIES) sent.replies.push({ receivedMs, clock, hopLimit, from });
+  }
+
+  private receiveError(error: IcmpError, { from, hopLimit }: ReceivedPacket): void {
+    const sent = quotedPacket(this.state, this.plan, error);
+    if (sent !== undefined && error.intact) sent.icmp ??= { error, from, hopLimit, readMs: this.clock.now() };
+  }
+
+  private fail(failure: Failure): void {
+    if (this.finished.aborted) return;
+    this.state.failure = failure;
+    this.over.abort();
+  }
+
+  private untilNothingIsExpected(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
     let stopTimer = (): void => undefined;
-    const leftMs = (): number => Math.min(replyWaitMs(state, clock), endsAtMs - performance.now());
+    const leftMs = (): number => Math.min(replyWaitMs(this.state, this.clock), this.endsAtMs - performance.now());
     const end = (): void => {
       stopTimer();
       resolve();
     };
-    onProgress = () => {
+    const wait = (): void => {
       stopTimer();
-      if (finished.aborted) return end();
-      stopTimer = readFirstTimer(() => (leftMs() < 1 ? conclude() : onProgress()), Math.max(0, leftMs()));
+      if (this.finished.aborted) return end();
+      stopTimer = readFirstTimer(() => (leftMs() < 1 ? conclude() : wait()), Math.max(0, leftMs()));
     };
     const conclude = (): void => {
-      stopTimer = readFirstTimer(end, Math.max(0, endsAtMs - performance.now()));
-      plan.caughtUp().then(() => (leftMs() < 1 ? end() : onProgress()), end);
+      stopTimer = readFirstTimer(end, Math.max(0, this.endsAtMs - performance.now()));
+      this.plan.caughtUp().then(() => (leftMs() < 1 ? end() : wait()), end);
     };
-    finished.addEventListener('abort', end, { once: true });
-    return onProgress();
-  });
-  onProgress = () => undefined;
-  const isHanging = state.packets.some(
-    ({ awaitedMs, sentMs, replies, icmp }) =>
-      sentMs === null && replies.length === 0 && icmp === null && clock.now() - awaitedMs > SEND_TIMEOUT_MS,
-  );
-  if (isHanging) state.failure ??= interrupted('The packet process did not answer.');
-  clock.stop();
-  over.abort();
-  return state;
+    this.onProgress = wait;
+    this.finished.addEventListener('abort', end, { once: true });
+    wait();
+    return promise;
+  }
+
+  private isHanging(): boolean {
+    const nowMs = this.clock.now();
+    return this.state.packets.some(
+      ({ awaitedMs, sentMs, replies, icmp }) =>
+        sentMs === null && replies.length === 0 && icmp === null && nowMs - awaitedMs > SEND_TIMEOUT_MS,
+    );
+  }
 }
 
 function interrupted(message: string): Failure {

@@ -2,7 +2,7 @@ import { roundMs, type ParamsOf, type Target } from '@vantage/contract';
 
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
-import { shownAddress, worstClock } from '../../sockets/lend.ts';
+import { shownAddress, worstClock } from '../../sockets/provide-packets.ts';
 import { MAX_DUPLICATE_ROWS, type ping } from './contract.ts';
 import { isInTime, type Exchange, type SentPacket } from './sent-packets.ts';
 import { rttStatistics } from './statistics.ts';

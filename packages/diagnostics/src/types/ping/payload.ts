@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Size of the random bytes that tell our replies from those of whoever uses the same identifier. */
+/** Size of the random bytes that distinguish our replies from those to another program with the same identifier. */
 const COOKIE_BYTES = 16;
 
 /**

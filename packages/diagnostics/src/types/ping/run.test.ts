@@ -470,6 +470,22 @@ describe('ping', () => {
     });
   });
 
+  it('counts a reply that is handed on before the time at which its request was sent', async () => {
+    const fake = fakePackets((sent) => [reply(sent, 1)]);
+    const open: PacketSockets['open'] = async (options) => {
+      const socket = await fake.open(options);
+      const send: PacketSocket['send'] = async (...packet) => {
+        const sentMs = await socket.send(...packet);
+        for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+        return sentMs;
+      };
+      return { ...socket, send };
+    };
+    const outcome = await virtualPing({ packets: { ...fake, open } }, { count: 1 });
+
+    expect(outcome).toMatchObject({ result: 'success', rt: 1, pingCompleted: 1, anomalies: { late: 0 } });
+  });
+
   it('calls nothing lost that the packet process has yet to read', async () => {
     const fake = fakePackets((sent) => [reply(sent, 1)]);
     const unread: (() => void)[] = [];

@@ -5,7 +5,7 @@ import type { Failure, ParamsOf, Target } from '@vantage/contract';
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
-import { openPackets } from '../../sockets/lend.ts';
+import { openPackets } from '../../sockets/provide-packets.ts';
 import type { ping } from './contract.ts';
 import { exchange } from './exchange.ts';
 import { pingFields, type Fields } from './fields.ts';

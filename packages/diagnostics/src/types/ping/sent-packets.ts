@@ -69,7 +69,7 @@ export function sentAs(
   return packets[(sequence - firstSequence) & 0xffff];
 }
 
-/** The packet that an ICMP error is about, if it is one of ours beyond doubt. */
+/** The packet that an ICMP error is about, if it is certainly a packet of this check. */
 export function quotedPacket(state: Exchange, plan: ExchangePlan, error: IcmpError): SentPacket | undefined {
   const { payload, destination } = error.quoted;
   if (payload.length < 8 || destination !== plan.target.address) return undefined;

@@ -1,4 +1,12 @@
-import { defineCheckType, durationSchema, failureSchema, familySchema, nullable } from '@vantage/contract';
+import {
+  defineCheckType,
+  durationSchema,
+  failureSchema,
+  familySchema,
+  nullable,
+  resolutionField,
+  resolutionRules,
+} from '@vantage/contract';
 import { Type } from 'typebox';
 
 import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts';
@@ -24,7 +32,9 @@ export const tcp = defineCheckType({
     }),
     family: Type.Optional(familySchema),
   },
+  rules: resolutionRules,
   result: {
+    ...resolutionField,
     state: Type.Enum(['open', 'closed', 'filtered'], {
       description:
         'open: the handshake completed; closed: refused by RST; filtered: silence or an ICMP error, port ' +

@@ -259,7 +259,7 @@ describe('a target that leaves packets unanswered', () => {
     expect(second.fullTtl).not.toHaveProperty('answersOthers');
   });
 
-  it.each(['icmp', 'udp', 'tcp'] as const)('by %s and answers echo requests beside it is there', async (protocol) => {
+  it.each(['icmp', 'udp', 'tcp'] as const)('by %s and also answers echo requests is there', async (protocol) => {
     const deaf = (sent: FakeSent): readonly FakeAnswer[] | undefined =>
       sent.protocol === protocol && sent.ttl >= 4 && sent.ttl !== MTU_TTL ? [] : undefined;
     const { outcome } = await traceOver(path(4, deaf), { protocol }, { inTime: true });

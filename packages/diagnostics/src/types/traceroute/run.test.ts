@@ -614,7 +614,7 @@ describe('traceroute', () => {
     expect(fake.openSockets()).toBe(0);
   });
 
-  it.each([53, 123, 1_900, 11_211])('sends no datagrams to port %i, whoever asks', async (port) => {
+  it.each([53, 123, 1_900, 11_211])('sends no datagrams to port %i, for any client', async (port) => {
     const { outcome, fake, admissions } = await traceOver(() => [], { protocol: 'udp', port });
 
     expect(outcome).toMatchObject({ result: 'error', error: { code: 'target_refused_by_policy' }, hops: [] });

@@ -2,7 +2,7 @@ import type { Failure, ParamsOf, Target } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { capabilityMissing, shownAddress, worstClock } from '../../sockets/lend.ts';
+import { capabilityMissing, shownAddress, worstClock } from '../../sockets/provide-packets.ts';
 import type { Clock, PacketSockets } from '../../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../../shared/address-bytes.ts';
 import { MAX_PACKETS, portOf, refusedPort, type traceroute } from './contract.ts';
@@ -15,7 +15,8 @@ import { mtuSearch } from './mtu/mtu-search.ts';
 import { openFlows } from './probing/open-flows.ts';
 import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
 import { joinTraces } from './probing/other-traces.ts';
-import { pursue, type PursuitPlan, type Trace } from './probing/pursue.ts';
+import { pursue, type PursuitPlan } from './probing/pursue.ts';
+import type { Trace } from './probing/trace-state.ts';
 import { furthest } from './hops/stop-reason.ts';
 import { isReached } from './hops/target-answers.ts';
 import { verdict } from './verdict.ts';
@@ -48,49 +49,20 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
   }
   const others = joinTraces(packets, `${protocol} ${target.address} ${portOf(params.options)}`);
   const names = hopNames(context.names, context.signal);
-  const dress: HopDress = {
-    family: target.family,
+  const dress = dressOf(params, target, names, context);
+  const plan = {
+    flows: opened.flows,
+    destination: addressText(addressBytes(target.address)),
+    protocol,
     maxHops: params.options.maxHops,
-    shown: (address) => shownAddress(address, target, context),
-    isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),
-    name: names.known,
+    queries: params.options.queries,
+    maxPackets: MAX_PACKETS,
+    budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS,
   };
   try {
-    const showPartial = (trace: Trace): void => {
-      askNames(trace, names, dress);
-      const { hops } = shownPath(trace, dress);
-      context.emitPartial({
-        resolvedIp: target.address,
-        hops: fitHops(hops),
-        protocol,
-        reached: isReached(trace),
-        clock: clockOf(trace),
-      });
-    };
-    // Answers come in bunches: one state for a bunch, after all of it was read.
-    let due: NodeJS.Immediate | undefined;
-    const onChange = (trace: Trace): void => {
-      mtu.note(trace);
-      if (isReached(trace)) others.noteAnswer();
-      due ??= setImmediate(() => {
-        due = undefined;
-        showPartial(trace);
-      });
-    };
-    const plan = {
-      flows: opened.flows,
-      destination: addressText(addressBytes(target.address)),
-      protocol,
-      maxHops: params.options.maxHops,
-      queries: params.options.queries,
-      maxPackets: MAX_PACKETS,
-      budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS,
-    };
-    const pursuit = pursue(plan, context.signal, onChange);
-    mtu.start();
-    const trace = await pursuit;
-    clearImmediate(due);
-    // Where the kernel lets nothing out, there is no path that could have ended anywhere.
+    const showPartial = partialsOf(target, protocol, names, dress, context);
+    const trace = await traceWithMtu(plan, mtu, others, context, showPartial);
+    // If the kernel lets nothing out, there is no path that could have ended anywhere.
     if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
     const room = MAX_PACKETS - trace.packets.length - (mtu.echo()?.sent ?? 0);
     if (room >= ECHO_REQUESTS) await demoteFilter(trace, plan, target, packets, context);
@@ -118,6 +90,66 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
     others.leave();
     for (const { socket } of opened.flows) socket.close();
   }
+}
+
+function dressOf(
+  { options }: TracerouteParams,
+  target: Target,
+  names: ReturnType<typeof hopNames>,
+  context: Context,
+): HopDress {
+  return {
+    family: target.family,
+    maxHops: options.maxHops,
+    shown: (address) => shownAddress(address, target, context),
+    isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),
+    name: names.known,
+  };
+}
+
+/** @returns a function that emits the state of a trace as a partial result */
+function partialsOf(
+  target: Target,
+  protocol: TracerouteParams['options']['protocol'],
+  names: ReturnType<typeof hopNames>,
+  dress: HopDress,
+  context: Context,
+): (trace: Trace) => void {
+  return (trace) => {
+    askNames(trace, names, dress);
+    const { hops } = shownPath(trace, dress);
+    context.emitPartial({
+      resolvedIp: target.address,
+      hops: fitHops(hops),
+      protocol,
+      reached: isReached(trace),
+      clock: clockOf(trace),
+    });
+  };
+}
+
+/** Runs the trace, and the search for the path MTU at the same time. */
+async function traceWithMtu(
+  plan: PursuitPlan,
+  mtu: ReturnType<typeof mtuSearch>,
+  others: ReturnType<typeof joinTraces>,
+  { signal }: Context,
+  showPartial: (trace: Trace) => void,
+): Promise<Trace> {
+  // Answers come in bunches: one state for a bunch, after all of it was read.
+  let due: NodeJS.Immediate | undefined;
+  const pursuit = pursue(plan, signal, (trace) => {
+    mtu.note(trace);
+    if (isReached(trace)) others.noteAnswer();
+    due ??= setImmediate(() => {
+      due = undefined;
+      showPartial(trace);
+    });
+  });
+  mtu.start();
+  const trace = await pursuit;
+  clearImmediate(due);
+  return trace;
 }
 
 async function admit(

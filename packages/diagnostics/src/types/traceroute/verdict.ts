@@ -5,7 +5,7 @@ import type { Outcome } from '../../diagnostic.ts';
 import { icmpFailure } from '../../sockets/icmp/icmp-failure.ts';
 import type { traceroute } from './contract.ts';
 import type { Loop } from './probing/loop.ts';
-import type { Trace } from './probing/pursue.ts';
+import type { Trace } from './probing/trace-state.ts';
 import { isReached, rtOf } from './hops/target-answers.ts';
 import { FULL_TTL } from './result-fields.ts';
 import { isFull, type TraceAnswer } from './probing/trace.ts';

@@ -32,7 +32,7 @@ const NOTICE_GRACE_MS = 150;
 const AFTER_ERROR_MS = 200;
 
 /**
- * Sends one datagram from a socket of its own, which tells its answer from that to another. The socket is connected: the
+ * Sends one datagram from a separate socket, which distinguishes its answer from that to another. The socket is connected: the
  * kernel drops what comes from elsewhere and hands on ICMP errors; where the probe has raw sockets, those say which it was
  * and whose.
  */

@@ -24,7 +24,7 @@ describe('what is sent to a well-known port', () => {
     expect(query.rest).toHaveLength(0);
   });
 
-  it('is a client packet of NTP version 4 without a clock of ours in it', () => {
+  it('is a client packet of NTP version 4 without the clock of the probe in it', () => {
     const packet = ask(123);
 
     expect(packet).toHaveLength(48);

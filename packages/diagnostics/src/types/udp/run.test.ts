@@ -175,7 +175,7 @@ describe('a udp check', () => {
     expect(outcome.response).toBe(Buffer.from('truth').toString('base64'));
   });
 
-  it('sends nothing of a caller’s to a port of a reflector, whoever asks', async () => {
+  it('sends nothing of a caller’s to a port of a reflector, for any client', async () => {
     const context = testContext<typeof udp>();
 
     const outcome = await runUdp(params(11211, { payload: '00' }), context);
@@ -191,7 +191,7 @@ describe('a udp check', () => {
     const target = { host: address, address, family: 4 as const, addresses: [address], resolveMs: 0 };
     const admit = async () => ({ admitted: true, target }) as const;
     const packets: PacketSockets = {
-      open: async () => Promise.reject(new Error('nobody asks')),
+      open: async () => Promise.reject(new Error('not expected')),
       sourceFor: async () => '127.0.0.1',
     };
 
@@ -425,7 +425,7 @@ async function listen(onMessage?: (bytes: Buffer, from: RemoteInfo) => void, hos
   return { socket, received, port: socket.address().port };
 }
 
-/** A port that nobody listens on and nobody else can take: its socket hears but itself. */
+/** A port without a listener that no other process can take: its socket hears only itself. */
 async function closedPort(host: string): Promise<number> {
   const { socket, port } = await listen(undefined, host);
   const connected = once(socket, 'connect');

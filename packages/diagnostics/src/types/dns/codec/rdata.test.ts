@@ -44,7 +44,7 @@ describe('the samples', () => {
 
 const describeWithDig = digVersion === null ? describe.skip : describe;
 
-describeWithDig(`the presentation of data, beside ${digVersion ?? 'dig, which is not installed'}`, () => {
+describeWithDig(`the presentation of data, compared with ${digVersion ?? 'dig, which is not installed'}`, () => {
   let server: DnsServer;
   const fromDig = new Map<string, string>();
 

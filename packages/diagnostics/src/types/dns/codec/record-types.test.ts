@@ -8,7 +8,7 @@ describe('the name of a record type', () => {
     ['lower case', 'aaaa', 28, 'AAAA'],
     ['mixed case', 'Nsec3Param', 51, 'NSEC3PARAM'],
     ['above 255', 'caa', 257, 'CAA'],
-    ['of 2025, without a text of its own', 'cla', 263, 'CLA'],
+    ['of 2025, without a specific text', 'cla', 263, 'CLA'],
     ['of 2025, by number', 'TYPE264', 264, 'IPN'],
     ['obsolete', 'wks', 11, 'WKS'],
     ['by number', 'TYPE65280', 65280, 'TYPE65280'],

@@ -28,7 +28,7 @@ export type Asked =
   | { readonly answer: Answer; readonly failure: Failure | null }
   | { readonly answer: null; readonly failure: Failure };
 
-/** A query in wire form but for its id, which each transmission gets anew. */
+/** A query in wire form but for its id, which each transmission gets new. */
 export interface PreparedQuery {
   readonly query: Omit<Query, 'id'>;
   readonly withId: (id: number) => Uint8Array;

@@ -171,7 +171,7 @@ describeWithOpenssl('DNS over HTTPS (skipped without the openssl command)', () =
       'does not hold a DNS message',
     ],
     ['has no HTTP/2', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'http_malformed', ''],
-  ])('a resolver that %s is told as that', async (_what, answer, code, words) => {
+  ])('a resolver that %s is reported as that', async (_what, answer, code, words) => {
     const { failure } = await ask(await serveFrames(() => answer));
 
     expect(failure).toMatchObject({ code, source: 'resolver' });

@@ -7,7 +7,8 @@ import type { Failure } from '@vantage/contract';
 import { headerOf, type Head } from '../../../http-client/response-head.ts';
 import { sendHttp1 } from '../../../http-client/http1.ts';
 import { againAfter, sendHttp2, type Again } from '../../../http-client/http2.ts';
-import { receive, type AnswerSink, type Sending } from '../../../http-client/read-response.ts';
+import { receiveResponse } from '../../../http-client/read-response.ts';
+import type { AnswerSink, Sending } from '../../../http-client/answer.ts';
 import type { Request } from '../../../http-client/request.ts';
 import type { TrustStore } from '../../../tls/certificate/trust-store.ts';
 import {
@@ -120,7 +121,7 @@ async function post(channel: SecureChannel, request: Request, signal: AbortSigna
     maxBodyBytes: MAX_MESSAGE_BYTES,
     limitReceived: () => undefined,
   };
-  const answer = await receive(send, receivedBytes, bounds, signal, () => undefined);
+  const answer = await receiveResponse(send, receivedBytes, bounds, signal, () => undefined);
   const { head, failure, peerError, firstByteMs, totalMs } = answer;
   if (failure !== null || head === null) {
     const again = head === null ? againAfter(peerError, firstByteMs === null) : null;

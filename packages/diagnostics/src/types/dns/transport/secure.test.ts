@@ -81,7 +81,7 @@ describe('over TCP', () => {
     expect(asked.answer?.message.answers.map(({ data }) => data)).toEqual(['192.0.2.1']);
   });
 
-  it('a connection that is closed before the answer is told from silence', async () => {
+  it('a connection that is closed before the answer is distinguished from silence', async () => {
     const closing = await startServer(createTcpServer((socket) => socket.once('data', () => socket.end(Buffer.of(0)))));
     const silent = await startServer(createTcpServer((socket) => socket.resume()));
     servers.push(closing, silent);
@@ -191,7 +191,7 @@ describeWithOpenssl(hasOpenssl ? 'over TLS' : 'over TLS (skipped: openssl is not
     expect([...dot.queries, ...doh.queries]).toEqual([]);
   });
 
-  it('a server that speaks another protocol only is told by that, not by a version of HTTP', async () => {
+  it('a server that speaks another protocol only is recognized by that, not by a version of HTTP', async () => {
     const server = await startServer(createTlsServer({ ...leaf, ALPNProtocols: ['h2'] }));
     servers.push(server);
 

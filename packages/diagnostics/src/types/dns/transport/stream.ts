@@ -17,7 +17,7 @@ import {
 } from './exchange.ts';
 import { secure } from './secure.ts';
 
-/** Asks over a TCP connection of its own (RFC 7766). */
+/** Asks over a separate TCP connection (RFC 7766). */
 export async function askTcp(server: NameServer, prepared: PreparedQuery, signal: AbortSignal): Promise<Asked> {
   const connected = await connectPinned(server.target, server.port, signal);
   if (connected.socket === null) return failed(resolverFailure(connected.failure));

@@ -28,7 +28,7 @@ export interface UdpOptions {
 
 /**
  * Asks over a connected UDP socket, so that the kernel drops what comes from elsewhere and hands on ICMP errors. Each
- * transmission has an id of its own, which tells the RTT of one from that of another. What is no answer to one of them is
+ * transmission has a separate id, which distinguishes the RTT of one from that of another. What is no answer to one of them is
  * ignored: waiting goes on (RFC 5452 section 9.1).
  *
  * An ICMP error about the query ends the wait.

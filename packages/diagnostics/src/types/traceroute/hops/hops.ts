@@ -4,7 +4,7 @@ import { icmpMark } from '../../../sockets/icmp/icmp-failure.ts';
 import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop } from '../result-fields.ts';
 import type { FlowView } from '../probing/flow-view.ts';
 import { NAMELESS, type HopName } from './hop-names.ts';
-import type { Trace } from '../probing/pursue.ts';
+import type { Trace } from '../probing/trace-state.ts';
 import { stopReasonOf } from './stop-reason.ts';
 import { isFull, rttOf, type TraceAnswer, type TracePacket } from '../probing/trace.ts';
 
@@ -75,7 +75,7 @@ export function fullTtlOf({ packets }: Trace, dress: HopDress, answersOthers: bo
 
 type Ranked = readonly (readonly [address: string, packets: readonly TracePacket[]])[];
 
-/** Whoever answered most comes first. */
+/** The router that answered most comes first. */
 function respondersOf(packets: readonly TracePacket[]): Ranked {
   const answered = packets.filter(({ answer }) => answer !== null);
   const byAddress = Map.groupBy(answered, ({ answer }) => answer!.from);
@@ -93,7 +93,7 @@ function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dre
   const answers = answersTo(packets);
   return {
     hop,
-    ...(first === undefined ? nobody : who(first, dress)),
+    ...(first === undefined ? noResponder : who(first, dress)),
     latency: median(packets.flatMap((packet) => rttOf(packet) ?? [])),
     rtts: rttsOf(packets),
     responders,
@@ -111,9 +111,9 @@ function icmpOf(answers: readonly TraceAnswer[], { family, shown }: HopDress): H
   return null;
 }
 
-const nobody = { ip: null, private: false, ...NAMELESS, asn: null, asName: null };
+const noResponder = { ip: null, private: false, ...NAMELESS, asn: null, asName: null };
 
-function who(address: string, dress: HopDress): typeof nobody | Pick<Hop, keyof typeof nobody> {
+function who(address: string, dress: HopDress): typeof noResponder | Pick<Hop, keyof typeof noResponder> {
   const ip = dress.shown(address);
   const name = ip === null ? NAMELESS : dress.name(address);
   return { ip, private: dress.isPrivate(address), ...name, asn: null, asName: null };

@@ -1,5 +1,5 @@
 import { GAP_LIMIT, type FlowView } from '../probing/flow-view.ts';
-import type { Trace } from '../probing/pursue.ts';
+import type { Trace } from '../probing/trace-state.ts';
 import type { StopReason } from '../result-fields.ts';
 import { isFull } from '../probing/trace.ts';
 

@@ -1,5 +1,5 @@
 import { median } from './hops.ts';
-import type { Trace } from '../probing/pursue.ts';
+import type { Trace } from '../probing/trace-state.ts';
 import { rttOf } from '../probing/trace.ts';
 
 export function isReached({ views }: Trace): boolean {

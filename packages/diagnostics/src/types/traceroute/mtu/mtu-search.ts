@@ -4,11 +4,11 @@ import type { DiagnosticContext } from '../../../diagnostic.ts';
 import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
 import { MAX_MTU_PACKETS, MAX_PACKETS, type traceroute } from '../contract.ts';
 import { findPathMtu, UNKNOWN_MTU, type EchoCount, type PathMtu } from './path-mtu.ts';
-import { FULL_QUERIES, type Trace } from '../probing/pursue.ts';
+import { FULL_QUERIES, type Trace } from '../probing/trace-state.ts';
 import { isReached, rtOf } from '../hops/target-answers.ts';
 
 export interface MtuSearch {
-  /** Beside the trace from its start, where its packets leave room for more, so that it takes no time of its own. */
+  /** Runs during the trace from its start, if its packets leave room for more, so that it takes no additional time. */
   readonly start: () => void;
   /** What the trace has seen by now says how long an answer may take. */
   readonly note: (trace: Trace) => void;
@@ -19,7 +19,7 @@ export interface MtuSearch {
   readonly stop: () => void;
 }
 
-/** The path MTU of a trace. Its socket is opened at once, beside those of the trace. */
+/** The path MTU of a trace. Its socket is opened at once, together with those of the trace. */
 export function mtuSearch(
   { protocol, maxHops, queries, flows }: ParamsOf<typeof traceroute>['options'],
   target: Target,
@@ -27,7 +27,7 @@ export function mtuSearch(
   { signal, remainingMs }: Pick<DiagnosticContext, 'signal' | 'remainingMs'>,
 ): MtuSearch {
   const over = new AbortController();
-  const lent = { signal: AbortSignal.any([signal, over.signal]), remainingMs };
+  const context = { signal: AbortSignal.any([signal, over.signal]), remainingMs };
   const planned = (maxHops * queries + FULL_QUERIES) * flows;
   let found: Promise<PathMtu> | undefined;
   let rttMs: number | null = null;
@@ -35,14 +35,14 @@ export function mtuSearch(
   const open = (): Promise<PacketSocket> => packets.open({ family: target.family, protocol: 'icmp' });
   const hasRoom = planned + MAX_MTU_PACKETS <= MAX_PACKETS;
   const opening = hasRoom ? open() : undefined;
-  // Whoever uses it hears of it.
+  // The rejection reaches the code that uses it.
   opening?.catch(() => undefined);
   const search = (maxPackets: number): void => {
     found ??= findPathMtu(
       opening ?? open(),
       target,
       { rttMs: () => rttMs, maxPackets, echo, isAsking: protocol !== 'icmp' },
-      lent,
+      context,
     );
   };
   return {

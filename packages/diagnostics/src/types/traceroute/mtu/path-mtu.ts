@@ -36,7 +36,7 @@ export const UNKNOWN_MTU: PathMtu = { mtu: null, blackHole: null };
 export interface PathMtuLimits {
   /** What an answer of the target takes, as far as it is known by now. */
   readonly rttMs: () => number | null;
-  /** What the check may send beside the trace. */
+  /** Packets that the check may send in addition to the trace. */
   readonly maxPackets: number;
   /** Counts what is sent and what the target answers. */
   readonly echo: EchoCount;

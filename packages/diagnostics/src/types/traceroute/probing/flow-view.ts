@@ -97,8 +97,8 @@ function viewFlow(
   { maxHops, queries }: TraceLimits,
   isStalled: boolean,
 ): FlowView {
-  const sentAt = Array.from({ length: maxHops + 1 }, () => 0);
-  const path: (string | null)[] = Array.from({ length: maxHops }, () => null);
+  const sentAt = Array<number>(maxHops + 1).fill(0);
+  const path = Array<string | null>(maxHops).fill(null);
   let lastAnswered = 0;
   for (const packet of own) {
     const { ttl, answer } = packet;

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 import type { Failure, ParamsOf, Target } from '@vantage/contract';
 
-import { openPackets } from '../../../sockets/lend.ts';
+import { openPackets } from '../../../sockets/provide-packets.ts';
 import type { PacketSocket, PacketSockets } from '../../../sockets/packet-socket.ts';
 import { unsentFailure } from '../../../sockets/unsent.ts';
 import { portOf, type traceroute } from '../contract.ts';
@@ -26,7 +26,7 @@ export async function openFlows(
     return { failure };
   };
   const source = packets.sourceFor(address);
-  // Asked for beside the opening, and missed only after it.
+  // Asked for during the opening, and needed only after it.
   source.catch(() => undefined);
   while (sockets.length < options.flows) {
     const opening = openPackets(packets, { family, protocol });

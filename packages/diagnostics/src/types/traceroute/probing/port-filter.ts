@@ -3,7 +3,7 @@ import type { Target } from '@vantage/contract';
 import { readFirstTimer } from '../../../shared/read-first-timer.ts';
 import type { PacketSockets } from '../../../sockets/packet-socket.ts';
 import { traceFlow } from './flow.ts';
-import type { Trace } from './pursue.ts';
+import type { Trace } from './trace-state.ts';
 
 export const ECHO_REQUESTS = 3;
 const WAIT_MS = 1_000;

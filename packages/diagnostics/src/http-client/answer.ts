@@ -1,0 +1,67 @@
+import type { Failure, FailurePhase } from '@vantage/contract';
+
+import type { DeviationCode } from './deviations.ts';
+import type { PeerError } from './http2/reader.ts';
+import type { Body } from './response-body.ts';
+import type { Head } from './response-head.ts';
+
+/** What one request got, with the times of its phases in milliseconds; `null` for what did not come to its end. */
+export interface Answer {
+  /** From the request to the first byte. */
+  readonly firstByteMs: number | null;
+  /** From the first byte to the end of the body, or to where it was cut off at its cap. */
+  readonly downloadMs: number | null;
+  /** From the request to the end of it all, whichever it was. */
+  readonly totalMs: number;
+  readonly head: Head | null;
+  /** What had come of a head that did not come to its end. */
+  readonly partialHead: Head | null;
+  readonly deviations: readonly DeviationCode[];
+  readonly peerError: PeerError | null;
+  readonly body: Body | null;
+  readonly failure: Failure | null;
+}
+
+/** The same once the head is there. */
+export interface HeadSeen {
+  readonly head: Head;
+  readonly firstByteMs: number;
+  readonly headMs: number;
+}
+
+/** Where a reader of one version of HTTP puts what it reads. Each is safe to call after the answer is settled. */
+export interface AnswerSink {
+  /** So many bytes have come, whatever they are. */
+  readonly received: (bytes: number) => void;
+  readonly firstByte: () => void;
+  readonly interim: () => void;
+  readonly head: (head: Head) => void;
+  readonly bytes: (bytes: Uint8Array) => void;
+  readonly end: () => void;
+  /** The answer is over, and may not be whole. */
+  readonly cut: () => void;
+  readonly fail: (fault: (phase: FailurePhase) => Failure) => void;
+  readonly deviation: (code: DeviationCode) => void;
+  /** The error that the peer gave before it ended the answer. */
+  readonly peerError: (error: PeerError) => void;
+}
+
+/** A request that was sent. */
+export interface Sending {
+  /** Ends it and its connection. */
+  readonly stop: () => void;
+  /** What has come of a head that is not whole. */
+  readonly partialHead: () => Head | null;
+  /** Lets the target send so many bytes of the body, now that the head is there. */
+  readonly allowBody: (bytes: number) => void;
+}
+
+/** What is taken of an answer. */
+export interface ReceiveBounds {
+  /** Bytes of the body that an answer with this head is read to. */
+  readonly bodyCapOf: (head: Head) => number;
+  /** Gets the bytes of the body that are read. */
+  readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
+  /** Told how much is still to be read. */
+  readonly limitReceived: (bytes: number) => void;
+}

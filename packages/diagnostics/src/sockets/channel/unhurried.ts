@@ -1,0 +1,33 @@
+import type { Request } from './messages.ts';
+
+/** Requests that have no answer and no hurry: they go along with the next one, or alone after a moment. */
+export interface Unhurried {
+  readonly add: (request: Request) => void;
+  /** Sends them now, in their order. */
+  readonly flush: () => void;
+  readonly drop: () => void;
+}
+
+const WITHIN_MS = 100;
+
+export function createUnhurried(send: (request: Request) => void): Unhurried {
+  let waiting: Request[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const drop = (): void => {
+    clearTimeout(timer);
+    [waiting, timer] = [[], undefined];
+  };
+  const flush = (): void => {
+    const requests = waiting;
+    drop();
+    requests.forEach(send);
+  };
+  return {
+    add: (request) => {
+      waiting.push(request);
+      timer ??= setTimeout(flush, WITHIN_MS).unref();
+    },
+    flush,
+    drop,
+  };
+}

@@ -1,0 +1,83 @@
+import type { Failure } from '@vantage/contract';
+
+import { FULL_TTL } from '../result-fields.ts';
+import { LENGTHS, type FlowAnswer } from './flow.ts';
+import { awaitedOf, nextPacket, type FlowView, type Wanted } from './flow-view.ts';
+import { isFull, type TracePacket } from './trace.ts';
+import { waitMs } from './waits.ts';
+
+export interface Trace {
+  readonly packets: TracePacket[];
+  views: readonly FlowView[];
+  /** Why the probe itself could not go on; null otherwise. */
+  failure: Failure | null;
+  /** True where time ran out or the probe was interrupted while more was wanted. */
+  isCut: boolean;
+}
+
+/**
+ * Time from one packet with the full TTL to the next of its flow. Many targets answer one such packet a second, to all that
+ * ask: as many traces as there are packets get their answer. The last ones leave while the first are awaited.
+ */
+const FULL_GAPS_MS = [1_000, 2_000, 1_000, 1_000, 1_000] as const;
+/** Packets with the full TTL, of each flow that needs them. */
+export const FULL_QUERIES = FULL_GAPS_MS.length + 1;
+
+/** Full TTLs go first: their answers say whether it is worth while to look further. One of each flow has its room. */
+export function nextOf(trace: Trace, stalled: ReadonlySet<number>, maxPackets: number, nowMs: number): Wanted | null {
+  const { packets, views } = trace;
+  const isOpen = (flow: number): boolean => views[flow]!.end === null;
+  const fullSent = (flow: number): number => packets.filter((one) => one.flow === flow && isFull(one)).length;
+  const flows = views.map((_, flow) => flow).filter(isOpen);
+  const room = maxPackets - packets.length;
+  const reserved = flows.filter((flow) => fullSent(flow) === 0).length;
+  const due = flows.find((flow) => stalled.has(flow) && fullDueMs(trace, flow) <= nowMs);
+  if (due !== undefined && room > 0) return { flow: due, ttl: FULL_TTL };
+  return room > reserved ? nextPacket(views) : null;
+}
+
+/**
+ * When the target is to be asked with the full TTL: at once, and again while nothing comes back, since a target or a router
+ * may limit its errors, and other packets may have used up what it allows. Infinity where it is not to be asked.
+ */
+export function fullDueMs({ packets, views }: Trace, flow: number): number {
+  const sent = packets.filter((one) => one.flow === flow && isFull(one));
+  const isAnswered = sent.some(({ answer }) => answer !== null && answer.kind !== 'refused');
+  if (views[flow]!.end !== null || isAnswered || sent.length >= FULL_QUERIES) return Infinity;
+  const last = sent.at(-1);
+  return last === undefined ? -Infinity : last.awaitedMs + FULL_GAPS_MS[sent.length - 1]!;
+}
+
+/** @returns whether a packet was given up */
+export function giveUpSilent({ packets, views }: Trace, nowMs: number): boolean {
+  const silent = awaitedOf(packets, views).filter(
+    (packet) => nowMs - packet.awaitedMs >= waitMs(packet, packets, views),
+  );
+  for (const packet of silent) packet.isGivenUp = true;
+  return silent.length > 0;
+}
+
+/** The packet that an answer is for. */
+export function answered(
+  packets: readonly TracePacket[],
+  flow: number,
+  { index, remainder }: FlowAnswer,
+): TracePacket | undefined {
+  if (index === null && remainder === undefined) return likeliest(packets, flow);
+  const own = packets.filter((one) => one.flow === flow);
+  const numbered = index === null ? undefined : own[index];
+  if (numbered !== undefined || remainder === undefined) return numbered;
+  return own.findLast((one) => one.answer === null && one.index % LENGTHS === remainder);
+}
+
+/**
+ * The packet that an answer without a number is for: the last with the full TTL, sent after a silence, else the first
+ * unanswered one beyond every router that answered.
+ */
+function likeliest(packets: readonly TracePacket[], flow: number): TracePacket | undefined {
+  const own = packets.filter((packet) => packet.flow === flow);
+  const expired = own.filter((packet) => packet.answer?.kind === 'expired' && !isFull(packet));
+  const lastRouter = Math.max(0, ...expired.map(({ ttl }) => ttl));
+  const open = own.filter(({ answer, ttl }) => answer === null && ttl > lastRouter);
+  return open.findLast(isFull) ?? open.toSorted((a, b) => a.ttl - b.ttl || a.index - b.index)[0];
+}
