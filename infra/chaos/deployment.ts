@@ -99,6 +99,8 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
         ...{ RATE_LIMIT_SUMMARY: MANY, RATE_LIMIT_EVENTS: MANY, EVENT_STREAMS_PER_CLIENT: '5000' },
         ...{ RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
         TARGET_ALLOW: '127.0.0.0/8',
+        // Not half of `maxmemory`, which a fault sets to one byte: every check would be removed as soon as it is completed.
+        RESULTS_MAX_MIB: '512',
         ...options.coordinatorEnv,
       };
       const host = openHost(folder, name);

@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 
 import { report } from '../bench/goals.ts';
+import { flagsOfProcess } from '../command/read-flags.ts';
 import { faults } from './faults/index.ts';
 import { describe, goalsOf } from './goals.ts';
 import { openHistory, readHistory } from './history.ts';
@@ -18,21 +18,19 @@ import { overloadFigures } from './overload.ts';
 import { inNamespace, isInNamespace } from './partition.ts';
 import { runChaos } from './run.ts';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '5' },
-    seed: { type: 'string', default: '1' },
-    only: { type: 'string', default: '' },
-    except: { type: 'string' },
-    rate: { type: 'string', default: '8' },
-    // For trials: see `RunOptions`.
-    scale: { type: 'string', default: '1' },
-    indulgence: { type: 'string', default: '0' },
-    history: { type: 'string' },
-    judge: { type: 'string' },
-    json: { type: 'string' },
-    logs: { type: 'string' },
-  },
+const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whole service under load.', {
+  minutes: { description: 'How long.', fallback: '5', isNumber: true },
+  seed: { description: 'Repeats a run.', fallback: '1', isNumber: true },
+  only: { description: 'Only these faults, separated by commas.', fallback: '' },
+  except: { description: 'All but these faults.' },
+  rate: { description: 'Checks a second.', fallback: '8', isNumber: true },
+  // For trials: see `RunOptions`.
+  scale: { description: 'Factor of all durations, for trials.', fallback: '1', isNumber: true },
+  indulgence: { description: 'Milliseconds added to each bound, for trials.', fallback: '0', isNumber: true },
+  history: { description: 'File for every request and answer.' },
+  judge: { description: 'Judges the history in this file and injects nothing.' },
+  json: { description: 'File for the figures.' },
+  logs: { description: 'Folder for the logs.' },
 });
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -84,7 +82,6 @@ async function breakAll(): Promise<void> {
     };
     const seed = Number(values.seed);
     const totalMs = Number(values.minutes) * 60_000;
-    // Each fail-over uses a fresh store, because its servers are not started again.
     const failOvers = all.filter(({ store }) => store === 'sentinel');
     const others = all.filter(({ store }) => store !== 'sentinel');
     const reasons: string[] = [];
@@ -102,12 +99,8 @@ async function breakAll(): Promise<void> {
       );
     }
     if (failOvers.length > 0) {
-      const until = performance.now() + totalMs * (others.length > 0 ? 0.15 : 1);
-      for (let round = 0; round === 0 || performance.now() < until; round += 1) {
-        reasons.push(
-          ...(await runChaos({ ...shared, seed: seed + round, faults: failOvers, store: 'sentinel', durationMs: 0 })),
-        );
-      }
+      const durationMs = totalMs * (others.length > 0 ? 0.15 : 1);
+      reasons.push(...(await runChaos({ ...shared, seed, faults: failOvers, store: 'sentinel', durationMs })));
     }
     return reasons;
   }

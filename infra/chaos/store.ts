@@ -14,15 +14,14 @@ export interface Store {
   /** Of the server that takes writes now. */
   readonly masterPort: () => Promise<number>;
   readonly masterPid: () => Promise<number>;
-  /** SIGKILL; what is in the append-only file is there at the next start. */
+  /** SIGKILL to the master. */
   readonly kill: () => Promise<void>;
+  /** After `kill`: starts the only server again on its append-only file; with Sentinels another replica of the new master. */
   readonly restart: () => Promise<void>;
   /** The file system of the append-only file; undefined without root. */
   readonly disk: SmallDisk | undefined;
   /** Undefined without a C compiler, and for several servers. */
   readonly host: Host | undefined;
-  /** True while there is a replica that can become the master. */
-  readonly canFailOver: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
@@ -66,7 +65,6 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
       server = await startRedisServer({ ...where, port });
     },
     ...{ disk, host },
-    canFailOver: () => false,
     stop: async () => {
       await server.stop();
       await disk?.unmount();
@@ -76,22 +74,16 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
 
 async function keepSentinel(executable: string): Promise<Store> {
   const set = await startRedisSentinel(executable);
-  let isWornOut = false;
   const masterPid = async (): Promise<number> => {
     const port = await set.masterPort();
     return set.servers.find((server) => server.port === port)!.pid;
   };
-  const gone = async (): Promise<never> => {
-    throw new Error('A server of this set is not started again.');
-  };
   return {
-    ...{ url: set.url, port: undefined, masterPort: set.masterPort, masterPid, restart: gone },
+    ...{ url: set.url, port: undefined, masterPort: set.masterPort, masterPid, restart: set.addReplica },
     kill: async () => {
       process.kill(await masterPid(), 'SIGKILL');
-      isWornOut = true;
     },
     ...{ disk: undefined, host: undefined },
-    canFailOver: () => !isWornOut,
     stop: set.stop,
   };
 }

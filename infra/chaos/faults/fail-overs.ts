@@ -9,7 +9,6 @@ export const failOvers: readonly Fault[] = [
   {
     name: 'two masters after a fail-over by Sentinel',
     store: 'sentinel',
-    impossible: ({ store }) => (store.canFailOver() ? undefined : 'there is no replica any more'),
     inject: async ({ deployment, harm }) => {
       harm('store', 'probes');
       const before = await deployment.store.masterPort();
@@ -25,13 +24,13 @@ export const failOvers: readonly Fault[] = [
   {
     name: 'Redis failed over by Sentinel',
     store: 'sentinel',
-    impossible: ({ store }) => (store.canFailOver() ? undefined : 'there is no replica any more'),
     inject: async ({ deployment, harm }) => {
       harm('store', 'probes');
       const before = await deployment.store.masterPort();
       await deployment.store.kill();
       await untilMasterIsNot(before, deployment);
       await untilProbesAreUp(deployment.coordinators[0]!.url, deployment.agents.length);
+      await deployment.store.restart();
       await sleep(1_000);
     },
   },

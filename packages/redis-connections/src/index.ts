@@ -1,5 +1,5 @@
 export { parseRedisUrl, redisUrlKind, type Endpoint, type RedisAddress } from './address.ts';
-export type { ConnectionLog } from './log-outages.ts';
+export { hasAnswered, type ConnectionLog } from './log-outages.ts';
 export {
   isCluster,
   masterOf,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import type { ConnectionLog } from './log-outages.ts';
+import { hasAnswered, type ConnectionLog } from './log-outages.ts';
 import { openPatient } from './open.ts';
 
 let server: RedisServer;
@@ -44,6 +44,23 @@ describe('the log of a connection', () => {
     expect(lines.filter((line) => line.includes('WRONGPASS') && line.startsWith('Redis login rejected'))).toHaveLength(
       1,
     );
+    redis.disconnect();
+  });
+
+  it('says that it is connected when a Redis that stood still answers, not when its kernel accepts', async () => {
+    const lines: string[] = [];
+    const log: ConnectionLog = { info: (_, message) => void lines.push(message), warn: () => undefined };
+    process.kill(server.pid, 'SIGSTOP');
+    const redis = openPatient({ ...{ url: server.url, name: 'test', keyInUse: 'x', resend: false, log } });
+    while (redis.status !== 'ready') await sleep(10);
+    const time = redis.time();
+    const before = [hasAnswered(redis), [...lines]];
+
+    process.kill(server.pid, 'SIGCONT');
+    await time;
+
+    expect(before).toEqual([false, []]);
+    expect([hasAnswered(redis), lines]).toEqual([true, ['Redis connected']]);
     redis.disconnect();
   });
 });

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 import type { Redis } from 'ioredis';
 
 /** The part of a pino logger that is written to. */
@@ -29,12 +31,24 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
     if (up !== undefined) up = false;
   });
   redis.on('end', () => void refusals.delete(redis));
-  redis.on('ready', () => {
+  const noteAnswer = (): void => {
     if (up !== true) log.info({ connection }, 'Redis connected');
     up = true;
     cause = undefined;
     refusals.delete(redis);
+  };
+  redis.on('ready', () => {
+    if (hasAnswered(redis)) noteAnswer();
+    else redis.stream.once('data', noteAnswer);
   });
+}
+
+/**
+ * True if the server has sent something on this connection. Without a login and a ready check ioredis is ready before: the kernel
+ * accepts connections for a Redis that stalls.
+ */
+export function hasAnswered(redis: Redis): boolean {
+  return redis.status === 'ready' && (redis.stream as Partial<Socket> | undefined)?.bytesRead !== 0;
 }
 
 function isLoginRefusal(message: string): boolean {

@@ -60,78 +60,9 @@ interface Heard {
 export function watchReplies(redis: Redis): void {
   const connection = redis as unknown as Connection;
   const { commandTimeout, socketTimeout } = connection.options;
-  // Then ioredis does what there is to do.
+  // Without it ioredis' own timers are enough.
   if (socketTimeout === undefined) return;
-  const lookEveryMs = socketTimeout / LOOKS;
-  let isWatching = false;
-  let dueAt = 0;
-  let owedSince: number | undefined;
-  let stalls: Stall[] = [];
-  let heard: Heard = { stream: undefined, bytes: 0, at: 0 };
-
-  const lookIn = (milliseconds: number, isAgain = false): void => {
-    isWatching = true;
-    dueAt = performance.now() + milliseconds;
-    // While it matters the connection keeps the process alive.
-    setTimeout(() => look(isAgain), milliseconds).unref();
-  };
-
-  const look = (isAgain: boolean): void => {
-    isWatching = false;
-    const { commandQueue, offlineQueue, stream } = connection;
-    const isConnected = connected.has(connection.status);
-    // A stream that is ended with its replies owed may be as dead as any, and holds up the next one.
-    const isEnding = isConnected && stream.writableEnded;
-    owedSince = commandQueue.peekAt(0)?.command.sentAt ?? (isEnding ? owedSince : undefined);
-    if (owedSince === undefined && offlineQueue.length === 0) {
-      stalls = [];
-      return;
-    }
-    const now = performance.now();
-    if (now - dueAt >= HELD_UP_MS) {
-      stalls = stalls.filter(({ endedAt }) => endedAt > now - socketTimeout - MAX_HELD_UP_MS - RESPITE_MS);
-      stalls.push({ endedAt: now, milliseconds: now - dueAt });
-      // What came meanwhile is read first.
-      if (!isAgain) return lookIn(1, true);
-    }
-    if (commandTimeout !== undefined) rejectOverdue(commandTimeout, now);
-    if (owedSince !== undefined && isConnected) endSilent(stream, owedSince, now);
-    const oldest = commandQueue.peekAt(0)?.command.givenAt;
-    lookIn(
-      Math.min(
-        lookEveryMs,
-        leftOf(oldest, commandTimeout, now),
-        leftOf(owedSince && Math.max(owedSince, heard.at), socketTimeout, now),
-      ),
-    );
-  };
-
-  const isOver = (since: number, limit: number, now: number): boolean => {
-    if (now - since < limit) return false;
-    const heldUp = stalls.reduce((sum, { endedAt, milliseconds }) => sum + (endedAt > since ? milliseconds : 0), 0);
-    if (now - since < limit + Math.min(heldUp, MAX_HELD_UP_MS)) return false;
-    const lastStallEndedAt = stalls.at(-1)?.endedAt ?? Number.NEGATIVE_INFINITY;
-    return now - lastStallEndedAt >= RESPITE_MS || now - since >= limit + MAX_HELD_UP_MS + RESPITE_MS;
-  };
-
-  const rejectOverdue = (limit: number, now: number): void => {
-    for (const queue of [connection.commandQueue, connection.offlineQueue]) {
-      for (let index = 0; index < queue.length; index += 1) {
-        const { command } = queue.peekAt(index)!;
-        if (command.isSettled || !isOver(command.givenAt ?? now, limit, now)) continue;
-        command.reject(new Error('Command timed out'));
-      }
-    }
-  };
-
-  const endSilent = (stream: Redis['stream'], since: number, now: number): void => {
-    const bytes = stream.bytesRead;
-    if (stream !== heard.stream) heard = { stream, bytes: 0, at: 0 };
-    if (bytes !== heard.bytes) heard = { stream, bytes, at: now };
-    if (!isOver(Math.max(since, heard.at), socketTimeout, now)) return;
-    stream.destroy(new Error(`Socket timeout: no data within ${socketTimeout} ms, though a reply is owed.`));
-  };
-
+  const watch = new ReplyWatch(connection, commandTimeout, socketTimeout);
   const send = connection.sendCommand.bind(redis);
   connection.setSocketTimeout = isDoneHere;
   connection.sendCommand = (sent, stream) => {
@@ -139,9 +70,107 @@ export function watchReplies(redis: Redis): void {
     command.setTimeout = isDoneHere;
     command.sentAt = performance.now();
     command.givenAt ??= command.sentAt;
-    if (!isWatching) lookIn(lookEveryMs);
+    watch.start();
     return send(sent, stream);
   };
+}
+
+class ReplyWatch {
+  private readonly connection: Connection;
+  private readonly commandTimeout: number | undefined;
+  private readonly socketTimeout: number;
+  private readonly lookEveryMs: number;
+  private isWatching = false;
+  private dueAt = 0;
+  private owedSince: number | undefined;
+  private stalls: Stall[] = [];
+  private heard: Heard = { stream: undefined, bytes: 0, at: 0 };
+
+  constructor(connection: Connection, commandTimeout: number | undefined, socketTimeout: number) {
+    this.connection = connection;
+    this.commandTimeout = commandTimeout;
+    this.socketTimeout = socketTimeout;
+    this.lookEveryMs = socketTimeout / LOOKS;
+  }
+
+  /** Call it for each command: looks go on while a reply is owed. */
+  start(): void {
+    if (!this.isWatching) this.lookIn(this.lookEveryMs);
+  }
+
+  private lookIn(milliseconds: number, isAgain = false): void {
+    this.isWatching = true;
+    this.dueAt = performance.now() + milliseconds;
+    // While it matters the connection keeps the process alive.
+    setTimeout(() => this.look(isAgain), milliseconds).unref();
+  }
+
+  private look(isAgain: boolean): void {
+    this.isWatching = false;
+    const { commandQueue, offlineQueue, status, stream } = this.connection;
+    const isConnected = connected.has(status);
+    // A stream that is ended with its replies owed may be as dead as any, and holds up the next one.
+    const isEnding = isConnected && stream.writableEnded;
+    this.owedSince = commandQueue.peekAt(0)?.command.sentAt ?? (isEnding ? this.owedSince : undefined);
+    if (this.owedSince === undefined && offlineQueue.length === 0) {
+      this.stalls = [];
+      return;
+    }
+    const now = performance.now();
+    // Replies that arrived during the stall are read first.
+    if (this.noteStall(now) && !isAgain) return this.lookIn(1, true);
+    if (this.commandTimeout !== undefined) this.rejectOverdue(this.commandTimeout, now);
+    if (this.owedSince !== undefined && isConnected) this.endSilent(stream, this.owedSince, now);
+    this.lookIn(this.nextLookMs(now));
+  }
+
+  /** @returns whether this look is late */
+  private noteStall(now: number): boolean {
+    if (now - this.dueAt < HELD_UP_MS) return false;
+    const oldest = now - this.socketTimeout - MAX_HELD_UP_MS - RESPITE_MS;
+    this.stalls = this.stalls.filter(({ endedAt }) => endedAt > oldest);
+    this.stalls.push({ endedAt: now, milliseconds: now - this.dueAt });
+    return true;
+  }
+
+  private nextLookMs(now: number): number {
+    const oldest = this.connection.commandQueue.peekAt(0)?.command.givenAt;
+    const silentSince = this.owedSince && Math.max(this.owedSince, this.heard.at);
+    return Math.min(
+      this.lookEveryMs,
+      leftOf(oldest, this.commandTimeout, now),
+      leftOf(silentSince, this.socketTimeout, now),
+    );
+  }
+
+  private isOver(since: number, limit: number, now: number): boolean {
+    if (now - since < limit) return false;
+    const heldUp = this.stalls.reduce(
+      (sum, { endedAt, milliseconds }) => sum + (endedAt > since ? milliseconds : 0),
+      0,
+    );
+    if (now - since < limit + Math.min(heldUp, MAX_HELD_UP_MS)) return false;
+    const lastStallEndedAt = this.stalls.at(-1)?.endedAt ?? Number.NEGATIVE_INFINITY;
+    return now - lastStallEndedAt >= RESPITE_MS || now - since >= limit + MAX_HELD_UP_MS + RESPITE_MS;
+  }
+
+  private rejectOverdue(limit: number, now: number): void {
+    for (const queue of [this.connection.commandQueue, this.connection.offlineQueue]) {
+      for (let index = 0; index < queue.length; index += 1) {
+        const { command } = queue.peekAt(index)!;
+        if (command.isSettled || !this.isOver(command.givenAt ?? now, limit, now)) continue;
+        command.reject(new Error('Command timed out'));
+      }
+    }
+  }
+
+  private endSilent(stream: Redis['stream'], since: number, now: number): void {
+    const bytes = stream.bytesRead;
+    if (stream !== this.heard.stream) this.heard = { stream, bytes: 0, at: 0 };
+    if (bytes !== this.heard.bytes) this.heard = { stream, bytes, at: now };
+    if (!this.isOver(Math.max(since, this.heard.at), this.socketTimeout, now)) return;
+    stream.destroy(new Error(`Socket timeout: no data within ${this.socketTimeout} ms, though a reply is owed.`));
+  }
 }
 
 /** Milliseconds until a time is up; endless where it is up already, which is not all that there is to it. */

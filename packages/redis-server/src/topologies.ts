@@ -18,11 +18,13 @@ export interface RedisCluster {
 export interface RedisSentinel {
   /** `redis+sentinel://127.0.0.1:<port>,…/main` */
   readonly url: string;
-  /** Both data servers, the initial master first. */
-  readonly servers: readonly [RedisServer, RedisServer];
+  /** The data servers, the initial master first; `addReplica` appends to them. */
+  readonly servers: readonly [RedisServer, RedisServer, ...RedisServer[]];
   readonly sentinels: readonly RedisServer[];
   /** Port of the current master according to the Sentinels. */
   readonly masterPort: () => Promise<number>;
+  /** Starts another replica of the current master. Resolves when it has the data and all Sentinels can promote it. */
+  readonly addReplica: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -90,12 +92,16 @@ export async function startRedisSentinel(executable: string, downAfterMs = 1_500
     ];
     const master = await startRedisServer({ executable, arguments: replication });
     started.push(master);
-    const replica = await startRedisServer({
-      executable,
-      arguments: [...replication, '--replicaof', '127.0.0.1', String(master.port)],
-    });
-    started.push(replica);
-    await until(async () => (await ask(replica.port, 'INFO', 'replication')).includes('master_link_status:up'));
+    const startReplica = async (masterPort: number): Promise<RedisServer> => {
+      const replica = await startRedisServer({
+        executable,
+        arguments: [...replication, '--replicaof', '127.0.0.1', String(masterPort)],
+      });
+      started.push(replica);
+      await until(async () => (await ask(replica.port, 'INFO', 'replication')).includes('master_link_status:up'));
+      return replica;
+    };
+    const servers: [RedisServer, RedisServer, ...RedisServer[]] = [master, await startReplica(master.port)];
     const sentinels: RedisServer[] = [];
     for (let index = 0; index < 3; index += 1) {
       // A Sentinel stores its state in its configuration file.
@@ -120,8 +126,19 @@ export async function startRedisSentinel(executable: string, downAfterMs = 1_500
       const reply = await ask(sentinels[0]!.port, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'main');
       return Number(/\$\d+\r\n(\d+)\r\n$/.exec(reply)?.[1]);
     };
+    const addReplica = async (): Promise<void> => {
+      const replica = await startReplica(await masterPort());
+      servers.push(replica);
+      for (const { port } of sentinels) {
+        await until(async () => {
+          const replicas = await ask(port, 'SENTINEL', 'REPLICAS', 'main');
+          const [, entry = ''] = replicas.split(`\r\n127.0.0.1:${replica.port}\r\n`);
+          return /\r\nflags\r\n\$5\r\nslave\r\n/.test(entry) && /\r\nmaster-link-status\r\n\$2\r\nok\r\n/.test(entry);
+        });
+      }
+    };
     const url = `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/main`;
-    return { url, servers: [master, replica], sentinels, masterPort, stop };
+    return { url, servers, sentinels, masterPort, addReplica, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,5 +1,6 @@
 import {
   decodeNotification,
+  HEARTBEAT_NOTIFICATION,
   isOversizedNotification,
   redisKeys,
   SCREENSHOT_BUDGET_MS,
@@ -41,8 +42,10 @@ import { createResultBudget, type BudgetStatus, type ResultBudget } from './stor
 
 /** Deadlines are looked at this often; the spread keeps coordinators from doing so in step. */
 const SWEEP_EVERY_MS = { from: 150, to: 300 };
-/** Hints of new results can be lost, so every stream is looked at this often. */
+/** Hints of new results can be lost, so every stream that has entries is read this often. */
 const DRAIN_EVERY_MS = 1_000;
+/** A probe that writes results is likely to write more. */
+const ACTIVE_MS = 15_000;
 /** Whether the probes that are at a screenshot are still there is looked at this often. */
 const WATCH_EVERY_MS = 1_000;
 /** Every so many of those looks take over what a coordinator that died was holding, for longer than a command may take. */
@@ -106,7 +109,7 @@ interface Shared {
 }
 
 export function createCheckService(store: Store, probes: ProbeService, options: CheckServiceOptions): CheckService {
-  const { requests, background, channels, clock, isGrace, master, log } = store;
+  const { requests, background, channels, clock, isGrace, master, gate, log } = store;
   const { directory } = probes;
   const { tracing = noTracing, metrics, lookUpPlace, preparePlace } = options;
   const retentionMs = options.retentionSeconds * 1_000;
@@ -124,7 +127,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     room: createPictureRoom({ redis: background, keptMs, maxBytes }),
   });
   const ingest = createIngest({
-    ...{ redis: background, clock, screenshots, types, validatorsOf: createResultValidators(), isGrace },
+    ...{ redis: background, clock, screenshots, types, validatorsOf: createResultValidators(), isGrace, gate },
     ...{ lookUpPlace, preparePlace, metrics, readers: reads, oversize: probes.oversize, ...shared },
   });
   const create = createChecks({
@@ -147,8 +150,11 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
     screenshotBudgetMs: options.screenshotBudgetMs ?? SCREENSHOT_BUDGET_MS,
     ...shared,
   });
-  const expiry = new CheckExpiry({ redis: background, clock, isGrace, ingest, queues, screenshots, ...shared });
-  const drainAll = takeHints(store, probes, ingest);
+  const expiry = new CheckExpiry({ redis: background, clock, isGrace, gate, ingest, queues, screenshots, ...shared });
+  takeHints(store, probes, ingest);
+  const drainWritten = async (claimIdleMs?: number): Promise<void> => {
+    await Promise.all(directory.withEntries().map((probe) => ingest.drain(probe, claimIdleMs)));
+  };
   const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
 
   return {
@@ -171,7 +177,7 @@ export function createCheckService(store: Store, probes: ProbeService, options: 
         run: async (round) => {
           await Promise.all([directory.refresh(), store.replicas.look(), master.look()]);
           hasStarted();
-          await drainAll(round % CLAIM_EVERY === 0 ? CLAIM_IDLE_MS : undefined);
+          await drainWritten(round % CLAIM_EVERY === 0 ? CLAIM_IDLE_MS : undefined);
         },
       },
     ],
@@ -216,13 +222,9 @@ function createCountedDeadlines(
 }
 
 /** Drains the stream of a probe when a hint says so, and all of them after a time without connection. */
-function takeHints(
-  { background, channels }: Store,
-  { directory, oversize }: ProbeService,
-  ingest: Ingest,
-): (claimIdleMs?: number) => Promise<void> {
-  const drainAll = async (claimIdleMs?: number): Promise<void> => {
-    await Promise.all([...directory.ids()].map((probe) => ingest.drain(probe, claimIdleMs)));
+function takeHints({ gate, channels }: Store, { directory, oversize }: ProbeService, ingest: Ingest): void {
+  const drainAll = async (): Promise<void> => {
+    await Promise.all([...directory.ids()].map((probe) => ingest.drain(probe)));
   };
   channels.onHint((probe, said = '') => {
     if (probe === undefined) {
@@ -231,14 +233,18 @@ function takeHints(
     }
     // A probe that is not known yet is found by the next look at all.
     if (!directory.ids().has(probe)) return;
+    if (said === HEARTBEAT_NOTIFICATION) {
+      directory.noteChanged(probe);
+      return;
+    }
+    directory.noteActive([probe], ACTIVE_MS);
     if (isOversizedNotification(said)) oversize.note(probe);
     const note = decodeNotification(said);
     if (note === undefined) void ingest.drain(probe);
     else ingest.takeAhead(probe, note);
   });
   // What was written while it was away is in time for a moment; a hint may have come before this connection.
-  background.on('ready', () => void drainAll());
-  return drainAll;
+  gate.onOpen(() => void drainAll());
 }
 
 function again(more: boolean): 'again' | undefined {

@@ -10,6 +10,8 @@ export interface AcceptedRequest {
   readonly probes?: readonly string[] | undefined;
   readonly locations?: readonly string[] | undefined;
   readonly limit: number;
+  /** Selects the same probes for the same text, as far as they are online; without it probes that are equal take turns. */
+  readonly steadyBy?: string | undefined;
 }
 
 export type Creation =
@@ -30,9 +32,10 @@ export interface Checks {
    * Selects probes, asks `admit` if there is one, writes the record, enqueues one job per probe.
    *
    * @param client whose results count together
+   * @param id of a check that another coordinator may have started: it is started once
    * @throws StoreUnavailable when Redis cannot take it; then nothing was promised
    */
-  readonly create: (request: AcceptedRequest, admit?: AdmitCheck, client?: string) => Promise<Creation>;
+  readonly create: (request: AcceptedRequest, admit?: AdmitCheck, client?: string, id?: string) => Promise<Creation>;
   /**
    * The check with a result for every selected probe, or undefined when there is no such check.
    *

@@ -112,7 +112,7 @@ describe('the deadline of a check', () => {
 
     const check = await bed.read(id, PATIENT_MS);
 
-    await bed.redis.config('SET', 'maxmemory', '0');
+    await bed.takeWrites();
     expect(check.status).toBe('completed');
     expect(check.results['fra-1']).toMatchObject({ result: 'timeout' });
   });
@@ -186,7 +186,13 @@ function expiryOn(redis: Redis): CheckExpiry {
     ...{ redis, clock: createRedisClock(), deadlines: createDeadlines(redis), queues: createJobQueues(redis, quiet) },
     ingest: { drain: async () => undefined, takeAhead: () => undefined, close: async () => undefined },
     screenshots: { end: async () => undefined },
-    ...{ retentionMs: 3_600_000, counters: createCounters(), isGrace: () => false, log: quiet },
+    ...{
+      retentionMs: 3_600_000,
+      counters: createCounters(),
+      isGrace: () => false,
+      gate: { isOpen: () => true },
+      log: quiet,
+    },
   });
 }
 

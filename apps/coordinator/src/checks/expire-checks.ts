@@ -11,6 +11,7 @@ import type { Counters } from './store/counters.ts';
 import type { Deadlines } from './store/deadlines.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import type { JobQueues } from './store/job-queues.ts';
+import type { MasterGate } from '../redis/server-state/master-gate.ts';
 import type { Screenshots } from './screenshots/screenshots.ts';
 
 /** Most checks that end at once, and most that one look adds. */
@@ -36,6 +37,8 @@ export interface ExpiryDependencies {
   readonly counters: Counters;
   /** True for a moment after an outage of Redis, in which no deadline is enforced. */
   readonly isGrace: () => boolean;
+  /** While it is closed, no deadline is enforced. */
+  readonly gate: Pick<MasterGate, 'isOpen'>;
   readonly log: Log;
 }
 
@@ -66,14 +69,14 @@ export class CheckExpiry {
    * @throws StoreUnavailable
    */
   async look(): Promise<boolean> {
-    const { redis, clock, deadlines, isGrace } = this.#dependencies;
+    const { redis, clock, deadlines, isGrace, gate } = this.#dependencies;
     await this.#waitForCapacity();
     const sentAt = performance.now();
     // Checks that are ending are still among the due ones.
     const limit = AT_ONCE + this.#endings.size;
     const { nowMs, due } = await onStore(redis, () => deadlines.due(limit));
     clock.observe(nowMs, sentAt);
-    if (isGrace()) return false;
+    if (isGrace() || !gate.isOpen()) return false;
 
     for (const id of due) if (!this.#endings.has(id)) this.#end(id, nowMs);
     return due.length === limit;

@@ -171,7 +171,7 @@ describe('the creation of a check', () => {
 
     await expect(bed.create({ probes: ['fra-1'] })).rejects.toMatchObject({ name: 'StoreUnavailable' });
 
-    await bed.redis.config('SET', 'maxmemory', '0');
+    await bed.takeWrites();
     await untilKeysAre(keysBefore);
   });
 

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 import { redisKeys, screenshotJobId, type Job } from '@vantage/contract';
 import type { Tracing } from '@vantage/telemetry';
@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import type { ProbeDirectory } from '../../probes/registry/probe-directory.ts';
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 import { placeNames } from '../../probes/selection/places/places.ts';
-import { selectProbes, type Selection } from '../../probes/selection/select-probes.ts';
+import { createProbeSelector, type ProbeSelector, type Selection } from '../../probes/selection/select-probes.ts';
 import type { RedisClock } from '../../redis/clock.ts';
 import { within } from '../../redis/connections.ts';
 import type { ReplicaWait } from '../../redis/server-state/replica-wait.ts';
@@ -29,7 +29,7 @@ import type { NewJob, StartCheck } from './enqueue-check.ts';
 export interface CreateCheckDependencies {
   readonly redis: Redis;
   readonly clock: RedisClock;
-  readonly directory: ProbeDirectory;
+  readonly directory: Pick<ProbeDirectory, 'probes' | 'noteActive'>;
   readonly startCheck: StartCheck;
   readonly queues: Pick<JobQueues, 'removeWaiting'>;
   readonly types: CheckTypes;
@@ -54,13 +54,16 @@ const BROKEN_QUEUE = 'The queue of the probe is broken.';
 /** Starts checks. Each is promised when all of it is answered. */
 export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
   const { redis, tracing, metrics } = dependencies;
+  const selector = createProbeSelector();
   // Before the first request, which would wait for it.
   placeNames();
-  return (request, admit, client) => {
+  return (request, admit, client, id) => {
     const { type } = request.checkType;
     return tracing.around('create check', { attributes: { 'vantage.check.type': type } }, async (span) => {
       const startedAt = performance.now();
-      const creation = await onStore(redis, () => createCheck(dependencies, request, admit, client));
+      const creation = await onStore(redis, () =>
+        createCheck({ ...dependencies, selector }, request, { admit, client, id }),
+      );
       if (!creation.created) return creation;
       span.set({ 'vantage.check.id': creation.checkId, 'vantage.check.probes': creation.probes.length });
       metrics?.created(type, creation.probes.length, performance.now() - startedAt);
@@ -69,11 +72,18 @@ export function createChecks(dependencies: CreateCheckDependencies): Checks['cre
   };
 }
 
+type WithSelector = CreateCheckDependencies & { readonly selector: ProbeSelector };
+
+interface Asked {
+  readonly admit: AdmitCheck | undefined;
+  readonly client: string | undefined;
+  readonly id: string | undefined;
+}
+
 async function createCheck(
-  dependencies: CreateCheckDependencies,
+  dependencies: WithSelector,
   request: AcceptedRequest,
-  admit: AdmitCheck | undefined,
-  client: string | undefined,
+  { admit, client, id: givenId }: Asked,
 ): Promise<Creation> {
   const { redis, clock, directory, types, counters, screenshots, writes } = dependencies;
   // Probes whose heartbeats are refused look offline; that is no fault of the request.
@@ -88,12 +98,13 @@ async function createCheck(
   if (admit !== undefined && !(await admit(selection.probes.length))) {
     return { created: false, reason: 'not-admitted' };
   }
-  const id = drawId();
+  const id = givenId ?? drawId();
   const createdAt = await clock.now(redis);
   types.remember(id, request.checkType);
+  const selected = dependencies.selector.find(known, selection.probes);
   const wanted = request.checkType.screenshot?.(request.params);
-  const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, known, selection.probes);
-  await start(dependencies, id, createdAt, request, { ...selection, screenshot, client });
+  const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, selected, selection.probes);
+  await start(dependencies, id, createdAt, request, { ...selection, screenshot, client, once: givenId !== undefined });
   counters.checksCreated += 1;
   return { created: true, checkId: id, probes: [...selection.probes] };
 }
@@ -104,27 +115,32 @@ async function createCheck(
  * @throws QueuesFull
  */
 function selectWithRoom(
-  { load, counters }: CreateCheckDependencies,
+  { load, counters, selector }: WithSelector,
   known: readonly KnownProbe[],
-  { checkType: { type }, limit, probes, locations }: AcceptedRequest,
+  { checkType: { type }, limit, probes, locations, steadyBy }: AcceptedRequest,
 ): Selection {
   // The order among equals differs from check to check, so that idle probes take turns.
-  const select = (from: readonly KnownProbe[]): Selection =>
-    selectProbes(from, { type, limit, probes, locations, tieBreak: Math.random });
-  const selection = select(known);
+  const order =
+    steadyBy === undefined ? { tieBreak: 'random' as const } : { tieBreak: rankBy(steadyBy), ignoresLoad: true };
+  const asked = { type, limit, probes, locations, ...order };
+  const selection = selector.select(known, asked);
   if (!selection.selected) return selection;
-  const isFull = known.some(
-    (probe) =>
-      selection.probes.includes(probe.record.id) &&
-      !selection.offline.has(probe.record.id) &&
-      !load.hasRoom(probe, type),
-  );
+  const isFull = selector
+    .find(known, selection.probes)
+    .some((probe) => !selection.offline.has(probe.record.id) && !load.hasRoom(probe, type));
   if (!isFull) return selection;
   const others =
-    probes === undefined ? select(known.filter((probe) => load.hasRoom(probe, type))) : ({ selected: false } as const);
+    probes === undefined
+      ? selector.select(known, { ...asked, isEligible: (probe) => load.hasRoom(probe, type) })
+      : ({ selected: false } as const);
   if (others.selected) return others;
   counters.checksRefused += 1;
   throw new QueuesFull(`The probes have as many ${type} checks to do as they can end on time.`);
+}
+
+/** An order of probes that is drawn once for each text. */
+function rankBy(text: string): (probe: string) => number {
+  return (probe) => createHash('sha256').update(`${text}\n${probe}`).digest().readUInt32BE();
 }
 
 interface Chosen {
@@ -133,6 +149,8 @@ interface Chosen {
   readonly offline: ReadonlyMap<string, string>;
   readonly screenshot: NewScreenshot | undefined;
   readonly client: string | undefined;
+  /** True if another coordinator may have started it. */
+  readonly once: boolean;
 }
 
 async function start(
@@ -140,18 +158,19 @@ async function start(
   id: string,
   createdAt: number,
   { checkType, submittedHost, params }: AcceptedRequest,
-  { probes, offline, screenshot, client }: Chosen,
+  { probes, offline, screenshot, client, once }: Chosen,
 ): Promise<void> {
-  const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters } = dependencies;
+  const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters, directory } = dependencies;
   const { retentionMs, screenshotBudgetMs } = dependencies;
   const type = checkType.type;
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
   // The results have no longer for it: only the check waits for its screenshot.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
-  const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client };
+  const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client, once };
   const job: Job = { v: 1, checkId: id, type, params, deadlineAt: ofResults };
   const online = probes.filter((probe) => !offline.has(probe));
   load.added(id, online, type, deadlineAt - createdAt);
+  directory.noteActive(online, deadlineAt - createdAt);
   const jobs: readonly NewJob[] = [
     ...online.map((probe) => ({ probe, id, job })),
     // Behind the results' own jobs in the queue of its probe.

@@ -36,6 +36,8 @@ export function createStartCheck(redis: Redis, queues: Pick<JobQueues, 'add'>, r
 /** What the script is told. Times are milliseconds since the epoch. */
 interface Start {
   readonly id: string;
+  /** True to start nothing if there is such a check. */
+  readonly once: boolean;
   readonly deadline: number;
   /** How long the record lives, milliseconds. */
   readonly ttl: number;
@@ -62,7 +64,7 @@ interface Start {
  * The keys of the queues are not declared, so it is for one server.
  *
  * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`.
- * Returns '' or an error for each queue of each job.
+ * Returns '' or an error for each queue of each job; nothing if it was started before.
  */
 export const startScript = defineScript(
   '',
@@ -72,6 +74,7 @@ ${addStandardJob.content}
 end
 ${recordLua}
 local start = cjson.decode(ARGV[1])
+if start.once and redis.call('EXISTS', KEYS[2]) == 1 then return {} end
 redis.call('ZADD', KEYS[1], start.deadline, start.id)
 writeRecord(KEYS[2], KEYS[3], start.ttl, start.probes, start.fields)
 if start.watched then redis.call('ZADD', KEYS[4], start.deadline, start.watched) end
@@ -91,6 +94,8 @@ for _, job in ipairs(start.jobs) do
     said[#said + 1] = isAdded and '' or (type(why) == 'table' and why.err or tostring(why))
   end
 end
+-- Gateways wait for it; a Redis user without this channel has none.
+redis.pcall('PUBLISH', '${redisKeys.jobsAdded}', table.concat(start.probes, ' '))
 return said
 `,
 );
@@ -100,10 +105,17 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
     const { id, createdAt, deadlineAt, probes } = check;
     const keys = [redisKeys.deadlines, redisKeys.check(id), redisKeys.checkResults(id), redisKeys.screenshots];
     const start: Start = {
-      ...{ id, deadline: deadlineAt, ttl: deadlineAt - createdAt + retentionMs, watched: watchedScreenshot(check) },
+      ...{
+        id,
+        once: check.once === true,
+        deadline: deadlineAt,
+        ttl: deadlineAt - createdAt + retentionMs,
+        watched: watchedScreenshot(check),
+      },
       ...{ fields: recordFields(check), probes, now: createdAt, jobs: gather(jobs) },
     };
     const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as readonly string[];
+    if (said.length === 0) return jobs.map(() => ({ status: 'fulfilled', value: undefined }));
     return said.map((error) =>
       error === ''
         ? { status: 'fulfilled', value: undefined }
@@ -127,7 +139,8 @@ function gather(jobs: readonly NewJob[]): Start['jobs'] {
 /** On a Redis Cluster they go to several servers, which keep no order among them: the record has to be answered first. */
 export function startApart(redis: Redis, queues: Pick<JobQueues, 'add'>, retentionMs: number): StartCheck {
   return async (check, jobs) => {
-    await writeCheck(redis, check, retentionMs);
+    const isThere = check.once === true && (await redis.exists(redisKeys.check(check.id))) === 1;
+    if (!isThere) await writeCheck(redis, check, retentionMs);
     return Promise.allSettled(jobs.map(({ probe, id, job }) => queues.add(probe, job, id)));
   };
 }

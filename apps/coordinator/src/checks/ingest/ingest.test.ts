@@ -345,7 +345,12 @@ describe('a probe that writes without end', () => {
     const callBuffer = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve, [[entry], 1]));
     const redis = { status: 'ready', callBuffer, evalsha: () => Promise.resolve() };
     const types = { ofCheck: () => Promise.resolve(undefined) };
-    const parts: Partial<Record<keyof IngestDependencies, unknown>> = { redis, types, counters };
+    const parts: Partial<Record<keyof IngestDependencies, unknown>> = {
+      redis,
+      types,
+      counters,
+      gate: { isOpen: () => true },
+    };
     const ingest = createIngest(parts as unknown as IngestDependencies);
 
     await ingest.drain('flood');

@@ -11,12 +11,15 @@ import type { OversizeWatch } from '../../probes/access/oversize-watch.ts';
 import { claimIdle, readNew, type StreamEntry } from './result-stream.ts';
 import { createResultsAhead, type ResultsAhead, type ResultsAheadDependencies } from './inline-results.ts';
 import { showFinal } from './commit-result.ts';
+import type { MasterGate } from '../../redis/server-state/master-gate.ts';
 import type { Screenshots } from '../screenshots/screenshots.ts';
 
 export interface IngestDependencies extends ResultsAheadDependencies {
   readonly types: CheckTypes;
   readonly screenshots: Pick<Screenshots, 'takeIn'>;
   readonly oversize: OversizeWatch;
+  /** While it is closed, results stay in their streams. */
+  readonly gate: Pick<MasterGate, 'isOpen'>;
   /** Asks a registry about an address ahead of `lookUpPlace`; absent where the operator wants none asked. Never rejects. */
   readonly preparePlace?: ((address: string) => Promise<void>) | undefined;
 }
@@ -83,6 +86,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   };
 
   const drain: Ingest['drain'] = (probe, claimIdleMs) => {
+    if (!dependencies.gate.isOpen()) return Promise.resolve();
     const wanted = drains.get(probe) ?? { running: undefined, again: false, claimIdleMs: undefined };
     wanted.again = true;
     wanted.claimIdleMs = claimIdleMs ?? wanted.claimIdleMs;
@@ -104,7 +108,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   return {
     drain,
     takeAhead: (probe, note) => {
-      if (closed) return;
+      if (closed || !dependencies.gate.isOpen()) return;
       const checkType = dependencies.types.ofOwn(note.check);
       if (checkType === undefined) return drainIn(probe, ELSEWHERE_MS);
       if (dependencies.preparePlace !== undefined) {

@@ -83,7 +83,7 @@ describe('the room for pictures', () => {
     try {
       await room.note('b', 'p', 100);
     } finally {
-      await bed.redis.config('SET', 'maxmemory', '0');
+      await bed.takeWrites();
     }
 
     expect(await kept('a')).toEqual([]);

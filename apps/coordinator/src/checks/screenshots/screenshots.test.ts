@@ -449,7 +449,7 @@ describe('the end of a screenshot', () => {
         .exec();
       await until(async () => (await outcome(id))?.state === 'given_up');
     } finally {
-      await bed.redis.config('SET', 'maxmemory', '0');
+      await bed.takeWrites();
     }
 
     expect((await bed.read(id, PATIENT_MS)).status).toBe('completed');

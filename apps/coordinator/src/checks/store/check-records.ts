@@ -33,6 +33,8 @@ export interface NewCheck extends Pick<CheckRecord, 'type' | 'host' | 'createdAt
   readonly id: string;
   /** Digest of the client whose results count together. */
   readonly client?: string | undefined;
+  /** True to start it only if there is no check with this id. */
+  readonly once?: boolean | undefined;
   /** Absent where none is wanted; `given_up` where no probe can take one. */
   readonly screenshot?: NewScreenshot | undefined;
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+
 import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -41,6 +43,21 @@ describe('the deadlines', () => {
 
     expect((await deadlines.due(100)).due).toEqual(['due']);
     await bed.redis.zrem(redisKeys.deadlines, 'due');
+  });
+
+  it('keep a check whose completion was seen on a connection that was lost since', async () => {
+    const redis = bed.redis.duplicate();
+    const deadlines = createDeadlines(redis);
+    await redis.zadd(redisKeys.deadlines, 1, 'completed where it was lost');
+
+    deadlines.forget('completed where it was lost');
+    const ready = once(redis, 'ready');
+    redis.disconnect(true);
+    await ready;
+
+    expect((await deadlines.due(100)).due).toEqual(['completed where it was lost']);
+    await redis.zrem(redisKeys.deadlines, 'completed where it was lost');
+    redis.disconnect();
   });
 
   it('move as the clock of Redis was stepped back, once for all coordinators', async () => {

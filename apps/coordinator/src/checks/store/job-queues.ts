@@ -61,6 +61,8 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
   return {
     add: async (probe, job, jobId = job.checkId) => {
       await Promise.all([boundEvents(probe), queueOf(probe).add(job.type, job, { jobId })]);
+      // Gateways look at the queues themselves if they miss it.
+      void connection.publish(redisKeys.jobsAdded, probe).catch(() => undefined);
     },
     removeWaiting: async (redis, probe, jobId) =>
       (await runScript(redis, removeWaitingJobScript, [queueKey(probe, 'wait'), queueKey(probe, jobId)], [jobId])) ===

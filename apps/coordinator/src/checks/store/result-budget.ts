@@ -67,6 +67,8 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
   let memory = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let warnedAt = Number.NEGATIVE_INFINITY;
+  // The next server may be a replica that lacks these completions. Those that it has are noted again at their deadline.
+  redis.on('close', () => (noted = []));
 
   const bounds = async (): Promise<{ readonly maxBytes: number; readonly maxClientBytes: number }> => {
     if (options.maxBytes === undefined && performance.now() - askedAt > MAXMEMORY_EVERY_MS) {

@@ -1,0 +1,144 @@
+import { HEARTBEAT_NOTIFICATION, JOB_QUEUE, redisKeys } from '@vantage/contract';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { NO_ACCESS } from '../enrolment/agent-access.ts';
+import { createProbeDirectory, type ProbeDirectory } from './probe-directory.ts';
+import type { KnownProbe } from './probe-status.ts';
+import { createProbeValidators } from './probe-validators.ts';
+
+const MANY = 250;
+const announced = { announced: true };
+
+let bed: CoreBed;
+
+beforeAll(async () => {
+  bed = await startCoreBed();
+}, 60_000);
+
+afterAll(async () => bed.stop());
+
+describe('a coordinator', () => {
+  it('reads a heartbeat that has changed when the agent announces it', async () => {
+    await bed.addProbe('fra-1');
+    // Without announcements each change would be seen some ten seconds later.
+    for (let times = 0; times < 20; times += 1) {
+      const status = times % 2 === 0 ? 'degraded' : 'healthy';
+      await bed.beat('fra-1', { ...announced, degraded: status === 'degraded' ? ['No raw sockets.'] : [] });
+      await bed.redis.publish(redisKeys.resultNotification('fra-1'), HEARTBEAT_NOTIFICATION);
+      await until(async () => (await bed.core.probes.list())['fra-1']?.status === status);
+    }
+    expect((await bed.core.probes.list())['fra-1']?.status).toBe('healthy');
+  }, 120_000);
+});
+
+describe('what a coordinator knows of agents that announce changes', () => {
+  let directory: ProbeDirectory;
+  let oversized: string[];
+
+  beforeAll(async () => {
+    await bed.core.close();
+  });
+
+  beforeEach(async () => {
+    await bed.redis.flushall();
+    oversized = [];
+    directory = createProbeDirectory({
+      ...{ redis: bed.redis, validators: createProbeValidators(), log: quiet },
+      clock: { now: async () => Date.now(), observe: () => undefined },
+      ...{ access: { of: () => NO_ACCESS }, writes: { refusal: () => undefined } },
+      oversize: { note: (probe) => oversized.push(probe) },
+    });
+  });
+
+  const add = async (id: string): Promise<void> => {
+    const record = { id, name: id, datacenter: 'x', countryCode: 'DE', isp: 'x', asNumber: 'AS64496' };
+    const place = { city: null, latitude: null, longitude: null, tags: [] };
+    await bed.redis.set(redisKeys.probeRecord(id), JSON.stringify({ ...record, ...place }));
+    await bed.redis.sadd(redisKeys.probeIds, id);
+  };
+
+  const read = async (id: string): Promise<KnownProbe | undefined> =>
+    (await directory.refresh()).find(({ record }) => record.id === id);
+
+  const countCommands = async (): Promise<number> =>
+    Number(/total_commands_processed:(\d+)/.exec(await bed.redis.info('stats'))?.[1]);
+
+  it('costs a few commands each second, however many they are', async () => {
+    const ids = Array.from({ length: MANY }, (_, index) => `idle-${index}`);
+    for (const id of ids) {
+      await add(id);
+      await bed.beat(id, announced);
+    }
+
+    // A machine may be so slow that it is time to read them again.
+    await until(async () => {
+      const before = await countCommands();
+      await directory.refresh();
+      return (await countCommands()) - before < MANY / 10;
+    });
+
+    expect((await directory.probes()).filter(({ alive }) => alive)).toHaveLength(MANY);
+  }, 60_000);
+
+  it('includes the jobs that another coordinator gave them', async () => {
+    await add('fra-1');
+    await bed.beat('fra-1', announced);
+    const before = await read('fra-1');
+    await bed.redis.lpush(`${redisKeys.queuePrefix('fra-1')}:${JOB_QUEUE}:wait`, 'job-1', 'job-2');
+    const after = await read('fra-1');
+
+    expect([before?.waiting, after?.waiting]).toEqual([0, 2]);
+  });
+
+  it('includes results whose notification was lost', async () => {
+    await add('fra-1');
+    await bed.beat('fra-1', announced);
+    await directory.refresh();
+    await bed.redis.xadd(redisKeys.results('fra-1'), '*', 'check', 'x');
+
+    await until(async () => {
+      await bed.beat('fra-1', announced);
+      await directory.refresh();
+      return directory.withEntries().includes('fra-1');
+    });
+
+    expect(directory.withEntries()).toEqual(['fra-1']);
+  }, 60_000);
+
+  it('includes their return, if its announcement was lost', async () => {
+    await add('fra-1');
+    const before = await read('fra-1');
+    await bed.beat('fra-1', announced);
+
+    expect([before?.alive, (await read('fra-1'))?.alive]).toEqual([false, true]);
+  });
+
+  it('outlives a step back of the clock of Redis, after which no time to live is right', async () => {
+    await add('fra-1');
+    await bed.beat('fra-1', announced);
+    await directory.refresh();
+    await bed.redis.pexpire(redisKeys.heartbeat('fra-1'), 3_600_000);
+    directory.noteActive(['fra-1'], 60_000);
+
+    expect((await read('fra-1'))?.alive).toBe(true);
+  });
+
+  it('has no oversized heartbeat of a probe that has none', async () => {
+    await add('absent-1');
+    await add('long-1');
+    await bed.redis.set(redisKeys.heartbeat('long-1'), 'x'.repeat(20_000), 'PX', 15_000);
+    await directory.refresh();
+
+    expect(oversized).toEqual(['long-1']);
+  });
+
+  it('ends with their heartbeats', async () => {
+    await add('fra-1');
+    await bed.beat('fra-1', announced);
+    await bed.redis.pexpire(redisKeys.heartbeat('fra-1'), 2_000);
+
+    expect((await read('fra-1'))?.alive).toBe(true);
+    await until(async () => (await read('fra-1'))?.alive === false);
+  }, 60_000);
+});

@@ -1,0 +1,84 @@
+import { EventEmitter, once } from 'node:events';
+
+import { describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+
+import { StoreUnavailable } from '../store-errors.ts';
+import { createMasterGate, type MasterGate } from './master-gate.ts';
+
+/** A connection as the gate sees it, and Sentinels whose answer the test decides. */
+function openTrial(sentinels: readonly object[]) {
+  const connection = Object.assign(new EventEmitter(), { options: { sentinels }, status: 'ready' });
+  const answers = new EventEmitter();
+  const asked = { confirm: 0, look: 0 };
+  const gate: MasterGate = createMasterGate(connection as unknown as Redis, {
+    confirm: async () => {
+      asked.confirm += 1;
+      const [isMaster] = (await once(answers, 'answer')) as [boolean];
+      if (!isMaster) throw new StoreUnavailable('Another server may be the master now');
+    },
+    look: async () => void (asked.look += 1),
+  });
+  /** Answers the next question, or the one that waits. */
+  const answer = async (isMaster: boolean): Promise<void> => {
+    while (!answers.emit('answer', isMaster)) await new Promise(setImmediate);
+  };
+  return { connection, gate, asked, answer, answers };
+}
+
+describe('the gate of a connection', () => {
+  it('is always open without Sentinels', () => {
+    const { connection, gate, asked } = openTrial([]);
+    let opened = 0;
+    gate.onOpen(() => (opened += 1));
+
+    connection.emit('ready');
+    connection.emit('close');
+
+    expect([gate.isOpen(), opened, asked.confirm]).toEqual([true, 1, 0]);
+  });
+
+  it('opens when the Sentinels confirm the server, and is closed again with the connection', async () => {
+    const { connection, gate, answer } = openTrial([{}]);
+    const opened = new Promise<void>((resolve) => gate.onOpen(resolve));
+
+    connection.emit('ready');
+    const before = gate.isOpen();
+    await answer(true);
+    await opened;
+    const confirmed = gate.isOpen();
+    connection.emit('close');
+
+    expect([before, confirmed, gate.isOpen()]).toEqual([false, true, false]);
+    expect(gate.pass).toThrow(StoreUnavailable);
+  });
+
+  it('leaves a replaced server, and opens for the next one only', async () => {
+    const { connection, gate, asked, answer } = openTrial([{}]);
+    const opened = new Promise<void>((resolve) => gate.onOpen(resolve));
+
+    connection.emit('ready');
+    await answer(false);
+    while (asked.look === 0) await new Promise(setImmediate);
+    connection.emit('close');
+    const between = gate.isOpen();
+    connection.emit('ready');
+    await answer(true);
+    await opened;
+
+    expect([between, gate.isOpen()]).toEqual([false, true]);
+  });
+
+  it('opens in the end if no Sentinel can answer', async () => {
+    const { connection, gate, asked, answers } = openTrial([{}]);
+
+    connection.emit('ready');
+    while (!gate.isOpen()) {
+      answers.emit('answer', false);
+      await new Promise(setImmediate);
+    }
+
+    expect(asked.confirm).toBeGreaterThan(1);
+    gate.pass();
+  });
+});
