@@ -6,6 +6,7 @@ import { build } from 'vite';
 
 import { compressFiles } from './compress.ts';
 import { fingerprint } from './fingerprint.ts';
+import { writeFont } from './font.ts';
 import { pageConfig } from './page-config.ts';
 
 const outDir = fileURLToPath(new URL('../dist/page/', import.meta.url));
@@ -19,6 +20,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
 }
 
 async function buildPage(): Promise<void> {
+  await writeFont();
   await build({
     ...pageConfig,
     logLevel: 'error',

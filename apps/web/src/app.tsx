@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 
+import { KeyButton } from './key/KeyButton.tsx';
 import { HomePage } from './pages/Home.tsx';
 import { Icon, Mark } from './parts/icons.tsx';
 import { Link, RouterProvider, useRouter, useService } from './parts/router.tsx';
@@ -83,7 +84,7 @@ function View(): JSX.Element {
   const { route } = useRouter();
   switch (route.view) {
     case 'home':
-      return <HomePage key={`${route.type} ${route.host}`} type={route.type} host={route.host} />;
+      return <HomePage key={route.query} query={route.query} />;
     case 'check':
       return <check.View id={route.id} />;
     case 'probes':
@@ -93,6 +94,7 @@ function View(): JSX.Element {
       return (
         <main class="page plain">
           <h1>Nothing here</h1>
+          <p class="lead">This address leads to no page of the service.</p>
           <p>
             <Link to="/">Start a check</Link>
           </p>
@@ -115,6 +117,7 @@ function Top(): JSX.Element {
           Probes
         </Link>
         <a href={path('/docs')}>API</a>
+        <KeyButton />
         <ThemeButton />
       </nav>
     </header>

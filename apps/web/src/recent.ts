@@ -8,10 +8,12 @@ export interface RecentCheck {
   readonly verdict?: string;
   /** Body of the request, if this browser sent it. */
   readonly request?: unknown;
+  /** Fields of the request that the results repeat. */
+  readonly asked?: unknown;
 }
 
 const KEY = 'vantage.recent';
-const MOST = 20;
+const MOST = 60;
 
 export function recentChecks(): readonly RecentCheck[] {
   try {

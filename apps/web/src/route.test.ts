@@ -4,9 +4,9 @@ import { routeOf } from './route.ts';
 
 describe('the address bar', () => {
   it.each([
-    ['/', '', { view: 'home', type: null, host: null }],
-    ['/?type=dns&host=example.com', '', { view: 'home', type: 'dns', host: 'example.com' }],
-    ['/net/', '/net', { view: 'home', type: null, host: null }],
+    ['/', '', { view: 'home', query: '' }],
+    ['/?type=dns&host=example.com', '', { view: 'home', query: '?type=dns&host=example.com' }],
+    ['/net/', '/net', { view: 'home', query: '' }],
     ['/status', '', { view: 'probes' }],
     ['/net/c/qPUXvL1sQx2rGJm0Zf7N4w', '/net', { view: 'check', id: 'qPUXvL1sQx2rGJm0Zf7N4w' }],
     ['/c/a%2Fb', '', { view: 'nowhere' }],

@@ -1,6 +1,6 @@
 /** View selected by the URL. */
 export type Route =
-  | { readonly view: 'home'; readonly type: string | null; readonly host: string | null }
+  | { readonly view: 'home'; readonly query: string }
   | { readonly view: 'check'; readonly id: string }
   | { readonly view: 'probes' }
   | { readonly view: 'nowhere' };
@@ -9,8 +9,7 @@ export type Route =
 export function routeOf(url: { readonly pathname: string; readonly search: string }, basePath: string): Route {
   const inside = url.pathname.startsWith(`${basePath}/`) ? url.pathname.slice(basePath.length) : url.pathname;
   if (inside === '/' || inside === '') {
-    const query = new URLSearchParams(url.search);
-    return { view: 'home', type: query.get('type'), host: query.get('host') };
+    return { view: 'home', query: url.search };
   }
   if (inside === '/status') return { view: 'probes' };
   const id = /^\/c\/([A-Za-z0-9_-]{1,64})$/.exec(inside)?.[1];

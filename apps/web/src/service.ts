@@ -1,5 +1,7 @@
 import { createClient, type Client } from '@vantage/client';
 
+import { openKeyHolder, withKey, type KeyHolder } from './api-key.ts';
+
 /** The service that serves this page. */
 export interface Service {
   /** Base URL configured by the operator, for links that are used outside of the page. */
@@ -7,6 +9,9 @@ export interface Service {
   /** Path of the base URL: empty, or `/net`. */
   readonly basePath: string;
   readonly client: Client;
+  readonly keys: KeyHolder;
+  /** Rejects with the problem if the service does not accept a key. */
+  readonly tryKey: (key: string) => Promise<void>;
   /** URL path of a path of the service. */
   readonly path: (path: string) => string;
 }
@@ -15,11 +20,17 @@ export function openService(): Service {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="vantage-url"]');
   const publicUrl = meta?.content ?? location.origin;
   const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const baseUrl = `${location.origin}${basePath}`;
+  const keys = openKeyHolder((...args) => fetch(...args));
   return {
     publicUrl,
     basePath,
     // Requests go to the origin of the page, whatever the configured base URL is.
-    client: createClient({ baseUrl: `${location.origin}${basePath}`, fetch: (...args) => fetch(...args) }),
+    client: createClient({ baseUrl, fetch: keys.fetch }),
+    keys,
+    tryKey: async (key) => {
+      await createClient({ baseUrl, fetch: (input, init = {}) => fetch(input, withKey(key, init)) }).me();
+    },
     path: (path) => `${basePath}${path}`,
   };
 }

@@ -8,6 +8,8 @@ import { watchCheck, type CheckEvent, type WatchOptions } from './watch.ts';
 export interface ClientOptions {
   /** Base URL of the service, including a path prefix if there is one. */
   readonly baseUrl: string;
+  /** API key, sent with every request. */
+  readonly key?: string | undefined;
   readonly fetch?: typeof fetch;
 }
 
@@ -55,14 +57,15 @@ export interface Client {
 /** Upper bound of `wait` in the API. */
 const LONGEST_WAIT_SECONDS = 25;
 
-export function createClient({ baseUrl, fetch: send = fetch }: ClientOptions): Client {
+export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOptions): Client {
   const base = baseUrl.replace(/\/+$/, '');
+  const credentials: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
 
   const call = async <T>(
     path: string,
     init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> },
   ): Promise<T> => {
-    const headers = { accept: 'application/json', ...init.headers };
+    const headers = { accept: 'application/json', ...credentials, ...init.headers };
     const response = await send(`${base}${path}`, { ...init, headers });
     if (!response.ok) throw await problemError(response);
     return (await response.json()) as T;
@@ -100,7 +103,10 @@ export function createClient({ baseUrl, fetch: send = fetch }: ClientOptions): C
     watch: (checkId, options = {}) =>
       watchCheck((headers, signal) => {
         // Prevents browsers from caching an endless response.
-        return send(`${base}${pathOf(checkId)}/events`, { headers, signal, cache: 'no-store' });
+        return send(`${base}${pathOf(checkId)}/events`, {
+          ...{ headers: { ...credentials, ...headers }, signal },
+          cache: 'no-store',
+        });
       }, options),
     summary: (checkId, options = {}) => call(`${pathOf(checkId)}/summary`, options),
     probes: (options = {}) => call('/probes', options),

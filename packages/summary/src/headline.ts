@@ -139,10 +139,23 @@ function negative(check: Check, probeResults: readonly ProbeResult[], down: read
 
 /** Supplementary fact about a target without faults. */
 function supplementOf({ check, partition, findings }: HeadlineInput): string {
-  const timed = timedOf(check.type, partition.up).map(({ rttMs }) => rttMs);
   const warning = findings.find(({ severity, brief }) => severity === 'warning' && brief === undefined);
-  const time = timed.length === 0 ? '' : ` (${timed.length === 1 ? '' : 'median '}round trip ${ms(median(timed))})`;
+  const time = check.type === 'http' ? pageTimeOf(partition.up) : roundTripOf(check, partition.up);
   return warning === undefined ? time : `${time}; ${lower(warning.text).replace(/\.$/, '')}`;
+}
+
+function roundTripOf({ type }: Check, up: readonly ProbeResult[]): string {
+  const timed = timedOf(type, up).map(({ rttMs }) => rttMs);
+  return timed.length === 0 ? '' : ` (${timed.length === 1 ? '' : 'median '}round trip ${ms(median(timed))})`;
+}
+
+/** The times that a visitor of the page notices, in place of the round trip of TCP. */
+function pageTimeOf(up: readonly ProbeResult[]): string {
+  const results = ofType<'http'>(up).map(({ result }) => result);
+  const first = results.flatMap(({ rt }) => rt ?? []);
+  const total = results.flatMap(({ timings }) => timings?.total ?? []);
+  if (first.length === 0 || total.length === 0) return '';
+  return ` (${first.length === 1 ? '' : 'median '}first byte ${ms(median(first))}, total ${ms(median(total))})`;
 }
 
 function lower(text: string): string {
@@ -199,6 +212,7 @@ function addressText(host: string, up: readonly ProbeResult[]): string {
     (part) => typeof part === 'string',
   );
   const facts = [asText(asn, asName), ...place.map((part) => shown(part, 60))].filter((part) => part !== undefined);
-  const isNews = addresses[0] !== host || facts.length === 0;
+  if (addresses[0] === host && facts.length === 0) return 'in no network or place that the geo data has';
+  const isNews = addresses[0] !== host;
   return [...(isNews ? [shown(addresses[0]!)] : []), ...facts].join(', ');
 }

@@ -51,7 +51,7 @@ describe('a latency far from the others', () => {
     expect(lines(summaryOf('ping', results))).toEqual(['latency_outlier info: muc-1']);
   });
 
-  it('is told by no place of the target that some probe contradicts', () => {
+  it('uses no place of the target that some probe contradicts', () => {
     const sydney: LookUpPlace = () => placeAt(-33.87, 151.21);
 
     const summary = summaryOf('ping', { ...near, 'muc-1': ping([280]) }, { placeOf: sydney });
@@ -112,7 +112,7 @@ describe('places that physics contradicts', () => {
     expect(lines(summaryOf('ping', results))).toEqual(expected);
   });
 
-  it('are said with the pair that lacks most, and the one probe that all pairs have', () => {
+  it('are reported with the pair that lacks most, and the one probe that all pairs have', () => {
     const results = { 'fra-1': ping([10]), 'ber-1': ping([10]), 'nyc-1': ping([10]) };
 
     const text = textOf(summaryOf('ping', results), 'place_contradicted');

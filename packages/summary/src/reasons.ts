@@ -60,7 +60,7 @@ const phrases: Readonly<Record<FailureCode, string>> = {
   probe_timeout: 'the probe did not answer in time',
   invalid_job: 'the probe could not read the job',
   invalid_result: 'the probe reported no valid result',
-  internal_error: 'the probe failed by a fault of its own',
+  internal_error: 'the probe had an internal fault',
 };
 
 /** Phrases for failures after the start of an HTTP response. */

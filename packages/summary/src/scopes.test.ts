@@ -8,7 +8,7 @@ const at = (resolvedIp: string) => ({ resolvedIp });
 
 describe('who is affected', () => {
   it.each([
-    ['nobody', each('fra-1 ber-1 nyc-1', good), []],
+    ['none', each('fra-1 ber-1 nyc-1', good), []],
     ['all', each('fra-1 ber-1 nyc-1', lost), ['down_everywhere critical: ber-1 fra-1 nyc-1']],
     ['one of one', { 'fra-1': lost }, ['down_everywhere critical: fra-1']],
     ['one of several', { ...each('fra-1 ber-1', good), 'nyc-1': lost }, ['down_one_probe warning: nyc-1']],
@@ -23,7 +23,7 @@ describe('who is affected', () => {
       ['down_network critical: ber-1 par-1'],
     ],
     [
-      'a country and a network that cannot be told apart',
+      'a country and a network that cannot be distinguished',
       { ...each('fra-1 muc-1', lost), ...each('par-1 nyc-1', good) },
       ['down_country critical: fra-1 muc-1', 'down_network critical: fra-1 muc-1'],
     ],
@@ -43,17 +43,17 @@ describe('who is affected', () => {
       ['down_some critical: fra-1 nyc-1'],
     ],
     [
-      'probes that nobody knows any more',
+      'probes that are no longer known',
       { ...each('gone-1 gone-2', lost), ...each('fra-1 nyc-1 lon-1', good) },
       ['down_some warning: gone-1 gone-2'],
     ],
     [
-      'a country, where nobody knows where the others are',
+      'a country, if the places of the others are unknown',
       { ...each('fra-1 ber-1', lost), ...each('gone-1 gone-2 gone-3', good) },
       ['down_some warning: ber-1 fra-1'],
     ],
     [
-      'a country, where a probe that nobody knows any more has an answer',
+      'a country, if a probe that is no longer known has an answer',
       { ...each('fra-1 ber-1', lost), ...each('gone-1 nyc-1', good) },
       ['down_country critical: ber-1 fra-1'],
     ],
@@ -88,7 +88,7 @@ describe('who is affected', () => {
     expect(lines(summaryOf('ping', results))).toEqual(expected);
   });
 
-  it('is said with the place and the reasons', () => {
+  it('is reported with the place and the reasons', () => {
     const results = { 'fra-1': lost, 'ber-1': bad('host_unreachable', {}), ...each('par-1 nyc-1', good) };
 
     expect(textOf(summaryOf('ping', results), 'down_country')).toBe(
@@ -108,8 +108,8 @@ describe('who is affected', () => {
   });
 });
 
-describe('where nobody knows the place of the others', () => {
-  it('is not said that they are, or are not, where the failing ones are', () => {
+describe('if the place of the others is unknown', () => {
+  it('makes no statement whether they are where the failing ones are', () => {
     const some = textOf(summaryOf('ping', { ...each('fra-1 ber-1', lost), 'gone-1': good }), 'down_some');
     const one = textOf(summaryOf('ping', { 'fra-1': lost, 'gone-1': good }), 'down_one_probe');
 

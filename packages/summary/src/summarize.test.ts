@@ -68,8 +68,13 @@ describe('the verdict', () => {
     ['few answer', 'partial', '2 of 3', summaryOf('ping', { ...each('fra-1 ber-1', lost), 'par-1': good })],
     ['all answer, with loss', 'degraded', '2 of 2', summaryOf('ping', each('fra-1 ber-1', ping([20, null, 20, 20])))],
     ['one packet is lost', 'up', '2 of 2', summaryOf('ping', { 'fra-1': ping([20, null]), 'ber-1': good })],
-    ['nobody could measure', 'unknown', '0 of 0', summaryOf('ping', each('fra-1 ber-1', broken('capability_missing')))],
-    ['nobody has answered yet', 'unknown', '0 of 0', summaryOf('ping', each('fra-1 ber-1', pending))],
+    [
+      'no probe could measure',
+      'unknown',
+      '0 of 0',
+      summaryOf('ping', each('fra-1 ber-1', broken('capability_missing'))),
+    ],
+    ['no probe has answered yet', 'unknown', '0 of 0', summaryOf('ping', each('fra-1 ber-1', pending))],
     ['there is no probe', 'unknown', '0 of 0', summaryOf('ping', {})],
     [
       'who could not measure does not count',
@@ -126,13 +131,13 @@ describe('the verdict', () => {
     ['a closed port', 'down', '1 of 1', summaryOf('tcp', { 'fra-1': tcp('closed') })],
     ['UDP silence proves nothing', 'unknown', '0 of 0', summaryOf('udp', each('fra-1 ber-1', udp('open|filtered')))],
     [
-      'UDP silence beside an open port is a failure',
+      'UDP silence next to an open port is a failure',
       'partial',
       '1 of 2',
       summaryOf('udp', { 'fra-1': udp('open|filtered'), 'ber-1': udp('open') }),
     ],
     [
-      'UDP silence beside a closed port does not count',
+      'UDP silence next to a closed port does not count',
       'down',
       '1 of 1',
       summaryOf('udp', { 'fra-1': udp('open|filtered'), 'ber-1': udp('closed') }),
@@ -142,7 +147,7 @@ describe('the verdict', () => {
     ['a referral says nothing of the name', 'unknown', '0 of 0', summaryOf('dns', each('fra-1 ber-1', referred))],
     ['a referral of an agent that names no kind', 'unknown', '0 of 0', summaryOf('dns', { 'fra-1': oldReferral })],
     [
-      'a referral beside an answer does not count',
+      'a referral next to an answer does not count',
       'up',
       '1 of 1',
       summaryOf('dns', { 'fra-1': referred, 'ber-1': dns(['A 192.0.2.1']) }),
@@ -259,7 +264,7 @@ describe('the headline', () => {
       summaryOf('http', each('fra-1 ber-1', http(403))),
     ],
     [
-      'https://example.com/ answers with status 200 from the one probe that could measure (round trip 20 ms); the certificate that fra-1 saw expires in 3 days.',
+      'https://example.com/ answers with status 200 from the one probe that could measure (first byte 20 ms, total 85 ms); the certificate that fra-1 saw expires in 3 days.',
       summaryOf('http', { 'fra-1': http(200, { tls: tls('1', { daysLeft: 3 }) }) }),
     ],
     [
@@ -301,6 +306,14 @@ describe('the headline', () => {
     [
       'example.com is 203.0.113.1, AS64512 (Target Net), Paris, France, as seen from the one probe that could measure.',
       summaryOf('info', { 'fra-1': info({ asn: 'AS64512', asName: 'Target Net', city: 'Paris', countryCode: 'FR' }) }),
+    ],
+    [
+      '203.0.113.1 is in no network or place that the geo data has, as seen from both probes.',
+      summaryOf('info', each('fra-1 ber-1', info({})), { host: '203.0.113.1' }),
+    ],
+    [
+      'https://example.com/ answers with status 200 from both probes (median first byte 20 ms, total 85 ms).',
+      summaryOf('http', each('fra-1 ber-1', http(200))),
     ],
     [
       '203.0.113.1 is AS64512 (Target Net), as seen from the one probe that could measure.',
@@ -433,12 +446,12 @@ describe('probes that do not count', () => {
     ['invalid_job', 'probes_faulty'],
     ['internal_error', 'probes_faulty'],
   ] as const)('are named: %s is %s', (code, finding) => {
-    const beside = summaryOf('ping', { 'fra-1': good, 'ber-1': broken(code) });
+    const withOther = summaryOf('ping', { 'fra-1': good, 'ber-1': broken(code) });
     const alone = summaryOf('ping', { 'ber-1': broken(code) });
 
-    expect(lines(beside)).toEqual([`${finding} info: ber-1`]);
+    expect(lines(withOther)).toEqual([`${finding} info: ber-1`]);
     expect(lines(alone)).toEqual([`${finding} warning: ber-1`]);
-    expect([beside.verdict, alone.verdict]).toEqual(['up', 'unknown']);
+    expect([withOther.verdict, alone.verdict]).toEqual(['up', 'unknown']);
   });
 
   it('say which rule refuses the target', () => {

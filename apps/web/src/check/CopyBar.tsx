@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { Icon } from '../parts/icons.tsx';
 import { recentChecks } from '../recent.ts';
 import { useService } from '../parts/router.tsx';
+import { askedOf } from './asked.ts';
 import { asCurl, asMarkdown } from './copies.ts';
 import type { CheckData } from './use-check.ts';
 
@@ -14,10 +15,10 @@ export function CopyBar(props: { readonly check: CheckData; readonly summary: Su
   const { publicUrl, path } = useService();
   const [copied, setCopied] = useState<readonly [string, boolean]>();
   const forms: readonly (readonly [string, string, () => string])[] = [
-    ['Link', 'Copy the link to this check', () => `${publicUrl}/c/${check.testId}`],
+    ['Link', 'Copy the link to this check', () => `${publicUrl}/c/${check.testId}${location.search}`],
     ['curl', 'Copy as curl', () => asCurl(check, publicUrl, requestOf(check.testId))],
     ['JSON', 'Copy as JSON', () => JSON.stringify(check, null, 2)],
-    ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl)],
+    ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl, askedOf(check))],
   ];
   const copy = async (name: string, text: string): Promise<void> => {
     const isCopied = await writeClipboard(text);

@@ -4,7 +4,7 @@ import { createClient, ProblemError, type Client, type WatchOptions } from '@van
 
 import { asCurl, asMarkdown } from './copies.ts';
 import { codeWords, columnsOf } from './columns.ts';
-import { sortRows } from '../table/sort-rows.ts';
+import { sortRows } from '../filter/rows.ts';
 import { observeCheck, type CheckData } from './use-check.ts';
 
 const check: CheckData = {
@@ -58,13 +58,11 @@ describe('copies of a check', () => {
 });
 
 describe('the rows of the table', () => {
-  const order = (key: string | undefined, isDown = false): string[] =>
-    sortRows(Object.entries(check.results), columnsOf('tcp'), key === undefined ? undefined : { key, isDown }).map(
-      ([id]) => id,
-    );
+  const order = (key: string, isDown = false): string[] =>
+    sortRows(Object.entries(check.results), columnsOf('tcp'), { key, isDown }).map(([id]) => id);
 
   it.each([
-    ['by name, as people count', undefined, false, ['fra-2', 'fra-10', 'nyc-1']],
+    ['by name, as people count', 'probe', false, ['fra-2', 'fra-10', 'nyc-1']],
     ['by name, down', 'probe', true, ['nyc-1', 'fra-10', 'fra-2']],
     ['by a number', 'rt', false, ['fra-10', 'fra-2', 'nyc-1']],
     ['by a number, down, what is missing still last', 'rt', true, ['fra-2', 'fra-10', 'nyc-1']],

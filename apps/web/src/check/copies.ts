@@ -1,6 +1,8 @@
 import type { Summary } from '@vantage/contract';
 
+import type { Asked } from './asked.ts';
 import { cellsOf } from './columns.ts';
+import { nameOfCheck } from './name.ts';
 import type { CheckData } from './use-check.ts';
 
 /**
@@ -16,7 +18,13 @@ export function asCurl(check: CheckData, publicUrl: string, request: unknown): s
 }
 
 /** Markdown for an incident channel or ticket: verdict, findings, one row per probe. */
-export function asMarkdown(check: CheckData, summary: Summary | undefined, publicUrl: string): string {
+export function asMarkdown(
+  check: CheckData,
+  summary: Summary | undefined,
+  publicUrl: string,
+  asked: Asked = {},
+): string {
+  const name = nameOfCheck(check.type, check.host, asked);
   const heads = ['Probe', ...cellsOf(check.type, { result: 'pending' }).map(([title]) => title)];
   const rows = Object.entries(check.results).map(([probe, result]) => [
     probe,
@@ -25,7 +33,7 @@ export function asMarkdown(check: CheckData, summary: Summary | undefined, publi
   const findings = (summary?.findings ?? []).map(({ severity, text }) => `- **${severity}**: ${plain(text)}`);
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
   return [
-    `**${check.type}** ${target(check.host)}${summary === undefined ? '' : `: ${plain(summary.headline)}`}`,
+    `**${plain(name.kind)}** ${target(name.target)}${name.details === '' ? '' : ` (${plain(name.details)})`}${summary === undefined ? '' : `: ${plain(summary.headline)}`}`,
     ...(findings.length === 0 ? [] : ['', ...findings]),
     '',
     line(heads),

@@ -70,6 +70,7 @@ export function useCheck(client: Client, id: string): CheckState {
  */
 const READ_AFTER_MS = 80;
 const READ_AGAIN_MS = 2000;
+const RENDER_EVERY_MS = 30;
 /** Shorter interruptions are not shown. */
 const TROUBLE_FROM_MS = 1000;
 
@@ -88,10 +89,16 @@ export async function observeCheck(
   let reading: Promise<void> | undefined;
   let connectionProblem: ConnectionProblem | undefined;
   let isOver = false;
+  let soonRendered: ReturnType<typeof setTimeout> | undefined;
   const render = (): void => {
     // The results may arrive after the `completed` event and are older than it.
     if (isOver || base === undefined) return;
-    show({ kind: 'shown', check: { ...base, results: { ...base.results, ...changed } }, connectionProblem });
+    // A hundred probes send thousands of events: one rendering shows all of some milliseconds.
+    soonRendered ??= setTimeout(() => {
+      soonRendered = undefined;
+      if (isOver) return;
+      show({ kind: 'shown', check: { ...base!, results: { ...base!.results, ...changed } }, connectionProblem });
+    }, RENDER_EVERY_MS);
   };
   const read = async (): Promise<void> => {
     const check = (await client.results(id, { signal })) as unknown as CheckData;

@@ -1,21 +1,24 @@
+import { readTarget, targetMistake, type TargetFix } from '@vantage/client';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import type { FormDefinition } from '../../build/check-forms.ts';
 import { labelOf } from '../format.ts';
 import { useRouter } from '../parts/router.tsx';
 import { remember } from '../recent.ts';
 import { Icon } from '../parts/icons.tsx';
-import { readTarget } from '../target-text.ts';
 import { Field } from './Field.tsx';
 import { formOf, forms } from './forms.ts';
 import { Options } from './Options.tsx';
 import { formErrorsOf, type FormErrors } from './refusal.ts';
 import { RetryNote } from './RetryNote.tsx';
+import { TargetFixes } from './TargetFixes.tsx';
 import { requestOf, valuesOf, type FormValues } from './values.ts';
 
 const placeholders = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
 /** Far longer than the service takes; detects a connection that died without a reset. */
 const REQUEST_TIMEOUT_MS = 30_000;
+const types = forms.map(({ type }) => type);
 const nothing: FormErrors = { fields: {}, general: undefined, retryAt: undefined };
 
 export interface CheckFormProps {
@@ -23,6 +26,10 @@ export interface CheckFormProps {
   readonly host?: string | undefined;
   /** An earlier request, or the known part of it. */
   readonly before?: Readonly<Record<string, unknown>> | undefined;
+  /** Values of a link to the form. */
+  readonly initial?: FormValues | undefined;
+  /** Probes chosen outside of the form; undefined until one was. */
+  readonly probes?: readonly string[] | undefined;
   readonly hasFocus?: boolean;
 }
 
@@ -46,7 +53,11 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
   const [type, setType] = useState(props.type ?? forms[0]!.type);
   const [host, setHost] = useState(props.host ?? '');
   const [hasChosen, setChosen] = useState(props.type !== undefined);
-  const [values, setValues] = useState<FormValues>(() => valuesOf(formOf(props.type) ?? forms[0]!, props.before ?? {}));
+  const [values, setValues] = useState<FormValues>(() => ({
+    ...valuesOf(formOf(props.type) ?? forms[0]!, props.before ?? {}),
+    ...props.initial,
+  }));
+  const [fixes, setFixes] = useState<readonly TargetFix[]>([]);
   const [formErrors, setRefusal] = useState<FormErrors>(nothing);
   const [isStarting, setStarting] = useState(false);
   const element = useRef<HTMLFormElement>(null);
@@ -61,6 +72,10 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
     requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
   }, [formErrors]);
 
+  useEffect(() => {
+    if (props.probes !== undefined) change('probes', props.probes.join(', '));
+  }, [props.probes]);
+
   const typed = (text: string): void => {
     setHost(text);
     // A pasted URL selects http, unless the user has chosen a type.
@@ -68,13 +83,27 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
   };
   const change = (name: string, value: string | boolean): void => setValues((all) => ({ ...all, [name]: value }));
 
-  const start = async (event: Event): Promise<void> => {
+  const submit = (event: Event): void => {
     event.preventDefault();
     if (isStarting) return;
-    if (host.trim() === '') {
-      setRefusal({ ...nothing, fields: { host: 'Type what to check: a host name, an address or a URL.' } });
-      return;
-    }
+    const mistake =
+      host.trim() === ''
+        ? { message: 'Type what to check: a host name, an address or a URL.', fixes: [] }
+        : targetMistake(host, { ...form, hasPort: 'port' in form.fields, types });
+    setFixes(mistake?.fixes ?? []);
+    if (mistake === undefined) void start(form, host, values);
+    else setRefusal({ ...nothing, fields: { host: mistake.message } });
+  };
+  const choose = (fix: TargetFix): void => {
+    const after = { ...values, ...(fix.port === undefined ? {} : { port: String(fix.port) }) };
+    setType(fix.type);
+    setChosen(true);
+    setHost(fix.host);
+    setValues(after);
+    setFixes([]);
+    void start(formOf(fix.type)!, fix.host, after);
+  };
+  const start = async (form: FormDefinition, host: string, values: FormValues): Promise<void> => {
     const request = requestOf(form, host, values);
     setStarting(true);
     setRefusal(nothing);
@@ -99,7 +128,7 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
   });
   const notes = [...ofBesideHost, ...(formErrors.general === undefined ? [] : [formErrors.general])];
   return (
-    <form class="check-form" ref={element} onSubmit={(event) => void start(event)} noValidate>
+    <form class="check-form" ref={element} onSubmit={submit} noValidate>
       <fieldset class="types">
         <legend class="unseen">Check type</legend>
         {forms.map(({ type: name, title }) => (
@@ -113,6 +142,7 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
                 setType(name);
                 setChosen(true);
                 setRefusal(nothing);
+                setFixes([]);
               }}
             />
             <span>{title}</span>
@@ -159,6 +189,7 @@ export function CheckForm(props: CheckFormProps): JSX.Element {
       </div>
       <div class="said" role="alert" id="host-error">
         {hostError === undefined ? null : <p class="error">{hostError}</p>}
+        <TargetFixes fixes={fixes} onChoose={choose} />
         {notes.map((text) => (
           <p key={text} class="error">
             {text}

@@ -3,7 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { FormDefinition, FieldSchema } from '../../build/check-forms.ts';
 import { Icon } from '../parts/icons.tsx';
+import { useProbes } from '../parts/use-probes.tsx';
 import { Field } from './Field.tsx';
+import { Places } from './Places.tsx';
 import { optionName, type FormValues } from './values.ts';
 
 interface OptionsProps {
@@ -17,6 +19,7 @@ interface OptionsProps {
 /** Fields with defaults, collapsed until the user expands them or the service rejects one. */
 export function Options({ form, values, errors, hint, onChange }: OptionsProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
+  const probes = useProbes() ?? {};
   const boxes = Object.entries(form.fields).filter(([, schema]) => schema.type === 'boolean');
   const options = Object.entries(form.options).map(([name, schema]) => [optionName(name), schema] as const);
   const selection = Object.entries(form.selection);
@@ -52,6 +55,11 @@ export function Options({ form, values, errors, hint, onChange }: OptionsProps):
         <div class="options-open">
           <fieldset>
             <legend>Where from</legend>
+            <Places
+              probes={probes}
+              value={String(values['locations'] ?? '')}
+              onChange={(value) => onChange('locations', value)}
+            />
             <div class="grid">{selection.map(field)}</div>
           </fieldset>
           <fieldset>

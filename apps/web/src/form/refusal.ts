@@ -25,7 +25,8 @@ export function formErrorsOf(error: unknown, form: FormDefinition, now: number):
   // A policy decision without a field refers to the host.
   const errors = problem.errors ?? [];
   if (errors.length === 0) {
-    return status === 403 ? policyRefusal(problem.detail, form) : general(problem.detail, retryAt);
+    const isPolicy = status === 403 && !problem.type.endsWith('/scope-missing');
+    return isPolicy ? policyRefusal(problem.detail, form) : general(problem.detail, retryAt);
   }
   const fields: Record<string, string> = {};
   const rest: string[] = [];

@@ -1,5 +1,6 @@
+import { hostFor, portIn } from '@vantage/client';
+
 import type { FormDefinition, FieldSchema } from '../../build/check-forms.ts';
-import { hostFor, portIn } from '../target-text.ts';
 
 /** Form values as typed; missing fields have their default. */
 export type FormValues = Readonly<Record<string, string | boolean>>;
@@ -100,6 +101,26 @@ function textOf(value: unknown): string {
   return Object.entries(value as object)
     .map(([name, text]) => `${name}: ${String(text)}`)
     .join('\n');
+}
+
+/** Form values in the query of a link, such as `port=443&options.count=8`. Unknown names are ignored. */
+export function valuesFromQuery(form: FormDefinition, query: URLSearchParams): FormValues {
+  const schemas = { ...form.fields, ...form.selection };
+  const names = [...Object.keys(schemas), ...Object.keys(form.options).map(optionName)];
+  const schemaOf = (name: string): FieldSchema => schemas[name] ?? form.options[name.replace(/^options\./, '')]!;
+  return Object.fromEntries(
+    names.flatMap((name): [string, string | boolean][] => {
+      const text = query.get(name);
+      if (text === null) return [];
+      return [[name, schemaOf(name).type === 'boolean' ? text !== 'false' : text]];
+    }),
+  );
+}
+
+/** Query of a link to the form with these values; the inverse of `valuesFromQuery`. */
+export function queryOf(type: string, host: string, values: FormValues): string {
+  const entries = Object.entries(values).flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
+  return `?${new URLSearchParams([['type', type], ...(host === '' ? [] : [['host', host]]), ...entries]).toString()}`;
 }
 
 /** Formats a value as a user would type it. */

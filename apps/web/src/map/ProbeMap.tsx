@@ -15,11 +15,12 @@ export interface MapProbe {
   readonly tone: Tone;
   /** A few characters next to the pin. */
   readonly label?: string | undefined;
+  /** Left out by a filter. */
+  readonly isFaint?: boolean | undefined;
 }
 
 export interface ProbeMapProps {
   readonly probes: readonly MapProbe[];
-  readonly chosen?: string | undefined;
   readonly onChoose?: (id: string) => void;
 }
 
@@ -29,7 +30,7 @@ const ROOM = { width: map.width, height: map.height, character: 11, line: 22, ra
 const MOST_LABELS = 40;
 
 /** World map of the probes. Hidden from screen readers: the table has the same data. */
-export function ProbeMap({ probes, chosen, onChoose }: ProbeMapProps): JSX.Element {
+export function ProbeMap({ probes, onChoose }: ProbeMapProps): JSX.Element {
   const placed = probes.filter(({ latitude, longitude }) => latitude !== null && longitude !== null);
   const where = placed.map(({ id, latitude, longitude }) => `${id} ${latitude} ${longitude}`).join('\n');
   const pins = useMemo(
@@ -40,25 +41,27 @@ export function ProbeMap({ probes, chosen, onChoose }: ProbeMapProps): JSX.Eleme
       ),
     [where],
   );
-  const labels = new Map(
-    placed.slice(0, MOST_LABELS).flatMap(({ id, label }) => (label === undefined ? [] : [[id, label] as const])),
-  );
-  const sides = placeLabels(pins, labels, ROOM);
   const byId = new Map(placed.map((probe) => [probe.id, probe]));
+  // Labels of failures take precedence.
+  const inTurn = pins.toSorted(
+    (a, b) => Number(byId.get(a.id)!.tone === 'good') - Number(byId.get(b.id)!.tone === 'good'),
+  );
+  const labels = new Map(
+    inTurn
+      .flatMap(({ id }) => {
+        const { label } = byId.get(id)!;
+        return label === undefined ? [] : [[id, label] as const];
+      })
+      .slice(0, MOST_LABELS),
+  );
+  const sides = placeLabels(inTurn, labels, ROOM);
   const elsewhere = probes.filter((probe) => !byId.has(probe.id));
   return (
-    <div class="map" aria-hidden="true">
+    <div class={pins.length > MOST_LABELS ? 'map many' : 'map'} aria-hidden="true">
       <Land />
       <div class="pins">
         {pins.map((pin) => (
-          <MapPin
-            key={pin.id}
-            pin={pin}
-            probe={byId.get(pin.id)!}
-            side={sides.get(pin.id)}
-            isChosen={pin.id === chosen}
-            onChoose={onChoose}
-          />
+          <MapPin key={pin.id} pin={pin} probe={byId.get(pin.id)!} side={sides.get(pin.id)} onChoose={onChoose} />
         ))}
       </div>
       {elsewhere.length === 0 ? null : (
@@ -97,17 +100,16 @@ function MapPin(props: {
   readonly pin: Pin;
   readonly probe: MapProbe;
   readonly side: LabelSide | undefined;
-  readonly isChosen: boolean;
   readonly onChoose: ((id: string) => void) | undefined;
 }): JSX.Element {
-  const { pin, probe, side, isChosen, onChoose } = props;
+  const { pin, probe, side, onChoose } = props;
   const position = { left: `${(pin.x / map.width) * 100}%`, top: `${(pin.y / map.height) * 100}%` };
   const about = probe.label === undefined ? probe.name : `${probe.name}: ${probe.label}`;
   return (
     <button
       type="button"
       tabIndex={-1}
-      class={`pin ${probe.tone} ${isChosen ? 'is-chosen' : ''}`}
+      class={`pin ${probe.tone} ${probe.isFaint === true ? 'is-faint' : ''}`}
       style={position}
       title={about}
       onClick={() => onChoose?.(probe.id)}

@@ -1,22 +1,30 @@
+import type { Probes, Summary } from '@vantage/contract';
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
+import { askedOf } from '../check/asked.ts';
 import { CopyBar } from '../check/CopyBar.tsx';
-import { columnsOf } from '../check/columns.ts';
+import { ProbeIndicators } from '../check/ProbeIndicators.tsx';
 import { ProbeTable } from '../table/ProbeTable.tsx';
 import { ConnectionNote } from '../check/ConnectionNote.tsx';
-import { useCheck, type Result, type CheckData, type ConnectionProblem } from '../check/use-check.ts';
+import { nameOfCheck } from '../check/name.ts';
+import { useCheck, type CheckData, type ConnectionProblem } from '../check/use-check.ts';
 import { useSummary } from '../check/use-summary.ts';
 import { answeredOf, headlineOf, Verdict } from '../check/Verdict.tsx';
+import { FilterBar } from '../filter/FilterBar.tsx';
+import { FEW_ROWS } from '../filter/groups.ts';
+import { probeOf, rowsOf } from '../filter/rows.ts';
+import { usePrinting, useViewState } from '../filter/use-view-state.ts';
 import { CheckForm } from '../form/CheckForm.tsx';
 import { ago, clockTime, duration, placeOf } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
 import { Announce } from '../parts/announce.tsx';
 import { useService } from '../parts/router.tsx';
-import { toneOf } from '../parts/tone.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
-import { recentChecks, remember } from '../recent.ts';
+import { remember } from '../recent.ts';
 import { TypeView } from '../views/TypeView.tsx';
+import type { ViewProps } from '../views/types.ts';
+import { mapProbesOf } from './map-probes.ts';
 import { Failed, Gone, Loading } from './no-check.tsx';
 
 /** One check: verdict first, then measurements. Anyone with the link can read it. */
@@ -56,15 +64,15 @@ function Shown(props: {
   const answered = answeredOf(check);
   const isCompleted = check.status === 'completed';
   const summary = useSummary(client, check.testId, answered, isCompleted);
-  const headline = headlineOf(check, summary);
-  const { port, before } = asked(check);
+  const asked = askedOf(check);
+  const { kind, target } = nameOfCheck(check.type, check.host, asked);
   const { testId, type, host, createdAt } = check;
 
   useEffect(() => {
-    document.title = `${type} ${host} · Vantage`;
+    document.title = `${kind} ${target} · Vantage`;
     const verdict = summary?.status === 'completed' ? { verdict: summary.verdict } : {};
-    remember({ id: testId, type, host, at: createdAt, ...verdict });
-  }, [testId, summary?.verdict, summary?.status]);
+    remember({ id: testId, type, host, at: createdAt, asked, ...verdict });
+  }, [testId, summary?.verdict, summary?.status, kind, target]);
 
   const isShown = useTogether(!isCompleted || (list !== undefined && summary !== undefined));
   if (!isShown) return <Loading />;
@@ -83,91 +91,81 @@ function Shown(props: {
       row?.querySelector<HTMLElement>('.opener')?.focus({ preventScroll: true });
     });
   };
-  const nameOf = (probe: string): string => (Object.hasOwn(probes, probe) ? placeOf(probes[probe]!) : probe);
+  const nameOf = (probe: string): string => {
+    const known = probeOf(probes, probe);
+    return known === undefined ? probe : placeOf(known);
+  };
   const view = { check, summary, nameOf, onChoose: choose };
-  const onMap = Object.entries(check.results).map(([probe, result]) => ({
-    id: probe,
-    name: `${probe}, ${nameOf(probe)}`,
-    latitude: probes[probe]?.latitude ?? null,
-    longitude: probes[probe]?.longitude ?? null,
-    tone: toneOf(result.result),
-    label: labelOf(check.type, result),
-  }));
-  const progress = `${answered} of ${onMap.length} probes have answered.`;
-  const hasPlaces = onMap.some(({ latitude }) => latitude !== null);
+  const progress = `${answered} of ${Object.keys(check.results).length} probes have answered.`;
+  const announced = isCompleted ? `Completed. ${headlineOf(check, summary)}` : (connectionProblem?.text ?? progress);
   return (
     <main class="page">
-      <CheckForm key={`${testId} ${String(port)}`} type={type} host={host} before={before} />
-      <div class="result-head">
-        <h1>
-          <span class="type">{type}</span> <span class="target">{host}</span>
-        </h1>
-        <p class="note" title={clockTime(createdAt)}>
-          {ago(createdAt, Date.now())}
-          {isCompleted && check.completedAt !== null
-            ? ` · took ${duration(Date.parse(check.completedAt) - Date.parse(createdAt))}`
-            : ''}
-        </p>
-        <CopyBar check={check} summary={summary} />
-      </div>
-      <div class={hasPlaces ? 'top with-map' : 'top'}>
-        <section class="card" aria-label="Verdict">
-          <Verdict {...view} />
-          {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
-          <ProbeIndicators check={check} onChoose={choose} />
-        </section>
-        {hasPlaces ? <ProbeMap probes={onMap} onChoose={choose} /> : null}
-      </div>
-      <Announce text={isCompleted ? `Completed. ${headline}` : (connectionProblem?.text ?? progress)} />
-      <TypeView {...view} />
-      <ProbeTable check={check} probes={probes} open={open} onToggle={toggle} />
+      <CheckForm key={`${testId} ${target}`} type={type} host={host} before={asked} />
+      <ResultHead check={check} summary={summary} />
+      <Rows {...view} probes={probes} open={open} onToggle={toggle} connectionProblem={connectionProblem} />
+      <Announce text={announced} />
     </main>
   );
 }
 
-/**
- * Parameters of the request: known in the browser that sent it; otherwise port and record type are taken from the
- * results.
- */
-function asked(check: CheckData): { readonly port: unknown; readonly before: Readonly<Record<string, unknown>> } {
-  const sent = recentChecks().find(({ id }) => id === check.testId)?.request as Record<string, unknown> | undefined;
-  const results = Object.values(check.results);
-  const named = (field: string): unknown => results.find((result) => result[field] !== undefined)?.[field];
-  if (sent !== undefined) return { port: 'sent', before: sent };
-  return { port: named('port'), before: { port: named('port'), recordType: named('recordType') } };
-}
-
-/** One indicator per probe: progress and outcome. */
-function ProbeIndicators(props: {
-  readonly check: CheckData;
-  readonly onChoose: (probe: string) => void;
-}): JSX.Element {
-  const entries = Object.entries(props.check.results).toSorted(([a], [b]) =>
-    a.localeCompare(b, 'en', { numeric: true }),
-  );
+function ResultHead(props: { readonly check: CheckData; readonly summary: Summary | undefined }): JSX.Element {
+  const { check, summary } = props;
+  const { createdAt, completedAt } = check;
+  const { kind, target, details } = nameOfCheck(check.type, check.host, askedOf(check));
   return (
-    <div class="lamps" aria-hidden="true">
-      {entries.map(([probe, result]) => (
-        <button
-          key={probe}
-          type="button"
-          tabIndex={-1}
-          class={`lamp ${toneOf(result.result)}`}
-          title={probe}
-          onClick={() => props.onChoose(probe)}
-        />
-      ))}
+    <div class="result-head">
+      <h1>
+        <span class="type">{kind}</span> <span class="target">{target}</span>
+      </h1>
+      <p class="note" title={clockTime(createdAt)}>
+        {details === '' ? '' : `${details} · `}
+        {ago(createdAt, Date.now())}
+        {check.status === 'completed' && completedAt !== null
+          ? ` · took ${duration(Date.parse(completedAt) - Date.parse(createdAt))}`
+          : ''}
+      </p>
+      <CopyBar check={check} summary={summary} />
     </div>
   );
 }
 
-/** The value shown next to a pin. */
-function labelOf(type: string, result: Result): string | undefined {
-  if (result.result === 'pending') return undefined;
-  if (result.result !== 'success') {
-    const status = result['statusCode'];
-    if (typeof status === 'number') return String(status);
-    return columnsOf(type)[0]!.text(result).toLowerCase();
-  }
-  return typeof result.rt === 'number' ? duration(result.rt) : undefined;
+/** All parts that show the probes, with the filter that they share. */
+function Rows(
+  props: Omit<ViewProps, 'rows' | 'isAll'> & {
+    readonly probes: Probes;
+    readonly open: ReadonlySet<string>;
+    readonly onToggle: (probe: string) => void;
+    readonly connectionProblem: ConnectionProblem | undefined;
+  },
+): JSX.Element {
+  const { check, probes, connectionProblem, onChoose } = props;
+  const [view, change] = useViewState();
+  const isAll = usePrinting() || view.isAll;
+  const rows = useMemo(() => rowsOf(check, probes, view), [check, probes, view]);
+  const group = view.group ?? (Object.keys(check.results).length > FEW_ROWS ? 'outcome' : 'none');
+  const onMap = mapProbesOf(props, new Set(rows.map(([id]) => id)));
+  const hasPlaces = onMap.some(({ latitude }) => latitude !== null);
+  return (
+    <>
+      <div class={hasPlaces ? 'top with-map' : 'top'}>
+        <section class="card" aria-label="Verdict">
+          <Verdict {...props} />
+          {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
+          <ProbeIndicators check={check} onChoose={onChoose} />
+        </section>
+        {hasPlaces ? <ProbeMap probes={onMap} onChoose={onChoose} /> : null}
+      </div>
+      <FilterBar check={check} view={view} group={group} count={rows.length} onChange={change} />
+      <TypeView {...props} rows={rows} isAll={isAll} />
+      <ProbeTable
+        {...props}
+        rows={rows}
+        group={group}
+        order={view.order}
+        isAll={isAll}
+        onSort={(order) => change({ order })}
+        onAll={() => change({ isAll: true })}
+      />
+    </>
+  );
 }

@@ -3,20 +3,25 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { CheckForm } from '../form/CheckForm.tsx';
-import { formOf } from '../form/forms.ts';
-import { ago, plural } from '../format.ts';
+import { formOf, forms } from '../form/forms.ts';
+import { valuesFromQuery } from '../form/values.ts';
+import { plural } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
-import { Icon } from '../parts/icons.tsx';
 import { Link, useService } from '../parts/router.tsx';
 import { statusTone } from '../parts/status.ts';
 import { useLoad } from '../parts/use-load.ts';
 import { useProbes } from '../parts/use-probes.tsx';
-import { forget, forgetAll, recentChecks } from '../recent.ts';
+import { Recent } from './Recent.tsx';
 
 /** Start page: form, probes, and recent checks. */
-export function HomePage(props: { readonly type: string | null; readonly host: string | null }): JSX.Element {
+export function HomePage(props: { readonly query: string }): JSX.Element {
+  const query = new URLSearchParams(props.query);
+  const form = formOf(query.get('type'));
   const { client, path } = useService();
   const probes = useProbes();
+  const [chosen, choose] = useState<readonly string[]>();
+  const toggle = (id: string): void =>
+    choose((before = []) => (before.includes(id) ? before.filter((other) => other !== id) : [...before, id]));
   const me = useLoad((signal) => client.me({ signal }));
   useEffect(() => {
     document.title = 'Vantage: network diagnostics from several places';
@@ -29,6 +34,7 @@ export function HomePage(props: { readonly type: string | null; readonly host: s
     latitude: probe.latitude,
     longitude: probe.longitude,
     tone: statusTone(probe.status),
+    isFaint: chosen !== undefined && chosen.length > 0 && !chosen.includes(id),
   }));
   return (
     <main class="page home">
@@ -39,15 +45,25 @@ export function HomePage(props: { readonly type: string | null; readonly host: s
             ? 'One check, measured from several places at once.'
             : online.length === 0
               ? 'No probe is online now.'
-              : `One check, measured from ${plural(online.length, 'probe')} at once.`}
+              : `One check, measured from ${countText(online.length, chosen?.length ?? 0)} at once.`}
         </p>
         <CheckForm
-          type={formOf(props.type)?.type}
-          host={props.host ?? undefined}
+          type={form?.type}
+          host={query.get('host') ?? undefined}
+          initial={valuesFromQuery(form ?? forms[0]!, query)}
+          probes={chosen}
           hasFocus={matchMedia('(pointer: fine)').matches}
         />
       </div>
-      <ProbeMap probes={onMap} />
+      <ProbeMap probes={onMap} onChoose={toggle} />
+      {chosen === undefined || chosen.length === 0 ? null : (
+        <p class="note chosen" role="status">
+          From {chosen.join(', ')}{' '}
+          <button type="button" class="quiet" onClick={() => choose([])}>
+            Any probes
+          </button>
+        </p>
+      )}
       <p class="unseen">
         <Link to="/status">{entries.length === 0 ? 'The probes' : `${plural(online.length, 'probe')} online`}</Link>
       </p>
@@ -67,6 +83,15 @@ export function HomePage(props: { readonly type: string | null; readonly host: s
       </div>
     </main>
   );
+}
+
+/** Number of probes that a check without a selection has. */
+const DEFAULT_LIMIT = Number(forms[0]!.selection['limit']!.default);
+
+/** `12 probes`, `10 of 50 probes`. */
+function countText(online: number, chosen: number): string {
+  if (chosen > 0) return plural(chosen, 'chosen probe');
+  return online <= DEFAULT_LIMIT ? plural(online, 'probe') : `${DEFAULT_LIMIT} of ${plural(online, 'probe')}`;
 }
 
 function You(props: { readonly me: Me | undefined; readonly isUnknown: boolean }): JSX.Element {
@@ -90,57 +115,6 @@ function You(props: { readonly me: Me | undefined; readonly isUnknown: boolean }
             <Link to={`/?type=traceroute&host=${encodeURIComponent(me.ip)}`}>Trace the way to you</Link>
           </p>
         </>
-      )}
-    </section>
-  );
-}
-
-function Recent(): JSX.Element {
-  const [checks, setChecks] = useState(recentChecks);
-  return (
-    <section class="card recent" aria-labelledby="recent-title">
-      <header class="card-head">
-        <h2 id="recent-title">Your recent checks</h2>
-        {checks.length === 0 ? null : (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              forgetAll();
-              setChecks([]);
-            }}
-          >
-            Forget all
-          </button>
-        )}
-      </header>
-      {checks.length === 0 ? (
-        <p class="note">The checks that you start are listed here. The list stays in this browser.</p>
-      ) : (
-        <ul>
-          {checks.slice(0, 8).map(({ id, type, host, at, verdict }) => (
-            <li key={id}>
-              <Link to={`/c/${id}`}>
-                <span class={`verdict-dot ${verdict ?? ''}`} aria-hidden="true" />
-                <span class="type">{type}</span>
-                <span class="target">{host}</span>
-                {verdict === undefined ? null : <span class="note">{verdict}</span>}
-                <span class="note when">{ago(at, Date.now())}</span>
-              </Link>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={`Forget ${type} ${host}`}
-                onClick={() => {
-                  forget(id);
-                  setChecks(recentChecks());
-                }}
-              >
-                <Icon name="cross" />
-              </button>
-            </li>
-          ))}
-        </ul>
       )}
     </section>
   );

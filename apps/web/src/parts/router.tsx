@@ -51,16 +51,19 @@ interface LinkProps {
   readonly to: string;
   readonly class?: string;
   readonly 'aria-current'?: 'page' | undefined;
+  /** Name for screen readers, if the text alone is ambiguous. */
+  readonly label?: string;
   readonly children: ComponentChildren;
 }
 
 /** A link to another view. Clicks with a modifier or another button are left to the browser. */
 export function Link(props: LinkProps): JSX.Element {
-  const { to, children, ...rest } = props;
+  const { to, children, label, ...rest } = props;
   const { go, service } = useRouter();
   return (
     <a
       {...rest}
+      aria-label={label}
       href={service.path(to)}
       onClick={(event) => {
         if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

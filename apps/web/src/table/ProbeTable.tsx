@@ -3,69 +3,140 @@ import type { JSX } from 'preact';
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { placeOf, plural } from '../format.ts';
+import { plural } from '../format.ts';
 import { Icon } from '../parts/icons.tsx';
-import { toneOf, ToneMark } from '../parts/tone.tsx';
+import { askedOf } from '../check/asked.ts';
 import { columnsOf, type Column } from '../check/columns.ts';
+import type { CheckData } from '../check/use-check.ts';
+import { Downloads } from '../filter/Downloads.tsx';
+import { groupRows, limitGroups, type ShownGroup } from '../filter/groups.ts';
+import { probeOf, type Row } from '../filter/rows.ts';
+import type { Grouping, Order } from '../filter/view-state.ts';
 import { Details } from './Details.tsx';
-import { sortRows, type Order } from './sort-rows.ts';
-import type { Result, CheckData } from '../check/use-check.ts';
+import { NotAsked } from './NotAsked.tsx';
+import { ProbeRow } from './ProbeRow.tsx';
 
 interface ProbeTableProps {
   readonly check: CheckData;
+  /** The rows that the filter shows, in their order. */
+  readonly rows: readonly Row[];
   readonly probes: Probes;
+  readonly group: Grouping;
+  readonly order: Order | undefined;
+  readonly isAll: boolean;
   readonly open: ReadonlySet<string>;
   readonly onToggle: (probe: string) => void;
+  readonly onSort: (order: Order) => void;
+  readonly onAll: () => void;
 }
 
-/** One row per probe; sortable by any column, expandable to the full result. */
-export function ProbeTable({ check, probes, open, onToggle }: ProbeTableProps): JSX.Element {
-  const [order, setOrder] = useState<Order | undefined>();
-  const columns: readonly Column[] = [probeColumn(probes), ...columnsOf(check.type)];
-  const rows = sortRows(Object.entries(check.results), columns, order);
+/** One row per probe; sortable by any column, in groups, expandable to the full result. */
+export function ProbeTable(props: ProbeTableProps): JSX.Element {
+  const { check, rows, probes, group, order, isAll, open } = props;
+  const [complete, setComplete] = useState<ReadonlySet<string>>(new Set());
+  const columns: readonly Column[] = [probeColumn, ...columnsOf(check.type)];
+  const groups = limitGroups(
+    groupRows(rows, group, check.type, probes),
+    open,
+    (title) => isAll || complete.has(`${group} ${title}`),
+  );
+  const shown = groups.reduce((sum, { shown: { length } }) => sum + length, 0);
   return (
     <section class="card probes-table" aria-labelledby="probes-title">
       <header class="card-head">
         <h2 id="probes-title">{plural(rows.length, 'probe')}</h2>
-        <p class="note">Open a row for all that its probe has measured.</p>
+        <div class="note">
+          <Downloads check={check} rows={rows} probes={probes} />
+        </div>
       </header>
-      <table>
+      <table class={rows.length > 20 ? 'dense' : ''}>
         <thead>
           <tr>
             {columns.map((column) => (
-              <Head key={column.key} column={column} order={order} onSort={setOrder} />
+              <Head key={column.key} column={column} order={order} onSort={props.onSort} />
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map(([id, result]) => (
-            <Fragment key={id}>
-              <Row
-                id={id}
-                result={result}
-                columns={columns}
-                probes={probes}
-                isOpen={open.has(id)}
-                onToggle={() => onToggle(id)}
-              />
-              {open.has(id) ? (
-                <tr class="opened" id={`details-${id}`}>
-                  <td colSpan={columns.length}>
-                    <Details type={check.type} host={check.host} result={result} />
-                  </td>
-                </tr>
-              ) : null}
-            </Fragment>
-          ))}
-        </tbody>
+        {groups.map((each) => (
+          <GroupBody
+            {...props}
+            key={`${group} ${each.title}`}
+            group={each}
+            columns={columns}
+            onComplete={() => setComplete(new Set([...complete, `${group} ${each.title}`]))}
+          />
+        ))}
       </table>
+      {rows.length === 0 ? <p class="note">No probe matches the filter.</p> : null}
+      {shown < rows.length ? (
+        <button type="button" class="quiet rest" onClick={props.onAll}>
+          Show all {rows.length} probes
+        </button>
+      ) : null}
+      <NotAsked check={check} probes={probes} asked={askedOf(check)} />
     </section>
   );
 }
 
 /** Sorts by the probe's name; the row renders the cell itself. */
-function probeColumn(_probes: Probes): Column {
-  return { key: 'probe', title: 'Probe', sortBy: () => undefined, text: () => '' };
+const probeColumn: Column = { key: 'probe', title: 'Probe', sortBy: () => undefined, text: () => '' };
+
+function GroupBody(
+  props: Omit<ProbeTableProps, 'group'> & {
+    readonly group: ShownGroup;
+    readonly columns: readonly Column[];
+    readonly onComplete: () => void;
+  },
+): JSX.Element {
+  const { group, columns, probes, check, open } = props;
+  return (
+    <tbody>
+      {group.title === '' ? null : <GroupHead {...props} />}
+      {group.shown.map((row) => (
+        <Fragment key={row[0]}>
+          <ProbeRow
+            row={row}
+            columns={columns}
+            probe={probeOf(probes, row[0])}
+            isOpen={open.has(row[0])}
+            onToggle={() => props.onToggle(row[0])}
+          />
+          {open.has(row[0]) ? (
+            <tr class="opened" id={`details-${row[0]}`}>
+              <td colSpan={columns.length}>
+                <Details type={check.type} host={check.host} result={row[1]} />
+              </td>
+            </tr>
+          ) : null}
+        </Fragment>
+      ))}
+    </tbody>
+  );
+}
+
+function GroupHead(props: {
+  readonly group: ShownGroup;
+  readonly columns: readonly Column[];
+  readonly onComplete: () => void;
+}): JSX.Element {
+  const { title, rows, shown, failed } = props.group;
+  const hidden = rows.length - shown.length;
+  return (
+    <tr class="group-row">
+      <th scope="rowgroup" colSpan={props.columns.length}>
+        <strong>{title}</strong>{' '}
+        <span class="note">
+          {plural(rows.length, 'probe')}
+          {failed > 0 && failed < rows.length ? `, ${failed} failed` : ''}
+        </span>
+        {hidden === 0 ? null : (
+          <button type="button" class="quiet" aria-label={`Show ${hidden} more of ${title}`} onClick={props.onComplete}>
+            {shown.length === 0 ? 'Show' : `Show ${hidden} more`}
+          </button>
+        )}
+      </th>
+    </tr>
+  );
 }
 
 function Head(props: {
@@ -87,56 +158,5 @@ function Head(props: {
         <Icon name="up" />
       </button>
     </th>
-  );
-}
-
-function Row(props: {
-  readonly id: string;
-  readonly result: Result;
-  readonly columns: readonly Column[];
-  readonly probes: Probes;
-  readonly isOpen: boolean;
-  readonly onToggle: () => void;
-}): JSX.Element {
-  const { id, result, columns, probes, isOpen, onToggle } = props;
-  const probe = Object.hasOwn(probes, id) ? probes[id] : undefined;
-  const tone = toneOf(result.result);
-  return (
-    <tr class={`row ${isOpen ? 'is-open' : ''}`} data-probe={id} onClick={onToggle}>
-      <th scope="row">
-        <button
-          type="button"
-          class="opener"
-          aria-expanded={isOpen}
-          aria-controls={isOpen ? `details-${id}` : undefined}
-          onClick={(event) => {
-            event.stopPropagation();
-            onToggle();
-          }}
-        >
-          <Icon name="chevron" />
-          <span>
-            <span class="probe-id">{id}</span>
-            {probe === undefined ? null : (
-              <span class="probe-place">
-                {placeOf(probe)} · {probe.isp} {probe.asNumber}
-              </span>
-            )}
-          </span>
-        </button>
-      </th>
-      {columns.slice(1).map((column) => (
-        <td key={column.key} class={column.isNumber === true ? 'number' : ''} data-title={column.title}>
-          {column.key === 'result' ? (
-            <span class={`outcome ${tone}`}>
-              <ToneMark tone={tone} />
-              {column.text(result)}
-            </span>
-          ) : (
-            column.text(result)
-          )}
-        </td>
-      ))}
-    </tr>
   );
 }

@@ -21,8 +21,8 @@ function soonDays({ validFrom, validUntil }: Certificate): number {
 }
 
 /** Each distinct certificate with its chain, and the probes that received it. */
-export function Certificates({ check, nameOf, onChoose }: ViewProps): JSX.Element | null {
-  const withTls = resultsOf<'http'>(check).filter(([, { tls }]) => tls !== undefined && tls.chain.length > 0);
+export function Certificates({ rows, nameOf, onChoose }: ViewProps): JSX.Element | null {
+  const withTls = resultsOf<'http'>({ rows }).filter(([, { tls }]) => tls !== undefined && tls.chain.length > 0);
   if (withTls.length === 0) return null;
   const groups = groupMembers(withTls, ([, { tls }]) => `${tls!.chain[0]!.fingerprint256} ${tls!.authorized}`);
   return (

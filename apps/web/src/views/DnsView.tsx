@@ -9,8 +9,8 @@ import { groupMembers } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /** Probes grouped by equal answers. */
-export function DnsView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
-  const answered = resultsOf<'dns'>(check).filter(([, { result }]) => result !== 'pending');
+export function DnsView({ rows, nameOf, onChoose }: ViewProps): JSX.Element {
+  const answered = resultsOf<'dns'>({ rows }).filter(([, { result }]) => result !== 'pending');
   const groups = groupMembers(answered, ([, result]) => answerKey(result));
   const most = groups[0]?.length ?? 0;
   return (

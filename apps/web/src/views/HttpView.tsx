@@ -2,9 +2,11 @@ import type { Summary } from '@vantage/contract';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
+import type { CheckData } from '../check/use-check.ts';
 import { duration } from '../format.ts';
 import { useService } from '../parts/router.tsx';
 import { Section } from '../parts/section.tsx';
+import { useFirst } from '../parts/use-first.tsx';
 import { ScaleAxis } from './Axis.tsx';
 import { Certificates } from './Certificates.tsx';
 import { phaseNames, phasesOf, phaseTitles, type Timings } from './phases.ts';
@@ -13,7 +15,8 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /** Timings side by side, then certificates, then the screenshot. */
 export function HttpView(props: ViewProps): JSX.Element {
-  const rows = resultsOf<'http'>(props.check);
+  const rows = resultsOf<'http'>(props);
+  const [shown, rest] = useFirst(rows, props.isAll);
   const scale = scaleTo(
     rows.map(([, { timings }]) => timings?.total ?? 0),
     5,
@@ -26,7 +29,7 @@ export function HttpView(props: ViewProps): JSX.Element {
         class="http-view"
       >
         <div class="strips">
-          {rows.map(([probe, result]) => (
+          {shown.map(([probe, result]) => (
             <div key={probe} class="strip-row one">
               <button type="button" class="row-name" onClick={() => props.onChoose(probe)}>
                 {probe}
@@ -43,9 +46,10 @@ export function HttpView(props: ViewProps): JSX.Element {
             <ScaleAxis scale={scale} />
           </div>
         </div>
+        {rest}
       </Section>
       <Certificates {...props} />
-      <Picture rows={rows} host={props.check.host} summary={props.summary} />
+      <Picture check={props.check} summary={props.summary} />
     </>
   );
 }
@@ -101,14 +105,11 @@ export function Waterfall(props: { readonly timings: Timings | undefined; readon
   );
 }
 
-function Picture(props: {
-  readonly rows: readonly (readonly [string, FieldsOf<'http'>])[];
-  readonly host: string;
-  readonly summary: Summary | undefined;
-}): JSX.Element | null {
+function Picture(props: { readonly check: CheckData; readonly summary: Summary | undefined }): JSX.Element | null {
   const { basePath } = useService();
   const [isLost, lose] = useState(false);
-  const [probe, result] = props.rows.find(([, { screenshotUrl }]) => typeof screenshotUrl === 'string') ?? [];
+  const results = Object.entries(props.check.results);
+  const [probe, result] = results.find(([, { screenshotUrl }]) => typeof screenshotUrl === 'string') ?? [];
   if (probe === undefined) return null;
   const url = result!['screenshotUrl'] as string;
   const cuts = props.summary?.findings.filter(({ code }) => code === 'screenshot_incomplete') ?? [];
@@ -127,7 +128,7 @@ function Picture(props: {
             width="1280"
             height="800"
             loading="lazy"
-            alt={`What ${props.host} looks like in a browser`}
+            alt={`What ${props.check.host} looks like in a browser`}
             onError={() => lose(true)}
           />
         </a>

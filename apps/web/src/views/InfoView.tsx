@@ -10,8 +10,8 @@ import { groupMembers } from './group.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 
 /** One card per resolved address, with its probes. */
-export function InfoView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
-  const answered = resultsOf<'info'>(check).filter(([, { result }]) => result !== 'pending');
+export function InfoView({ rows, nameOf, onChoose }: ViewProps): JSX.Element {
+  const answered = resultsOf<'info'>({ rows }).filter(([, { result }]) => result !== 'pending');
   const groups = groupMembers(answered, ([, { ip, error }]) => ip ?? error?.code ?? '');
   return (
     <Section

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 
 import { duration, percent } from '../format.ts';
 import { Section } from '../parts/section.tsx';
+import { useFirst } from '../parts/use-first.tsx';
 import { ScaleAxis } from './Axis.tsx';
 import { scaleTo, type Scale } from './scale.ts';
 import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
@@ -9,13 +10,14 @@ import { resultsOf, type FieldsOf, type ViewProps } from './types.ts';
 type Packet = NonNullable<FieldsOf<'ping'>['packets']>[number];
 
 /** Packets in sending order and their distribution, on one scale. */
-export function PingView({ check, onChoose }: ViewProps): JSX.Element {
-  const rows = resultsOf<'ping'>(check);
-  const scale = scaleTo(rows.flatMap(([, { packets = [] }]) => packets.map(({ rtt }) => rtt ?? 0)));
+export function PingView({ rows, isAll, onChoose }: ViewProps): JSX.Element {
+  const results = resultsOf<'ping'>({ rows });
+  const [shown, rest] = useFirst(results, isAll);
+  const scale = scaleTo(results.flatMap(([, { packets = [] }]) => packets.map(({ rtt }) => rtt ?? 0)));
   return (
     <Section title="Round-trip times" note={<Legend />} class="ping-view">
       <div class="strips">
-        {rows.map(([probe, result]) => (
+        {shown.map(([probe, result]) => (
           <div key={probe} class="strip-row">
             <button type="button" class="row-name" onClick={() => onChoose(probe)}>
               {probe}
@@ -34,6 +36,7 @@ export function PingView({ check, onChoose }: ViewProps): JSX.Element {
           <ScaleAxis scale={scale} />
         </div>
       </div>
+      {rest}
     </Section>
   );
 }

@@ -27,8 +27,8 @@ const stateWords: Readonly<Record<string, string>> = {
 };
 
 /** State of the port per probe, with each attempt. */
-export function PortView({ check, nameOf, onChoose }: ViewProps): JSX.Element {
-  const rows = resultsOf<'tcp' | 'udp'>(check) as readonly (readonly [string, PortResult])[];
+export function PortView({ check, rows: all, nameOf, onChoose }: ViewProps): JSX.Element {
+  const rows = resultsOf<'tcp' | 'udp'>({ rows: all }) as readonly (readonly [string, PortResult])[];
   const answered = rows.filter(([, { result }]) => result !== 'pending');
   const groups = groupMembers(answered, ([, result]) => result.state ?? result.error?.code ?? 'none');
   const port = answered.find(([, result]) => result.port !== undefined)?.[1].port;

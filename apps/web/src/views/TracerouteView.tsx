@@ -1,25 +1,36 @@
 import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
 
 import { duration, plural } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { ProbeChips } from '../check/Verdict.tsx';
 import { ToneMark } from '../parts/tone.tsx';
-import type { Paths } from './layout-paths.ts';
+import { useFirst } from '../parts/use-first.tsx';
+import { pathsOf, type Paths } from './layout-paths.ts';
 import { PathGraph } from './PathGraph.tsx';
 import { resultsOf, type ViewProps } from './types.ts';
 
 /** Merged path graph of all probes, and path ends. */
-export function TracerouteView({ check, summary, nameOf, onChoose }: ViewProps): JSX.Element {
-  const rows = resultsOf<'traceroute'>(check);
-  const paths = summary?.paths;
-  const reached = rows.filter(([, result]) => result.reached === true).length;
+export function TracerouteView({ check, rows, isAll, summary, nameOf, onChoose }: ViewProps): JSX.Element {
+  const results = resultsOf<'traceroute'>({ rows });
+  const [drawn, rest] = useFirst(rows, isAll);
+  const all = summary?.paths;
+  const ids = rows.map(([id]) => id).join(' ');
+  const paths = useMemo(() => all && pathsOf(all, new Set(ids.split(' '))), [all, ids]);
+  const drawnPaths = useMemo(() => paths && pathsOf(paths, new Set(drawn.map(([id]) => id))), [paths, drawn.length]);
+  const reached = results.filter(([, result]) => result.reached === true).length;
   return (
-    <Section title="Paths" note={`${reached} of ${plural(rows.length, 'probe')} reached the target`} class="paths-view">
-      {paths === undefined || paths.nodes.length === 0 ? (
+    <Section
+      title="Paths"
+      note={`${reached} of ${plural(rows.length, 'probe')} reached the target${rest === null ? '' : `; the paths of ${drawn.length} are drawn`}`}
+      class="paths-view"
+    >
+      {paths === undefined || drawnPaths === undefined || paths.nodes.length === 0 ? (
         <p class="note">The paths are drawn when the first probes have answered.</p>
       ) : (
         <>
-          <PathGraph paths={paths} host={check.host} onChoose={onChoose} />
+          <PathGraph paths={drawnPaths} host={check.host} onChoose={onChoose} />
+          {rest}
           <Ends paths={paths} nameOf={nameOf} onChoose={onChoose} />
         </>
       )}

@@ -17,6 +17,17 @@ export interface PathLayout {
   readonly rows: number;
 }
 
+/** The part of the graph that the paths of some probes take. */
+export function pathsOf({ nodes, edges, ends }: Paths, wanted: ReadonlySet<string>): Paths {
+  return { nodes: cut(nodes), edges: cut(edges), ends: cut(ends) };
+
+  function cut<T extends { readonly probes: readonly string[] }>(parts: readonly T[]): T[] {
+    return parts
+      .map((part) => ({ ...part, probes: part.probes.filter((probe) => wanted.has(probe)) }))
+      .filter(({ probes }) => probes.length > 0);
+  }
+}
+
 const SWEEPS = 6;
 
 /** Layered layout: probes left, target right, routers by hop; rows minimise crossings heuristically. */
@@ -70,6 +81,10 @@ function settle(
 
 function neighbours({ edges }: Paths, of: 'from' | 'to', other: 'from' | 'to'): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
-  for (const edge of edges) found.set(edge[of], [...(found.get(edge[of]) ?? []), edge[other]]);
+  for (const edge of edges) {
+    const known = found.get(edge[of]);
+    if (known === undefined) found.set(edge[of], [edge[other]]);
+    else known.push(edge[other]);
+  }
   return found;
 }

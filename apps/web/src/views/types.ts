@@ -7,6 +7,10 @@ import type { Result, CheckData } from '../check/use-check.ts';
 /** Properties of all views of check types. */
 export interface ViewProps {
   readonly check: CheckData;
+  /** The rows that the filter shows, in their order. */
+  readonly rows: readonly (readonly [probe: string, result: Result])[];
+  /** Long charts are complete. */
+  readonly isAll: boolean;
   readonly summary: Summary | undefined;
   readonly nameOf: (probe: string) => string;
   readonly onChoose: (probe: string) => void;
@@ -16,10 +20,8 @@ export interface ViewProps {
 export type FieldsOf<Name extends CheckTypeName> = Result & ResultFieldsOf<(typeof checkTypes)[Name]>;
 
 /** Casts the results to a type: the service has validated them. */
-export function resultsOf<Name extends CheckTypeName>(
-  check: CheckData,
-): readonly (readonly [string, FieldsOf<Name>])[] {
-  return Object.entries(check.results).toSorted(([a], [b]) =>
-    a.localeCompare(b, 'en', { numeric: true }),
-  ) as unknown as readonly (readonly [string, FieldsOf<Name>])[];
+export function resultsOf<Name extends CheckTypeName>({
+  rows,
+}: Pick<ViewProps, 'rows'>): readonly (readonly [string, FieldsOf<Name>])[] {
+  return rows as unknown as readonly (readonly [string, FieldsOf<Name>])[];
 }

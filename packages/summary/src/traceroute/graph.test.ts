@@ -115,7 +115,7 @@ describe('the graph of paths', () => {
     });
   });
 
-  it('links the routers of a hop whose flows are not told apart, and says that it infers', () => {
+  it('links the routers of a hop whose flows are not distinguished, and says that it infers', () => {
     const paths = pathsOf({ 'fra-1': trace(['192.0.2.1/192.0.2.2 1 1', '192.0.2.8/192.0.2.9 2 2', target]) });
 
     expect(edgesOf(paths)).toEqual([

@@ -41,7 +41,7 @@ describe('loss from a hop to the target', () => {
       { probes: 4, ...many, loss },
       { probes: 4, ...flows, loss },
     ]),
-  )('is told in 95 of 100 checks at least, with %j', (network) => {
+  )('is reported in 95 of 100 checks at least, with %j', (network) => {
     const { said, of } = saidOf(network);
 
     expect(of - said).toBeLessThanOrEqual(most(of, 0.05));

@@ -58,7 +58,7 @@ describe('loss on a path', () => {
     expect(lines(summaryOf('traceroute', { 'fra-1': trace(path) }))).toEqual(expected);
   });
 
-  it('is told once for the network in which it begins, with its probes', () => {
+  it('is reported once for the network in which it begins, with its probes', () => {
     const results = {
       'fra-1': trace([access, '192.0.2.1 * 5 5', '203.0.113.1 * 9 9']),
       'ber-1': trace(['198.51.100.9 1 1 1', '192.0.2.7 5 * 5', '203.0.113.1 * 9 9']),
@@ -127,7 +127,7 @@ describe('loss on a path', () => {
 });
 
 describe('where paths end', () => {
-  it('is told by the network of the last hop that answered', () => {
+  it('is attributed to the network of the last hop that answered', () => {
     const results = {
       'fra-1': trace([access, '192.0.2.1 5 5 5', '* * *', '* * *']),
       'ber-1': trace(['198.51.100.9 1 1 1', '192.0.2.7 5 5 5', '* * *']),
@@ -311,7 +311,7 @@ describe('a probe whose only flow ends where others do not go', () => {
   const ofDead = (path: readonly string[]): string =>
     textOf(summaryOf('traceroute', { 'fra-1': trace(alive), 'nyc-1': trace(path) }), 'path_stops');
 
-  it('is told with the router up to which others go the same way', () => {
+  it('is reported with the router up to which others go the same way', () => {
     expect(ofDead(['198.51.100.2 1 1 1', '192.0.2.1 5 5 5', '192.0.2.12 6 6 6', '* * *'])).toBe(
       'Nothing answers beyond hop 3, 192.0.2.12 in AS64511 (Transit Net), on the way from nyc-1. Others pass hop 2, 192.0.2.1 in AS64511 (Transit Net) too and reach the target by other routers: one of several parallel paths may be broken.',
     );
@@ -327,11 +327,11 @@ describe('a probe whose only flow ends where others do not go', () => {
 
 describe('a probe that hears nothing from a target', () => {
   const silent = trace([access, '192.0.2.1 5 5 5', '* * *'], { stopReason: 'gap_limit' });
-  const beside = (row: string): ReturnType<typeof summaryOf> =>
+  const withOther = (row: string): ReturnType<typeof summaryOf> =>
     summaryOf('traceroute', { 'fra-1': trace([access, '192.0.2.1 5 5 5', row]), 'nyc-1': silent });
 
   it('proves nothing where the target leaves most packets of another unanswered', () => {
-    const summary = beside('203.0.113.1 * 9 *');
+    const summary = withOther('203.0.113.1 * 9 *');
 
     expect(summary).toMatchObject({ verdict: 'up', counts: { up: 1, down: 0, silent: 1 } });
     expect(lines(summary)).toEqual(['path_cut info: nyc-1', 'loss_at_target info: fra-1']);
@@ -356,8 +356,8 @@ describe('a probe that hears nothing from a target', () => {
   });
 
   it('is down where the target answers another as it should', () => {
-    expect(beside('203.0.113.1 9 9 9').verdict).toBe('partial');
-    expect(beside('203.0.113.1 9 9 *').verdict).toBe('partial');
+    expect(withOther('203.0.113.1 9 9 9').verdict).toBe('partial');
+    expect(withOther('203.0.113.1 9 9 *').verdict).toBe('partial');
   });
 });
 
@@ -385,7 +385,7 @@ describe('an ICMP error', () => {
     );
   });
 
-  it('of a router whose address is not shown names nobody', () => {
+  it('of a router whose address is not shown has no name', () => {
     const path = refused([access, '192.0.2.1 5 5 5 !H'], null);
 
     expect(textOf(summaryOf('traceroute', { 'fra-1': path }), 'path_refused')).toContain(

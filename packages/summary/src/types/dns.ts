@@ -124,7 +124,7 @@ function whyDifferent(type: string): string {
   if (placedTypes.has(type)) return 'That is usual where answers go by place or take turns.';
   if (madeTypes.has(type)) return 'That is usual where name servers sign their answers on the fly.';
   return (
-    'Records of this type are the same everywhere as a rule, unless a server makes them up for whoever asks: name ' +
+    'Records of this type are the same everywhere as a rule, unless a server makes them up for each client: name ' +
     'servers may be out of step, or one of them may be wrong.'
   );
 }

@@ -42,7 +42,7 @@ function statuses(probeResults: readonly HttpResult[]): readonly FindingDraft[] 
         'http_server_error',
         severity,
         server,
-        `The server answers with an error of its own: status ${codes(server)}.`,
+        `The server answers with a server error: status ${codes(server)}.`,
       ),
     );
   }

@@ -26,8 +26,8 @@ describe('a ping check', () => {
     ['packets are under way', { 'fra-1': { ...ping([9, null, null, null]), result: 'pending' as const } }, []],
     ['one probe has jitter', { 'fra-1': restless, 'ber-1': calm }, ['jitter_high info: fra-1']],
     ['many probes have jitter', each('fra-1 ber-1', restless), ['jitter_high warning: ber-1 fra-1']],
-    ['jitter is small beside the round trip', { 'fra-1': ping([300, 350, 300, 350]) }, []],
-    ['jitter is small by itself', { 'fra-1': ping([1, 15, 1, 15]) }, []],
+    ['jitter is small compared with the round trip', { 'fra-1': ping([300, 350, 300, 350]) }, []],
+    ['jitter alone is small', { 'fra-1': ping([1, 15, 1, 15]) }, []],
     ['the first reply alone is slow', { 'fra-1': ping([180, 10, 11, 10]) }, []],
     ['one reply in the middle is slow', { 'fra-1': ping([10, 11, 180, 10]) }, []],
     ['one reply of three is slow', { 'fra-1': ping([180, 10, 11]) }, []],
@@ -122,16 +122,16 @@ describe('pings that met an ICMP error', () => {
     ],
   ])('say nothing of the target with %s', (_reason, result) => {
     const summary = summaryOf('ping', { 'fra-1': result });
-    const beside = summaryOf('ping', { 'fra-1': result, 'ber-1': ping([9, 9]) });
+    const withOther = summaryOf('ping', { 'fra-1': result, 'ber-1': ping([9, 9]) });
 
     expect(summary).toMatchObject({ verdict: 'unknown', counts: { down: 0, notMeasured: 1 } });
     expect(lines(summary)).toEqual(['packets_unfit warning: fra-1']);
-    expect(beside).toMatchObject({ verdict: 'up', agree: { n: 1, of: 1 } });
-    expect(lines(beside)).toEqual(['packets_unfit info: fra-1']);
+    expect(withOther).toMatchObject({ verdict: 'up', agree: { n: 1, of: 1 } });
+    expect(lines(withOther)).toEqual(['packets_unfit info: fra-1']);
   });
 
   it.each([
-    ['nobody asked for a TTL', {}],
+    ['no TTL was requested', {}],
     ['the TTL asked for is what any packet has', { ttl: 64 }],
   ])('are an outage where packets run out of hops and %s', (_reason, fields) => {
     expect(summaryOf('ping', { 'fra-1': onTheWay('time_exceeded', fields) }).verdict).toBe('down');
@@ -416,7 +416,7 @@ describe('an http check', () => {
       'the server ended the HTTP/2 connection with ENHANCE_YOUR_CALM.',
     ],
     ['a stream, and later the connection', 'connection_reset', { http2Error: rst }, 'the connection was reset.'],
-  ])('that HTTP/2 ended by %s is told so in headline and finding', (_reason, code, fields, expected) => {
+  ])('that HTTP/2 ended by %s is reported in headline and finding', (_reason, code, fields, expected) => {
     const summary = summaryOf('http', each('fra-1 ber-1', bad(code, fields, { phase: 'request' })));
 
     expect(summary.headline).toContain(expected);
@@ -435,7 +435,7 @@ describe('an http check', () => {
     ['in silence', 'connection_closed', { url }, 'request', 'was closed without an answer'],
     ['by a reset', 'connection_reset', { url, statusCode: 200 }, 'response', 'was reset before the end of the answer'],
     ['by nothing more', 'timed_out', { url, statusCode: 200 }, 'response', 'answer did not come to its end in time'],
-  ])('whose answer ends %s, is told so in headline and finding', (_reason, code, fields, phase, expected) => {
+  ])('whose answer ends %s, is reported in headline and finding', (_reason, code, fields, phase, expected) => {
     const summary = summaryOf('http', each('fra-1 ber-1', bad(code, fields, { phase })));
 
     expect(summary.headline).toContain(expected);
@@ -478,7 +478,7 @@ describe('an http check', () => {
       ['certificate_staple_bad warning: fra-1'],
     ],
     ['with a staple of another', { ocsp: { ...staple, status: 'foreign' } }, ['certificate_staple_bad warning: fra-1']],
-    ['with a staple that nobody could check', { ocsp: { ...staple, signature: 'unchecked' } }, []],
+    ['with a staple that could not be checked', { ocsp: { ...staple, signature: 'unchecked' } }, []],
     ['with a responder that has no answer', { ocsp: { ...staple, status: 'error', current: false } }, []],
   ])('finds what browsers hold against a connection %s', (_reason, fields, expected) => {
     expect(own(summaryOf('http', { 'fra-1': http(200, { tls: tls('01', fields) }) }))).toEqual(expected);
@@ -552,7 +552,7 @@ describe('a udp check', () => {
       'fra-1 got “no route” (ICMP 1/0) from 2001:db8::9, which is not the target.',
     ],
     [
-      'nobody known',
+      'an unknown sender',
       icmp(99, 7, null),
       '203.0.113.1',
       'fra-1 got ICMP type 99 code 7 from a sender that the probe could not see.',
@@ -607,7 +607,7 @@ describe('a dns check', () => {
       { 'fra-1': dns('NXDOMAIN'), 'ber-1': dns(['A 192.0.2.1']) },
       ['dns_nxdomain_some warning: fra-1'],
     ],
-    ['a name that nobody knows', each('fra-1 ber-1', dns('NXDOMAIN')), []],
+    ['a name that no server knows', each('fra-1 ber-1', dns('NXDOMAIN')), []],
     [
       'an alias alone for some',
       { 'fra-1': dns(['CNAME a.example.']), 'ber-1': dns(['CNAME a.example.', 'A 192.0.2.1']) },
@@ -630,7 +630,7 @@ describe('a dns check', () => {
       ['dns_answers_differ info: ber-1 fra-1'],
     ],
     [
-      'an address of another name beside the same one',
+      'an address of another name next to the same one',
       {
         'fra-1': dns(['A 192.0.2.1']),
         'ber-1': dns(['A 192.0.2.1'], {
@@ -643,7 +643,7 @@ describe('a dns check', () => {
       [],
     ],
     [
-      'a referral beside an answer',
+      'a referral next to an answer',
       { 'fra-1': dns([], { answerKind: 'referral', referral: 'com.' }), 'ber-1': dns(['A 192.0.2.1']) },
       ['dns_unanswered info: fra-1'],
     ],
@@ -690,11 +690,11 @@ describe('a dns check', () => {
   it('does not blame the zone where other resolvers validate it', () => {
     const failed = dns('SERVFAIL', dnssec('validation_failed'));
     const alone = summaryOf('dns', { 'fra-1': failed });
-    const beside = summaryOf('dns', { 'fra-1': failed, 'ber-1': dns(['A 192.0.2.1'], dnssec('validated')) });
+    const withOther = summaryOf('dns', { 'fra-1': failed, 'ber-1': dns(['A 192.0.2.1'], dnssec('validated')) });
 
     expect(textOf(alone, 'dnssec_failed')).toContain('of the zone are wrong');
-    expect(textOf(beside, 'dnssec_failed')).not.toContain('of the zone are wrong');
-    expect(textOf(beside, 'dnssec_failed')).toContain('The resolvers of ber-1 say that they validated it');
+    expect(textOf(withOther, 'dnssec_failed')).not.toContain('of the zone are wrong');
+    expect(textOf(withOther, 'dnssec_failed')).toContain('The resolvers of ber-1 say that they validated it');
   });
 
   it('tells a name that does not exist from an alias of one', () => {

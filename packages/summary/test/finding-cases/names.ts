@@ -92,7 +92,7 @@ export const nameCases: FindingCases = {
     absent: [
       ['all fail alike', summaryOf('dns', each('fra-1 ber-1', dns('SERVFAIL')))],
       [
-        'they differ in NXDOMAIN, which is said as such',
+        'they differ in NXDOMAIN, which has a separate finding',
         summaryOf('dns', { 'fra-1': dns('NXDOMAIN'), 'ber-1': dns([]) }),
       ],
     ],
@@ -193,7 +193,7 @@ export const nameCases: FindingCases = {
         'a resolver fails for another reason',
         summaryOf('dns', { 'fra-1': dns('SERVFAIL', { dnssec: { ad: false, verdict: 'unknown' } }) }),
       ],
-      ['nobody validates', summaryOf('dns', each('fra-1 ber-1', verdict('not_validated')))],
+      ['no resolver validates', summaryOf('dns', each('fra-1 ber-1', verdict('not_validated')))],
     ],
   },
   dnssec_differs: {
@@ -209,7 +209,7 @@ export const nameCases: FindingCases = {
     present: [['it leads elsewhere', summaryOf('info', { 'fra-1': named('a.example', false) })]],
     absent: [
       ['it leads back', summaryOf('info', { 'fra-1': named('a.example', true) })],
-      ['nobody could ask', summaryOf('info', { 'fra-1': named('a.example', null) })],
+      ['no probe could ask', summaryOf('info', { 'fra-1': named('a.example', null) })],
       ['there is none', summaryOf('info', { 'fra-1': named(null, null) })],
     ],
   },

@@ -93,7 +93,7 @@ export const pathCases: FindingCases = {
   flows_stop: {
     present: [
       [
-        'one flow ends at a router of its own',
+        'one flow ends at another router',
         on([...balanced, '192.0.2.3 * 3 3', '203.0.113.1 9 * 9'], { flows: flowsOf('0 0 0 0', '0 1 - -', '0 0 0 0') }),
       ],
     ],

@@ -17,8 +17,8 @@ export const scopeCases: FindingCases = {
     ],
     absent: [
       ['one of many answers', summaryOf('ping', { ...each('fra-1 ber-1 par-1', lost), 'nyc-1': good })],
-      ['nobody could measure', summaryOf('ping', each('fra-1 par-1', broken('probe_offline')))],
-      ['nobody has answered yet', summaryOf('ping', each('fra-1 par-1', pending))],
+      ['no probe could measure', summaryOf('ping', each('fra-1 par-1', broken('probe_offline')))],
+      ['no probe has answered yet', summaryOf('ping', each('fra-1 par-1', pending))],
     ],
   },
   down_country: {
@@ -27,7 +27,7 @@ export const scopeCases: FindingCases = {
       ['one of Germany answers', summaryOf('ping', { ...each('fra-1 ber-1', lost), 'muc-1': good, 'par-1': good })],
       ['one elsewhere fails too', summaryOf('ping', { ...each('fra-1 ber-1 nyc-1', lost), 'par-1': good })],
       [
-        'nobody elsewhere counts',
+        'no probe elsewhere counts',
         summaryOf('ping', { ...each('fra-1 ber-1', lost), 'par-1': broken('probe_offline') }),
       ],
       ['only one of the two in Germany counts', summaryOf('ping', { 'fra-1': lost, 'par-1': good })],
@@ -148,7 +148,7 @@ export const scopeCases: FindingCases = {
     ],
   },
   probes_faulty: {
-    present: [['a fault of its own', summaryOf('ping', { 'fra-1': broken('internal_error'), 'ber-1': good })]],
+    present: [['an internal fault', summaryOf('ping', { 'fra-1': broken('internal_error'), 'ber-1': good })]],
     absent: [
       ['it lacks a capability', summaryOf('ping', { 'fra-1': broken('capability_missing'), 'ber-1': good })],
       ['a fault of the target', summaryOf('tcp', { 'fra-1': tcp('closed') })],

@@ -87,7 +87,7 @@ export const webCases: FindingCases = {
     ],
     absent: [
       ['Chromium takes it', summaryOf('http', { 'fra-1': over({}) })],
-      ['nobody takes it', summaryOf('http', { 'fra-1': untrusted })],
+      ['no probe accepts it', summaryOf('http', { 'fra-1': untrusted })],
     ],
   },
   certificate_staple_bad: {
@@ -99,7 +99,7 @@ export const webCases: FindingCases = {
       ['none where none is demanded', summaryOf('http', { 'fra-1': over({ mustStaple: false, ocsp: null }) })],
       ['a good one', summaryOf('http', { 'fra-1': over({ mustStaple: true, ocsp: staple }) })],
       [
-        'one that nobody could check',
+        'one that could not be checked',
         summaryOf('http', { 'fra-1': over({ ocsp: { ...staple, signature: 'unchecked' } }) }),
       ],
     ],
@@ -143,7 +143,7 @@ export const webCases: FindingCases = {
   },
   certificate_hostname_mismatch: {
     present: [['it is for another name', summaryOf('http', { 'fra-1': refused('tls_hostname_mismatch') })]],
-    absent: [['nobody known issued it', summaryOf('http', { 'fra-1': untrusted })]],
+    absent: [['an unknown issuer', summaryOf('http', { 'fra-1': untrusted })]],
   },
   certificate_revoked: {
     present: [['its issuer says so', summaryOf('http', { 'fra-1': refused('tls_revoked') })]],
@@ -269,7 +269,7 @@ export const webCases: FindingCases = {
     present: [['it was given up', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('given_up') })]],
     absent: [
       ['it is not taken yet', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('pending') })],
-      ['nobody asked for one', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('not_asked') })],
+      ['none was requested', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('not_asked') })],
       ['it was taken', summaryOf('http', { 'fra-1': http(200) }, { screenshot: picture('taken') })],
     ],
   },

@@ -1,0 +1,31 @@
+import type { JSX } from 'preact';
+
+import { toneOf } from '../parts/tone.tsx';
+import type { CheckData } from './use-check.ts';
+
+/** From this number on the indicators take several lines. */
+const MANY = 40;
+
+/** One indicator per probe: progress and outcome. */
+export function ProbeIndicators(props: {
+  readonly check: CheckData;
+  readonly onChoose: (probe: string) => void;
+}): JSX.Element {
+  const entries = Object.entries(props.check.results).toSorted(([a], [b]) =>
+    a.localeCompare(b, 'en', { numeric: true }),
+  );
+  return (
+    <div class={entries.length > MANY ? 'lamps many' : 'lamps'} aria-hidden="true">
+      {entries.map(([probe, result]) => (
+        <button
+          key={probe}
+          type="button"
+          tabIndex={-1}
+          class={`lamp ${toneOf(result.result)}`}
+          title={probe}
+          onClick={() => props.onChoose(probe)}
+        />
+      ))}
+    </div>
+  );
+}

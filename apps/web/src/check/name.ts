@@ -1,0 +1,32 @@
+import { labelOf } from '../format.ts';
+import type { Asked } from './asked.ts';
+
+/** The parts of a check's name. */
+export interface CheckName {
+  /** `ping`, `dns MX`. */
+  readonly kind: string;
+  /** `example.com`, `example.com:443`, `[2001:db8::1]:53`. */
+  readonly target: string;
+  /** Options other than the defaults, such as `Count 16 · Family 6`. */
+  readonly details: string;
+}
+
+/** Fields that stand in `kind` and `target`, or select probes. */
+const NAMED: ReadonlySet<string> = new Set(['type', 'host', 'port', 'recordType', 'probes', 'locations', 'limit']);
+
+export function nameOfCheck(type: string, host: string, asked: Asked): CheckName {
+  const { port, recordType, options = {} } = asked;
+  const fields = Object.entries(asked).filter(([name]) => !NAMED.has(name) && name !== 'options');
+  return {
+    kind: typeof recordType === 'string' ? `${type} ${recordType}` : type,
+    target: typeof port === 'number' ? `${host.includes(':') ? `[${host}]` : host}:${port}` : host,
+    details: [...fields, ...Object.entries(options as object)].map(detail).join(' · '),
+  };
+}
+
+function detail([name, value]: [string, unknown]): string {
+  if (value === true || typeof value === 'object') return labelOf(name);
+  return value === false
+    ? `${labelOf(name)}: no`
+    : `${labelOf(name)} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+}

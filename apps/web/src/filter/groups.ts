@@ -1,0 +1,75 @@
+import type { Probes } from '@vantage/contract';
+
+import { columnsOf } from '../check/columns.ts';
+import { countryName } from '../format.ts';
+import { outcomeOf, probeOf, type Row } from './rows.ts';
+import type { Grouping } from './view-state.ts';
+
+export interface Group {
+  /** Empty for the only group of rows that are not grouped. */
+  readonly title: string;
+  readonly rows: readonly Row[];
+  /** Rows that failed or timed out. */
+  readonly failed: number;
+}
+
+export interface ShownGroup extends Group {
+  readonly shown: readonly Row[];
+}
+
+/** A check with more rows than this is grouped by outcome, and its groups begin with some of their rows. */
+export const FEW_ROWS = 30;
+/** Rows that all groups together, and one group, begin with. */
+const ROWS_AT_FIRST = 24;
+const ROWS_OF_GROUP = 12;
+
+/** Groups of rows: outcomes by severity, others by share of failures, then the largest. Rows keep their order. */
+export function groupRows(rows: readonly Row[], grouping: Grouping, type: string, probes: Probes): readonly Group[] {
+  if (grouping === 'none') return rows.length === 0 ? [] : [groupOf('', rows)];
+  const titleOf = (row: Row): string => {
+    if (grouping === 'outcome') return outcomeOf(type, row[1]);
+    const probe = probeOf(probes, row[0]);
+    if (probe === undefined) return 'Not known';
+    return grouping === 'country'
+      ? (countryName(probe.countryCode) ?? probe.countryCode)
+      : `${probe.asNumber} ${probe.isp}`;
+  };
+  const groups = [...Map.groupBy(rows, titleOf)].map(([title, members]) => groupOf(title, members));
+  if (grouping === 'outcome') return groups.toSorted((a, b) => severity(a, type) - severity(b, type));
+  return groups.toSorted(
+    (a, b) => share(b) - share(a) || b.rows.length - a.rows.length || a.title.localeCompare(b.title, 'en'),
+  );
+}
+
+function groupOf(title: string, rows: readonly Row[]): Group {
+  return { title, rows, failed: rows.filter(([, { result }]) => result === 'failure' || result === 'timeout').length };
+}
+
+/** Failures have the lowest number. */
+function severity({ rows }: Group, type: string): number {
+  return Number(columnsOf(type)[0]!.sortBy(rows[0]![1]));
+}
+
+function share({ failed, rows }: Group): number {
+  return failed / rows.length;
+}
+
+/**
+ * Chooses the rows that the groups begin with: the first ones, within a bound for all groups. Open rows are always shown.
+ *
+ * @param isComplete true for a group that the user wants complete
+ */
+export function limitGroups(
+  groups: readonly Group[],
+  open: ReadonlySet<string>,
+  isComplete: (title: string) => boolean,
+): readonly ShownGroup[] {
+  const total = groups.reduce((sum, { rows }) => sum + rows.length, 0);
+  let left = total <= FEW_ROWS ? total : ROWS_AT_FIRST;
+  const ofGroup = total <= FEW_ROWS || groups.length === 1 ? left : ROWS_OF_GROUP;
+  return groups.map((group) => {
+    const count = isComplete(group.title) ? group.rows.length : Math.min(ofGroup, left, group.rows.length);
+    left = Math.max(0, left - count);
+    return { ...group, shown: group.rows.filter(([id], index) => index < count || open.has(id)) };
+  });
+}

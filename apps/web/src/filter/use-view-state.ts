@@ -1,0 +1,33 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import { readView, writeView, type ViewState } from './view-state.ts';
+
+/** The view in the URL of the page; a change replaces the query and adds no entry to the history. */
+export function useViewState(): readonly [ViewState, (change: Partial<ViewState>) => void] {
+  const [view, setView] = useState(() => readView(location.search));
+  useEffect(() => {
+    // Browsers limit the rate of changes; the URL follows the last one.
+    const timer = setTimeout(() => {
+      const search = writeView(view);
+      if (search !== location.search) history.replaceState(history.state, '', `${location.pathname}${search}`);
+    }, 100);
+    return () => clearTimeout(timer);
+  }, [view]);
+  return [view, (change) => setView((before) => ({ ...before, ...change }))];
+}
+
+/** True while the page is printed: lists are complete on paper. */
+export function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false);
+  useEffect(() => {
+    const begin = (): void => setPrinting(true);
+    const end = (): void => setPrinting(false);
+    addEventListener('beforeprint', begin);
+    addEventListener('afterprint', end);
+    return () => {
+      removeEventListener('beforeprint', begin);
+      removeEventListener('afterprint', end);
+    };
+  }, []);
+  return isPrinting;
+}

@@ -1,0 +1,54 @@
+/** Grouping of the rows of a check. */
+export const groupings = ['none', 'outcome', 'country', 'network'] as const;
+export type Grouping = (typeof groupings)[number];
+
+export interface Order {
+  /** Column key; `probe` for the probe itself. */
+  readonly key: string;
+  readonly isDown: boolean;
+}
+
+/** Filter, grouping and order of a check's rows, as the link of the page has them. */
+export interface ViewState {
+  /** Words that a probe must match. */
+  readonly words: string;
+  /** Only rows of this outcome, in the words of the page; empty for all. */
+  readonly outcome: string;
+  /** Undefined: chosen by the number of probes. */
+  readonly group: Grouping | undefined;
+  /** Undefined: failures first. */
+  readonly order: Order | undefined;
+  /** Long lists are complete. */
+  readonly isAll: boolean;
+}
+
+/** @param search query of the URL, with or without `?` */
+export function readView(search: string): ViewState {
+  const query = new URLSearchParams(search);
+  const sort = query.get('sort') ?? '';
+  const key = sort.replace(/^-/, '');
+  return {
+    words: query.get('find') ?? '',
+    outcome: query.get('outcome') ?? '',
+    group: groupings.find((name) => name === query.get('group')),
+    order: key === '' ? undefined : { key, isDown: sort.startsWith('-') },
+    isAll: query.get('show') === 'all',
+  };
+}
+
+/** The query for a view, with `?`; empty for the default view. */
+export function writeView({ words, outcome, group, order, isAll }: ViewState): string {
+  const query = new URLSearchParams();
+  if (words.trim() !== '') query.set('find', words.trim());
+  if (outcome !== '') query.set('outcome', outcome);
+  if (group !== undefined) query.set('group', group);
+  if (order !== undefined) query.set('sort', `${order.isDown ? '-' : ''}${order.key}`);
+  if (isAll) query.set('show', 'all');
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** True if some rows may be left out. */
+export function isFiltered({ words, outcome }: ViewState): boolean {
+  return words.trim() !== '' || outcome !== '';
+}

@@ -1,0 +1,38 @@
+import type { Probe, Probes } from '@vantage/contract';
+
+import { countryName } from '../format.ts';
+
+/** A place that `locations` can name, with its number of probes that are online. */
+export interface Place {
+  readonly code: string;
+  readonly name: string;
+  readonly count: number;
+}
+
+export interface PlaceGroup {
+  readonly title: string;
+  /** Most probes first. */
+  readonly places: readonly Place[];
+}
+
+export function placesOf(probes: Probes): readonly PlaceGroup[] {
+  const online = Object.values(probes).filter(({ status }) => status !== 'offline');
+  return [
+    {
+      title: 'countries',
+      places: count(online, ({ countryCode }) => [[countryCode, countryName(countryCode) ?? countryCode]]),
+    },
+    { title: 'networks', places: count(online, ({ asNumber, isp }) => [[asNumber, `${isp} ${asNumber}`]]) },
+    { title: 'tags', places: count(online, ({ tags }) => tags.map((tag) => [tag, tag])) },
+  ];
+}
+
+function count(
+  probes: readonly Probe[],
+  namesOf: (probe: Probe) => readonly (readonly [code: string, name: string])[],
+): readonly Place[] {
+  const named = probes.flatMap(namesOf);
+  return [...Map.groupBy(named, ([code]) => code)]
+    .map(([code, members]) => ({ code, name: members[0]![1], count: members.length }))
+    .toSorted((a, b) => b.count - a.count || a.name.localeCompare(b.name, 'en'));
+}

@@ -1,0 +1,108 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { Asked } from '../check/asked.ts';
+import { nameOfCheck } from '../check/name.ts';
+import { formOf } from '../form/forms.ts';
+import { queryOf, valuesOf } from '../form/values.ts';
+import { ago } from '../format.ts';
+import { Icon } from '../parts/icons.tsx';
+import { Link } from '../parts/router.tsx';
+import { forget, forgetAll, recentChecks, type RecentCheck } from '../recent.ts';
+
+/** Rows shown without a search. */
+const FIRST = 8;
+
+/** The checks of this browser: find one, open it, run it again, forget it. */
+export function Recent(): JSX.Element {
+  const [checks, setChecks] = useState(recentChecks);
+  const [sought, seek] = useState('');
+  const words = sought.trim().toLowerCase();
+  const found = checks.filter((check) => words === '' || textOf(check).includes(words));
+  return (
+    <section class="card recent" aria-labelledby="recent-title">
+      <header class="card-head">
+        <h2 id="recent-title">Your recent checks</h2>
+        {checks.length <= FIRST ? null : (
+          <input
+            type="search"
+            aria-label="Find a recent check"
+            placeholder="Find"
+            value={sought}
+            onInput={(event) => seek(event.currentTarget.value)}
+          />
+        )}
+        {checks.length === 0 ? null : (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              forgetAll();
+              setChecks([]);
+            }}
+          >
+            Forget all
+          </button>
+        )}
+      </header>
+      {checks.length === 0 ? (
+        <p class="note">The checks that you start are listed here. The list stays in this browser.</p>
+      ) : (
+        <ul>
+          {found.slice(0, FIRST).map((check) => (
+            <RecentRow
+              key={check.id}
+              check={check}
+              onForget={() => {
+                forget(check.id);
+                setChecks(recentChecks());
+              }}
+            />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function RecentRow(props: { readonly check: RecentCheck; readonly onForget: () => void }): JSX.Element {
+  const { id, type, host, at, verdict } = props.check;
+  const { kind, target, details } = nameOfCheck(type, host, askedFor(props.check));
+  const form = formOf(type);
+  return (
+    <li>
+      <Link to={`/c/${id}`}>
+        <span class={`verdict-dot ${verdict ?? ''}`} aria-hidden="true" />
+        <span class="type">{kind}</span>
+        <span class="target">
+          {target}
+          {details === '' ? null : <span class="note"> {details}</span>}
+        </span>
+        {verdict === undefined ? null : <span class="note">{verdict}</span>}
+        <span class="note when">{ago(at, Date.now())}</span>
+      </Link>
+      {form === undefined ? null : (
+        <Link
+          to={`/${queryOf(type, host, valuesOf(form, askedFor(props.check)))}`}
+          class="quiet"
+          label={`Again: ${kind} ${target}`}
+        >
+          Again
+        </Link>
+      )}
+      <button type="button" class="quiet" aria-label={`Forget ${kind} ${target}`} onClick={props.onForget}>
+        <Icon name="cross" />
+      </button>
+    </li>
+  );
+}
+
+function askedFor({ request, asked }: RecentCheck): Asked {
+  const known = request ?? asked;
+  return typeof known === 'object' && known !== null ? (known as Asked) : {};
+}
+
+function textOf(check: RecentCheck): string {
+  const { kind, target, details } = nameOfCheck(check.type, check.host, askedFor(check));
+  return [kind, target, details, check.verdict].join(' ').toLowerCase();
+}

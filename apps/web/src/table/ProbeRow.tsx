@@ -1,0 +1,59 @@
+import type { Probe } from '@vantage/contract';
+import type { JSX } from 'preact';
+
+import type { Column } from '../check/columns.ts';
+import type { Row } from '../filter/rows.ts';
+import { placeOf } from '../format.ts';
+import { Icon } from '../parts/icons.tsx';
+import { toneOf, ToneMark } from '../parts/tone.tsx';
+
+/** One probe in the table, and the button that opens its details. */
+export function ProbeRow(props: {
+  readonly row: Row;
+  readonly columns: readonly Column[];
+  readonly probe: Probe | undefined;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}): JSX.Element {
+  const { row, columns, probe, isOpen, onToggle } = props;
+  const [id, result] = row;
+  const tone = toneOf(result.result);
+  return (
+    <tr class={`row ${isOpen ? 'is-open' : ''}`} data-probe={id} onClick={onToggle}>
+      <th scope="row">
+        <button
+          type="button"
+          class="opener"
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? `details-${id}` : undefined}
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle();
+          }}
+        >
+          <Icon name="chevron" />
+          <span>
+            <span class="probe-id">{id}</span>
+            {probe === undefined ? null : (
+              <span class="probe-place">
+                {placeOf(probe)} · {probe.isp} {probe.asNumber}
+              </span>
+            )}
+          </span>
+        </button>
+      </th>
+      {columns.slice(1).map((column) => (
+        <td key={column.key} class={column.isNumber === true ? 'number' : ''} data-title={column.title}>
+          {column.key === 'result' ? (
+            <span class={`outcome ${tone}`}>
+              <ToneMark tone={tone} />
+              {column.text(result)}
+            </span>
+          ) : (
+            column.text(result)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}

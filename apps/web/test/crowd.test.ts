@@ -1,0 +1,185 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
+import type { Browser } from 'puppeteer-core';
+
+import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
+import { itInBrowser } from './it-in-browser.ts';
+import { startShowcase, type Showcase } from './showcase.ts';
+import { pingCheck, tracerouteCheck, worldChecks } from './world.ts';
+import { crowd, crowded } from './world/crowd.ts';
+
+jest.setTimeout(4 * WAIT_LIMIT_MS);
+
+/** Height of the page of 50 probes before it had groups. */
+const HEIGHT_OF_50 = 6166;
+
+describe('the page of a check from a hundred probes', () => {
+  let browser: Browser | undefined;
+  let showcase: Showcase;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    if (here.missing === null) browser = await openBrowser();
+  });
+  afterAll(async () => browser?.close());
+
+  beforeEach(async () => {
+    showcase = await startShowcase({ probes: crowd, checks: worldChecks.map(crowded) });
+    if (browser !== undefined) tab = await openTab(browser, showcase.url);
+  });
+  afterEach(async () => {
+    await tab?.close();
+    showcase.close();
+  });
+
+  async function open(path: string): Promise<void> {
+    await tab.page.goto(`${showcase.url}${path}`);
+    await untilText(tab.page, 'probes agree');
+  }
+
+  const count = (selector: string): Promise<unknown> =>
+    tab.page.evaluate(`document.querySelectorAll(${JSON.stringify(selector)}).length`);
+  const untilCount = (selector: string, number: number): Promise<void> =>
+    untilTrue(tab.page, `document.querySelectorAll(${JSON.stringify(selector)}).length === ${number}`);
+  const untilQuery = (query: string): Promise<void> =>
+    untilTrue(tab.page, `location.search === ${JSON.stringify(query)}`);
+  const rows = async (): Promise<readonly string[]> =>
+    (await tab.page.evaluate(
+      `[...document.querySelectorAll('[data-probe]')].map((row) => row.dataset.probe)`,
+    )) as string[];
+
+  for (const { testId, type } of worldChecks) {
+    itInBrowser(`is shorter than fifty were, and can be used by everyone: ${type}`, async () => {
+      await tab.page.setViewport({ width: 390, height: 844 });
+      await open(`/c/${testId}`);
+      expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      expect(await axeViolations(tab.page)).toEqual([]);
+
+      await tab.page.setViewport({ width: 1280, height: 900 });
+      expect(await tab.page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(HEIGHT_OF_50);
+      expect(await axeViolations(tab.page)).toEqual([]);
+      expect(tab.faults).toEqual([]);
+    });
+  }
+
+  itInBrowser('begins with the probes that failed, in chart and table', async () => {
+    await open(`/c/${pingCheck.testId}`);
+
+    const failed = Object.entries(crowded(pingCheck).results).flatMap(([id, { result }]) =>
+      result === 'timeout' || result === 'error' ? [id] : [],
+    );
+    expect((await rows()).slice(0, failed.length).toSorted()).toEqual(failed.toSorted());
+    expect(await tab.page.evaluate(`document.querySelector('.strip-row .row-name').innerText`)).toBe((await rows())[0]);
+    expect(await tab.page.evaluate(`document.querySelector('.group-row').innerText`)).toContain('Timed out');
+  });
+
+  itInBrowser('shares one filter, which the link keeps, between map, chart and table', async () => {
+    await open(`/c/${pingCheck.testId}`);
+    await tab.page.type('#seek', 'japan');
+
+    await untilCount('[data-probe]', 7);
+    expect(await count('.strip-row:not(.axis-row)')).toBe(7);
+    expect(await count('.pins .pin:not(.is-faint)')).toBe(7);
+    await untilText(tab.page, '7 of 100 probes');
+    await untilQuery('?find=japan');
+
+    await tab.page.reload();
+    await untilCount('[data-probe]', 7);
+    expect(await axeViolations(tab.page)).toEqual([]);
+    await tab.page.evaluate(
+      `[...document.querySelectorAll('.filter button')].find((e) => e.innerText === 'Show all probes').click()`,
+    );
+    await untilQuery('');
+    await tab.page.evaluate(
+      `[...document.querySelectorAll('.outcomes button')].find((e) => e.innerText.startsWith('Timed out')).click()`,
+    );
+    await untilQuery('?outcome=Timed+out');
+    expect((await rows()).every((id) => id.startsWith('jnb-'))).toBe(true);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('shares it with the graph of the paths', async () => {
+    await open(`/c/${tracerouteCheck.testId}`);
+    expect(await count('.node.probe')).toBe(12);
+    await tab.page.type('#seek', 'japan');
+    await untilCount('.node.probe', 7);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('keeps order, groups and completeness in the link', async () => {
+    await open(`/c/${pingCheck.testId}?sort=-rttAvg&group=network`);
+    expect(await count('.group-row')).toBe(8);
+    expect(await tab.page.evaluate(`document.querySelector('[aria-sort]').ariaSort`)).toBe('descending');
+    const before = await rows();
+    expect(before).toHaveLength(24);
+
+    await tab.page.evaluate(
+      `[...document.querySelectorAll('button')].find((e) => e.innerText === 'Show all 100 probes').click()`,
+    );
+    await untilCount('[data-probe]', 100);
+    await untilQuery('?group=network&sort=-rttAvg&show=all');
+    await tab.page.select('.group-by select', 'country');
+    await untilQuery('?group=country&sort=-rttAvg&show=all');
+    expect(await tab.page.evaluate(`document.querySelector('.group-row').innerText`)).toContain('South Africa');
+    expect(await axeViolations(tab.page)).toEqual([]);
+  });
+
+  itInBrowser('opens a row that was not listed', async () => {
+    await open(`/c/${pingCheck.testId}`);
+    const listed = await rows();
+    const hidden = Object.keys(crowd).find((id) => !listed.includes(id))!;
+    await tab.page.evaluate(`document.querySelector('.pin[title^="${hidden},"]').click()`);
+
+    await untilTrue(tab.page, `document.querySelector('[data-probe="${hidden}"] [aria-expanded=true]') !== null`);
+  });
+
+  itInBrowser('is downloaded as CSV and JSON lines, as it is filtered', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vantage-download-'));
+    try {
+      const session = await tab.page.createCDPSession();
+      const { id: browserContextId } = tab.page.browserContext();
+      await session.send('Browser.setDownloadBehavior', {
+        behavior: 'allow',
+        downloadPath: folder,
+        ...(browserContextId === undefined ? {} : { browserContextId }),
+      });
+      await open(`/c/${pingCheck.testId}?find=japan`);
+      const download = async (title: string, extension: string): Promise<string> => {
+        await tab.page.click(`[aria-label="Download as ${title}"]`);
+        const file = join(folder, `ping-${pingCheck.testId}.${extension}`);
+        while (!existsSync(file) || readdirSync(folder).some((name) => name.endsWith('.crdownload'))) await sleep(50);
+        return readFileSync(file, 'utf8');
+      };
+
+      const [head, ...lines] = (await download('CSV', 'csv')).trimEnd().split('\r\n');
+      expect(head).toMatch(/^probe,countryCode,city,asNumber,isp,result,rt,/);
+      expect(lines.map((line) => line.split(',')[0])).toEqual(await rows());
+      const objects = (await download('JSON lines', 'jsonl')).trimEnd().split('\n');
+      expect(objects.map((line) => (JSON.parse(line) as { probe: string }).probe)).toEqual(await rows());
+      expect(tab.faults).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  itInBrowser('prints all rows and no controls', async () => {
+    await open(`/c/${pingCheck.testId}`);
+    const before = (await rows()).length;
+    await tab.page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+    await tab.page.emulateMediaType('print');
+
+    await untilCount('[data-probe]', 100);
+    const shown = await tab.page.evaluate(
+      `['.check-form', '.copy-bar', '#seek', '.headline'].map((e) => document.querySelector(e).checkVisibility())`,
+    );
+    expect(shown).toEqual([false, false, false, true]);
+    expect(await tab.page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('light');
+    await tab.page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    await untilCount('[data-probe]', before);
+    expect(before).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
+import type { Browser } from 'puppeteer-core';
+
+import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
+import { itInBrowser } from './it-in-browser.ts';
+import { startShowcase, type Showcase } from './showcase.ts';
+import { worldChecks } from './world.ts';
+
+jest.setTimeout(4 * WAIT_LIMIT_MS);
+
+const idOf = (type: string): string => worldChecks.find((check) => check.type === type)!.testId;
+
+describe('checks and mistakes on the page', () => {
+  let browser: Browser | undefined;
+  let showcase: Showcase;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    if (here.missing === null) browser = await openBrowser();
+  });
+  afterAll(async () => browser?.close());
+
+  beforeEach(async () => {
+    showcase = await startShowcase();
+    if (browser !== undefined) tab = await openTab(browser, showcase.url);
+  });
+  afterEach(async () => {
+    await tab?.close();
+    showcase.close();
+  });
+
+  async function open(path: string, text: string): Promise<void> {
+    await tab.page.goto(`${showcase.url}${path}`);
+    await untilText(tab.page, text);
+  }
+  const press = (text: string): Promise<unknown> =>
+    tab.page.evaluate(`[...document.querySelectorAll('button, a')].find((e) => e.innerText === '${text}').click()`);
+
+  itInBrowser('have names with port and record type, in heading, title and list', async () => {
+    for (const [type, name] of [
+      ['tcp', 'tcp db.example.com:5432'],
+      ['dns', 'dns A www.example.com'],
+    ] as const) {
+      await open(`/c/${idOf(type)}`, 'probes agree');
+      expect(await tab.page.evaluate(`document.querySelector('h1').innerText`)).toBe(name);
+      expect(await tab.page.title()).toBe(`${name} · Vantage`);
+    }
+    await open('/', 'measured from 10 of 12 probes');
+
+    const listed = String(await tab.page.evaluate(`document.querySelector('.recent ul').innerText`));
+    expect(listed).toContain('db.example.com:5432');
+    expect(listed).toContain('dns A');
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('fill the form from a link, and again from the list', async () => {
+    await open('/?type=tcp&host=www.example.com&port=443', 'measured from 10 of 12 probes');
+    expect(await tab.page.evaluate(`document.querySelector('[data-field=port]').value`)).toBe('443');
+    await open('/?type=ping&host=www.example.com&options.count=8&limit=3&unknown=1', 'measured from 10 of 12 probes');
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+    const request = { type: 'ping', host: 'www.example.com', limit: 3, options: { count: 8 } };
+    expect(showcase.posted).toEqual([request]);
+
+    await open('/', 'measured from 10 of 12 probes');
+    await press('Again');
+    await untilTrue(tab.page, `document.querySelector('#host').value === 'www.example.com'`);
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+    expect(showcase.posted).toEqual([request, request]);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('are mended by a button', async () => {
+    await open('/', 'measured from 10 of 12 probes');
+    await tab.page.type('#host', 'www.example.com:443');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'A ping check has no port.');
+    expect(await axeViolations(tab.page)).toEqual([]);
+    expect(showcase.posted).toEqual([]);
+
+    await press('TCP www.example.com, port 443');
+    await untilText(tab.page, 'probes agree');
+    expect(showcase.posted).toEqual([{ type: 'tcp', host: 'www.example.com', port: 443 }]);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('run from the probes that were chosen on the map', async () => {
+    await open('/', 'measured from 10 of 12 probes');
+    const pin = (id: string): Promise<unknown> =>
+      tab.page.evaluate(`document.querySelector('.pin[title^="${id}"]').click()`);
+    await pin('Tokyo 1');
+    await pin('Madrid 1');
+    await pin('Mumbai 1');
+    await pin('Tokyo 1');
+    await untilText(tab.page, 'From mad-1, bom-1');
+    await untilText(tab.page, 'measured from 2 chosen probes');
+    expect(await axeViolations(tab.page)).toEqual([]);
+    await tab.page.type('#host', 'www.example.com');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+
+    expect(showcase.posted).toEqual([{ type: 'ping', host: 'www.example.com', probes: ['mad-1', 'bom-1'] }]);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('run from countries, networks and tags, each with its number of probes', async () => {
+    await open('/?type=ping&host=www.example.com', 'measured from 10 of 12 probes');
+    await press('Options');
+    await untilText(tab.page, '11 countries');
+    await tab.page.evaluate(`for (const details of document.querySelectorAll('.places details')) details.open = true`);
+    await press('United States 2');
+    await press('europe 5');
+    await untilTrue(tab.page, `document.querySelector('[data-field=locations]').value === 'US, europe'`);
+    expect(await axeViolations(tab.page)).toEqual([]);
+    await press('United States 2');
+    await untilTrue(tab.page, `document.querySelector('[data-field=locations]').value === 'europe'`);
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+
+    expect(showcase.posted).toEqual([{ type: 'ping', host: 'www.example.com', locations: ['europe'] }]);
+  });
+
+  itInBrowser('name the probes that were not asked', async () => {
+    const [check] = worldChecks;
+    const results = Object.fromEntries(
+      Object.entries(check!.results).slice(0, 3),
+    ) as (typeof worldChecks)[number]['results'];
+    showcase.checks.set(check!.testId, { ...check!, results });
+    await open(`/c/${check!.testId}`, '9 probes were not asked');
+    await tab.page.click('.not-asked summary');
+    await untilText(tab.page, 'nrt-1 (Tokyo, Japan)');
+    expect(await axeViolations(tab.page)).toEqual([]);
+    await press('Check from 9 other probes');
+
+    await untilTrue(tab.page, `document.querySelector('#host')?.value === 'www.example.com'`);
+    await tab.page.focus('#host');
+    await tab.page.keyboard.press('Enter');
+    await untilText(tab.page, 'probes agree');
+    expect(showcase.posted).toEqual([
+      expect.objectContaining({ type: 'ping', limit: 9, probes: expect.arrayContaining(['nrt-1']) }),
+    ]);
+  });
+
+  itInBrowser('are found among many', async () => {
+    await tab.page.evaluateOnNewDocument(`localStorage.setItem('vantage.recent', JSON.stringify(
+      Array.from({ length: 30 }, (_, n) => ({ id: 'recent_' + n, type: 'ping', host: 'h' + n + '.example', at: '2026-11-20T21:00:00Z' }))))`);
+    await open('/', 'h7.example');
+    expect(await tab.page.evaluate(`document.querySelectorAll('.recent li').length`)).toBe(8);
+    await tab.page.type('.recent input', 'h23');
+
+    await untilTrue(tab.page, `document.querySelectorAll('.recent li').length === 1`);
+    expect(await axeViolations(tab.page)).toEqual([]);
+  });
+});

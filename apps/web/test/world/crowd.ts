@@ -1,0 +1,38 @@
+import type { Check, Probe, Probes } from '@vantage/contract';
+
+import { world } from './probes.ts';
+
+/** A hundred probes: those of the world again and again, a little apart and in eight networks. */
+export const crowd: Probes = Object.fromEntries(
+  Array.from({ length: 100 }, (_, index): [string, Probe] => {
+    const [id, probe] = Object.entries(world)[index % 13]!;
+    const round = Math.floor(index / 13);
+    return [
+      idOf(id, round),
+      {
+        ...probe,
+        latitude: probe.latitude! + round * 0.7,
+        longitude: probe.longitude! - round * 0.9,
+        isp: `Example Network ${1 + (index % 8)}`,
+        asNumber: `AS${64_496 + (index % 8)}`,
+      },
+    ];
+  }),
+);
+
+function idOf(id: string, round: number): string {
+  return id.replace('-1', `-${1 + round}`);
+}
+
+/** A check of the world from the crowd; three quarters of those that fail there succeed. */
+export function crowded(check: Check): Check {
+  const base = Object.entries(check.results) as [string, Record<string, unknown>][];
+  const good = base.find(([, { result }]) => result === 'success')![1];
+  const results = Object.fromEntries(
+    Object.keys(crowd).map((id, index) => {
+      const result = base[index % 13]![1];
+      return [id, result['result'] === 'success' || index % 4 === 0 ? result : good];
+    }),
+  );
+  return { ...check, results };
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { asCsv, asJsonLines } from './tables.ts';
+
+const probes = { 'fra-1': { countryCode: 'DE', city: 'Frankfurt, Main', asNumber: 'AS64496', isp: 'Example "One"' } };
+
+const rows = [
+  ['fra-1', { result: 'success', rt: -0.5, error: null, timings: { dns: 1, total: 2.5 }, packets: [{ seq: 1 }] }],
+  ['nyc-1', { result: 'failure', rt: null, error: { code: 'refused', message: 'No,\nno.' }, addresses: ['a', 'b'] }],
+] as const;
+
+describe('the results as CSV', () => {
+  it('have a column for each scalar field of any result, and the place of the probe', () => {
+    expect(asCsv(rows, probes)).toBe(
+      [
+        'probe,countryCode,city,asNumber,isp,result,rt,error,timings.dns,timings.total,error.code,error.message,addresses',
+        'fra-1,DE,"Frankfurt, Main",AS64496,"Example ""One""",success,-0.5,,1,2.5,,,',
+        'nyc-1,,,,,failure,,,,,refused,"No,\nno.",a b',
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  it('have the data of DNS records', () => {
+    const answers = [{ name: 'a.example', data: '192.0.2.1' }, { data: '192.0.2.2' }];
+
+    expect(asCsv([['fra-1', { answers }]])).toBe(
+      'probe,countryCode,city,asNumber,isp,answers\r\nfra-1,,,,,192.0.2.1 192.0.2.2\r\n',
+    );
+  });
+
+  it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx'])('have no formula of a stranger: %j', (text) => {
+    const [, row] = asCsv([['fra-1', { hostname: text }]]).split(/\r\n/);
+
+    expect(row).toMatch(/^fra-1,,,,,"?'/);
+  });
+});
+
+describe('the results as JSON lines', () => {
+  it('are one object per probe', () => {
+    const lines = asJsonLines(rows, probes).split('\n');
+
+    expect(lines).toHaveLength(3);
+    expect(JSON.parse(lines[0]!)).toEqual({ probe: 'fra-1', ...probes['fra-1'], ...rows[0][1] });
+    expect(JSON.parse(lines[1]!)).toEqual({ probe: 'nyc-1', ...rows[1][1] });
+  });
+});

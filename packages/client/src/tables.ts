@@ -1,0 +1,63 @@
+/** Results by probe, in the order of the rows. */
+export type ResultRows = readonly (readonly [probe: string, result: object])[];
+
+/** The fields of `GET /probes` that stand in front of the results. */
+export interface ProbeFacts {
+  readonly countryCode: string;
+  readonly city: string | null;
+  readonly asNumber: string;
+  readonly isp: string;
+}
+
+const factNames = ['countryCode', 'city', 'asNumber', 'isp'] as const satisfies readonly (keyof ProbeFacts)[];
+
+/**
+ * Results as CSV (RFC 4180), one row per probe: location and network of the probe, then each scalar field of the results
+ * (`timings.total` for nested ones) and each list of scalars. Lists of objects are omitted, except the data of DNS
+ * records.
+ *
+ * @param probes response of `GET /probes`, if known
+ */
+export function asCsv(rows: ResultRows, probes: Readonly<Record<string, ProbeFacts>> = {}): string {
+  const flat = rows.map(([probe, result]) => ({ probe, ...factsOf(probes, probe), ...flatten(result) }));
+  const names = new Set<string>(['probe', ...factNames, ...flat.flatMap(Object.keys)]);
+  const lines = flat.map((row: Readonly<Record<string, unknown>>) => [...names].map((name) => cell(row[name])));
+  return [[...names].map(cell), ...lines].map((line) => `${line.join(',')}\r\n`).join('');
+}
+
+/** Results as JSON lines: one object per probe, with its id in `probe`. */
+export function asJsonLines(rows: ResultRows, probes: Readonly<Record<string, ProbeFacts>> = {}): string {
+  return rows.map(([probe, result]) => `${JSON.stringify({ probe, ...factsOf(probes, probe), ...result })}\n`).join('');
+}
+
+function factsOf(probes: Readonly<Record<string, ProbeFacts>>, id: string): Partial<ProbeFacts> {
+  const probe = Object.hasOwn(probes, id) ? probes[id] : undefined;
+  return probe === undefined ? {} : Object.fromEntries(factNames.map((name) => [name, probe[name]]));
+}
+
+function flatten(value: object, prefix = ''): Record<string, unknown> {
+  const fields = Object.entries(value as Record<string, unknown>).flatMap(([name, field]): [string, unknown][] => {
+    if (Array.isArray(field)) {
+      const items = field.map((item: unknown) => (prefix === '' && name === 'answers' ? dataOf(item) : item));
+      return items.some(isObject) ? [] : [[`${prefix}${name}`, items.join(' ')]];
+    }
+    return isObject(field) ? Object.entries(flatten(field, `${prefix}${name}.`)) : [[`${prefix}${name}`, field]];
+  });
+  return Object.fromEntries(fields);
+}
+
+function dataOf(item: unknown): unknown {
+  return isObject(item) && 'data' in item ? item.data : item;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Quotes a cell. Spreadsheets would run text of strangers that begins like a formula, so it gets an apostrophe. */
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const written = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : written;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { targetMistake } from './target-mistake.ts';
+
+const types = ['ping', 'http', 'dns', 'tcp', 'udp', 'traceroute', 'info'];
+const facts = {
+  ping: { type: 'ping', hostKind: 'host', hasPort: false, types },
+  http: { type: 'http', hostKind: 'url', hasPort: false, types },
+  dns: { type: 'dns', hostKind: 'name', hasPort: false, types },
+  tcp: { type: 'tcp', hostKind: 'host', hasPort: true, types },
+} as const;
+
+describe('a mistake in a target', () => {
+  it.each([
+    ['a network', 'ping', '192.0.2.1/24', /is a network/, [{ type: 'ping', host: '192.0.2.1' }]],
+    ['an IPv6 network', 'tcp', '2001:db8::/32', /is a network/, [{ type: 'tcp', host: '2001:db8::' }]],
+    ['words', 'ping', 'not a host', /no blanks/, []],
+    ['a command', 'http', 'ping example.com', /no blanks/, [{ type: 'ping', host: 'example.com' }]],
+    ['a port behind a blank', 'ping', 'example.com 25', /no blanks/, [{ type: 'tcp', host: 'example.com', port: 25 }]],
+    [
+      'another scheme, of a short name',
+      ...(['http', 'ftp://x'] as const),
+      /not ftp/,
+      [
+        { type: 'tcp', host: 'x', port: 21 },
+        { type: 'http', host: 'https://x' },
+      ],
+    ],
+    [
+      'another scheme with user and port',
+      ...(['ping', 'SSH://me@example.com:2222/'] as const),
+      /not ssh/,
+      [
+        { type: 'tcp', host: 'example.com', port: 2222 },
+        { type: 'ping', host: 'example.com' },
+      ],
+    ],
+    ['a scheme without a port', 'dns', 'mystery://a.example', /not mystery/, [{ type: 'dns', host: 'a.example' }]],
+    ['a scheme alone', 'ping', 'ftp://', /not ftp/, []],
+    [
+      'a port where there is none',
+      ...(['ping', 'example.com:443'] as const),
+      /A ping check has no port/,
+      [
+        { type: 'tcp', host: 'example.com', port: 443 },
+        { type: 'ping', host: 'example.com' },
+      ],
+    ],
+    [
+      'a path',
+      ...(['tcp', 'example.com/a?b'] as const),
+      /“\/a\?b” is part of a URL/,
+      [
+        { type: 'tcp', host: 'example.com' },
+        { type: 'http', host: 'https://example.com/a?b' },
+      ],
+    ],
+  ] as const)('is named and mended: %s', (_reason, type, text, message, fixes) => {
+    expect(targetMistake(text, facts[type])).toEqual({ message: expect.stringMatching(message), fixes });
+  });
+
+  it.each([
+    ['ping', 'example.com'],
+    ['ping', ' example.com '],
+    ['ping', '2001:db8::1'],
+    ['ping', 'https://example.com/a'],
+    ['tcp', 'example.com:443'],
+    ['tcp', '[2001:db8::1]:443'],
+    ['http', 'example.com/a/24'],
+    ['http', 'https://example.com/a b'.replace(' ', '%20')],
+    ['dns', '.'],
+    ['ping', ''],
+  ] as const)('is not what the service can judge: %s %s', (type, text) => {
+    expect(targetMistake(text, facts[type])).toBeUndefined();
+  });
+});

@@ -1,0 +1,92 @@
+import { readTarget } from './target-text.ts';
+
+/** A check that may have been meant. */
+export interface TargetFix {
+  readonly type: string;
+  readonly host: string;
+  readonly port?: number;
+}
+
+/** The reason why a text is no target of a check type, and the checks that may have been meant. */
+export interface TargetMistake {
+  readonly message: string;
+  readonly fixes: readonly TargetFix[];
+}
+
+interface TypeFacts {
+  readonly type: string;
+  readonly hostKind: 'host' | 'url' | 'name';
+  /** The request has a field for the port. */
+  readonly hasPort: boolean;
+  /** Names of all check types. */
+  readonly types: readonly string[];
+}
+
+/** Well-known ports of URL schemes (IANA). */
+const schemePorts: Readonly<Record<string, number>> = {
+  ...{ ftp: 21, ssh: 22, sftp: 22, telnet: 23, smtp: 25, gopher: 70, pop3: 110, imap: 143, ldap: 389, smtps: 465 },
+  ...{ ldaps: 636, ftps: 990, imaps: 993, pop3s: 995, mysql: 3306, rdp: 3389, postgresql: 5432, redis: 6379 },
+};
+
+/** Recognises common mistakes in a typed target; undefined for all other texts, which the service validates. */
+export function targetMistake(text: string, facts: TypeFacts): TargetMistake | undefined {
+  const typed = text.trim();
+  if (/\s/.test(typed)) return blanks(typed, facts);
+  return otherScheme(typed, facts) ?? (facts.hostKind === 'url' ? undefined : notAHost(typed, facts));
+}
+
+function blanks(typed: string, { type, types }: TypeFacts): TargetMistake {
+  const words = typed.split(/\s+/);
+  const named = types.find((name) => name === words[0]!.toLowerCase());
+  const hosts = words.filter((word) => /^[^.:/]+(?:\.[^.:/]+)+$/.test(word) || word.includes('://'));
+  const port = words.find((word) => /^\d{1,5}$/.test(word));
+  const fixes = hosts.slice(0, 3).map((host) => ({
+    type: port === undefined ? (named ?? type) : (named ?? 'tcp'),
+    host,
+    ...(port === undefined ? {} : { port: Number(port) }),
+  }));
+  return { message: 'A host name contains no blanks.', fixes };
+}
+
+function otherScheme(typed: string, { type, hostKind }: TypeFacts): TargetMistake | undefined {
+  const [, scheme, authority] = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)/i.exec(typed) ?? [];
+  if (scheme === undefined || /^https?$/i.test(scheme)) return undefined;
+  const { host, port } = readTarget(authority!.replace(/^.*@/, ''));
+  const known = port === undefined ? schemePorts[scheme.toLowerCase()] : Number(port);
+  const message = `Only URLs with http or https can be checked, not ${scheme.toLowerCase()}.`;
+  if (host === '') return { message, fixes: [] };
+  const tcp = known === undefined ? [] : [{ type: 'tcp', host, port: known }];
+  return { message, fixes: [...tcp, hostKind === 'url' ? { type: 'http', host: `https://${host}` } : { type, host }] };
+}
+
+function notAHost(typed: string, { type, hasPort }: TypeFacts): TargetMistake | undefined {
+  if (/^https?:\/\//i.test(typed)) return undefined;
+  const [, network] = /^\[?([0-9a-f.:]+)\]?\/\d{1,3}$/i.exec(typed) ?? [];
+  if (network !== undefined) {
+    return {
+      message: `${typed} is a network. A check measures one address.`,
+      fixes: [{ type, host: network }],
+    };
+  }
+  const [, host, path] = /^([^/?#@]+)([/?#].*)$/.exec(typed) ?? [];
+  if (host !== undefined) {
+    const bare = readTarget(host);
+    const message = `“${path}” is part of a URL, not of a host.`;
+    return {
+      message,
+      fixes: [
+        { type, host: bare.host },
+        { type: 'http', host: `https://${typed}` },
+      ],
+    };
+  }
+  const { host: name, port } = readTarget(typed);
+  if (port === undefined || hasPort) return undefined;
+  return {
+    message: `A ${type} check has no port.`,
+    fixes: [
+      { type: 'tcp', host: name, port: Number(port) },
+      { type, host: name },
+    ],
+  };
+}
