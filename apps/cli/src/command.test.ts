@@ -22,6 +22,11 @@ describe('the words on the command line', () => {
     ['ping example.com --from de,AS3320', { type: 'ping', host: 'example.com', locations: ['de', 'AS3320'] }],
     ['ping example.com --from de --from jp', { type: 'ping', host: 'example.com', locations: ['de', 'jp'] }],
     ['ping example.com --probes fra-1,nyc-1', { type: 'ping', host: 'example.com', probes: ['fra-1', 'nyc-1'] }],
+    ['http example.com', { type: 'http', host: 'https://example.com' }],
+    ['http example.com:8443', { type: 'http', host: 'https://example.com:8443' }],
+    ['tcp example.com:443', { type: 'tcp', host: 'example.com', port: 443 }],
+    ['tcp https://example.com/a', { type: 'tcp', host: 'example.com', port: 443 }],
+    ['tcp example.com:80 443', { type: 'tcp', host: 'example.com', port: 443 }],
     ['ping example.com --limit 3', { type: 'ping', host: 'example.com', limit: 3 }],
   ])('make a request of “%s”', (line, request) => {
     expect(requestOf(line)).toEqual(request);
@@ -39,14 +44,22 @@ describe('the words on the command line', () => {
   });
 
   it.each([
-    ['pong example.com', /unknown command "pong"; expected one of /],
+    ['pong example.com', /unknown command "pong"; expected one of .*; did you mean "ping"\?/],
+    ['whatever example.com', /expected one of [^?]*$/],
+    ['ping example.com:443', /A ping check has no port\. Did you mean "vantage tcp example\.com 443"\?/],
+    ['tcp 192.0.2.1/24 80', /is a network.*"vantage tcp 192\.0\.2\.1"/],
+    ['http ftp://example.com', /not ftp\. Did you mean "vantage tcp example\.com 21"\?/],
+    ['ping example.com --watch 1', /invalid --watch "1"; expected seconds from 5 to 86400/],
+    ['ping example.com --csv --json', /unexpected --csv with --json/],
+    ['ping example.com --csv --watch 9', /unexpected --watch with --csv/],
     ['ping', /missing HOST; expected ping HOST/],
     ['tcp example.com', /missing PORT; expected tcp example\.com PORT/],
     ['tcp example.com 443 80', /unexpected argument "80"/],
     ['tcp example.com https', /invalid --port "https"; expected a number/],
     ['http http://example.com --method PUT', /invalid --method "PUT"; expected one of GET, HEAD, OPTIONS/],
     ['http http://example.com --headers Accept', /invalid --headers "Accept"; expected "Name: value"/],
-    ['ping example.com --cuont 3', /--cuont/],
+    ['ping example.com --cuont 3', /^unknown flag "--cuont"; did you mean "--count"\?$/],
+    ['ping example.com --zzzzzzz 3', /^unknown flag "--zzzzzzz"$/],
     ['ping example.com --from de --probes fra-1', /unexpected --probes with --from/],
     ['ping example.com --limit many', /--limit/],
     ['ping example.com --save-screenshot x.png', /--save-screenshot/],

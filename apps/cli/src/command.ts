@@ -1,9 +1,11 @@
 import type { CheckRequest } from '@vantage/client';
 import { parseFlags, parseCheckArguments, type ParsedArguments } from '@vantage/command-line';
+import { nearestWord, type AnyCheckType } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { checkFlagsOf, commonFlags } from './common-flags.ts';
 import { shells, type Shell } from './completion.ts';
+import { readTarget } from './read-target.ts';
 
 /** Parsed command line. */
 export type Command =
@@ -14,13 +16,24 @@ export type Command =
   | { readonly kind: 'completion'; readonly shell: Shell }
   | { readonly kind: 'help'; readonly of: CheckTypeName | undefined }
   | { readonly kind: 'version' }
-  | { readonly kind: 'invalid'; readonly faults: readonly string[] };
+  | {
+      readonly kind: 'invalid';
+      readonly faults: readonly string[];
+      /** Check type whose help lists the flags. */
+      readonly of?: CheckTypeName;
+    };
 
 export interface CommandSettings {
   /** URL of the service; undefined without a flag. */
   readonly server: string | undefined;
+  /** API key; undefined without a flag. */
+  readonly key: string | undefined;
   /** True prints the raw response only. */
   readonly json: boolean;
+  /** True prints the results as CSV only. */
+  readonly csv: boolean;
+  /** Seconds between runs of a repeated check; undefined for one run. */
+  readonly watchSeconds: number | undefined;
   /** File for the screenshot of an http check. */
   readonly saveScreenshot: string | undefined;
 }
@@ -36,7 +49,9 @@ export function parseCommand(argv: readonly string[]): Command {
   if (name === 'completion') return parseCompletion(args);
   if (name === 'probes' || name === 'me' || name === 'show') return parseQuery(name, args);
   const known = [...Object.keys(checkTypes), 'show', 'probes', 'me', 'completion', 'help'];
-  return { kind: 'invalid', faults: [`unknown command "${name}"; expected one of ${known.join(', ')}`] };
+  const near = nearestWord(name, known);
+  const meant = near === undefined ? '' : `; did you mean "${near}"?`;
+  return { kind: 'invalid', faults: [`unknown command "${name}"; expected one of ${known.join(', ')}${meant}`] };
 }
 
 function parseQuery(name: 'probes' | 'me' | 'show', args: readonly string[]): Command {
@@ -84,19 +99,31 @@ function parseCompletion([shell]: readonly string[]): Command {
 }
 
 function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
-  const { host, fields, options, values, faults } = parseCheckArguments(type, args, {
-    ...commonFlags,
-    ...checkFlagsOf(checkTypes[type]),
-  });
+  const checkType: AnyCheckType = checkTypes[type];
+  const { host, fields, options, values, faults } = parseCheckArguments(
+    type,
+    args,
+    { ...commonFlags, ...checkFlagsOf(checkType) },
+    (text) => readTarget(checkType, text),
+  );
   if (values['help'] === true) return { kind: 'help', of: type };
   const limit = limitOf(values['limit']);
   const [locations, probes] = [listFrom(values['from']), listFrom(values['probes'])];
+  const settings = settingsFrom(values);
+  const watch = values['watch'];
   const allFaults = [
     ...faults,
+    ...(watch !== undefined && settings.watchSeconds === undefined
+      ? [`invalid --watch "${String(watch)}"; expected seconds from 5 to 86400`]
+      : []),
+    ...(settings.csv && settings.json ? ['unexpected --csv with --json; expected one of them'] : []),
+    ...(watch !== undefined && (settings.csv || settings.saveScreenshot !== undefined)
+      ? ['unexpected --watch with --csv or --save-screenshot']
+      : []),
     ...(typeof limit === 'object' ? [limit.fault] : []),
     ...(locations.length > 0 && probes.length > 0 ? ['unexpected --probes with --from; expected one of them'] : []),
   ];
-  if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults };
+  if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults, of: type };
   const request = {
     type,
     host,
@@ -107,7 +134,7 @@ function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
     ...(limit === undefined ? {} : { limit }),
   };
   // The service validates the request against the schema from which the flags are derived.
-  return { kind: 'check', request: request as CheckRequest, settings: settingsFrom(values) };
+  return { kind: 'check', request: request as CheckRequest, settings };
 }
 
 function limitOf(text: ParsedArguments['values'][string]): number | { readonly fault: string } | undefined {
@@ -130,5 +157,16 @@ function settingsFrom(values: ParsedArguments['values']): CommandSettings {
     const value = values[name];
     return typeof value === 'string' ? value : undefined;
   };
-  return { server: text('server'), json: values['json'] === true, saveScreenshot: text('save-screenshot') };
+  return {
+    ...{ server: text('server'), key: text('key') },
+    json: values['json'] === true,
+    csv: values['csv'] === true,
+    watchSeconds: watchSecondsOf(text('watch')),
+    saveScreenshot: text('save-screenshot'),
+  };
+}
+
+function watchSecondsOf(text: string | undefined): number | undefined {
+  const seconds = /^\d{1,5}$/.test(text ?? '') ? Number(text) : 0;
+  return seconds >= 5 && seconds <= 86_400 ? seconds : undefined;
 }

@@ -3,6 +3,7 @@ import type { AnyCheckType } from '@vantage/contract';
 /** Flags of every command that calls the service. */
 export const commonFlags = {
   server: { type: 'string', description: 'Address of the service (VANTAGE_URL, else http://127.0.0.1:8080).' },
+  key: { type: 'string', description: 'API key (VANTAGE_KEY, which other users of the machine do not see).' },
   json: { type: 'boolean', description: 'The answer of the service as JSON, and nothing else.' },
   help: { type: 'boolean', description: 'This text.' },
 } as const;
@@ -14,7 +15,12 @@ const selectionFlags = {
     description: 'Locations of the probes: de,AS3320 for either, de+AS3320 for both at once.',
   },
   probes: { type: 'string', multiple: true, description: 'Exactly these probes, by their ids.' },
-  limit: { type: 'string', description: 'How many probes at most (10).' },
+  limit: { type: 'string', description: 'How many probes at most. Range: 1 to 100. Default: 10.' },
+  csv: { type: 'boolean', description: 'The results as CSV, one row per probe, and nothing else.' },
+  watch: {
+    type: 'string',
+    description: 'Repeat the check every so many seconds, one line per run. Range: 5 to 86400.',
+  },
 } as const;
 
 const pictureFlags = {

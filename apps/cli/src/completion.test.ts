@@ -43,6 +43,10 @@ describe('the help', () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(112);
   });
 
+  it('states the range and the default of a number', () => {
+    expect(helpText('ping')).toContain('Packets to send. Range: 1 to 16. Default: 4.');
+  });
+
   it('tells apart what must be given and what may', () => {
     expect(helpText('tcp')).toContain('vantage tcp HOST PORT [flags]');
     expect(helpText('dns')).toContain('vantage dns NAME [RECORD-TYPE] [flags]');

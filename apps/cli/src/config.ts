@@ -2,6 +2,8 @@
 export interface Config {
   /** URL of the service. */
   readonly server: string;
+  /** API key; undefined without one. */
+  readonly key: string | undefined;
   readonly colors: boolean;
 }
 
@@ -11,5 +13,9 @@ const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 export function readConfig(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): Config {
   // Any non-empty value disables colours (no-color.org).
   const noColor = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
-  return { server: env['VANTAGE_URL'] || DEFAULT_SERVER, colors: isTerminal && !noColor && env['TERM'] !== 'dumb' };
+  return {
+    server: env['VANTAGE_URL'] || DEFAULT_SERVER,
+    key: env['VANTAGE_KEY'] || undefined,
+    colors: isTerminal && !noColor && env['TERM'] !== 'dumb',
+  };
 }

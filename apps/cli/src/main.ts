@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { readConfig } from './config.ts';
 import { runCli } from './run.ts';
 
-const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+/** Set by the bundle of the npm package, which has no other file. */
+declare const VANTAGE_VERSION: string | undefined;
+
 const stopping = new AbortController();
 process.once('SIGINT', () => stopping.abort(new Error('interrupted')));
 // The reader of the pipe may exit early, as head(1) does.
@@ -12,8 +14,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 
 process.exitCode = await runCli(process.argv.slice(2), {
   config: readConfig(process.env, process.stdout.isTTY),
-  version: (manifest as { readonly version: string }).version,
+  version: typeof VANTAGE_VERSION === 'string' ? VANTAGE_VERSION : versionOfManifest(),
   output: process.stdout,
   errors: process.stderr,
   signal: stopping.signal,
 });
+
+function versionOfManifest(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return (manifest as { readonly version: string }).version;
+}

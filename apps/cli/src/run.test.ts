@@ -14,6 +14,7 @@ const HOSTILE = '\u001B]0;owned\u0007\u009B31m\u202E';
 describe('what the program writes', () => {
   let server: Server;
   let folder: string;
+  const authorizations: (string | undefined)[] = [];
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'vantage-cli-'));
@@ -21,7 +22,8 @@ describe('what the program writes', () => {
     const check = { testId: HOSTILE, type: 'http', host: HOSTILE, status: 'completed', results: { [HOSTILE]: result } };
     const finding = { code: 'screenshot_incomplete', severity: 'info', text: `The picture is cut. ${HOSTILE}` };
     const summary = { status: 'completed', verdict: 'up', headline: HOSTILE, findings: [finding] };
-    server = createServer(({ method, url = '' }, response) => {
+    server = createServer(({ method, url = '', headers }, response) => {
+      authorizations.push(headers.authorization);
       response.setHeader('Content-Type', 'application/json');
       if (method === 'POST') response.end(JSON.stringify({ checkId: HOSTILE, status: 'pending', message: HOSTILE }));
       else if (url.includes('/summary')) response.end(JSON.stringify(summary));
@@ -45,11 +47,11 @@ describe('what the program writes', () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function written(words: readonly string[]) {
+  async function written(words: readonly string[], given: { readonly key?: string } = {}) {
     let [output, errors] = ['', ''];
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const status = await runCli(words, {
-      config: { server: base, colors: false },
+      config: { server: base, key: given.key, colors: false },
       version: '0.0.0',
       output: { write: (text: string | Uint8Array) => ((output += String(text)), true) },
       errors: { write: (text: string | Uint8Array) => ((errors += String(text)), true) },
@@ -70,6 +72,32 @@ describe('what the program writes', () => {
 
     expect(output + errors).toMatch(/owned/);
     expect(output + errors).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
+  it('sends the key of the flag, else that of the environment, with every request', async () => {
+    const [ofFlag, ofEnvironment] = ['a', 'b'].map((letter) => `vtg_abcd1234_${letter.repeat(43)}`);
+    authorizations.length = 0;
+
+    await written(['http', 'https://example.com']);
+    const without = authorizations.splice(0);
+    await written(['http', 'https://example.com'], { key: ofEnvironment! });
+    const fromEnvironment = authorizations.splice(0);
+    await written(['me', '--key', ofFlag!], { key: ofEnvironment! });
+
+    expect(new Set(without)).toEqual(new Set([undefined]));
+    expect(fromEnvironment.length).toBe(without.length);
+    expect(new Set(fromEnvironment)).toEqual(new Set([`Bearer ${ofEnvironment}`]));
+    expect(authorizations).toEqual([`Bearer ${ofFlag}`]);
+  });
+
+  it('does not send or show what is no key', async () => {
+    authorizations.length = 0;
+
+    const { status, output, errors } = await written(['me'], { key: 'vtg_my-secret\r\nX: y' });
+
+    expect([status, output, authorizations]).toEqual([2, '', []]);
+    expect(errors).toMatch(/^invalid API key; expected vtg_/);
+    expect(errors).not.toContain('my-secret');
   });
 
   it('has every finding of the summary, of the picture too', async () => {

@@ -1,18 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import type { WriteStream } from 'node:tty';
 
-import { jsonText, lineText, piece, type Style, table } from '@vantage/command-line';
-import { createClient, type CheckOf, type Client } from '@vantage/client';
-import { escapeText, type Me, type Probes } from '@vantage/contract';
+import { jsonText, lineText, piece, type Style, table, withoutControls } from '@vantage/command-line';
+import { asCsv, createClient, type CheckOf, type Client } from '@vantage/client';
+import { API_KEY, escapeText, type Me, type Probes } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { parseCommand, type Command, type CommandSettings } from './command.ts';
+import { completed } from './completed.ts';
 import { completionScript } from './completion.ts';
 import type { Config } from './config.ts';
 import { exitStatus, statusOfFault, statusOfResults } from './exit-status.ts';
 import { displayCheck } from './display-check.ts';
 import { helpText } from './help.ts';
 import { openScreen, type Screen } from './live-lines.ts';
+import { watchCheck } from './watch-check.ts';
 
 export interface CliOptions {
   readonly config: Config;
@@ -35,7 +37,9 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   const { output, errors, version } = options;
   if ('settings' in command) return ask(command, options);
   if (command.kind === 'invalid') {
-    errors.write(`${escapeLines(command.faults.join('\n'))}\nRun "vantage help" for usage.\n`);
+    errors.write(
+      `${escapeLines(command.faults.join('\n'))}\nRun "vantage help${command.of === undefined ? '' : ` ${command.of}`}" for usage.\n`,
+    );
     return exitStatus.invalid;
   }
   if (command.kind === 'help') output.write(helpText(command.of));
@@ -50,7 +54,12 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
     errors.write(`invalid service URL "${escapeText(baseUrl, 200)}"; expected an http or https URL\n`);
     return exitStatus.invalid;
   }
-  const client = createClient({ baseUrl });
+  const key = command.settings.key ?? config.key;
+  if (key !== undefined && !API_KEY.test(key)) {
+    errors.write('invalid API key; expected vtg_, a prefix of 8 characters, _ and a secret of 43 characters\n');
+    return exitStatus.invalid;
+  }
+  const client = createClient({ baseUrl, key });
   const screen = openScreen(output);
   let checkId: string | undefined;
   try {
@@ -59,6 +68,17 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
       return show(await client.probes({ signal }), command.settings, screen, (probes) =>
         probeLines(probes, config.colors),
       );
+    }
+    if (command.kind === 'check' && command.settings.watchSeconds !== undefined) {
+      return await watchCheck({
+        request: command.request,
+        everySeconds: command.settings.watchSeconds,
+        json: command.settings.json,
+        client,
+        write: (line) => void output.write(`${line}\n`),
+        complain: (line) => void errors.write(`${line}\n`),
+        signal,
+      });
     }
     checkId =
       command.kind === 'show' ? command.checkId : (await client.startCheck(command.request, { signal })).checkId;
@@ -77,18 +97,18 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
 
 async function follow(
   { checkId, type }: { readonly checkId: string; readonly type: CheckTypeName | undefined },
-  { json, saveScreenshot }: CommandSettings,
+  { json, csv, saveScreenshot }: CommandSettings,
   client: Client,
   screen: Screen,
   { config, output, errors, signal }: CliOptions,
 ): Promise<number> {
-  const followed = json
-    ? undefined
-    : await displayCheck(checkId, type, { client, screen, colors: config.colors, signal });
+  const followed =
+    json || csv ? undefined : await displayCheck(checkId, type, { client, screen, colors: config.colors, signal });
   // The followed check has only the screenshot's URL.
   const whole =
     followed === undefined || saveScreenshot !== undefined ? await completed(checkId, client, signal) : undefined;
   if (json) output.write(`${jsonText(whole)}\n`);
+  else if (csv) output.write(csvOf(whole!, await client.probes({ signal })));
   else screen.print(['', `vantage show ${escapeText(checkId, 200)}`]);
   if (saveScreenshot !== undefined && whole !== undefined) {
     const picture = screenshotOf(whole);
@@ -97,6 +117,10 @@ async function follow(
   }
   const { results } = whole ?? followed!;
   return statusOfResults(Object.values(results).map(({ result }) => result));
+}
+
+function csvOf({ results }: CheckOf<CheckTypeName>, probes: Probes): string {
+  return withoutControls(asCsv(Object.entries(results), probes).replaceAll('\r\n', '\n'));
 }
 
 async function isWritten(file: string, picture: Buffer, errors: CliOptions['errors']): Promise<boolean> {
@@ -108,13 +132,6 @@ async function isWritten(file: string, picture: Buffer, errors: CliOptions['erro
       `The picture cannot be written: ${escapeLines(Error.isError(error) ? error.message : String(error))}\n`,
     );
     return false;
-  }
-}
-
-async function completed(checkId: string, client: Client, signal: AbortSignal): Promise<CheckOf<CheckTypeName>> {
-  for (;;) {
-    const check = await client.results(checkId, { waitSeconds: 25, signal });
-    if (check.status === 'completed') return check;
   }
 }
 

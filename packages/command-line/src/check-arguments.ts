@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 
-import type { AnyCheckType } from '@vantage/contract';
+import { nearestWord, type AnyCheckType } from '@vantage/contract';
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { flagsOf, parsePairs, parseValue, type Flag } from './flags.ts';
@@ -26,21 +26,43 @@ export interface CheckArguments {
   readonly faults: readonly string[];
 }
 
+/** Text of HOST, split; `fault` is the reason why it is no host. */
+interface HostText {
+  readonly host: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fault?: string;
+}
+
 export function parseFlags(args: readonly string[], options: FlagOptions): ParsedArguments {
   try {
     const parsed = parseArgs({ args: [...args], options, allowPositionals: true, allowNegative: true, strict: true });
     return { ...parsed, fault: undefined };
   } catch (error) {
-    return { values: {}, positionals: [], fault: Error.isError(error) ? error.message : String(error) };
+    return { values: {}, positionals: [], fault: faultOf(error, Object.keys(options)) };
   }
+}
+
+/** The first sentence of what parseArgs says, and for an unknown flag the one that was probably meant. */
+function faultOf(error: unknown, names: readonly string[]): string {
+  const message = Error.isError(error) ? error.message : String(error);
+  const [, flag] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+  if (flag === undefined) return message;
+  const near = nearestWord(flag.replace(/^-+/, ''), names);
+  return `unknown flag "${flag}"${near === undefined ? '' : `; did you mean "--${near}"?`}`;
 }
 
 /**
  * Parses the arguments after the name of a check type: host, fields with or without flags, options.
  *
  * @param others flags of the program, such as `--json`
+ * @param readHost splits the text of HOST into host and fields; without it the text is the host
  */
-export function parseCheckArguments(type: CheckTypeName, args: readonly string[], others: FlagOptions): CheckArguments {
+export function parseCheckArguments(
+  type: CheckTypeName,
+  args: readonly string[],
+  others: FlagOptions,
+  readHost: (text: string) => HostText = (host) => ({ host, fields: {} }),
+): CheckArguments {
   const flags = flagsOf(checkTypes[type] as AnyCheckType);
   const own = Object.fromEntries(
     flags.map(({ name, kind }) => [
@@ -54,17 +76,19 @@ export function parseCheckArguments(type: CheckTypeName, args: readonly string[]
   const faults: string[] = [];
   const [host, ...more] = positionals;
   if (host === undefined) faults.push(`missing HOST; expected ${type} HOST`);
+  const target = host === undefined ? undefined : readHost(host);
+  if (target?.fault !== undefined) faults.push(target.fault);
   const placed = placePositionals(flags, more, values, faults);
   const fields: Record<string, unknown> = {};
   const options: Record<string, unknown> = {};
   for (const flag of flags) {
     const given = placed.get(flag.name) ?? values[flag.name];
-    const value = valueOf(flag, given, faults);
+    const value = given === undefined ? target?.fields[flag.field] : valueOf(flag, given, faults);
     if (value !== undefined) (flag.place === 'field' ? fields : options)[flag.field] = value;
-    else if (flag.isRequired && given === undefined)
+    else if (flag.isRequired && given === undefined && target?.fault === undefined)
       faults.push(`missing ${flag.name.toUpperCase()}; expected ${type} ${host ?? 'HOST'} ${flag.name.toUpperCase()}`);
   }
-  return { host: host ?? '', fields, options, values, faults };
+  return { host: target?.host ?? '', fields, options, values, faults };
 }
 
 /** Assigns arguments after the host to the type's fields, in declaration order. */
@@ -81,8 +105,7 @@ function placePositionals(
   return new Map(open.flatMap(({ name }, index) => (args[index] === undefined ? [] : [[name, args[index]]])));
 }
 
-function valueOf(flag: Flag, given: Values[string], faults: string[]): unknown {
-  if (given === undefined) return undefined;
+function valueOf(flag: Flag, given: NonNullable<Values[string]>, faults: string[]): unknown {
   if (typeof given === 'boolean') return given;
   const read = typeof given === 'string' ? parseValue(flag, given) : parsePairs(flag, given.map(String));
   if ('value' in read) return read.value;

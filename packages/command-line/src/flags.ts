@@ -5,6 +5,9 @@ interface FieldSchema {
   readonly type?: string;
   readonly enum?: readonly (string | number)[];
   readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
   readonly description?: string;
 }
 
@@ -20,6 +23,8 @@ export interface Flag {
   readonly description: string;
   /** Default as written on the command line; undefined without one. */
   readonly fallback: string | undefined;
+  /** Permitted values in words, such as `1 to 16`; undefined without bounds. */
+  readonly range: string | undefined;
   /** True if the check requires it. */
   readonly isRequired: boolean;
 }
@@ -44,8 +49,14 @@ function flagOf(field: string, place: Flag['place'], schema: FieldSchema): Flag 
     description,
     choices: (schema.enum ?? []).map(String),
     fallback: ['string', 'number', 'boolean'].includes(typeof fallback) ? String(fallback) : undefined,
+    range: rangeOf(schema),
     isRequired: place === 'field' && fallback === undefined,
   };
+}
+
+function rangeOf({ minimum, maximum, maxLength }: FieldSchema): string | undefined {
+  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
+  return maxLength === undefined ? undefined : `up to ${maxLength} characters`;
 }
 
 function kindOf({ type, enum: choices }: FieldSchema): Flag['kind'] {

@@ -28,7 +28,7 @@ ${flags.map(describe).join('')}
 ${helpRows(others)}`;
 }
 
-function describe({ name, kind, choices, description, fallback, isRequired }: Flag): string {
+function describe({ name, kind, choices, description, fallback, range, isRequired }: Flag): string {
   const value =
     kind === 'switch'
       ? ''
@@ -40,8 +40,9 @@ function describe({ name, kind, choices, description, fallback, isRequired }: Fl
             ? ' N'
             : ' TEXT';
   const isOn = kind === 'switch' && fallback === 'true';
+  const bounds = range === undefined || choices.length > 0 ? '' : ` Range: ${range}.`;
   const note = isRequired ? ' Required.' : fallback === undefined || kind === 'switch' ? '' : ` Default: ${fallback}.`;
-  return helpRow(`--${isOn ? 'no-' : ''}${name}${value}`, `${isOn ? 'Not: ' : ''}${description}${note}`);
+  return helpRow(`--${isOn ? 'no-' : ''}${name}${value}`, `${isOn ? 'Not: ' : ''}${description}${bounds}${note}`);
 }
 
 export function helpRows(flags: HelpFlags): string {

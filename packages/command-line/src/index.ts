@@ -8,5 +8,5 @@ export {
 export { describeResult, resultDetails } from './describe-result.ts';
 export { flagsOf, type Flag } from './flags.ts';
 export { checkHelp, helpRow, helpRows, type HelpFlags } from './help.ts';
-export { jsonText } from './json-text.ts';
+export { jsonText, withoutControls } from './json-text.ts';
 export { lineText, piece, table, type Line, type Piece, type Style } from './pieces.ts';

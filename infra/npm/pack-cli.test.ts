@@ -1,0 +1,90 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+
+jest.setTimeout(180_000);
+
+const check = {
+  testId: 'qPUXvL1sQx2rGJm0Zf7N4w',
+  type: 'tcp',
+  host: 'a.example',
+  status: 'completed',
+  results: { 'fra-1': { result: 'success', rt: 1.5, resolvedIp: '192.0.2.1', error: null, state: 'open', port: 443 } },
+};
+
+describe('the npm package of the command line', () => {
+  // A blank and other letters, as paths of users have them.
+  const folder = join(mkdtempSync(join(tmpdir(), 'vantage-npm-')), 'my prögrams');
+  const installed = join(folder, 'node_modules', '@vantage', 'cli');
+  const posted: unknown[] = [];
+  let server: Server;
+
+  beforeAll(async () => {
+    mkdirSync(folder);
+    const words = ['--conditions=vantage-source', join(import.meta.dirname, 'main.ts'), folder];
+    const tarball = execFileSync(process.execPath, words, { encoding: 'utf8' }).trim();
+    writeFileSync(join(folder, 'package.json'), '{"private":true}');
+    execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder, stdio: 'pipe' });
+    server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => {
+    server?.closeAllConnections();
+    server?.close();
+    rmSync(join(folder, '..'), { recursive: true });
+  });
+
+  async function answer(
+    ...[request, response]: Parameters<Parameters<typeof createServer>[1] & object>
+  ): Promise<void> {
+    const { url = '', method } = request;
+    response.setHeader('Content-Type', 'application/json');
+    if (method === 'POST') {
+      let text = '';
+      for await (const chunk of request) text += String(chunk);
+      posted.push(JSON.parse(text));
+      response.end(JSON.stringify({ checkId: check.testId, status: 'pending', message: 'It runs.' }));
+    } else if (url.includes('/events')) {
+      response.setHeader('Content-Type', 'text/event-stream');
+      response.end(`id: 1\nevent: completed\ndata: ${JSON.stringify(check)}\n\n`);
+    } else if (url.includes('/summary')) {
+      response.end(JSON.stringify({ status: 'completed', verdict: 'up', headline: 'Port 443 is open.', findings: [] }));
+    } else response.end(JSON.stringify(url.includes('/results') ? check : {}));
+  }
+
+  async function vantage(...words: readonly string[]): Promise<string> {
+    const program = join(folder, 'node_modules', '.bin', 'vantage');
+    const { port } = server.address() as AddressInfo;
+    const env = { ...process.env, VANTAGE_URL: `http://127.0.0.1:${port}`, NODE_OPTIONS: '' };
+    return (await promisify(execFile)(program, words, { env, encoding: 'utf8' })).stdout;
+  }
+
+  it('is one program without dependencies, scripts and native parts', () => {
+    const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as object;
+
+    expect(readdirSync(join(folder, 'node_modules', '@vantage'))).toEqual(['cli']);
+    expect(readdirSync(installed).toSorted()).toEqual([
+      ...['LICENSE', 'LICENSES.txt', 'NOTICE', 'README.md', 'package.json', 'vantage.js'],
+    ]);
+    expect(Object.keys(manifest)).toEqual(['name', 'version', 'description', 'license', 'type', 'bin', 'engines']);
+    const imports = readFileSync(join(installed, 'vantage.js'), 'utf8').matchAll(/^import .* from "([^"]+)";$/gm);
+    expect([...imports].map(([, name]) => name!).filter((name) => !name.startsWith('node:'))).toEqual([]);
+  });
+
+  it('runs a check', async () => {
+    const shown = await vantage('tcp', 'a.example:443');
+
+    expect(posted).toEqual([{ type: 'tcp', host: 'a.example', port: 443 }]);
+    expect(shown).toMatch(/fra-1 .*192\.0\.2\.1, open/);
+    expect(shown).toContain('up  Port 443 is open.');
+    expect(await vantage('--version')).toBe('0.1.0\n');
+    expect(await vantage('tcp', 'a.example', '443', '--csv')).toMatch(/^probe,.*\nfra-1,/);
+  });
+});
