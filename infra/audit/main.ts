@@ -2,10 +2,10 @@
  * `npm run -s audit:security -- [--seed S] [--seconds S] [--json FILE]`: tries what the service promises to withstand. Packets go to loopback and
  * into network namespaces alone; the namespaces need root.
  */
-import { parseArgs } from 'node:util';
-
 import { report } from '../bench/goals.ts';
+import { flagsOfProcess } from '../command/read-flags.ts';
 import { tryFuzz, tryHostileInputs } from './api-audit.ts';
+import { guessKeys, mostLookedUp } from './key-audit.ts';
 import { networkMissing, runCanaryAudit } from './canaries/index.ts';
 import { tryStolenLogin } from './stolen-login/index.ts';
 
@@ -21,14 +21,12 @@ interface Row {
 }
 
 const FUZZ_REQUESTS = 10_000;
+const KEY_GUESSES = 20_000;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    // Of each attack with a stolen login.
-    seconds: { type: 'string', default: '10' },
-    json: { type: 'string' },
-  },
+const values = flagsOfProcess('npm run -s audit:security --', 'Tries what the service promises to withstand.', {
+  seed: { description: 'Repeats a run.', fallback: '1', isNumber: true },
+  seconds: { description: 'Length of each attack with a stolen login.', fallback: '10', isNumber: true },
+  json: { description: 'File for the figures.' },
 });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const missing = networkMissing();
@@ -53,6 +51,15 @@ for (const { accepted, touches = [], faults } of rows) {
   for (const text of [...accepted, ...touches, ...faults].slice(0, 20)) print(`! ${text}`);
 }
 
+const guessingSince = performance.now();
+const keys = await guessKeys(KEY_GUESSES);
+const mostKeys = mostLookedUp((performance.now() - guessingSince) / 60_000);
+print(
+  `API keys guessed from one address: ${keys.guesses}, looked up ${keys.lookedUp} (at most ${mostKeys}), accepted ${keys.accepted}`,
+);
+for (const text of keys.disclosures.slice(0, 20)) print(`! ${text.slice(0, 300)}`);
+print('');
+
 const stolen = await tryStolenLogin(Number(values.seconds));
 print('a stolen agent’s login: what another client of Redis sees meanwhile');
 for (const { name, p99Ms, longestMs, busyP99Ms, endedAfterMs, refused, firstRefusal } of stolen) {
@@ -74,7 +81,11 @@ process.exitCode = report(
     ...(missing === null
       ? [{ name: 'canary touches', value: all(({ touches = [] }) => touches), unit: 'places', atMost: 0 }]
       : []),
-    { name: '5xx', value: serverErrors, unit: 'answers', atMost: 0 },
+    { name: 'guessed API keys accepted', value: keys.accepted, unit: 'keys', atMost: 0 },
+    { name: 'guessed API keys looked up', value: keys.lookedUp, unit: 'keys', atMost: mostKeys },
+    { name: 'requests with the right key refused meanwhile', value: keys.rightRefused, unit: 'requests', atMost: 0 },
+    { name: 'log lines and answers with a secret of a key', value: keys.disclosures.length, unit: 'lines', atMost: 0 },
+    { name: '5xx', value: serverErrors + keys.serverErrors, unit: 'answers', atMost: 0 },
     { name: 'other faults', value: all(({ faults }) => faults), unit: 'faults', atMost: 0 },
     {
       name: 'latency of other clients of Redis under a stolen login, p99 of the worst attack',

@@ -4,8 +4,17 @@ import { parseArgs } from 'node:util';
 import { report, type Figure } from './goals.ts';
 
 const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly Figure[]>>>> = {
+  agent: async () => {
+    const { agent } = await import('./agent/agent.ts');
+    return () => agent(values.quick === true);
+  },
   'agent-cpu': async () => (await import('./dns/agent-cpu.ts')).agentCpuPerCheck,
+  bytes: async () => (await import('./bytes/bytes.ts')).bytes,
   dns: async () => (await import('./dns/dns.ts')).dns,
+  gateway: async () => {
+    const { gateway } = await import('./gateway/gateway.ts');
+    return () => gateway(values.quick === true);
+  },
   geo: async () => (await import('./geo/geo.ts')).geo,
   links: async () => {
     const { links } = await import('./links/links.ts');
@@ -17,6 +26,11 @@ const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly F
   screenshot: async () => (await import('./screenshot/screenshot.ts')).screenshot,
   web: async () => (await import('./web/web.ts')).web,
   overhead: async () => (await import('./overhead/overhead.ts')).overhead,
+  growth: async () => (await import('./load/growth.ts')).growth,
+  idle: async () => {
+    const { idleProbes } = await import('./load/idle.ts');
+    return () => idleProbes(values.quick === true ? 10 : 20);
+  },
   load: async () => {
     const { load } = await import('./load/load.ts');
     return () => load(values.quick === true, values.report);
@@ -24,7 +38,7 @@ const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly F
 };
 
 const { values, positionals } = parseArgs({
-  // `--quick` is for `load` and `links`, `--report` for `load`.
+  // `--quick` is for `agent`, `gateway`, `idle`, `load` and `links`, `--report` for `load`.
   options: { json: { type: 'string' }, quick: { type: 'boolean' }, report: { type: 'string' } },
   allowPositionals: true,
 });

@@ -11,6 +11,7 @@ import { startCoordinatorProcess, type CoordinatorProcess } from './coordinator-
 /** A coordinator with a separate Redis, and two simulated probes: no packet is sent to any target. */
 export interface FuzzBed {
   readonly coordinator: CoordinatorProcess;
+  readonly redisUrl: string;
   /** Takes a job as an agent would, and reports its result if it has one. */
   readonly report: (probe: string, checkId: string, result: string | undefined) => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -65,7 +66,7 @@ export async function startFuzzBed(env: Readonly<Record<string, string>> = {}): 
   };
   while (!(await fetch(`${coordinator.url}/readyz`)).ok) await sleep(20);
   return {
-    coordinator,
+    ...{ coordinator, redisUrl: server.url },
     report: async (probe, checkId, result) => {
       const jobs = `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}`;
       await Promise.all([redis.lrem(`${jobs}:wait`, 0, checkId), redis.del(`${jobs}:${checkId}`)]);

@@ -1,5 +1,8 @@
 import type { Random } from './random.ts';
 
+/** The text of an API key, in a place that is not its own: no answer has its secret. */
+export const HOSTILE_KEY = `vtg_abcd1234_${'Sec-ret'.repeat(6)}_`;
+
 /** Strings that have broken parsers, logs, pages and shells. */
 const hostileStrings: readonly string[] = [
   '',
@@ -32,6 +35,7 @@ const hostileStrings: readonly string[] = [
   'check:{x}',
   '127.0.0.1',
   'http://[::1]/',
+  HOSTILE_KEY,
   'file:///etc/passwd',
 ];
 

@@ -1,19 +1,16 @@
 /** `npm run -s fuzz -- --minutes N --seed S [--json FILE]`: requests made from the OpenAPI document, every answer held against it. */
-import { parseArgs } from 'node:util';
-
 import { report } from '../bench/goals.ts';
+import { flagsOfProcess } from '../command/read-flags.ts';
 import { startFuzzBed } from './bed.ts';
 import { fuzz } from './run.ts';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '1' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    json: { type: 'string' },
-  },
+const values = flagsOfProcess('npm run -s fuzz --', 'Sends requests made from the OpenAPI document.', {
+  minutes: { description: 'How long.', fallback: '1', isNumber: true },
+  seed: { description: 'Repeats a run. Without it a new one.', isNumber: true },
+  json: { description: 'File for the figures.' },
 });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+const [minutes, seed] = [Number(values.minutes), Number(values.seed ?? Date.now() % 1_000_000)];
 if (!(minutes > 0) || !Number.isInteger(seed)) {
   process.stderr.write('usage: npm run -s fuzz -- [--minutes N] [--seed S] [--json FILE]\n');
   process.exit(2);

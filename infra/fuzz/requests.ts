@@ -1,4 +1,4 @@
-import { hostileString, hostileValue } from './hostile-values.ts';
+import { HOSTILE_KEY, hostileString, hostileValue } from './hostile-values.ts';
 import type { Random } from './random.ts';
 import { createSampler } from './sample.ts';
 
@@ -130,6 +130,7 @@ function spoil(draft: Draft, random: Random): Draft {
       { ...draft, method: random.pick(['POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE']) },
       { ...draft, path: `${draft.path}${draft.path.includes('?') ? '&' : '?'}${query}` },
       { ...draft, path: `${draft.path}/` },
+      withKey(draft, random),
       { ...draft, headers: [...draft.headers, ['If-None-Match', '*'] as const] },
       { ...draft, headers: [...draft.headers, ['Last-Event-ID', '999999999999999999999'] as const] },
     ]);
@@ -153,6 +154,21 @@ function spoil(draft: Draft, random: Random): Draft {
     () => [body],
   ])();
   return { ...draft, body: JSON.stringify(spoiled) };
+}
+
+/** No key is valid here. */
+function withKey(draft: Draft, random: Random): Draft {
+  const value = random.pick([
+    ...[
+      `Bearer ${HOSTILE_KEY}`,
+      'Bearer',
+      `bearer  ${hostileString(random)
+        .replaceAll(/[^ -~]/g, '')
+        .slice(0, 300)}`,
+    ],
+    ...['Basic dXNlcjpwYXNz', `Bearer ${'x'.repeat(2_000)}`],
+  ]);
+  return { ...draft, headers: [...draft.headers, ['Authorization', value]] };
 }
 
 /** Much is wrong, or it is no HTTP at all. */
@@ -179,6 +195,7 @@ function wreck(draft: Draft, random: Random): Draft {
       ...draft,
       headers: [...draft.headers, ['Transfer-Encoding', random.pick(['chunked', 'gzip', 'chunked, x'])]],
     }),
+    () => withKey(draft, random),
     () => ({ ...draft, headers: [...draft.headers, ['Cookie', 'x'.repeat(9_000)]] }),
     () => ({ ...draft, path: `/${encodeURIComponent(wellFormed(hostileString(random)))}` }),
     () => ({ ...draft, path: `/${hostileString(random)}` }),

@@ -1,7 +1,7 @@
 import { createConformance } from '@vantage/coordinator';
 
 import { PROBES, type FuzzBed } from './bed.ts';
-import { hostileString, hostileValue } from './hostile-values.ts';
+import { HOSTILE_KEY, hostileString, hostileValue } from './hostile-values.ts';
 import { createRandom, type Random } from './random.ts';
 import { createRequests, type FuzzRequest } from './requests.ts';
 import { send, type RawAnswer } from './send.ts';
@@ -90,6 +90,7 @@ function broken({ method }: FuzzRequest, { status, headers, body }: RawAnswer): 
   if (status >= 400 && !type.startsWith('application/problem+json')) faults.push(`an error as ${type}`);
   if (status >= 400 && method !== 'HEAD' && body.length > 8_192) faults.push(`an error of ${body.length} bytes`);
   if (status >= 400 && /node_modules|\\n\s+at /.test(body)) faults.push('an error that tells of the inside');
+  if (status >= 400 && body.includes(HOSTILE_KEY.slice(-20))) faults.push('the secret of a key');
   if (headers.has('X-Injected')) faults.push('a header that the request made');
   if (headers.has('X-Powered-By')) faults.push('a header that tells of the inside');
   // oxlint-disable-next-line no-control-regex -- that is what is looked for

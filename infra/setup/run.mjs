@@ -2,19 +2,22 @@
 // The one entry of `npm run setup`, `npm start`, `npm run dev` and `npm test`. Runs on the Node that the machine has (20 or newer),
 // brings in everything else, and goes on with Node 24. Depends on nothing but Node.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 
 import { buildGeoData } from './geo-data.mjs';
 import { installDependencies } from './dependencies.mjs';
 import { compileNativeModule, loadsNativeModule } from './native-module.mjs';
 import { findNode24 } from './node24.mjs';
+import { buildPrograms } from './programs.mjs';
 import { repository } from './repository.mjs';
 import { installSystemPackages } from './system-packages.mjs';
 import { buildWebPage } from './web-page.mjs';
 
 const targets = {
   setup: undefined,
-  start: ['--conditions=vantage-source', 'apps/standalone/src/main.ts'],
+  start: ['apps/standalone/dist/main.js'],
   dev: ['--conditions=vantage-source', 'infra/dev/main.ts'],
   test: ['infra/check.mjs'],
 };
@@ -28,17 +31,30 @@ if (!Object.hasOwn(targets, target)) {
   process.exit(2);
 }
 
+if (target === 'start' && given.some((word) => word === '--help' || word === '-h')) {
+  // Before anything is installed or built.
+  console.log(startUsage());
+  process.exit(0);
+}
+
 try {
   if (!given.includes(SKIP_SYSTEM_PACKAGES)) installSystemPackages(target, { toCompile: !loadsNativeModule() });
   installDependencies();
   provideNativeModule();
   buildGeoData();
   buildWebPage();
+  if (target === 'start') buildPrograms();
 } catch (error) {
   console.error(`\nSet-up failed: ${error.message}`);
   process.exit(1);
 }
 if (targets[target] !== undefined) run(targets[target]);
+
+/** The usage of `npm start`, read as text: nothing is compiled yet, and the Node of the machine may not read TypeScript. */
+function startUsage() {
+  const source = readFileSync(join(repository, 'apps/standalone/src/arguments.ts'), 'utf8');
+  return /export const usage = `([^`]*)`/.exec(source)[1].trimEnd();
+}
 
 /** All but ping and traceroute works without it, and the next start tries again. */
 function provideNativeModule() {

@@ -32,6 +32,11 @@ describe('the flags of npm start', () => {
     ['no probes', ['--probes', '0'], /invalid --probes "0"; expected an integer from 1 to 16/],
     ['a number that is none', ['--rate-limit', 'many'], /invalid --rate-limit "many"/],
     ['an unknown flag', ['--prot', '1'], /--prot/],
+    [
+      'a CIDR that is none',
+      ['--allow', '127.0.0.0/8,300.1.1.1/8'],
+      /invalid --allow "300\.1\.1\.1\/8"; expected an address or/,
+    ],
     ['a stray word', ['start'], /start/],
   ])('are refused for %s', (_reason, argv, fault) => {
     const parsed = parseArguments(argv, '/data');

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { policyKinds } from '@vantage/target-policy';
+
 /** Parsed flags of `npm start -- …`. */
 export interface Arguments {
   readonly port: number;
@@ -65,11 +67,21 @@ export function parseArguments(argv: readonly string[], defaultDataFolder: strin
     probes: integer('probes', values.probes, 1, 16),
     rateLimit:
       values['rate-limit'] === undefined ? undefined : integer('rate-limit', values['rate-limit'], 1, 1_000_000),
-    allow: values.allow.flatMap((text) => text.split(',')),
+    allow: values.allow.flatMap((text) => text.split(',')).map((text) => allowed(text, faults)),
     dataFolder: resolve(values.data ?? defaultDataFolder),
     watch: values.watch,
   };
   return faults.length > 0 ? { kind: 'invalid', faults } : { kind: 'run', arguments: parsed };
+}
+
+/** The agents and the coordinator read it the same way, but after they have started. */
+function allowed(text: string, faults: string[]): string {
+  try {
+    return policyKinds.allow.parse(text);
+  } catch {
+    faults.push(`invalid --allow "${text}"; expected ${policyKinds.allow.name}`);
+    return text;
+  }
 }
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof options; strict: true }>>['values'];

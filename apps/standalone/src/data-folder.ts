@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -49,7 +49,9 @@ export async function claimDataFolder(folder: string): Promise<DataFolder> {
 
   const write = (running: Running): void => {
     try {
-      writeFileSync(file, `${JSON.stringify(running, undefined, 2)}\n`);
+      // Moved, so that no reader finds a part of it.
+      writeFileSync(`${file}.new`, `${JSON.stringify(running, undefined, 2)}\n`);
+      renameSync(`${file}.new`, file);
     } catch {
       // A full disk or a missing folder must not stop the service.
     }

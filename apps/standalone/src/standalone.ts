@@ -12,6 +12,7 @@ import { writeDemoProbes } from './demo-probes.ts';
 import { superviseRedis, type SupervisedRedis } from './supervise-redis.ts';
 import { keepRegistrations } from './keep-registrations.ts';
 import { killGroup } from './kill-group.ts';
+import { nodeFlags } from './node-flags.ts';
 import { startReaper } from './reaper.ts';
 import { supervise, type Supervised } from './supervised.ts';
 import { waitUntilReady } from './until-ready.ts';
@@ -84,21 +85,21 @@ export async function startStandalone(args: Arguments, options: StandaloneOption
       await Promise.all(processes.slice(1).map((probe) => probe.stop()));
       await processes[0]?.stop();
     });
-    const start = (name: string, module: URL, env: Readonly<Record<string, string>>): void => {
+    const start = (name: string, app: App, env: Readonly<Record<string, string>>): void => {
+      const flags = [...nodeFlags[app], ...process.execArgv];
       const program = {
         name,
-        module,
+        module: entry(app),
         logFile: data.logFile(name),
         env: { ...inherited(options.env), ...env },
-        execArgv: args.watch ? ['--watch', '--watch-preserve-output', ...process.execArgv] : process.execArgv,
+        execArgv: args.watch ? ['--watch', '--watch-preserve-output', ...flags] : flags,
       };
       processes.push(supervise(program, { onChange: state, report, graceMs: GRACE_MS }));
       state();
     };
 
-    start('coordinator', entry('coordinator'), coordinatorEnv(args, options.env, port, url, redis.url));
-    for (const { id } of records)
-      start(id, entry('probe-agent'), probeEnv(args, options.env, id, urls[id] ?? redis.url));
+    start('coordinator', 'coordinator', coordinatorEnv(args, options.env, port, url, redis.url));
+    for (const { id } of records) start(id, 'probe-agent', probeEnv(args, options.env, id, urls[id] ?? redis.url));
     const { logFolder } = data;
     const probes = await waitUntilReady({ url, probes: args.probes, processes, logFolder, report, signal });
     return { url, probes, stop };
@@ -160,6 +161,7 @@ async function agentUrls(
 }
 
 type Env = StandaloneOptions['env'];
+type App = keyof typeof nodeFlags;
 
 /** Passes all other settings of coordinator and agents from the environment. */
 function coordinatorEnv(
@@ -196,7 +198,7 @@ function probeEnv(args: Arguments, env: Env, id: string, redisUrl: string): Reco
 }
 
 /** Programs are started in the same form as this one: sources or built files. */
-function entry(app: 'coordinator' | 'probe-agent'): URL {
+function entry(app: App): URL {
   const [folder, extension] = import.meta.url.endsWith('.ts') ? ['src', 'ts'] : ['dist', 'js'];
   return new URL(`../../${app}/${folder}/main.${extension}`, import.meta.url);
 }

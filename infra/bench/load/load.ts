@@ -1,18 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Figure } from '../goals.ts';
 import { generate, judge } from './generate.ts';
 import { highestRate } from './highest-rate.ts';
+import { idleProbes } from './idle.ts';
 import { posts } from './posts.ts';
 import { countCpu } from './processes.ts';
-import { redisInfo } from './redis-info.ts';
 import { onStage, PER_CHECK, type Lengths } from './stage.ts';
 import { openStreams } from './streams.ts';
 
-const IDLE_PROBES = 1_000;
 const STREAMS = 1_000;
 
 const full: Lengths = { warmUpSeconds: 5, trySeconds: 15, holdSeconds: 120, postSeconds: 9, idleSeconds: 20 };
@@ -33,7 +31,7 @@ export async function load(isQuick: boolean, report?: string): Promise<readonly 
   await part('real agents', () => realAgents(lengths));
   await part('POST', () => posts(lengths));
   await part('the highest rate', () => highestRate(lengths, report));
-  await part('idle probes', () => idleProbes(lengths));
+  await part('idle probes', () => idleProbes(lengths.idleSeconds));
   await part('event streams', streams);
   return figures;
 }
@@ -66,29 +64,6 @@ async function realAgents({ trySeconds, warmUpSeconds }: Lengths): Promise<reado
     target.closeAllConnections();
     target.close();
   }
-}
-
-async function idleProbes({ idleSeconds }: Lengths): Promise<readonly Figure[]> {
-  return onStage({ probes: IDLE_PROBES, agents: 'simulated' }, async ({ redisPort, pids }) => {
-    await sleep(3_000);
-    const before = await redisInfo(redisPort);
-    const cpu = countCpu(pids);
-    const begin = performance.now();
-    await sleep(idleSeconds * 1_000);
-    const used = cpu();
-    const ms = performance.now() - begin;
-    const after = await redisInfo(redisPort);
-    const commands = after('total_commands_processed') - before('total_commands_processed');
-    const share = (cpuTime: number): number => (cpuTime / ms) * 100;
-    const name = (what: string): string => `${IDLE_PROBES} idle probes: ${what}`;
-    return [
-      { name: name('memory of Redis'), value: after('used_memory') / 2 ** 20, unit: 'MiB' },
-      { name: name('commands'), value: commands / (ms / 1_000), unit: '1/s' },
-      { name: name('CPU of Redis'), value: share(used.redis), unit: '% of a core' },
-      { name: name('CPU of the coordinator'), value: share(used.coordinators), unit: '% of a core' },
-      { name: name('CPU of their one process'), value: share(used.agents), unit: '% of a core' },
-    ];
-  });
 }
 
 async function streams(): Promise<readonly Figure[]> {

@@ -1,4 +1,5 @@
 import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, redisKeys, type Heartbeat } from '@vantage/contract';
+import { checkTypeNames } from '@vantage/diagnostics/contract';
 import { Redis } from 'ioredis';
 
 /**
@@ -24,8 +25,9 @@ const idle: Heartbeat = {
   v: 1,
   version: '0.1.0',
   instance: 'bench',
-  capabilities: { types: ['ping', 'http', 'dns', 'tcp'], ipv4: true, ipv6: false, screenshot: false },
+  capabilities: { types: [...checkTypeNames], ipv4: true, ipv6: false, screenshot: false },
   degraded: [],
   load: { running: 0, capacity: 1_000_000 },
   draining: false,
+  announced: true,
 };

@@ -22,7 +22,7 @@ const AT_ONCE = 16;
 const BODY = JSON.stringify({ type: 'http', host: 'http://127.0.0.1/', limit: 5 });
 
 /** Posts one check after another on some kept connections for a while. */
-export async function postFor(url: string, pid: number, seconds: number): Promise<Posted> {
+export async function postFor(url: string, pid: number, seconds: number, body = BODY): Promise<Posted> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const times: number[] = [];
   const refused = new Map<number, number>();
@@ -31,7 +31,7 @@ export async function postFor(url: string, pid: number, seconds: number): Promis
   const lane = async (): Promise<void> => {
     while (performance.now() < until) {
       const begin = performance.now();
-      const status = await post(url, agent);
+      const status = await post(url, agent, body);
       if (status === 202) times.push(performance.now() - begin);
       else refused.set(status, (refused.get(status) ?? 0) + 1);
     }
@@ -51,15 +51,15 @@ export function postFigures(posted: readonly Posted[]): PostFigures {
   return { perSecondOfCore: times.length / (cpuMs / 1_000), p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
-function post(url: string, agent: Agent): Promise<number> {
+function post(url: string, agent: Agent, body: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
     const sent = request(`${url}/check`, { agent, method: 'POST', headers }, (response) => {
       response.resume();
       response.on('end', () => resolve(response.statusCode ?? 0));
       response.on('error', reject);
     });
     sent.on('error', reject);
-    sent.end(BODY);
+    sent.end(body);
   });
 }

@@ -2,8 +2,19 @@ import { Redis } from 'ioredis';
 
 /** Numbers of INFO, such as `used_memory` and `total_commands_processed`. */
 export async function redisInfo(port: number): Promise<(name: string) => number> {
-  const redis = new Redis({ port, host: '127.0.0.1' });
-  const info = await redis.info();
-  redis.disconnect();
+  const info = await readInfo(port);
   return (name) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
+}
+
+/** Calls of each command since the start of Redis, including those of scripts. */
+export async function commandsByName(port: number): Promise<ReadonlyMap<string, number>> {
+  const info = await readInfo(port, 'commandstats');
+  return new Map([...info.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)].map(([, name, calls]) => [name!, Number(calls)]));
+}
+
+async function readInfo(port: number, section?: string): Promise<string> {
+  const redis = new Redis({ port, host: '127.0.0.1' });
+  const info = section === undefined ? await redis.info() : await redis.info(section);
+  redis.disconnect();
+  return info;
 }

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 
 import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-server';
 
+import { nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
 import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
 import { playDead } from './play-dead.ts';
 import { end, startProcess, startWorker } from './processes.ts';
@@ -79,7 +80,7 @@ async function startStage({ probes, agents, lastsMs = 20 }: StageOptions): Promi
           ...{ RATE_LIMIT_TARGET: MANY, RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
           ...{ EVENT_STREAMS_PER_CLIENT: '100000', EVENT_STREAMS: '100000', TARGET_ALLOW: '127.0.0.0/8' },
         },
-        profiling(),
+        [...nodeFlags.coordinator, ...profiling()],
       );
       coordinators.push(child);
       urls.push(url);

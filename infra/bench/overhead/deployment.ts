@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from '@vantage/client';
 import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-server';
 
+import { nodeFlags } from '../../../apps/standalone/src/node-flags.ts';
 import { recordProbes, untilProbesAreUp } from '../../trial-probes.ts';
 import { createLeanFetch } from './lean-fetch.ts';
 
@@ -13,12 +14,20 @@ import { createLeanFetch } from './lean-fetch.ts';
 export interface Deployment {
   readonly redisPort: number;
   readonly client: Client;
-  readonly pids: { readonly coordinator: number; readonly agents: readonly number[] };
+  readonly pids: { readonly redis: number; readonly coordinator: number; readonly agents: readonly number[] };
   readonly stop: () => Promise<void>;
 }
 
+type App = 'coordinator' | 'probe-agent';
+type Environment = Readonly<Record<string, string>>;
+
 export interface DeploymentOptions {
   readonly probes: number;
+  /** True starts the built files, as images do; default: the sources. */
+  readonly isBuilt?: boolean;
+  /** Node for the coordinator and the agents; default: the one that runs the benchmark. */
+  readonly nodes?: { readonly coordinator: string; readonly agent: string };
+  readonly settings?: Readonly<Record<App, Environment>>;
   /** The port at which agents find Redis, given the true one: that of a proxy in between. */
   readonly agentRedisPort?: (port: number) => Promise<number>;
 }
@@ -33,6 +42,8 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const many = '100000000';
+  const start = (app: App, env: Environment): ChildProcess =>
+    startApp(app, { ...env, ...options.settings?.[app] }, options);
   const coordinator = start('coordinator', {
     ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: baseUrl, REDIS_URL: redis.url, LOG_LEVEL: 'warn' },
     ...{ RATE_LIMIT_CHECK: many, RATE_LIMIT_RESULTS: many, RATE_LIMIT_PROBES: many, RATE_LIMIT_ME: many },
@@ -62,7 +73,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
   return {
     redisPort: redis.port,
     client,
-    pids: { coordinator: coordinator.pid!, agents: agents.map(({ pid }) => pid!) },
+    pids: { redis: redis.pid, coordinator: coordinator.pid!, agents: agents.map(({ pid }) => pid!) },
     stop,
   };
 }
@@ -72,12 +83,20 @@ export function residentMiB(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
 }
 
-function start(app: string, env: Readonly<Record<string, string>>): ChildProcess {
-  return fork(new URL(`../../../apps/${app}/src/main.ts`, import.meta.url), [], {
+function startApp(app: App, env: Environment, { isBuilt = false, nodes }: DeploymentOptions): ChildProcess {
+  const file = isBuilt ? 'dist/main.js' : 'src/main.ts';
+  return fork(new URL(`../../../apps/${app}/${file}`, import.meta.url), [], {
     env: { PATH: process.env['PATH'], ...env },
-    execArgv: ['--conditions=vantage-source'],
+    execPath: (app === 'coordinator' ? nodes?.coordinator : nodes?.agent) ?? process.execPath,
+    execArgv: [...nodeFlags[app], ...(isBuilt ? [] : ['--conditions=vantage-source']), ...profiling()],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
+}
+
+/** `VANTAGE_BENCH_PROFILE=<folder>` leaves a CPU profile of each process there. */
+function profiling(): readonly string[] {
+  const folder = process.env['VANTAGE_BENCH_PROFILE'];
+  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
 }
 
 async function end(child: ChildProcess): Promise<void> {

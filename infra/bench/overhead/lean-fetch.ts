@@ -26,6 +26,8 @@ export function createLeanFetch(): { readonly fetch: typeof fetch; readonly clos
 
 /** Nothing that is measured is refused: a refusal only has to be read. */
 function answer(status: number, text: string): Response {
-  if (status >= 400) return new Response(text, { status });
+  if (status >= 400) {
+    return new Response(text, { status, headers: { 'content-type': 'application/problem+json' } });
+  }
   return { ok: true, status, json: async (): Promise<unknown> => JSON.parse(text) } as Response;
 }

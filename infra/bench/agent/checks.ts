@@ -1,0 +1,75 @@
+import type { CheckRequest } from '@vantage/client';
+
+import { signedZones } from '@vantage/test-support/dns/knot';
+
+/** The same probe as the service and as the exporter is asked for it. */
+export interface ComparedCheck {
+  readonly type: 'tcp' | 'ping' | 'http' | 'dns';
+  readonly request: CheckRequest;
+  /** `module` and `target` of the exporter. */
+  readonly target: string;
+}
+
+export interface TargetPorts {
+  readonly tcp: number;
+  readonly http: number;
+  readonly dns: number;
+}
+
+const QUERY_NAME = `www.${signedZones.plain}`;
+
+/** One connection, one packet, one request, one query. */
+export function comparedChecks({ tcp, http, dns }: TargetPorts): readonly ComparedCheck[] {
+  const probes = ['bench-1'];
+  const host = '127.0.0.1';
+  const url = `http://${host}:${http}/`;
+  return [
+    {
+      type: 'tcp',
+      request: { type: 'tcp', host, port: tcp, probes, options: { attempts: 1 } },
+      target: `${host}:${tcp}`,
+    },
+    { type: 'ping', request: { type: 'ping', host, probes, options: { count: 1 } }, target: host },
+    {
+      type: 'http',
+      request: {
+        type: 'http',
+        host: url,
+        probes,
+        options: { screenshot: false, followRedirects: 0, httpVersion: '1.1' },
+      },
+      target: url,
+    },
+    { type: 'dns', request: { type: 'dns', host: QUERY_NAME, recordType: 'A', probes }, target: `${host}:${dns}` },
+  ];
+}
+
+/** Modules of the exporter, each by the name of its type. */
+export const exporterModules = `
+modules:
+  tcp:
+    prober: tcp
+    timeout: 5s
+    tcp:
+      preferred_ip_protocol: ip4
+  ping:
+    prober: icmp
+    timeout: 5s
+    icmp:
+      preferred_ip_protocol: ip4
+  http:
+    prober: http
+    timeout: 5s
+    http:
+      preferred_ip_protocol: ip4
+      follow_redirects: false
+      enable_http2: false
+  dns:
+    prober: dns
+    timeout: 5s
+    dns:
+      preferred_ip_protocol: ip4
+      transport_protocol: udp
+      query_name: ${QUERY_NAME}
+      query_type: A
+`;

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { freePort, startDaemon, temporaryFolder } from '@vantage/test-support/daemon';
+import { unpackPackages } from '@vantage/test-support/debian-packages';
+import { startKnot } from '@vantage/test-support/dns/knot';
+
+import { startDeployment, type Deployment } from '../overhead/deployment.ts';
+import { comparedChecks, exporterModules, type ComparedCheck } from './checks.ts';
+
+/** The built service with one agent, the exporter, and the targets of both. */
+export interface Stage {
+  readonly deployment: Deployment;
+  readonly exporter: { readonly pid: number; readonly url: string };
+  readonly checks: readonly ComparedCheck[];
+  /** Node for the agent: a copy, so that no other process shares its pages. */
+  readonly agentNode: string;
+}
+
+export async function onStage<T>(use: (stage: Stage) => Promise<T>): Promise<T> {
+  const closers: (() => Promise<void> | void)[] = [];
+  try {
+    await build();
+    const folder = await temporaryFolder();
+    closers.push(folder.remove);
+    const nodes = { coordinator: join(folder.path, 'coordinator'), agent: join(folder.path, 'agent') };
+    for (const copy of Object.values(nodes)) await copyFile(process.execPath, copy);
+    const ports = await startTargets(closers);
+    const exporter = await startExporter(folder.path);
+    closers.push(exporter.stop);
+    const both = { TARGET_ALLOW_NAMES: 'example' };
+    const settings = {
+      coordinator: { ...both, METRICS_PORT: String(await freePort()) },
+      'probe-agent': { ...both, METRICS_PORT: String(await freePort()), DNS_SERVERS: `127.0.0.1:${ports.dns}` },
+    };
+    const deployment = await startDeployment({ probes: 1, isBuilt: true, nodes, settings });
+    closers.push(deployment.stop);
+    return await use({ deployment, exporter, checks: comparedChecks(ports), agentNode: nodes.agent });
+  } finally {
+    for (const close of closers.toReversed()) await close();
+  }
+}
+
+/** What the images run is built by the same command. */
+async function build(): Promise<void> {
+  const repository = fileURLToPath(new URL('../../..', import.meta.url));
+  const compiler = join(repository, 'node_modules/.bin/tsc');
+  await promisify(execFile)(compiler, ['-b', 'apps/coordinator', 'apps/probe-agent'], { cwd: repository });
+}
+
+async function startTargets(closers: (() => Promise<void> | void)[]): Promise<Record<'tcp' | 'http' | 'dns', number>> {
+  const tcp = createServer((socket) => socket.on('error', () => undefined));
+  const http = createHttpServer((_request, response) => response.end('hello\n'));
+  const ports = await Promise.all([tcp, http].map(listen));
+  closers.push(
+    () => void tcp.close(),
+    () => void http.close(),
+  );
+  const knot = await startKnot();
+  closers.push(knot.stop);
+  return { tcp: ports[0]!, http: ports[1]!, dns: knot.port };
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1', 4_096);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function startExporter(folder: string): Promise<Stage['exporter'] & { readonly stop: () => Promise<void> }> {
+  const packages = await unpackPackages('prometheus-blackbox-exporter');
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const file = join(folder, 'blackbox.yml');
+  await writeFile(file, exporterModules);
+  const args = [`--config.file=${file}`, `--web.listen-address=127.0.0.1:${port}`, '--log.level=error'];
+  const isReady = async (): Promise<boolean> => (await fetch(`${url}/-/healthy`)).ok;
+  const { pid, stop } = await startDaemon(packages, 'prometheus-blackbox-exporter', args, isReady);
+  return { pid, url, stop };
+}

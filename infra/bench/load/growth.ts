@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { median, type Figure } from '../goals.ts';
+import { forgetChecks } from './forget-checks.ts';
+import { postFor } from './post.ts';
+import { cpuMs } from './processes.ts';
+import { onStage, type Stage } from './stage.ts';
+
+const COUNTS = [10, 1_000, 10_000] as const;
+const WARM_UP_SECONDS = 6;
+const ROUNDS = 5;
+const SECONDS = 2;
+/** One sixteenth of the probes, and all of them. */
+const BODY = JSON.stringify({
+  ...{ type: 'http', host: 'http://127.0.0.1/', limit: 5, locations: ['AS64497+QM', 'trial'] },
+});
+
+/** What a POST with `locations` costs a coordinator that knows few probes, compared with others that know many. */
+export async function growth(): Promise<readonly Figure[]> {
+  return withStages(COUNTS, [], async (stages) => {
+    // Until they are compiled.
+    for (const stage of stages) await postFor(stage.urls[0]!, pidOf(stage), WARM_UP_SECONDS, BODY);
+    const rounds: (readonly Measured[])[] = [];
+    // In turns, each compared with its neighbours, because the speed of the machine varies.
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const measured: Measured[] = [];
+      for (const stage of stages) measured.push(await measure(stage));
+      rounds.push(measured);
+    }
+    return COUNTS.flatMap((count, index): readonly Figure[] => {
+      const name = `${count} known probes: CPU of a POST with locations`;
+      const value = median(rounds.map((round) => round[index]!.postUs));
+      const shares = rounds.map((round) => round[index]!.postUs / round[0]!.postUs);
+      const idle = median(rounds.map((round) => round[index]!.idleShare));
+      const comparison = `median of ${shares.map((share) => share.toFixed(2)).join(', ')}`;
+      return [
+        { name, value, unit: 'µs' },
+        ...(index === 0
+          ? []
+          : [{ name: `${name}, with 10 = 1`, value: median(shares), unit: '', atMost: 1.2, comparison }]),
+        { name: `${count} known probes: CPU of an idle coordinator`, value: idle * 100, unit: '% of a core' },
+      ];
+    });
+  });
+}
+
+interface Measured {
+  readonly postUs: number;
+  readonly idleShare: number;
+}
+
+async function withStages<T>(
+  counts: readonly number[],
+  stages: readonly Stage[],
+  use: (stages: readonly Stage[]) => Promise<T>,
+): Promise<T> {
+  const [count, ...others] = counts;
+  if (count === undefined) return use(stages);
+  return onStage({ probes: count, agents: 'none' }, (stage) => withStages(others, [...stages, stage], use));
+}
+
+async function measure(stage: Stage): Promise<Measured> {
+  const pid = pidOf(stage);
+  // Untaken jobs do not accumulate.
+  await forgetChecks(stage.redisPort);
+  await sleep(1_500);
+  const [before, begin] = [cpuMs(pid), performance.now()];
+  await sleep(SECONDS * 1_000);
+  const idleShare = (cpuMs(pid) - before) / (performance.now() - begin);
+  const posting = performance.now();
+  const { times, cpuMs: used } = await postFor(stage.urls[0]!, pid, SECONDS, BODY);
+  const postUs = ((used - idleShare * (performance.now() - posting)) / times.length) * 1_000;
+  return { postUs, idleShare };
+}
+
+function pidOf({ pids }: Stage): number {
+  return pids.coordinators[0]!;
+}

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+
+import { describe, expect, it, jest } from '@jest/globals';
+
+import { readFlags } from './read-flags.ts';
+
+jest.setTimeout(120_000);
+
+const flags = {
+  minutes: { description: 'How long.', fallback: '5', isNumber: true },
+  json: { description: 'File for the figures.' },
+} as const;
+const read = (...argv: readonly string[]) => readFlags('npm run -s x --', 'Does x.', flags, argv);
+
+describe('the flags of a command', () => {
+  it('have their defaults', () => {
+    expect(read()).toEqual({ kind: 'values', values: { minutes: '5', json: undefined } });
+    expect(read('--minutes', '0.5', '--json=a')).toEqual({ kind: 'values', values: { minutes: '0.5', json: 'a' } });
+  });
+
+  it('are listed by --help', () => {
+    const text =
+      'Does x.\n\n  npm run -s x -- [flags]\n\n' +
+      '  --minutes N       How long. Default: 5.\n  --json TEXT       File for the figures.\n  --help            This text.\n';
+
+    expect(read('--help', '--minutes', 'x')).toEqual({ kind: 'end', text, status: 0 });
+    expect(read('-h')).toMatchObject({ status: 0 });
+  });
+
+  it.each([
+    [['--minuets', '3'], /^Unknown option '--minuets'\n\nDoes x/],
+    [['--minutes', 'many'], /^invalid --minutes "many"; expected a number\n\nDoes x/],
+    [['stray'], /^Unexpected argument 'stray'/],
+  ])('are refused with the usage: %j', (argv, text) => {
+    expect(read(...argv)).toEqual({ kind: 'end', text: expect.stringMatching(text), status: 2 });
+  });
+
+  it.each(['fuzz', 'chaos', 'audit'])('are those of %s', async (command) => {
+    const run = async (flag: string): Promise<readonly [unknown, string, string]> => {
+      const words = ['--conditions=vantage-source', join(import.meta.dirname, '..', command, 'main.ts'), flag];
+      const { promise, resolve } = Promise.withResolvers<readonly [unknown, string, string]>();
+      execFile(process.execPath, words, { env: { ...process.env, NODE_OPTIONS: '' } }, (error, out, err) =>
+        resolve([error?.code ?? 0, out, err]),
+      );
+      return promise;
+    };
+
+    expect(await run('--help')).toEqual([0, expect.stringContaining('--seed N'), '']);
+    expect(await run('--odd')).toEqual([2, '', expect.stringMatching(/^Unknown option '--odd'\n/)]);
+  });
+});

@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util';
+
+export interface FlagDefinition {
+  readonly description: string;
+  /** Undefined without the flag. */
+  readonly fallback?: string;
+  /** Accepts positive numbers only, 0 included. */
+  readonly isNumber?: boolean;
+}
+
+type Values<Flags extends Readonly<Record<string, FlagDefinition>>> = {
+  readonly [Name in keyof Flags]: Flags[Name] extends { readonly fallback: string } ? string : string | undefined;
+};
+
+export type ReadFlags<Flags extends Readonly<Record<string, FlagDefinition>>> =
+  | { readonly kind: 'values'; readonly values: Values<Flags> }
+  /** To print, with the exit status. */
+  | { readonly kind: 'end'; readonly text: string; readonly status: 0 | 2 };
+
+/**
+ * Reads the flags of a command of the repository; each takes a value, and `--help` is known to all.
+ *
+ * @param command such as `npm run -s fuzz --`
+ */
+export function readFlags<const Flags extends Readonly<Record<string, FlagDefinition>>>(
+  command: string,
+  summary: string,
+  flags: Flags,
+  argv: readonly string[],
+): ReadFlags<Flags> {
+  const names = Object.keys(flags);
+  const text = { type: 'string' } as const;
+  const options = {
+    help: { type: 'boolean', short: 'h' } as const,
+    ...Object.fromEntries(names.map((name) => [name, text])),
+  };
+  const usage = usageOf(command, summary, flags);
+  let given: Readonly<Record<string, string | boolean | undefined>>;
+  try {
+    given = parseArgs({ args: [...argv], options }).values;
+  } catch (error) {
+    const reason = Error.isError(error) ? error.message.split('. ')[0] : String(error);
+    return { kind: 'end', text: `${reason}\n\n${usage}`, status: 2 };
+  }
+  if (given['help'] === true) return { kind: 'end', text: usage, status: 0 };
+  const values: Readonly<Record<string, string | boolean | undefined>> = Object.fromEntries(
+    names.map((name) => [name, given[name] ?? flags[name]!.fallback]),
+  );
+  const faults = names.filter(
+    (name) => flags[name]!.isNumber === true && !/^\d+(\.\d+)?$/.test(String(values[name] ?? 0)),
+  );
+  if (faults.length > 0) {
+    const lines = faults.map((name) => `invalid --${name} "${String(values[name])}"; expected a number`);
+    return { kind: 'end', text: `${lines.join('\n')}\n\n${usage}`, status: 2 };
+  }
+  return { kind: 'values', values: values as Values<Flags> };
+}
+
+/** Reads the flags of this process; ends it after the help or a fault. */
+export function flagsOfProcess<const Flags extends Readonly<Record<string, FlagDefinition>>>(
+  command: string,
+  summary: string,
+  flags: Flags,
+): Values<Flags> {
+  const read = readFlags(command, summary, flags, process.argv.slice(2));
+  if (read.kind === 'end') {
+    (read.status === 0 ? process.stdout : process.stderr).write(read.text);
+    process.exit(read.status);
+  }
+  return read.values;
+}
+
+function usageOf(command: string, summary: string, flags: Readonly<Record<string, FlagDefinition>>): string {
+  const rows = Object.entries(flags).map(([name, { description, fallback = '', isNumber }]) => {
+    const note = fallback === '' ? '' : ` Default: ${fallback}.`;
+    return `  ${`--${name} ${isNumber === true ? 'N' : 'TEXT'}`.padEnd(18)}${description}${note}\n`;
+  });
+  return `${summary}\n\n  ${command} [flags]\n\n${rows.join('')}  ${'--help'.padEnd(18)}This text.\n`;
+}
