@@ -157,6 +157,24 @@ describe('the service', () => {
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
+  it('answers browsers with the page at an unknown path, and programs with a problem', async () => {
+    const { ask, url } = await start();
+    const browser = { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
+
+    const page = await fetch(`${url}/chekc`, browser);
+    const again = await fetch(`${url}/chekc`, { headers: { ...browser.headers, 'If-None-Match': '*' } });
+    const program = await ask('/chekc');
+    const posted = await ask('/chekc', { ...browser, method: 'POST' });
+
+    expect([page.status, page.headers.get('Content-Type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(page.headers.get('Vary')).toContain('Accept');
+    expect(await page.text()).toBe((await ask('/')).text);
+    expect(again.status).toBe(404);
+    for (const { status, headers } of [program, posted]) {
+      expect([status, headers.get('Content-Type')]).toEqual([404, 'application/problem+json']);
+    }
+  });
+
   it('says nothing of what it is made of', async () => {
     const { ask } = await start();
 

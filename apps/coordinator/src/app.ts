@@ -1,4 +1,5 @@
 import type { AnyCheckType, LookUpPlace, NameLookup } from '@vantage/contract';
+import { openPage } from '@vantage/web';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -10,9 +11,13 @@ import { answerNotFound, answerProblems } from './http/answer-problem.ts';
 import { dropForwardedPorts } from './http/client-address.ts';
 import { followCheck } from './http/endpoints/check-events.ts';
 import { createCheck, readCheck } from './http/endpoints/checks.ts';
-import { mount } from './http/endpoints/endpoint.ts';
+import { createCompressedCache } from './http/endpoints/compression.ts';
+import { mount, type Endpoint } from './http/endpoints/endpoint.ts';
 import { showHealth, showReadiness, type Readiness } from './http/endpoints/health.ts';
 import { showCaller } from './http/endpoints/me.ts';
+import { followMonitor } from './http/endpoints/monitors/monitor-events.ts';
+import { deleteMonitor, putMonitor } from './http/endpoints/monitors/write-monitors.ts';
+import { listMonitors, monitorMetrics, readMonitor } from './http/endpoints/monitors/read-monitors.ts';
 import { documentation } from './http/endpoints/pages.ts';
 import { listAgents, listProbes } from './http/endpoints/probes.ts';
 import { showScreenshot } from './http/endpoints/screenshot.ts';
@@ -20,16 +25,23 @@ import type { StreamTimes } from './http/events/send-events.ts';
 import type { StreamBounds } from './http/events/stream-places.ts';
 import { wellKnown, type Contacts } from './http/endpoints/well-known.ts';
 import { showSummary } from './http/endpoints/summary.ts';
+import { showNothing } from './http/endpoints/web-page.ts';
 import { openExchange } from './http/exchange.ts';
-import { limitEarly, limitRate, type Bucket } from './http/limits/rate-limit.ts';
+import { limitEarly, limitRate, type Bucket, type Limit } from './http/limits/rate-limit.ts';
 import { createSharedWindow } from './http/limits/shared-window.ts';
 import type { TargetLimits } from './http/limits/target-axes.ts';
 import { createLinks } from './http/links.ts';
 import { createDocument } from './http/openapi/document.ts';
 import { createRequestReader, type JudgeTarget } from './http/requests/accept-request.ts';
+import type { KeyRing } from './keys/key-ring.ts';
+import type { MonitorReads, MonitorWrites } from './monitors/monitors.ts';
+import { discoverTargets } from './http/scrapes/discovery.ts';
+import { probeTarget } from './http/scrapes/probe.ts';
+import { createScrapeAccess } from './http/scrapes/scrape-access.ts';
+import type { Modules } from './modules/follow-modules.ts';
 import type { ProbeList } from './probes/registry/probe-list.ts';
 
-/** Requests a minute of one client, per endpoint. */
+/** Requests a minute of one address, per endpoint. */
 export interface RateLimits {
   readonly createCheck: number;
   readonly readCheck: number;
@@ -37,7 +49,9 @@ export interface RateLimits {
   readonly showScreenshot: number;
   readonly showSummary: number;
   readonly listProbes: number;
+  readonly readMonitors: number;
   readonly showCaller: number;
+  readonly scrape: number;
 }
 
 export interface AppOptions {
@@ -46,7 +60,11 @@ export interface AppOptions {
   readonly live: LiveChecks;
   readonly firstAnswers: FirstAnswers;
   readonly probes: ProbeList;
+  readonly keys: KeyRing;
+  readonly monitors: MonitorReads & MonitorWrites;
   readonly readiness: Readiness;
+  /** What is wrong although checks can be taken, as sentences; in `/readyz?verbose`. */
+  readonly warnings: () => readonly string[];
   readonly judgeTarget: JudgeTarget;
   readonly lookUpPlace: LookUpPlace;
   /** PTR names of a caller's address, and where they lead. */
@@ -57,6 +75,9 @@ export interface AppOptions {
   readonly rateLimitRedis: Redis | undefined;
   readonly rateLimits: RateLimits;
   readonly targetLimits: TargetLimits;
+  readonly modules: Pick<Modules, 'current'>;
+  /** Addresses and CIDRs of the clients that may scrape. */
+  readonly scrapeNetworks: readonly string[];
   readonly streamBounds: StreamBounds;
   readonly streamTimes?: Partial<StreamTimes>;
   /** Absolute http(s) URL; makes every link. */
@@ -86,15 +107,28 @@ export function createApp(options: AppOptions): Express {
   const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now());
   const limit = (bucket: Bucket) => limitRate(bucket, window, log);
   const readRequest = createRequestReader(checkTypes, options.judgeTarget);
+  const web = openPage(links.publicUrl);
   const document = createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
+  const compressed = createCompressedCache();
   const checkOptions = {
     ...{ checks, firstAnswers: options.firstAnswers, links, readRequest, retentionSeconds, stopping: options.stopping },
+    compressed,
     ...{
       limitCreate: limitEarly(buckets.createCheck, window, log),
       limitRead: limit(buckets.readCheck),
       targetLimits: options.targetLimits,
     },
   };
+
+  const scraping = {
+    ...{ modules: options.modules.current, access: createScrapeAccess(options.scrapeNetworks) },
+    ...{ checks, probes, links, readRequest, targetLimits: options.targetLimits, stopping: options.stopping },
+  };
+  const limitScrape = limitEarly(buckets.scrape, window, log);
+  const scrapes = [
+    probeTarget({ ...scraping, limit: limitScrape }),
+    discoverTargets({ ...scraping, limit: limitScrape.count }),
+  ];
 
   // Strict: each resource has one path, which is the one that caches, limits and the document know.
   const router = express.Router({ caseSensitive: true, strict: true });
@@ -103,16 +137,18 @@ export function createApp(options: AppOptions): Express {
     readCheck(checkOptions),
     followCheck({ ...options, links, limit: limit(buckets.followCheck) }),
     showScreenshot({ checks, retentionSeconds, limit: limit(buckets.showScreenshot) }),
-    showSummary({ ...options, limit: limit(buckets.showSummary) }),
-    listProbes(probes, limit(buckets.listProbes)),
-    listAgents(probes, limit(buckets.listProbes)),
+    showSummary({ ...options, compressed, limit: limit(buckets.showSummary) }),
+    listProbes(probes, limit(buckets.listProbes), compressed),
+    listAgents(probes, limit(buckets.listProbes), compressed),
+    ...scrapes,
+    ...monitorEndpoints(options, limit(buckets.readMonitors)),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
     showHealth,
-    showReadiness(options.readiness),
-    ...documentation(document, links, checkTypes),
+    showReadiness(options.readiness, options.warnings),
+    ...documentation(web, document, links, checkTypes),
     ...wellKnown(links, options.contacts ?? {}),
   ];
-  for (const endpoint of endpoints) mount(router, endpoint);
+  mount(router, endpoints, options.keys);
 
   const app = express();
   app.disable('x-powered-by');
@@ -126,9 +162,22 @@ export function createApp(options: AppOptions): Express {
   // Below the prefix of the base address, and without it for a proxy that strips it.
   if (links.basePath !== '') app.use(links.basePath, router);
   app.use(router);
+  if (web !== undefined) app.use(showNothing(web));
   app.use(answerNotFound);
   app.use(answerProblems(links));
   return app;
+}
+
+function monitorEndpoints(options: AppOptions, limit: Limit): readonly Endpoint[] {
+  const { monitors } = options;
+  return [
+    listMonitors(monitors, limit),
+    readMonitor(monitors, limit),
+    putMonitor(monitors, limit),
+    deleteMonitor(monitors, limit),
+    followMonitor({ ...options, limit }),
+    monitorMetrics(monitors, limit),
+  ];
 }
 
 function bucketsOf(limits: RateLimits): { readonly [Name in keyof RateLimits]: Bucket } {
@@ -143,7 +192,9 @@ function bucketsOf(limits: RateLimits): { readonly [Name in keyof RateLimits]: B
     },
     showSummary: { name: 'show-summary', endpoint: 'GET /check/:id/summary', limit: limits.showSummary },
     listProbes: { name: 'list-probes', endpoint: 'GET /probes', limit: limits.listProbes },
+    readMonitors: { name: 'monitors', endpoint: '/monitors', limit: limits.readMonitors },
     showCaller: { name: 'show-caller', endpoint: 'GET /me', limit: limits.showCaller },
+    scrape: { name: 'scrape', endpoint: 'GET /probe and GET /sd', limit: limits.scrape },
   };
 }
 

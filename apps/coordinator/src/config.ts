@@ -1,5 +1,3 @@
-import { isIP } from 'node:net';
-
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { redisUrlKind } from '@vantage/redis-connections';
 import {
@@ -19,6 +17,8 @@ import { policyKinds, resolverKind } from '@vantage/target-policy';
 import { telemetrySettings } from '@vantage/telemetry';
 
 import type { TrustedProxies } from './app.ts';
+import { readWebhookSecret } from './monitors/webhooks/signature.ts';
+import { network } from './network-kind.ts';
 
 /** A number no client reaches, for whoever wants no limit. */
 const HIGHEST_LIMIT = 1_000_000_000;
@@ -45,18 +45,18 @@ const typeCost: VariableKind<readonly [type: string, cost: number]> = {
   },
 };
 
-const network: VariableKind<string> = {
-  name: 'IP address or CIDR',
+const ownPaths: ReadonlySet<string> = new Set([
+  ...['check', 'probes', 'probe', 'sd', 'monitors', 'metrics', 'me', 'docs', 'problems', 'healthz', 'readyz', 'agent'],
+]);
+
+const webhookSecret: VariableKind<Buffer> = {
+  name: '`whsec_` and base64',
   parse: (value) => {
-    const [address = '', length, ...rest] = value.split('/');
-    const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-    const lengthFits = length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits);
-    if (bits < 0 || !lengthFits || rest.length > 0) throw new Error('must be an IP address or a CIDR');
-    return value;
+    const secret = readWebhookSecret(value);
+    if (secret === undefined) throw new Error('must be whsec_ and 24 to 64 bytes in base64');
+    return secret;
   },
 };
-
-const ownPaths: ReadonlySet<string> = new Set(['check', 'probes', 'me', 'docs', 'problems', 'healthz', 'readyz']);
 
 const publicUrl: VariableKind<string> = {
   name: 'absolute http(s) URL, with a path prefix if there is one',
@@ -97,6 +97,14 @@ export const settings = {
     description:
       'Base address for clients; all links start with it. With a path prefix the service answers below it ' +
       'and, for proxies that strip it, without it. Default: the listening address.',
+  }),
+  gateway: setting({
+    env: 'GATEWAY',
+    kind: oneOf(['on', 'off']),
+    default: 'on',
+    description:
+      'Whether agents may connect to this process, by WebSocket at `/agent` below the public address. Every process with it ' +
+      'serves every agent.',
   }),
   redisUrl: setting({
     env: 'REDIS_URL',
@@ -172,7 +180,31 @@ export const settings = {
   rateLimitShowScreenshot: rateLimit('`GET /check/:id/screenshot`', 'RATE_LIMIT_SCREENSHOT'),
   rateLimitShowSummary: rateLimit('`GET /check/:id/summary`', 'RATE_LIMIT_SUMMARY'),
   rateLimitListProbes: rateLimit('`GET /probes`', 'RATE_LIMIT_PROBES'),
+  rateLimitReadMonitors: rateLimit(
+    '`/monitors`, `/monitors/:name`, `/monitors/:name/events` and `/metrics/monitors` together',
+    'RATE_LIMIT_MONITORS',
+  ),
   rateLimitShowCaller: rateLimit('`GET /me`', 'RATE_LIMIT_ME'),
+  modulesFile: setting({
+    env: 'MODULES_FILE',
+    kind: text,
+    description:
+      'File with the modules of `GET /probe`: the `blackbox.yml` of Prometheus’ blackbox_exporter. It is read again ' +
+      'when it changes. Default: `http_2xx`, `tcp_connect`, `icmp`, `icmp_ttl5`, `dns`.',
+  }),
+  scrapeNetworks: setting({
+    env: 'SCRAPE_NETWORKS',
+    kind: list(network),
+    default: '',
+    description:
+      'Addresses and CIDRs of clients that may use `GET /probe` and `GET /sd` without an API key. Default: none.',
+  }),
+  rateLimitScrape: setting({
+    env: 'RATE_LIMIT_SCRAPE',
+    kind: integer(1, HIGHEST_LIMIT),
+    default: '1200',
+    description: 'Requests a minute of one client address to `GET /probe` and `GET /sd` together.',
+  }),
   targetLimit: setting({
     env: 'RATE_LIMIT_TARGET',
     kind: integer(1, HIGHEST_LIMIT),
@@ -218,6 +250,27 @@ export const settings = {
     kind: integer(1, 100_000),
     default: '5000',
     description: 'Event streams of all clients open at a time, on one coordinator.',
+  }),
+  monitorsMax: setting({
+    env: 'MONITORS_MAX',
+    kind: integer(0, 1_000_000),
+    default: '1000',
+    description: 'Number of monitors from which on clients can make no more.',
+  }),
+  monitorsFile: setting({
+    env: 'MONITORS_FILE',
+    kind: text,
+    description:
+      'YAML file with [monitors](../monitors.md). It is followed: a change applies within seconds, and while the file ' +
+      'is not valid its last valid content stays in force.',
+  }),
+  webhookSecret: setting({
+    env: 'WEBHOOK_SECRET',
+    kind: webhookSecret,
+    secret: true,
+    description:
+      'Secret that signs the [webhooks](../monitors.md#webhooks) of monitors, in the form of Standard Webhooks: `whsec_` and ' +
+      '24 to 64 bytes in base64. Without it monitors cannot have webhooks.',
   }),
   resultRetentionSeconds: setting({
     env: 'RESULT_RETENTION_SECONDS',

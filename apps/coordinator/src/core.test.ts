@@ -17,6 +17,7 @@ import {
   success,
   until,
   type CoreBed,
+  readEcho,
 } from '../test/core-bed.ts';
 import { createCore } from './core.ts';
 
@@ -31,6 +32,7 @@ describe('the core without Redis', () => {
       lookUpPlace: () => {
         throw new Error('not asked');
       },
+      monitors: { readDefinition: readEcho },
     });
 
     expect(await core.ready()).toEqual({

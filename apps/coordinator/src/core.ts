@@ -1,6 +1,11 @@
 import type { Redis } from 'ioredis';
 
 import { createCheckService, type CheckService, type CheckServiceOptions } from './checks/check-service.ts';
+import { createGateway, type Gateway } from './gateway/gateway.ts';
+import { gatewayScripts } from './gateway/job-scripts.ts';
+import { createKeyRing, LOOK_EVERY_MS, type KeyRing } from './keys/key-ring.ts';
+import { createMonitorService, type MonitorOptions } from './monitors/monitor-service.ts';
+import type { MonitorReads, MonitorWrites } from './monitors/monitors.ts';
 import type { AccessWatch } from './probes/enrolment/access-watch.ts';
 import { createProbeService, type ProbeServiceOptions } from './probes/probe-service.ts';
 import type { ProbeList } from './probes/registry/probe-list.ts';
@@ -10,14 +15,24 @@ import { startBackgroundTasks } from './redis/background-tasks.ts';
 import { within } from './redis/connections.ts';
 import { openStore, type StoreOptions } from './redis/open-store.ts';
 
-export interface CoreOptions extends StoreOptions, ProbeServiceOptions, CheckServiceOptions {}
+export interface CoreOptions extends StoreOptions, ProbeServiceOptions, CheckServiceOptions {
+  readonly monitors: MonitorOptions;
+}
 
 /** Everything of the coordinator but its HTTP edge. */
 export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly probes: ProbeList;
+  readonly keys: KeyRing;
+  readonly monitors: MonitorReads & MonitorWrites;
   readonly probeRecords: ProbeRecords;
   /** Enrolment of the agents that connect to gateways. */
   readonly access: AccessWatch;
+  /**
+   * Starts to serve agents that connect here.
+   *
+   * @param origin of the public address of the service
+   */
+  readonly openGateway: (origin: string) => Gateway;
   /** Keeps the public address of the service in Redis, for `probe:invite`. */
   readonly announceUrl: (url: string) => void;
   /** The probes as last looked at. Never rejects: without Redis there are none. */
@@ -44,13 +59,19 @@ export function createCore(options: CoreOptions): Core {
   const store = openStore(options);
   const probes = createProbeService(store, options);
   const { scripts, tasks: checkTasks, ...checks } = createCheckService(store, probes, options);
-  store.preload([...probes.scripts, ...scripts]);
-  const tasks = startBackgroundTasks([...probes.tasks, ...checkTasks], options.log);
+  const keys = createKeyRing(store.background, store.clock, store.log);
+  const keyTask = { name: 'api keys', everyMs: LOOK_EVERY_MS, run: keys.look };
+  const monitors = createMonitorService(store, probes, checks.checks, options.monitors);
+  store.preload([...probes.scripts, ...scripts, ...monitors.scripts, ...gatewayScripts]);
+  const tasks = startBackgroundTasks([keyTask, ...probes.tasks, ...checkTasks, ...monitors.tasks], options.log);
   return {
     ...checks,
+    keys,
+    monitors: monitors.monitors,
     probes: probes.list,
     probeRecords: probes.records,
     ...{ access: probes.access, announceUrl: probes.announceUrl },
+    openGateway: (origin) => createGateway({ store, access: probes.access, origin, lookUpPlace: options.lookUpPlace }),
     knownProbes: () => probes.directory.probes().catch(() => []),
     rateLimitRedis: store.requests,
     ready: async () => {
@@ -62,7 +83,9 @@ export function createCore(options: CoreOptions): Core {
     },
     close: async () => {
       store.channels.stop();
+      const monitorsEnd = monitors.close();
       await within(tasks.stop(), 1_000);
+      await monitorsEnd;
       await checks.close();
       await store.close();
     },

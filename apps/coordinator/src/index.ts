@@ -4,6 +4,7 @@ export { adminSettings } from './admin/config.ts';
 export { createConformance, type SeenAnswer } from './http/conformance.ts';
 export { grantAgents } from './admin/grant-agents.ts';
 export { openProbeRecords } from './probes/registry/open-probe-records.ts';
+export { monitorMetrics } from './monitors/monitor-metrics.ts';
 export { coordinatorMetrics } from './telemetry/declared.ts';
 export { coreEvents } from './telemetry/core-events.ts';
 export { startServer, type RunningServer, type ServerOptions } from './server.ts';

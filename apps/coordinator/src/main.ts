@@ -3,19 +3,27 @@ import { readFileSync } from 'node:fs';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { openGeo } from '@vantage/geo';
 import {
+  createAdmission,
   createNameLookup,
   createNameResolver,
-  createTargetPolicy,
+  createOwnAddresses,
   isPrivateAddress,
   judgeTarget,
+  type TargetPolicy,
 } from '@vantage/target-policy';
+import { withoutSecrets } from '@vantage/contract';
 import { openLog, type OpenLog } from '@vantage/telemetry';
 import { stdSerializers, type Logger } from 'pino';
 
 import { createApp } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { createCore, type Core } from './core.ts';
+import { upgradeAddress } from './http/client-address.ts';
+import { createKeyPolicies } from './keys/key-policies.ts';
+import { createMonitorReader } from './http/requests/read-monitor.ts';
+import { createSendWebhook, type SendWebhook } from './monitors/webhooks/send-webhook.ts';
 import { within } from './redis/connections.ts';
+import { followModules, moduleWarnings } from './modules/follow-modules.ts';
 import { coreSettings, edgeSettings } from './service-settings.ts';
 import { startServer } from './server.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
@@ -29,12 +37,13 @@ const LISTENS_WITHIN_MS = 2_000;
 async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Promise<void>> {
   const { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb } = config;
   // Both throw on what they cannot read, before anything is open.
-  const policy = createTargetPolicy({
+  const policyFor = createKeyPolicies({
     allow: config.targetAllow,
     allowNames: config.targetAllowNames,
     deny: config.targetDeny,
   });
   const resolver = createNameResolver({ servers: config.dnsServers, timeoutMs: NAME_TIMEOUT_MS, tries: 1 });
+  const modules = await followModules(config.modulesFile, log);
   const geo = await openGeo({ cityMmdb, asnMmdb, ispMmdb, rdapBaseUrl: config.rdapBaseUrl, log });
   const preparePlace = config.rdapBaseUrl === undefined ? undefined : geo.prepare;
   const version = readVersion();
@@ -46,14 +55,26 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
     log,
     lookUpPlace: geo.lookUp,
     preparePlace,
+    monitors: {
+      readDefinition: createMonitorReader(
+        Object.values(checkTypes),
+        (target, allow) => judgeTarget(target, policyFor(allow)),
+        config.webhookSecret !== undefined,
+      ),
+      sendWebhook: openWebhooks(config, policyFor()),
+      file: config.monitorsFile,
+      most: config.monitorsMax,
+      observeStart: telemetry.monitorStarted,
+    },
   });
   // Behind a proxy that sends requests as soon as somebody listens, the first would find no Redis yet.
   await within(core.started, LISTENS_WITHIN_MS);
   const stopping = new AbortController();
 
   const behindProxies = config.trustedProxies !== undefined;
-  const server = await startServer({ ...config, behindProxies }, (publicUrl) =>
-    createApp({
+  let app: ReturnType<typeof createApp> | undefined;
+  const server = await startServer({ ...config, behindProxies }, (publicUrl) => {
+    app = createApp({
       ...{ publicUrl, log, version, stopping: stopping.signal },
       observers: telemetry.handlers,
       ...{
@@ -61,29 +82,51 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
         live: core.live,
         firstAnswers: core.firstAnswers,
         probes: core.probes,
+        keys: core.keys,
+        monitors: core.monitors,
+        warnings: () => [...(core.monitors.fileFault()?.split('\n') ?? []), ...moduleWarnings(modules)],
         rateLimitRedis: core.rateLimitRedis,
       },
       readiness: () => missing(core),
+      modules,
       checkTypes: Object.values(checkTypes),
-      judgeTarget: (target) => judgeTarget(target, policy),
+      judgeTarget: (target, allow) => judgeTarget(target, policyFor(allow)),
       lookUpPlace: geo.lookUp,
       names: createNameLookup({ resolver, showPrivateAddresses: false }),
       isPublicAddress: (address) => !isPrivateAddress(address),
       ...edgeSettings(config),
-    }),
+    });
+    return app;
+  });
+  const gateway = config.gateway === 'on' ? core.openGateway(new URL(server.publicUrl).origin) : undefined;
+  server.onAgent(
+    gateway && ((request, socket, head) => gateway.upgrade(request, socket, head, app && upgradeAddress(app, request))),
   );
   core.announceUrl(server.publicUrl);
-  await telemetry.watch(core, dropped);
+  await telemetry.watch(core, modules, dropped);
   log.info({ port: server.port, publicUrl: server.publicUrl }, 'coordinator listening');
   process.send?.({ ready: true, port: server.port });
 
   return async () => {
     stopping.abort();
-    await server.close();
+    modules.close();
+    // Agents find the port closed, and the others through a proxy.
+    await Promise.all([server.close(), gateway?.close()]);
     await core.close();
     await telemetry.close();
     await geo.close();
   };
+}
+
+/** Redirects, further addresses and the service's own machine are refused as they are for checks. */
+function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
+  if (secret === undefined) return undefined;
+  const admit = createAdmission({
+    ...{ policy, resolver: createNameResolver({ servers: dnsServers }), redis: () => [] },
+    ownAddresses: createOwnAddresses({ resolvers: dnsServers }),
+    ...{ haveIpv4: () => true, haveIpv6: () => true },
+  });
+  return createSendWebhook({ admit, secret });
 }
 
 async function missing(core: Core): Promise<readonly string[]> {
@@ -124,7 +167,11 @@ function stopWhenTold(stop: () => Promise<void>, log: Logger): void {
 
 try {
   const config = readConfig(process.env);
-  const opened = openLog({ level: config.logLevel, serializers: { error: stdSerializers.err } });
+  const opened = openLog({
+    level: config.logLevel,
+    serializers: { error: stdSerializers.err },
+    hooks: { streamWrite: withoutSecrets },
+  });
   stopWhenTold(await run(config, opened), opened.log);
 } catch (error) {
   process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);

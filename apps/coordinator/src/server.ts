@@ -1,6 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+import { GATEWAY_PATH } from '@vantage/contract';
 
 import { canonicalAddress } from './http/client-address.ts';
 import { guardRequests } from './http/guard-requests.ts';
@@ -16,10 +19,15 @@ const MAX_CONNECTIONS = 10_000;
 /** Of one client, so that none can take them all. More than a load test from one machine opens. */
 const MAX_CONNECTIONS_PER_CLIENT = 2_000;
 
+/** Takes over a connection whose request asks for a WebSocket. */
+export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
 export interface RunningServer {
   readonly port: number;
   /** The base address: the one that was given, or `http://<host>:<port>`. */
   readonly publicUrl: string;
+  /** Has agents that ask for a WebSocket at the path of the gateway served; without it there is no such path. */
+  readonly onAgent: (take: TakeUpgrade | undefined) => void;
   /**
    * Takes no more connections, lets the answers under way finish, then closes what is left.
    *
@@ -53,6 +61,8 @@ export async function startServer(
   listenerFor: (publicUrl: string) => RequestListener,
 ): Promise<RunningServer> {
   const { headersMs, requestMs, lookEveryMs } = options.receipt ?? RECEIPT;
+  let takeAgent: TakeUpgrade | undefined;
+  let paths: readonly string[] = [];
   const server = createServer({
     maxHeaderSize: 8 * 1024,
     headersTimeout: headersMs,
@@ -61,7 +71,11 @@ export async function startServer(
     connectionsCheckingInterval: lookEveryMs,
     keepAliveTimeout: 65_000,
     requireHostHeader: false,
+    // Every other request is answered as if it asked for no upgrade (RFC 9110 section 7.8).
+    shouldUpgradeCallback: (request) =>
+      takeAgent !== undefined && paths.includes(pathOf(request)) && asksForWebSocket(request),
   });
+  server.on('upgrade', (request, socket, head) => takeAgent?.(request, socket, head));
   server.maxConnections = MAX_CONNECTIONS;
   if (options.behindProxies !== true) {
     boundConnections(server, options.maxConnectionsPerClient ?? MAX_CONNECTIONS_PER_CLIENT);
@@ -78,9 +92,15 @@ export async function startServer(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const publicUrl = options.publicUrl ?? localUrl(options.host, port);
-  guardRequests(server, createLinks(publicUrl), listenerFor(publicUrl));
+  const links = createLinks(publicUrl);
+  // With the prefix of the base address, and without it for a proxy that strips it.
+  paths = [GATEWAY_PATH, links.path(GATEWAY_PATH)];
+  guardRequests(server, links, listenerFor(publicUrl));
   return {
     ...{ port, publicUrl },
+    onAgent: (take) => {
+      takeAgent = take;
+    },
     close: (drainMs = DRAIN_MS) => {
       sayClosing();
       return close(server, drainMs);
@@ -108,6 +128,14 @@ function closeAfterAnswers(server: Server): () => void {
     isClosing = true;
     open.forEach(say);
   };
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
+function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /** IPv6 clients are told apart by /64, as in the rate limits. */

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import type { CoreOptions } from './core.ts';
 
 /** What the operator set for the core. */
-export function coreSettings(config: Config): Omit<CoreOptions, 'log' | 'lookUpPlace'> {
+export function coreSettings(config: Config): Omit<CoreOptions, 'log' | 'lookUpPlace' | 'monitors'> {
   return {
     redisUrl: config.redisUrl,
     redisCertificates: config.redisCertificates,
@@ -19,7 +19,7 @@ export function coreSettings(config: Config): Omit<CoreOptions, 'log' | 'lookUpP
 
 type EdgeSettings = Pick<
   AppOptions,
-  'retentionSeconds' | 'trustedProxies' | 'contacts' | 'streamBounds' | 'rateLimits' | 'targetLimits'
+  'retentionSeconds' | 'trustedProxies' | 'contacts' | 'streamBounds' | 'rateLimits' | 'targetLimits' | 'scrapeNetworks'
 >;
 
 /** What the operator set for the HTTP edge. */
@@ -36,8 +36,11 @@ export function edgeSettings(config: Config): EdgeSettings {
       showScreenshot: config.rateLimitShowScreenshot,
       showSummary: config.rateLimitShowSummary,
       listProbes: config.rateLimitListProbes,
+      readMonitors: config.rateLimitReadMonitors,
       showCaller: config.rateLimitShowCaller,
+      scrape: config.rateLimitScrape,
     },
+    scrapeNetworks: config.scrapeNetworks,
     targetLimits: {
       target: config.targetLimit,
       targetPorts: config.targetPortsLimit,

@@ -6,6 +6,7 @@ import {
   type Check,
   type Heartbeat,
   type LookUpPlace,
+  type MonitorRequest,
   type ProbeRecord,
 } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer, type RedisServerOptions } from '@vantage/redis-server';
@@ -13,6 +14,7 @@ import { Redis } from 'ioredis';
 
 import type { AcceptedRequest, Creation } from '../src/checks/checks.ts';
 import { createCore, type Core, type CoreOptions } from '../src/core.ts';
+import { readAlarm, readInterval, type ReadDefinition } from '../src/monitors/definition.ts';
 import type { Log } from '../src/redis/log.ts';
 
 /** A check type whose budget a test chooses, with one field to measure and one that the coordinator adds. */
@@ -34,6 +36,23 @@ export const echo: AnyCheckType = {
   traffic: () => ({ packets: 1, bytes: 1 }),
   budgetMs: ({ options }) => Number(options['budget']),
   annotate: (result, lookUp) => ({ ...result, country: lookUp('192.0.2.1').country }),
+};
+
+type EchoMonitor = Partial<AcceptedRequest> & { readonly budget?: number; readonly everyMs?: number };
+
+/** Monitors of tests: echo checks, with an interval that may be shorter than the API allows. */
+export const readEcho: ReadDefinition = (name, request) => {
+  const { check, every, expect, alarm, webhooks } = request as MonitorRequest;
+  const { budget = LONG_BUDGET_MS, everyMs, ...places } = check as EchoMonitor;
+  const definition = {
+    ...{ name, request: { check, every, expect, alarm, webhooks } as MonitorRequest },
+    ...{ everyMs: everyMs ?? readInterval(every)!, expectation: expect ?? {}, rule: readAlarm(alarm ?? {})! },
+    accepted: {
+      ...{ checkType: echo, submittedHost: 'target.example', limit: 10 },
+      ...{ params: { host: 'target.example', options: { budget } }, ...places },
+    },
+  };
+  return { valid: true, definition };
 };
 
 export const quiet: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
@@ -59,6 +78,8 @@ export interface CoreBed {
   /** Creates a check and gives its id; throws when it was refused. */
   readonly start: (request?: Partial<AcceptedRequest> & { readonly budget?: number }) => Promise<string>;
   readonly read: (id: string, waitMs?: number) => Promise<Check>;
+  /** Ends `maxmemory` and waits until the coordinator has seen that: before, it refuses checks at once. */
+  readonly takeWrites: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -82,6 +103,7 @@ export async function startCoreBed(
       // Probes of tests may have as much to do as a test likes.
       longestQueueMs: 3_600_000,
       checkTypes: { echo },
+      monitors: { readDefinition: readEcho },
       ...coreOptions,
       ...more,
     });
@@ -123,6 +145,10 @@ export async function startCoreBed(
       if (check === undefined) throw new Error('there is no such check');
       return check;
     },
+    takeWrites: async () => {
+      await redis.config('SET', 'maxmemory', '0');
+      await until(async () => (await core.ready()).writeRefusal === undefined);
+    },
     stop: async () => {
       for (const timer of beating) clearInterval(timer);
       await Promise.all(cores.map((one) => one.close()));
@@ -150,6 +176,8 @@ const plainHeartbeat: Heartbeat = {
 /** Starts a check that no slow machine makes late, on probes that are alive, however long ago they were added. */
 export async function startLongCheck(bed: CoreBed, probes: readonly string[]): Promise<string> {
   for (const probe of probes) await bed.beat(probe);
+  // After an outage each connection is there in its own time.
+  await until(() => bed.core.rateLimitRedis.status === 'ready');
   await until(async () => {
     const known = await bed.core.knownProbes();
     return probes.every((probe) => known.some(({ record, alive }) => record.id === probe && alive));

@@ -1,5 +1,6 @@
 import type { Check, Place } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
+import { DEFAULT_MODULES, parseModules, type PlannedModules } from '@vantage/modules';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 
@@ -58,10 +59,25 @@ export const highLimits = {
   showScreenshot: 1e6,
   showSummary: 1e6,
   listProbes: 1e6,
+  readMonitors: 1e6,
   showCaller: 1e6,
+  scrape: 1e6,
 };
 
+/** The modules of a service without a file. */
+const defaultModules = modulesOf(DEFAULT_MODULES);
+
+/** @throws Error for a file that is not in order */
+export function modulesOf(text: string): PlannedModules {
+  const parsing = parseModules(text);
+  if (!parsing.ok) throw new Error(JSON.stringify(parsing.faults));
+  return parsing;
+}
+
 export const highTargetLimits = { target: 1e6, targetPorts: 1e6, clientTargets: 1e6, costs: new Map<string, number>() };
+
+/** One list, so that its schemas are compiled once. */
+const allTypes = Object.values(checkTypes);
 
 export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
   const created: AcceptedRequest[] = [];
@@ -70,18 +86,32 @@ export async function startHttpBed(options: BedOptions = {}): Promise<HttpBed> {
   const logger = pino({ level: 'debug' }, { write: (line) => log.push(JSON.parse(line) as Record<string, unknown>) });
   const server = await startServer({ host: '127.0.0.1', port: 0, publicUrl: options.publicUrl }, (publicUrl) =>
     createApp({
-      checkTypes: Object.values(checkTypes),
+      checkTypes: allTypes,
       live: { follow: async () => undefined },
       firstAnswers: { claim: async () => ({ kind: 'under-way' }) },
       streamBounds: { perClient: 1e6, total: 1e6 },
+      keys: { find: () => ({ refused: 'unknown' }), look: async () => undefined },
       probes: { list: async () => ({}), agents: async () => ({}) },
+      monitors: {
+        list: async () => ({}),
+        read: async () => undefined,
+        metrics: async () => '',
+        follow: () => () => undefined,
+        eventsAfter: async () => undefined,
+        put: async () => ({ outcome: 'full' }),
+        remove: async () => 'absent',
+        fileFault: () => undefined,
+      },
       readiness: async () => [],
+      warnings: () => [],
       judgeTarget,
       lookUpPlace: () => nowhere,
       names: { reverse: async () => [], forward: async () => [] },
       isPublicAddress: () => true,
       rateLimits: highLimits,
       targetLimits: highTargetLimits,
+      modules: { current: () => defaultModules },
+      scrapeNetworks: ['127.0.0.0/8', '::1'],
       trustedProxies: undefined,
       retentionSeconds: 86_400,
       version: '1.2.3',

@@ -32,6 +32,11 @@ export interface CheckType<
   readonly fields: Fields;
   /** Options of the type. Those with a `default`, or declared optional, may be omitted. */
   readonly options: Options;
+  /**
+   * Parameters that only modules of the operator set, in `params.rules` of a job; no client can. Agents of earlier releases
+   * ignore them.
+   */
+  readonly rules?: TProperties | undefined;
   /** Result fields besides the common ones, each described with its unit. All become optional. */
   readonly result: Result;
   /** Fields that the coordinator adds when a result is read; a probe that sends one fails validation. */
@@ -176,6 +181,7 @@ export function paramsSchema(checkType: AnyCheckType): TSchema {
     host: Type.String({ minLength: 1, maxLength: 2048 }),
     ...checkType.fields,
     options: Type.Object(checkType.options),
+    ...(checkType.rules === undefined ? {} : { rules: Type.Optional(Type.Object(checkType.rules)) }),
   });
 }
 

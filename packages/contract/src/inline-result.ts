@@ -28,6 +28,9 @@ export function encodeNotification({ check, data, traceparent = '-' }: InlineRes
   return data.length > MAX_INLINE_RESULT_LENGTH ? BARE_NOTIFICATION : `final ${check} ${traceparent} ${data}`;
 }
 
+/** Notification that the heartbeat has changed or was removed. */
+export const HEARTBEAT_NOTIFICATION = 'heartbeat';
+
 /** True for a notification that no agent sends: longer than the longest inline result with its envelope. */
 export function isOversizedNotification(notification: string): boolean {
   return notification.length > 2 * MAX_INLINE_RESULT_LENGTH;

@@ -45,8 +45,8 @@ const loadFields = {
 const load = Type.Object(loadFields, { additionalProperties: false, description: 'How busy the agent says it is.' });
 
 /**
- * Heartbeat, written by the agent every two seconds; all of it is the agent's claim. Unknown fields are allowed, since
- * an agent may run a later release than its coordinators.
+ * Heartbeat, written by the agent when it changes and at least every five seconds; all of it is the agent's claim. Unknown
+ * fields are allowed, since an agent may run a later release than its coordinators.
  */
 export const heartbeatSchema = Type.Object({
   v: Type.Literal(1),
@@ -63,6 +63,8 @@ export const heartbeatSchema = Type.Object({
   taken: Type.Optional(Type.Integer({ minimum: 0 })),
   /** True after SIGTERM: the agent takes no new jobs. */
   draining: Type.Boolean(),
+  /** True if its agent announces every change but those of `load` and `taken`: then coordinators read it seldom. */
+  announced: Type.Optional(Type.Boolean()),
 });
 
 export const probeStatuses = ['healthy', 'degraded', 'offline'] as const;

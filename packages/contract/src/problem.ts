@@ -16,12 +16,29 @@ export const problemTypes = {
     title: 'The request is not valid HTTP',
     help: 'The request line, a header, the encoding of the path or the forwarded address of the caller cannot be read.',
   },
+  unauthorized: {
+    status: 401,
+    title: 'The API key is not valid',
+    help:
+      'The key in `Authorization: Bearer` is malformed, unknown, removed, replaced or expired. Send a valid key, or none: ' +
+      'the public API needs no key.',
+  },
+  'scope-missing': {
+    status: 403,
+    title: 'The API key lacks a scope',
+    help: '`detail` names the scope that the operation needs. The operator of the service grants scopes.',
+  },
   'target-refused': {
     status: 403,
     title: 'The target is refused by policy',
     help:
       'Vantage measures public targets only: no private, reserved or special-purpose addresses or names, ' +
       'and no ports that invite abuse. `detail` names the rule.',
+  },
+  'scrape-refused': {
+    status: 403,
+    title: 'Scraping is not allowed',
+    help: '`GET /probe` and `GET /sd` need an API key, or an address in the networks of `SCRAPE_NETWORKS`.',
   },
   'not-found': {
     status: 404,
@@ -38,6 +55,11 @@ export const problemTypes = {
     title: 'No screenshot',
     help: 'The check has no screenshot, or not yet. `detail` has the reason.',
   },
+  'monitor-not-found': {
+    status: 404,
+    title: 'No such monitor',
+    help: 'No monitor has this name. `GET /monitors` lists them.',
+  },
   'method-not-allowed': {
     status: 405,
     title: 'Method not allowed',
@@ -47,6 +69,16 @@ export const problemTypes = {
     status: 408,
     title: 'The request took too long to arrive',
     help: 'A request has ten seconds for its head and fifteen in total.',
+  },
+  'monitor-of-file': {
+    status: 409,
+    title: 'The monitor is owned by the file',
+    help: '`MONITORS_FILE` of the coordinators names this monitor: change it there.',
+  },
+  'too-many-monitors': {
+    status: 409,
+    title: 'There are as many monitors as there may be',
+    help: '`MONITORS_MAX` of the coordinators bounds them. Remove one.',
   },
   'idempotency-key-reused': {
     status: 409,

@@ -10,7 +10,7 @@ export const redisKeys = {
   queuePrefix: (probe: string) => `p:{${probe}}`,
   /** Stream of a probe's results, partial and final. The agent uses `XADD`; coordinators read as one consumer group. */
   results: (probe: string) => `p:{${probe}}:res`,
-  /** Channel that announces new stream entries, optionally with an inline result. The agent publishes. */
+  /** Channel that announces new stream entries, optionally with an inline result, and changed heartbeats. The agent publishes. */
   resultNotification: (probe: string) => `p:{${probe}}:n`,
   /** A probe's heartbeat, JSON, with a TTL. Written by the agent. */
   heartbeat: (probe: string) => `p:{${probe}}:hb`,
@@ -36,6 +36,18 @@ export const redisKeys = {
   agentChanges: '{agents}:changes',
   /** Channel that announces an entry of that stream. Coordinators and operator commands only. */
   agentChanged: '{agents}:changed',
+  /** Hash of name → record of an API key, JSON; it has digests, no secrets. Operator commands write, coordinators read. */
+  apiKeys: '{keys}:records',
+  /** Changes with every change of that hash. Operator commands write, coordinators read. */
+  apiKeysRevision: '{keys}:revision',
+  /** Hash of agent instance → gateway that holds its connection, of a probe. Gateways only. */
+  agentConnections: (probe: string) => `{agents}:connections:${probe}`,
+  /** Channel that announces a new connection of an agent: probe, counter and instance. Gateways only. */
+  agentConnected: '{agents}:connected',
+  /** Sign of life of a gateway, with a TTL. Gateways only. */
+  gateway: (id: string) => `gateway:${id}`,
+  /** Channel that announces new jobs: ids of their probes, with spaces between. Written by coordinators. */
+  jobsAdded: 'jobs:added',
   /** Public base address of the service. Written by coordinators at start. */
   serviceUrl: 'service:url',
   /** Record of a check, hash. Coordinators only. */
@@ -64,6 +76,30 @@ export const redisKeys = {
   resultAccounting: '{results}',
   /** Stored response of the first request with an idempotency key, by a digest of client and key. Coordinators only. */
   idempotencyRecord: (digest: string) => `first:${digest}`,
+  /** Hash of monitor name → definition, JSON. Coordinators only, as all keys of monitors. */
+  monitors: '{monitors}:definitions',
+  /** Sorted set of monitor names by the time of the next tick, or of the next look at a claimed one (ms, Redis clock). */
+  monitorsDue: '{monitors}:due',
+  /** Hash of monitor name → claimed tick whose check has not been confirmed, JSON. */
+  monitorClaims: '{monitors}:claims',
+  /** Hash of monitor name → number of its last claimed tick. */
+  monitorTicks: '{monitors}:ticks',
+  /** Sorted set of monitor names with unevaluated ticks, by the time at which any coordinator evaluates them. */
+  monitorsOpen: '{monitors}:open',
+  /** List of a monitor's started and unevaluated ticks, JSON, oldest first. */
+  monitorOpenTicks: (name: string) => `{monitors}:open:${name}`,
+  /** State of a monitor, JSON. */
+  monitorState: (name: string) => `{monitors}:state:${name}`,
+  /** List of the last runs of a monitor, JSON, newest first. */
+  monitorRuns: (name: string) => `{monitors}:runs:${name}`,
+  /** Stream of a monitor's last events, JSON. */
+  monitorEvents: (name: string) => `{monitors}:events:${name}`,
+  /** Channel that announces the name of a monitor whose tick was evaluated, or that was changed or removed. */
+  monitorsChanged: '{monitors}:changed',
+  /** Sorted set of tasks that follow from a changed state, JSON, by the time of the next attempt (ms, Redis clock). */
+  monitorOutbox: '{monitors}:outbox',
+  /** Digest of the file whose monitors were applied last. */
+  monitorsFile: '{monitors}:file',
   /** Prefix of the rate-limit counters. */
   rateLimitPrefix: 'rl:',
 } as const;
@@ -74,6 +110,6 @@ export const JOB_QUEUE = 'jobs';
 /** Consumer group of the coordinators on all result streams. */
 export const RESULT_GROUP = 'coordinators';
 
-/** Heartbeat interval. Without a heartbeat for `HEARTBEAT_TTL_MS` the probe is offline. */
-export const HEARTBEAT_EVERY_MS = 2_000;
+/** Longest time from one heartbeat to the next. Without a heartbeat for `HEARTBEAT_TTL_MS` the probe is offline. */
+export const HEARTBEAT_EVERY_MS = 5_000;
 export const HEARTBEAT_TTL_MS = 15_000;

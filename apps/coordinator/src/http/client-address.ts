@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import { SocketAddress, isIP } from 'node:net';
 
-import type { Request, RequestHandler } from 'express';
+import type { Express, Request, RequestHandler } from 'express';
 
 import { HttpProblem } from './problem.ts';
 
@@ -14,6 +15,22 @@ export function clientAddress(request: Request): string {
   const address = canonicalAddress(request.ip ?? '');
   if (address !== undefined) return address;
   throw new HttpProblem('invalid-http', 'The address of the caller in X-Forwarded-For is not an IP address.');
+}
+
+/**
+ * The same for a request that Express does not see, because it asks for another protocol.
+ *
+ * @returns undefined where a proxy passed on what is no address
+ */
+export function upgradeAddress(app: Express, { headers, socket }: IncomingMessage): string | undefined {
+  const { 'x-forwarded-for': forwarded } = headers;
+  const without = typeof forwarded === 'string' ? forwarded.split(',').map(withoutPort).join(',') : undefined;
+  const view = Object.create(app.request, {
+    headers: { value: { ...headers, 'x-forwarded-for': without } },
+    socket: { value: socket },
+    connection: { value: socket },
+  }) as Request;
+  return canonicalAddress(view.ip ?? '');
 }
 
 /**

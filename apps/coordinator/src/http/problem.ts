@@ -1,4 +1,10 @@
-import { problemTypes, type InputError, type Problem, type ProblemType } from '@vantage/contract';
+import {
+  problemTypes,
+  withoutEncodedSecrets,
+  type InputError,
+  type Problem,
+  type ProblemType,
+} from '@vantage/contract';
 
 import type { Links } from './links.ts';
 
@@ -32,15 +38,23 @@ export class HttpProblem extends Error {
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** @param instance path of the request */
+/**
+ * The texts have no secret of an API key, wherever in the request it was sent.
+ *
+ * @param instance path of the request, without secrets
+ */
 export function problemDocument(problem: HttpProblem, links: Links, instance: string, requestId: string): Problem {
   return {
     type: links.problem(problem.type),
     title: problemTypes[problem.type].title,
     status: problem.status,
-    detail: problem.message,
+    detail: withoutEncodedSecrets(problem.message),
     instance,
     requestId,
-    ...(problem.errors === undefined ? {} : { errors: problem.errors.map(({ path, message }) => ({ path, message })) }),
+    ...(problem.errors === undefined ? {} : { errors: problem.errors.map(withoutSecretsOf) }),
   };
+}
+
+function withoutSecretsOf({ path, message }: InputError): InputError {
+  return { path: withoutEncodedSecrets(path), message: withoutEncodedSecrets(message) };
 }

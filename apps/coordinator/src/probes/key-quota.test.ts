@@ -111,7 +111,7 @@ describe('an agent that floods its own keys', () => {
     try {
       await look();
     } finally {
-      await bed.redis.config('SET', 'maxmemory', '0');
+      await bed.takeWrites();
     }
 
     const again = connectAs(environment.REDIS_URL);

@@ -10,11 +10,12 @@ import { enrolmentScripts } from './enrolment/access-scripts.ts';
 import { createOversizeWatch, type OversizeWatch } from './access/oversize-watch.ts';
 import { createFloodGuard } from './key-quota.ts';
 import { createProbeList } from './registry/list-probes.ts';
-import { createProbeDirectory, heartbeatScript, type ProbeDirectory } from './registry/probe-directory.ts';
+import { createProbeDirectory, type ProbeDirectory } from './registry/probe-directory.ts';
 import type { ProbeList } from './registry/probe-list.ts';
 import { createProbeRecords, type ProbeRecords } from './registry/probe-records.ts';
 import { isHealthy } from './registry/probe-status.ts';
 import { createProbeValidators } from './registry/probe-validators.ts';
+import { readProbesScript } from './registry/read-probes.ts';
 
 /** How soon an agent that floods its keys is noticed; the coordinators take turns. */
 const QUOTA_EVERY_MS = 1_000;
@@ -63,7 +64,7 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
     records: createProbeRecords(requests, validators),
     announceUrl: url.announce,
     countHealthy: async () => (await directory.probes()).filter(isHealthy).length,
-    scripts: [heartbeatScript, ...enrolmentScripts],
+    scripts: [readProbesScript, ...enrolmentScripts],
     tasks: [
       { name: 'writes', everyMs: WRITES_EVERY_MS, run: writes.look },
       { name: 'agent access', everyMs: LOOK_EVERY_MS, run: access.look },

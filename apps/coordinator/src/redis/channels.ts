@@ -7,15 +7,22 @@ const PING_EVERY_MS = 2_000;
 const HINT_PATTERN = redisKeys.resultNotification('*');
 /** Events of all checks: a subscription each would cost a round trip before, and one after, each reading that waits. */
 const EVENT_PATTERN = redisKeys.checkEvents('*');
-/** A pattern without wildcards: the one channel of its name. */
-const AGENTS_PATTERN = redisKeys.agentChanged;
+/** Patterns without wildcards: each is the one channel of its name. */
+const SINGLE_CHANNELS = [
+  redisKeys.agentChanged,
+  redisKeys.agentConnected,
+  redisKeys.jobsAdded,
+  redisKeys.monitorsChanged,
+] as const;
+/** Their messages go to listeners by channel. */
+const listened: ReadonlySet<string> = new Set([EVENT_PATTERN, ...SINGLE_CHANNELS]);
 const HINT_CHANNEL = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:n$/;
 
 /** Messages of Redis' channels. Any may be lost: who listens also looks by himself. */
 export interface Channels {
   readonly connection: Redis;
   /**
-   * Listens to the events of a check, or to changes of agents, until the returned function is called. The listener is called with an empty message
+   * Listens to the events of a check, or to changes of agents or monitors, or new jobs, until the returned function is called. The listener is called with an empty message
    * after a time without connection, in which something may have been missed.
    */
   readonly listen: (channel: string, listener: (message: string) => void) => () => void;
@@ -38,7 +45,7 @@ export function openChannels(connection: Redis, onHint?: OnHint): Channels {
   const listeners = new Map<string, Set<(message: string) => void>>();
 
   connection.on('ready', () => {
-    connection.psubscribe(HINT_PATTERN, EVENT_PATTERN, AGENTS_PATTERN).then(
+    connection.psubscribe(HINT_PATTERN, ...listened).then(
       () => {
         takeHint();
         for (const set of listeners.values()) for (const listener of set) listener('');
@@ -48,7 +55,7 @@ export function openChannels(connection: Redis, onHint?: OnHint): Channels {
     );
   });
   connection.on('pmessage', (pattern: string, channel: string, message: string) => {
-    if (pattern === EVENT_PATTERN || pattern === AGENTS_PATTERN) {
+    if (listened.has(pattern)) {
       for (const listener of listeners.get(channel) ?? []) listener(message);
       return;
     }

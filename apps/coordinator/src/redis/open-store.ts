@@ -5,6 +5,7 @@ import { openChannels, type Channels } from './channels.ts';
 import { createRedisClock, type RedisClock } from './clock.ts';
 import { closeAll } from './connections.ts';
 import type { Log } from './log.ts';
+import { createMasterGate, type MasterGate } from './server-state/master-gate.ts';
 import { createMasterWatch, type MasterWatch } from './server-state/master-watch.ts';
 import { createOutageGrace } from './server-state/outage-grace.ts';
 import { createReplicaWait, type ReplicaWait } from './server-state/replica-wait.ts';
@@ -30,6 +31,8 @@ export interface Store {
   readonly clock: RedisClock;
   readonly replicas: ReplicaWait;
   readonly master: MasterWatch;
+  /** Of `background`: results are committed and deadlines enforced only while it is open. */
+  readonly gate: MasterGate;
   readonly writes: WriteWatch;
   /** True for a moment after an outage of Redis, in which no deadline is enforced. */
   readonly isGrace: () => boolean;
@@ -56,8 +59,18 @@ export function openStore({ redisUrl, redisCertificates: certificates, replicas,
   const { count = 0, withinMs = 0 } = replicas ?? {};
   const master = createMasterWatch(requests, () => [...connections, channels.connection]);
 
+  const requestGate = createMasterGate(requests, master);
+
   return {
-    ...{ requests, background, channels, master, open, log },
+    ...{ requests, background, channels, open, log },
+    master: {
+      ...master,
+      find: (redis, read) => {
+        if (redis === requests) requestGate.pass();
+        return master.find(redis, read);
+      },
+    },
+    gate: createMasterGate(background, master),
     clock: createRedisClock(),
     writes: createWriteWatch(background, log),
     replicas: createReplicaWait({

@@ -105,6 +105,33 @@ export const coordinatorMetrics = {
     help: 'Bytes beyond which the oldest checks of the clients with the most data are removed.',
     labels: { of: '`all`, or `bulkiest_client`: one client.' },
   },
+  tickDelay: {
+    kind: 'histogram',
+    name: 'vantage_monitor_tick_delay_seconds',
+    help: 'Time from the moment at which a tick of a monitor is due to the start of its check.',
+    buckets: fromMilliseconds,
+  },
+  monitorsFileValid: {
+    kind: 'gauge',
+    name: 'vantage_monitors_file_valid',
+    help: '1 if `MONITORS_FILE` is valid or not set, 0 while its last valid content stays in force.',
+  },
+  modulesLoaded: {
+    kind: 'gauge',
+    name: 'vantage_modules_last_reload_successful',
+    help: '1 if `MODULES_FILE` as it is now is in use, 0 if it was refused and the last good one is.',
+  },
+  modulesLoadedAt: {
+    kind: 'gauge',
+    name: 'vantage_modules_last_reload_success_timestamp_seconds',
+    help: 'When the modules in use were read, Unix time.',
+  },
+  modules: {
+    kind: 'gauge',
+    name: 'vantage_modules',
+    help: 'Modules of `GET /probe`.',
+    labels: { state: '`usable`, or `refused`: with an option that has no equivalent.' },
+  },
   redisUp: { kind: 'gauge', name: 'vantage_redis_up', help: '1 while Redis is connected and ready, else 0.' },
   redisRoundTrip: {
     kind: 'histogram',

@@ -47,6 +47,7 @@ export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: Req
     instruments.streams.set(streams);
     instruments.redisUp.set(redis.status === 'ready' ? 1 : 0);
     showBudget(metrics, core.resultBudget());
+    instruments.monitorsFileValid.set(core.monitors.fileFault() === undefined ? 1 : 0);
     followEvents(eventCounts(core.counters));
     showProbes(metrics, await core.knownProbes());
   });

@@ -13,8 +13,10 @@ import type { Logger } from 'pino';
 
 import type { CheckMetrics } from '../checks/check-metrics.ts';
 import type { Core } from '../core.ts';
+import type { Modules } from '../modules/follow-modules.ts';
 import { coordinatorMetrics } from './declared.ts';
 import { checkMetrics, countRequest, watchCore, type CoordinatorMetrics } from './observe-core.ts';
+import { watchModules } from './observe-modules.ts';
 import { observeRequests } from './observe-requests.ts';
 import { traceRequests } from './trace-requests.ts';
 
@@ -25,8 +27,10 @@ export interface Telemetry {
   readonly tracing: Tracing;
   /** Absent where nothing is counted. */
   readonly metrics: CheckMetrics | undefined;
+  /** Called with the delay of each started tick of a monitor, milliseconds. */
+  readonly monitorStarted: (lateMs: number) => void;
   /** Serves the metrics, once there is something to look at. */
-  readonly watch: (core: Core, linesDropped: () => number) => Promise<void>;
+  readonly watch: (core: Core, modules: Modules, linesDropped: () => number) => Promise<void>;
   /** Never rejects. */
   readonly close: () => Promise<void>;
 }
@@ -48,9 +52,11 @@ export async function openTelemetry(config: TelemetryConfig, version: string, lo
     ],
     tracing,
     metrics: metrics && checkMetrics(metrics),
-    watch: async (core, linesDropped) => {
+    monitorStarted: (lateMs) => metrics?.instruments.tickDelay.observe(lateMs / 1_000),
+    watch: async (core, modules, linesDropped) => {
       if (metrics === undefined) return;
       closers.push(watchCore(metrics, core, requests));
+      watchModules(metrics, modules);
       metrics.onScrape(followTotal(metrics.instruments.linesDropped, linesDropped));
       const server = await serveMetrics({
         ...{ host: config.metricsHost, port: config.metricsPort ?? 0, metrics },

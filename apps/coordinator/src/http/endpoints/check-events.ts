@@ -2,7 +2,7 @@ import { isCheckId } from '@vantage/contract';
 import type { Request } from 'express';
 
 import type { LiveCheck, LiveChecks } from '../../checks/read/live-check.ts';
-import { clientAddress } from '../client-address.ts';
+import { callerOf } from '../caller.ts';
 import { createEventFrames } from '../events/event-frames.ts';
 import { sendEvents, type Sending, type StreamTimes } from '../events/send-events.ts';
 import { createStreamPlaces, type StreamBounds } from '../events/stream-places.ts';
@@ -34,9 +34,10 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
   return {
     path: '/check/:id/events',
     method: 'GET',
+    scope: 'read',
     limit,
     answer: async (request, response) => {
-      const leave = places.take(clientAddress(request));
+      const leave = places.take(callerOf(request));
       response.once('close', leave);
       // Gone while the limit was counted: nothing closes any more.
       if (response.destroyed) return leave();
@@ -70,7 +71,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
 
 const noStore = { 'Cache-Control': 'no-store' };
 
-const streamHeaders = {
+export const streamHeaders = {
   'Content-Type': 'text/event-stream',
   // What a proxy compresses it also collects first.
   'Cache-Control': 'no-store, no-transform',

@@ -10,18 +10,20 @@ import {
   type FirstAnswer,
   type FirstAnswers,
 } from '../../checks/create/idempotency-store.ts';
-import { clientAddress } from '../client-address.ts';
+import { apiKeyOf, callerOf } from '../caller.ts';
 import { exchangeOf } from '../exchange.ts';
 import { afterPatience } from '../in-time.ts';
-import { clientDigest } from '../limits/axes.ts';
+import { callerDigest } from '../limits/axes.ts';
 import type { Asked, EarlyLimit, Limit } from '../limits/rate-limit.ts';
 import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
 import { HttpProblem } from '../problem.ts';
 import { answerOnce, canonicalJson, claimKey, hasIdempotencyKey } from '../requests/idempotency-key.ts';
+import type { RequestReader } from '../requests/accept-request.ts';
 import { readWait } from '../requests/read-wait.ts';
 import { readJson } from '../requests/read-json.ts';
 import { invalid } from '../requests/validate-request.ts';
+import type { CompressedCache } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendJson } from './send-json.ts';
 
@@ -29,13 +31,14 @@ export interface CheckEndpointsOptions {
   readonly checks: Checks;
   readonly firstAnswers: FirstAnswers;
   readonly links: Links;
-  readonly readRequest: (body: unknown) => AcceptedRequest;
+  readonly readRequest: RequestReader;
   readonly retentionSeconds: number;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   readonly limitCreate: EarlyLimit;
   readonly limitRead: Limit;
   readonly targetLimits: TargetLimits;
+  readonly compressed: CompressedCache;
 }
 
 export function createCheck(options: CheckEndpointsOptions): Endpoint {
@@ -44,6 +47,8 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
   return {
     path: '/check',
     method: 'POST',
+    scope: 'check',
+    countRefused: limitCreate.count,
     limit: async (request, response) => {
       limitCreate.refuseKnown(request, response);
       if (request.method !== 'POST') return limitCreate.count(request, response);
@@ -51,7 +56,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const reading = readJson(request).then((body) => {
         // Before the defaults are filled in.
         const text = hasIdempotencyKey(request) ? canonicalJson(body) : undefined;
-        return { accepted: readRequest(body), text };
+        return { accepted: readRequest(body, apiKeyOf(request)?.allow), text };
       });
       readings.set(request, await settled(reading));
       exchangeOf(response).storeBudget.restart();
@@ -63,9 +68,9 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const counter = countOnce((asked) => limitCreate.count(request, response, asked));
       const start = async (): Promise<FirstAnswer> => {
         const { accepted } = fulfilled(reading);
-        const client = clientAddress(request);
-        return startCheck(checks, accepted, clientDigest(client), (probes) =>
-          counter.admit({ cost: clientCost(accepted), targets: targetAxes(accepted, probes, client, targetLimits) }),
+        const caller = callerOf(request);
+        return startCheck(checks, accepted, callerDigest(caller), (probes) =>
+          counter.admit({ cost: clientCost(accepted), targets: targetAxes(accepted, probes, caller, targetLimits) }),
         );
       };
       const answer = await settled(answerOnce(claim, start));
@@ -157,7 +162,8 @@ function fulfilled<T>(outcome: PromiseSettledResult<T>): T {
   return outcome.value;
 }
 
-export function readCheck({ checks, retentionSeconds, stopping, limitRead }: CheckEndpointsOptions): Endpoint {
+export function readCheck(options: CheckEndpointsOptions): Endpoint {
+  const { checks, retentionSeconds, stopping, limitRead, compressed } = options;
   const begun = new WeakMap<Request, Promise<Check | undefined>>();
   const read = async (request: Request, response: Response): Promise<Check | undefined> => {
     const { id = '' } = request.params as { readonly id?: string };
@@ -171,6 +177,8 @@ export function readCheck({ checks, retentionSeconds, stopping, limitRead }: Che
   return {
     path: '/check/:id/results',
     method: 'GET',
+    scope: 'read',
+    countRefused: limitRead,
     // Counted and read in one round trip, where both go well.
     limit: (request, response) =>
       limitRead(request, response, {
@@ -189,7 +197,7 @@ export function readCheck({ checks, retentionSeconds, stopping, limitRead }: Che
         throw new HttpProblem('check-not-found', 'There is no check with this id, or it is too old to be kept.');
       }
       response.set('Cache-Control', cacheControl(check, retentionSeconds));
-      await sendJson(request, response, check);
+      await sendJson(request, response, check, check.status === 'completed' ? compressed : undefined);
     },
   };
 }

@@ -16,7 +16,9 @@ const probe = {
 
 beforeAll(async () => {
   const probes = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, probe]));
-  bed = await startHttpBed({ probes: { list: async () => probes, agents: async () => ({}) } });
+  const agent = { transport: 'gateway' as const, version: '1.2.3', state: 'connected' as const, reason: null };
+  const agents = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, agent]));
+  bed = await startHttpBed({ probes: { list: async () => probes, agents: async () => agents } });
   const check = tcpCheck('completed');
   const [result] = Object.values(check.results);
   const results = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, result!]));
@@ -36,7 +38,7 @@ async function ask(path: string, headers: Readonly<Record<string, string>> = {},
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
 }
 
-const paths = ['/openapi.json', '/docs', '/probes', `/check/${CHECK_ID}/results`];
+const paths = ['/openapi.json', '/docs', '/probes', '/probes/agents', `/check/${CHECK_ID}/results`];
 
 describe.each(paths)('the answer of %s', (path) => {
   it.each([

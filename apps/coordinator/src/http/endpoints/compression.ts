@@ -41,3 +41,59 @@ export function keepCompressed(bytes: Buffer): (encoding: Encoding) => Promise<B
     return made;
   };
 }
+
+/** Compressed forms of answers that many clients ask for, the most recently used ones. */
+export interface CompressedCache {
+  /** @param tag of the bytes, by their content */
+  readonly of: (tag: string, bytes: Buffer, encoding: Encoding) => Promise<Buffer>;
+}
+
+const MAX_KEPT_BYTES = 16 * 1_048_576;
+
+/** @param maxBytes bound of all compressed forms together */
+export function createCompressedCache(maxBytes = MAX_KEPT_BYTES, make: typeof compress = compress): CompressedCache {
+  /** In the order of their last use. */
+  const kept = new Map<string, Promise<Buffer>>();
+  const sizes = new Map<string, number>();
+  let total = 0;
+
+  const drop = (key: string): void => {
+    kept.delete(key);
+    total -= sizes.get(key) ?? 0;
+    sizes.delete(key);
+  };
+
+  const keep = (key: string, made: Promise<Buffer>): void => {
+    kept.set(key, made);
+    made.then(
+      ({ length }) => {
+        if (kept.get(key) !== made) return;
+        sizes.set(key, length);
+        total += length;
+        for (const oldest of sizes.keys()) {
+          if (total <= maxBytes) return;
+          drop(oldest);
+        }
+      },
+      () => drop(key),
+    );
+  };
+
+  return {
+    of: (tag, bytes, encoding) => {
+      const key = `${tag} ${encoding}`;
+      const known = kept.get(key);
+      if (known === undefined) {
+        const made = make(bytes, encoding);
+        keep(key, made);
+        return made;
+      }
+      const size = sizes.get(key);
+      if (size !== undefined) {
+        sizes.delete(key);
+        sizes.set(key, size);
+      }
+      return known;
+    },
+  };
+}

@@ -1,19 +1,26 @@
+import type { KeyScope } from '@vantage/contract';
 import type { Request, Response, Router } from 'express';
 
+import type { KeyRing } from '../../keys/key-ring.ts';
 import { StoreUnavailable } from '../../redis/store-errors.ts';
+import { admitCaller } from '../caller.ts';
 import { exchangeOf } from '../exchange.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import { HttpProblem } from '../problem.ts';
 
-export type Method = 'GET' | 'POST';
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** One path of the service and what answers it. `HEAD` is answered as `GET` without the body. */
 export interface Endpoint {
   /** Express path, such as `/check/:id/results`. */
   readonly path: string;
   readonly method: Method;
+  /** Scope that a key needs, if one is sent; without it keys are ignored. */
+  readonly scope?: KeyScope | undefined;
   /** Asked first; limits the endpoint. */
   readonly limit?: Limit | undefined;
+  /** Counts a request whose key is refused; `limit` by default. */
+  readonly countRefused?: Limit | undefined;
   /** Milliseconds that an answer may be held because its caller asked for it; without it none. */
   readonly holdMs?: ((request: Request) => number) | undefined;
   /** A rejection becomes a problem document. */
@@ -21,38 +28,64 @@ export interface Endpoint {
 }
 
 const preflightHeaders = {
-  'Access-Control-Allow-Headers': 'Cache-Control, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID',
+  'Access-Control-Allow-Headers':
+    'Authorization, Cache-Control, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID',
   'Access-Control-Max-Age': '86400',
 };
 
-/** Mounts an endpoint: its answer, `OPTIONS` for CORS, and 405 for every other method. */
-export function mount(router: Router, { path, method, limit, holdMs, answer }: Endpoint): void {
-  const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
-  const allow = [...methods, 'OPTIONS'].join(', ');
+/** Mounts endpoints: the answer of each, and for each path `OPTIONS` for CORS and 405 for every other method. */
+export function mount(router: Router, endpoints: readonly Endpoint[], keys: KeyRing): void {
+  for (const [path, ofPath] of Map.groupBy(endpoints, (endpoint) => endpoint.path))
+    mountPath(router, path, ofPath, keys);
+}
+
+function mountPath(router: Router, path: string, endpoints: readonly Endpoint[], keys: KeyRing): void {
+  const allow = [...endpoints.flatMap(methodsOf), 'OPTIONS'].join(', ');
   router.options(path, (_request, response) => {
     response
       .set({ Allow: allow, 'Access-Control-Allow-Methods': allow, ...preflightHeaders })
       .status(204)
       .end();
   });
-  const handle = async (request: Request, response: Response): Promise<void> => {
-    await limit?.(request, response);
-    if (!methods.includes(request.method)) {
-      throw new HttpProblem('method-not-allowed', `This path answers ${allow}.`, { headers: { Allow: allow } });
-    }
-    // It reads the request too, and may refuse it: before there is an answer that nobody would wait for.
-    const moreMs = holdMs?.(request);
-    const answering = answered(answer, request, response);
-    try {
-      await exchangeOf(response).storeBudget.within(answering, moreMs);
-    } catch (error) {
-      // A stream that has begun is held by no store.
-      if (!(error instanceof StoreUnavailable) || !response.headersSent) throw error;
-      await answering;
-    }
-  };
+  // Other methods are limited as the first endpoint is.
+  const endpointOf = (request: Request): Endpoint =>
+    endpoints.find((endpoint) => methodsOf(endpoint).includes(request.method)) ?? endpoints[0]!;
   // The router takes what is thrown and what is rejected alike.
-  router.all(path, (request, response) => handle(request, response));
+  router.all(path, (request, response) => handle(endpointOf(request), keys, allow, request, response));
+}
+
+function methodsOf({ method }: Endpoint): readonly string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
+}
+
+async function handle(
+  endpoint: Endpoint,
+  keys: KeyRing,
+  allow: string,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { scope, limit, countRefused = limit, holdMs, answer } = endpoint;
+  const refusal = scope === undefined ? undefined : admitCaller(request, scope, keys);
+  if (refusal !== undefined) {
+    // Wrong keys are counted at the address, so that few can be tried.
+    await countRefused?.(request, response);
+    throw refusal;
+  }
+  await limit?.(request, response);
+  if (!methodsOf(endpoint).includes(request.method)) {
+    throw new HttpProblem('method-not-allowed', `This path answers ${allow}.`, { headers: { Allow: allow } });
+  }
+  // It reads the request too, and may refuse it: before a response exists that no client would wait for.
+  const moreMs = holdMs?.(request);
+  const answering = answered(answer, request, response);
+  try {
+    await exchangeOf(response).storeBudget.within(answering, moreMs);
+  } catch (error) {
+    // A stream that has begun is held by no store.
+    if (!(error instanceof StoreUnavailable) || !response.headersSent) throw error;
+    await answering;
+  }
 }
 
 /** What comes too late finds that the caller has been answered. */

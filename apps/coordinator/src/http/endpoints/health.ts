@@ -13,16 +13,18 @@ export const showHealth: Endpoint = {
   },
 };
 
-export function showReadiness(readiness: Readiness): Endpoint {
+/** @param warnings what is wrong although a check can be taken; shown with `?verbose` */
+export function showReadiness(readiness: Readiness, warnings: () => readonly string[]): Endpoint {
   return {
     path: '/readyz',
     method: 'GET',
-    answer: async (_request, response) => {
+    answer: async (request, response) => {
       const reasons = await readiness();
       if (reasons.length > 0) {
         throw new HttpProblem('unavailable', reasons.join(' '), { headers: { 'Retry-After': '2' } });
       }
-      response.set('Cache-Control', 'no-store').json({ status: 'ready' });
+      const more = Object.hasOwn(request.query, 'verbose') ? { warnings: warnings() } : {};
+      response.set('Cache-Control', 'no-store').json({ status: 'ready', ...more });
     },
   };
 }

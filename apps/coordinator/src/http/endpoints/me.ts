@@ -21,6 +21,7 @@ export function showCaller(options: MeOptions): Endpoint {
   return {
     path: '/me',
     method: 'GET',
+    scope: 'read',
     limit: options.limit,
     answer: async (request, response) => {
       const body = await describe(clientAddress(request), options);

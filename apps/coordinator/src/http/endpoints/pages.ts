@@ -1,5 +1,5 @@
 import type { AnyCheckType } from '@vantage/contract';
-import { openPage } from '@vantage/web';
+import type { Page as WebPage } from '@vantage/web';
 
 import { isProblemType, type Links } from '../links.ts';
 import type { JsonObject } from '../openapi/schemas.ts';
@@ -14,13 +14,17 @@ import { keepCompressed } from './compression.ts';
 import { sendText } from './send-json.ts';
 import { webPage } from './web-page.ts';
 
-/** The pages a person reads and the document a machine reads. */
+/**
+ * The pages a person reads and the document a machine reads.
+ *
+ * @param web undefined if it has not been built
+ */
 export function documentation(
+  web: WebPage | undefined,
   document: JsonObject,
   links: Links,
   checkTypes: readonly AnyCheckType[],
 ): readonly Endpoint[] {
-  const web = openPage(links.publicUrl);
   return [
     // Where the set-up has not built the page, its place says how to use the API.
     ...(web === undefined ? [page('/', links, homePage(links, checkTypes))] : webPage(web)),
@@ -47,7 +51,7 @@ function page(path: string, links: Links, content: Page): Endpoint {
   return text(path, HTML, PAGE_HEADERS, renderPage(links, content));
 }
 
-/** A text that is the same for all. */
+/** A text that is the same for all clients. It is rendered before the service listens: rendering would use up the time of a request. */
 function text(path: string, type: string, headers: Readonly<Record<string, string>>, bytes: Buffer): Endpoint {
   const compressed = keepCompressed(bytes);
   return {

@@ -16,6 +16,7 @@ export function showScreenshot({ checks, retentionSeconds, limit }: ScreenshotEn
   return {
     path: '/check/:id/screenshot',
     method: 'GET',
+    scope: 'read',
     limit,
     answer: async (request, response) => {
       const { id = '' } = request.params as { readonly id?: string };

@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 
 import type { Request, Response } from 'express';
 
-import { compress, encodingFor, type Encoding } from './compression.ts';
+import { compress, encodingFor, type CompressedCache, type Encoding } from './compression.ts';
 
-export function sendJson(request: Request, response: Response, body: unknown): Promise<void> {
-  return sendText(request, response, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(body)));
+/** @param kept for an answer that is the same for many clients */
+export function sendJson(request: Request, response: Response, body: unknown, kept?: CompressedCache): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const compressed = kept && ((encoding: Encoding, tag: string) => kept.of(tag, bytes, encoding));
+  return sendText(request, response, 'application/json; charset=utf-8', bytes, compressed);
 }
 
 /**
@@ -18,13 +21,14 @@ export async function sendText(
   response: Response,
   contentType: string,
   bytes: Buffer,
-  compressed: (encoding: Encoding) => Promise<Buffer> = (encoding) => compress(bytes, encoding),
+  compressed: (encoding: Encoding, tag: string) => Promise<Buffer> = (encoding) => compress(bytes, encoding),
 ): Promise<void> {
   response.vary('Accept-Encoding');
   const encoding = encodingFor(request, bytes.length);
   // A strong tag is that of the bytes as sent (RFC 9110 section 8.8.3.3).
-  if (isKnown(request, response, `"${tagOf(bytes)}${encoding === undefined ? '' : `-${encoding}`}"`)) return;
-  const body = encoding === undefined ? bytes : await compressed(encoding);
+  const tag = tagOf(bytes);
+  if (isKnown(request, response, `"${tag}${encoding === undefined ? '' : `-${encoding}`}"`)) return;
+  const body = encoding === undefined ? bytes : await compressed(encoding, tag);
   // The caller is gone, or was told meanwhile that it took too long.
   if (response.headersSent || response.destroyed) return;
   if (encoding !== undefined) response.set('Content-Encoding', encoding);

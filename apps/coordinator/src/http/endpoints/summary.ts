@@ -6,6 +6,7 @@ import { continentOf } from '../../probes/selection/continents.ts';
 import type { ProbeList } from '../../probes/registry/probe-list.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import { HttpProblem } from '../problem.ts';
+import type { CompressedCache } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendJson } from './send-json.ts';
 
@@ -18,14 +19,16 @@ export interface SummaryEndpointOptions {
   readonly lookUpPlace: LookUpPlace;
   readonly retentionSeconds: number;
   readonly limit: Limit;
+  readonly compressed: CompressedCache;
 }
 
 /** `GET /check/:id/summary`: what the results mean together. */
 export function showSummary(options: SummaryEndpointOptions): Endpoint {
-  const { checks, probes, lookUpPlace, retentionSeconds, limit } = options;
+  const { checks, probes, lookUpPlace, retentionSeconds, limit, compressed } = options;
   return {
     path: '/check/:id/summary',
     method: 'GET',
+    scope: 'read',
     limit,
     answer: async (request, response) => {
       const { id = '' } = request.params as { readonly id?: string };
@@ -36,7 +39,7 @@ export function showSummary(options: SummaryEndpointOptions): Endpoint {
       const [list, screenshot] = await Promise.all([probes.list(), screenshotOf(checks, check)]);
       const summary = summarize(check, factsOf(list), { screenshot, placeOf: lookUpPlace });
       response.set('Cache-Control', cacheControl(check, retentionSeconds));
-      await sendJson(request, response, summary);
+      await sendJson(request, response, summary, check.status === 'completed' ? compressed : undefined);
     },
   };
 }

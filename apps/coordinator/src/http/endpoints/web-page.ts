@@ -1,5 +1,5 @@
 import type { Page, PageAnswer, PageRequest } from '@vantage/web';
-import type { Request, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 
 import type { Endpoint } from './endpoint.ts';
 
@@ -25,6 +25,19 @@ export function webPage(page: Page): readonly Endpoint[] {
       answer: (request, response) => send(response, page.file(path, asked(request))),
     })),
   ];
+}
+
+/** Answers browsers that ask for an unknown path with the page, which shows that nothing is there; status 404. */
+export function showNothing(page: Page): RequestHandler {
+  return (request, response, next) => {
+    const isPage = request.method === 'GET' || request.method === 'HEAD';
+    if (!isPage || !/\btext\/html\b/i.test(request.headers.accept ?? '')) return next();
+    const { headers, body } = page.document({ ...asked(request), ifNoneMatch: undefined });
+    response
+      .status(404)
+      .set({ ...headers, 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Encoding' })
+      .send(body);
+  };
 }
 
 function asked({ headers }: Request): PageRequest {

@@ -1,9 +1,10 @@
-import { axesOf } from '../limits/axes.ts';
+import { describeCaller, type Caller } from '../caller.ts';
+import { callerKey } from '../limits/axes.ts';
 import { HttpProblem } from '../problem.ts';
 
 /** How many event streams may be open at a time. */
 export interface StreamBounds {
-  /** Of one client, IPv6 by /64. */
+  /** Of one key, or one address; IPv6 by /64. */
   readonly perClient: number;
   readonly total: number;
 }
@@ -12,11 +13,10 @@ export interface StreamPlaces {
   /**
    * Takes a place for one stream.
    *
-   * @param address of the client, canonical text
    * @returns what gives the place back
    * @throws HttpProblem 429 or 503
    */
-  readonly take: (address: string) => () => void;
+  readonly take: (caller: Caller) => () => void;
   readonly taken: () => number;
 }
 
@@ -28,13 +28,12 @@ export function createStreamPlaces({ perClient, total }: StreamBounds): StreamPl
   let taken = 0;
 
   return {
-    take: (address) => {
-      const client = axesOf(address, perClient)[0]!.key;
+    take: (caller) => {
+      const client = callerKey(caller);
       const own = byClient.get(client) ?? 0;
       if (own >= perClient) {
-        throw new HttpProblem('too-many-streams', `Your address has ${own} event streams open; that is the limit.`, {
-          headers: RETRY_AFTER,
-        });
+        const detail = `${own} event streams are open for ${describeCaller(caller)}; that is the limit.`;
+        throw new HttpProblem('too-many-streams', detail, { headers: RETRY_AFTER });
       }
       if (taken >= total) {
         throw new HttpProblem('unavailable', 'The service has as many event streams open as it can serve.', {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import type { Caller } from '../caller.ts';
+
 /** One count that a request adds to: that of a client or a network that holds it, or that of what it wants measured. */
 export interface Axis {
   /** Unique among the axes of one bucket. */
@@ -26,7 +28,29 @@ const widerNetworks = [
 ] as const;
 
 /**
- * The counts of one client.
+ * The counts of one caller: of its key, or of its address.
+ *
+ * @param limit requests per window of one address
+ */
+export function callerAxes(caller: Caller, limit: number, cost = 1): readonly Axis[] {
+  const { address, key } = caller;
+  return key === undefined
+    ? axesOf(address, limit, cost)
+    : [withCost({ key: callerKey(caller), limit: limitOf(caller, limit) }, cost)];
+}
+
+/** @param limit requests per window of one address */
+export function limitOf({ key }: Caller, limit: number): number {
+  return key?.limit ?? limit;
+}
+
+/** Names a caller among all. No address looks like that of a key. */
+export function callerKey({ address, key }: Caller): string {
+  return key === undefined ? axesOf(address, 1)[0]!.key : `key:${key.id}`;
+}
+
+/**
+ * The counts of one address.
  *
  * @param address canonical text, as `clientAddress` gives it
  * @param limit requests per window of one client
@@ -45,9 +69,9 @@ function withCost(axis: Axis, cost: number): Axis {
   return cost === 1 ? axis : { ...axis, cost };
 }
 
-/** Names a client, as the limits count it, without its address. */
-export function clientDigest(address: string): string {
-  return createHash('sha256').update(axesOf(address, 1)[0]!.key).digest('base64url').slice(0, 16);
+/** Names a caller, as the limits count it, without its address. */
+export function callerDigest(caller: Caller): string {
+  return createHash('sha256').update(callerKey(caller)).digest('base64url').slice(0, 16);
 }
 
 /** What all axes of one client have in common: one script counts them, so they are in one slot of a Redis Cluster. */

@@ -4,9 +4,9 @@ import type { Request, Response } from 'express';
 import { rateLimit, type RateLimitInfo } from 'express-rate-limit';
 import type { Logger } from 'pino';
 
-import { clientAddress } from '../client-address.ts';
+import { callerOf, describeCaller, type Caller } from '../caller.ts';
 import { HttpProblem } from '../problem.ts';
-import { axesOf } from './axes.ts';
+import { callerAxes, callerKey, limitOf } from './axes.ts';
 import { createRefusals } from './refusals.ts';
 import type { SharedWindow } from './shared-window.ts';
 import type { TargetAxis } from './target-axes.ts';
@@ -18,7 +18,7 @@ export interface Bucket {
   readonly name: string;
   /** How a person calls the endpoint, such as `POST /check`. */
   readonly endpoint: string;
-  /** Requests per minute of one client. */
+  /** Requests per minute of one address; a key has its own limit. */
   readonly limit: number;
   /** True where requests are counted by what they want measured, too. */
   readonly inOneSlot?: boolean;
@@ -73,21 +73,22 @@ export function limitEarly(
 ): EarlyLimit {
   const refusals = createRefusals(nowMs);
   /** What the store needs besides the key, which is all that the library passes on. */
-  const counting = new AsyncLocalStorage<Asked & { readonly response: Response }>();
+  const counting = new AsyncLocalStorage<Asked & { readonly caller: Caller; readonly response: Response }>();
   const limiter = rateLimit({
     windowMs: WINDOW_MS,
-    limit: bucket.limit,
+    limit: () => limitOf(counting.getStore()!.caller, bucket.limit),
     // Its headers name the client by a hash that anybody can reverse for IPv4, and shared caches keep headers.
     standardHeaders: false,
     legacyHeaders: false,
-    keyGenerator: (request) => clientAddress(request),
+    keyGenerator: () => callerKey(counting.getStore()!.caller),
     store: {
-      increment: async (address) => {
-        const { cost, targets, onLikely, response } = counting.getStore()!;
-        const client = axesOf(address, bucket.limit, cost);
+      increment: async () => {
+        const { caller, cost, targets, onLikely, response } = counting.getStore()!;
+        const client = callerAxes(caller, bucket.limit, cost);
         const count = await window.count(bucket, { client, target: targets }, onLikely);
-        if (count.refusedBy !== undefined) throw targetRefused(bucket, count, count.refusedBy, targets);
-        showClientLimit(response, bucket, count);
+        const { refusedBy } = count;
+        if (refusedBy !== undefined) throw targetRefused(bucket, caller, { ...count, refusedBy }, targets);
+        showClientLimit(response, bucket, caller, count);
         // One that costs more may be refused if an ordinary one is not.
         if (!count.admitted && cost === 1) refusals.remember(client[0]!.key, count.resetMs);
         return { totalHits: count.hits, resetTime: new Date(Date.now() + count.resetMs) };
@@ -98,9 +99,10 @@ export function limitEarly(
     },
     handler: (request) => {
       const { resetTime } = (request as typeof request & { readonly rateLimit: RateLimitInfo }).rateLimit;
-      throw clientRefused(bucket, counting.getStore()!.cost, resetTime!.getTime() - Date.now());
+      const { caller, cost } = counting.getStore()!;
+      throw clientRefused(bucket, caller, cost, resetTime!.getTime() - Date.now());
     },
-    // `clientAddress` validates the address; a forwarded address from an untrusted proxy is ignored on purpose.
+    // `callerOf` validates the address; a forwarded address from an untrusted proxy is ignored on purpose.
     validate: { keyGeneratorIpFallback: false, xForwardedForHeader: false, forwardedHeader: false, ip: false },
     logger: {
       error: (error, message) => log.error({ err: error }, message ?? 'express-rate-limit'),
@@ -108,9 +110,9 @@ export function limitEarly(
     },
   });
   return {
-    count: (request, response, asked) => {
+    count: async (request, response, asked) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      counting.run({ ...PLAIN, ...asked, response }, () => {
+      counting.run({ ...PLAIN, ...asked, caller: callerOf(request), response }, () => {
         void limiter(request, response, (error?: unknown) => {
           if (error === undefined) resolve();
           else reject(asError(error));
@@ -119,10 +121,11 @@ export function limitEarly(
       return promise;
     },
     refuseKnown: (request, response) => {
-      const resetMs = refusals.leftMs(axesOf(clientAddress(request), bucket.limit)[0]!.key);
+      const caller = callerOf(request);
+      const resetMs = refusals.leftMs(callerKey(caller));
       if (resetMs === undefined) return;
-      showClientLimit(response, bucket, { admitted: false, hits: bucket.limit + 1, resetMs });
-      throw clientRefused(bucket, 1, resetMs);
+      showClientLimit(response, bucket, caller, { admitted: false, hits: limitOf(caller, bucket.limit) + 1, resetMs });
+      throw clientRefused(bucket, caller, 1, resetMs);
     },
   };
 }
@@ -131,15 +134,16 @@ function asError(thrown: unknown): Error {
   return Error.isError(thrown) ? thrown : new Error('a limiter failed', { cause: thrown });
 }
 
-function showClientLimit(response: Response, bucket: Bucket, count: Count): void {
-  if (!response.headersSent) response.set(limitHeaders([clientLimit(bucket, count)]));
+function showClientLimit(response: Response, bucket: Bucket, caller: Caller, count: Count): void {
+  if (!response.headersSent) response.set(limitHeaders([clientLimit(bucket, caller, count)]));
 }
 
-function clientRefused({ limit, endpoint }: Bucket, cost: number, resetMs: number): HttpProblem {
+function clientRefused({ limit, endpoint }: Bucket, caller: Caller, cost: number, resetMs: number): HttpProblem {
+  const networks = ' IPv6 addresses count by /64, with wider limits for the /56 and /48 around it.';
   return new HttpProblem(
     'rate-limited',
-    `The limit of ${limit} requests a minute to ${endpoint} is reached for your address. ` +
-      'IPv6 addresses count by /64, with wider limits for the /56 and /48 around it.' +
+    `The limit of ${limitOf(caller, limit)} requests a minute to ${endpoint} is reached for ${describeCaller(caller)}.` +
+      (caller.key === undefined ? networks : '') +
       costSentence(cost),
     { headers: { 'Retry-After': String(seconds(resetMs)) } },
   );
@@ -152,12 +156,12 @@ function costSentence(cost: number): string {
 /** The headers name both limits: that of the client, which has counted the request, and the one that refuses it. */
 function targetRefused(
   bucket: Bucket,
-  count: Count,
-  { axis, left, resetMs }: TargetRefusal,
+  caller: Caller,
+  { refusedBy: { axis, left, resetMs }, ...count }: Count & { readonly refusedBy: TargetRefusal },
   axes: readonly TargetAxis[],
 ): HttpProblem {
   const { policy, limit, says } = axes[axis]!;
-  const limits = [clientLimit(bucket, count), { name: policy, limit, left, resetMs }];
+  const limits = [clientLimit(bucket, caller, count), { name: policy, limit, left, resetMs }];
   return new HttpProblem('rate-limited', says, {
     headers: { 'Retry-After': String(seconds(resetMs)), ...limitHeaders(limits) },
   });
@@ -171,7 +175,9 @@ interface ShownLimit {
   readonly resetMs: number;
 }
 
-function clientLimit({ name, limit }: Bucket, { hits, resetMs }: Count): ShownLimit {
+function clientLimit(bucket: Bucket, caller: Caller, { hits, resetMs }: Count): ShownLimit {
+  const { name } = bucket;
+  const limit = limitOf(caller, bucket.limit);
   return { name, limit, left: Math.max(0, limit - hits), resetMs };
 }
 

@@ -2,7 +2,8 @@ import { CLIENT_UNIT, costOf, SCREENSHOT_TRAFFIC, TARGET_UNIT, type TargetPurpos
 import { canonicalizeHost, targetGroup } from '@vantage/target-policy';
 
 import type { AcceptedRequest } from '../../checks/checks.ts';
-import { axesOf, type Axis } from './axes.ts';
+import { describeCaller, type Caller } from '../caller.ts';
+import { callerKey, limitOf, type Axis } from './axes.ts';
 
 /** How often all callers together may have a target measured. Each a minute. */
 export interface TargetLimits {
@@ -29,16 +30,16 @@ export interface TargetAxis extends Axis {
  * domain, or the network of a literal address.
  *
  * @param probes how many of them run it
- * @param client address of the caller
  */
 export function targetAxes(
   request: AcceptedRequest,
   probes: number,
-  client: string,
+  caller: Caller,
   { target, targetPorts, clientTargets, costs }: TargetLimits,
 ): readonly TargetAxis[] {
   const cost = targetCost(request, probes, costs);
-  const clientKey = axesOf(client, 1)[0]!.key;
+  // A key that may send more requests may have more targets measured.
+  const mostPairs = Math.max(clientTargets, limitOf(caller, 0));
   const contacted = contactedBy(request);
   const groups = [...new Set(contacted.map(({ group }) => group))];
   const runs = groups.map((group) => ({
@@ -55,9 +56,9 @@ export function targetAxes(
         says: `The limit of ${targetPorts} different ports a minute at ${group} is reached, over all callers.`,
       },
       {
-        ...{ key: `pairs:${clientKey}`, limit: clientTargets, member: `${host} ${port}`, policy: 'client-targets' },
+        ...{ key: `pairs:${callerKey(caller)}`, limit: mostPairs, member: `${host} ${port}`, policy: 'client-targets' },
         says:
-          `The limit of ${clientTargets} different pairs of target and port a minute is reached for your address. ` +
+          `The limit of ${mostPairs} different pairs of target and port a minute is reached for ${describeCaller(caller)}. ` +
           'Those of the last minute can be checked again.',
       },
     ];

@@ -42,6 +42,11 @@ export const componentHeaders = {
     required: true,
     schema: { type: 'string' },
   },
+  'WWW-Authenticate': {
+    description: 'The scheme of keys (RFC 6750).',
+    required: true,
+    schema: { type: 'string', pattern: '^Bearer ' },
+  },
   Allow: {
     description: 'The methods of the path.',
     required: true,
@@ -69,11 +74,26 @@ export function problemAnswers(types: readonly ProblemType[], limited: boolean):
 function problemAnswer(status: number, types: readonly ProblemType[], limited: boolean): JsonObject {
   // What cannot be read as HTTP, and what breaks inside, may be answered before a limit was asked.
   const afterLimit = limited && status !== 400 && status !== 500;
-  const retried: readonly HeaderName[] = status === 429 || status === 503 ? ['Retry-After'] : [];
+  const more: readonly HeaderName[] =
+    status === 429 || status === 503 ? ['Retry-After'] : status === 401 ? ['WWW-Authenticate'] : [];
   const description = types.map((type) => `\`${type}\`: ${problemTypes[type].title}. ${problemTypes[type].help}`);
   return {
     description: description.join('\n\n'),
-    headers: headers(afterLimit, retried),
-    content: { [PROBLEM_MEDIA_TYPE]: { schema: refTo('Problem') } },
+    headers: headers(afterLimit, more),
+    content: {
+      [PROBLEM_MEDIA_TYPE]: {
+        schema: refTo('Problem'),
+        examples: Object.fromEntries(types.map((type) => [type, problemExample(type)])),
+      },
+    },
   };
+}
+
+function problemExample(type: ProblemType): JsonObject {
+  const { status, title, help } = problemTypes[type];
+  const value = {
+    ...{ type: `https://vantage.example/problems/${type}`, title, status, detail: help, instance: '/check' },
+    requestId: '31f2797f-ab58-4e40-a767-910e73d12a0e',
+  };
+  return { summary: title, value };
 }

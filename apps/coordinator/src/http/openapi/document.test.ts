@@ -92,6 +92,45 @@ describe('the OpenAPI document', () => {
   });
 });
 
+describe('the answers of the OpenAPI document', () => {
+  const answers = (): readonly [name: string, schema: object, examples: readonly unknown[]][] =>
+    Object.values(document['paths'] as Record<string, Record<string, JsonObject>>).flatMap((methods) =>
+      Object.values(methods).flatMap((operation) =>
+        Object.entries(operation['responses'] as Record<string, JsonObject>).flatMap(([status, { content = {} }]) =>
+          Object.entries(content as Record<string, JsonObject>)
+            .filter(([type]) => !type.startsWith('image/'))
+            .map(([, body]): [string, object, unknown[]] => [
+              `${operation['operationId'] as string} ${status}`,
+              body['schema'] as object,
+              'example' in body
+                ? [body['example']]
+                : Object.values((body['examples'] ?? {}) as Record<string, { value: unknown }>).map(
+                    ({ value }) => value,
+                  ),
+            ]),
+        ),
+      ),
+    );
+
+  it('have an example each, as their schemas say', () => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema({ $id: 'https://a.invalid/', components: document['components'] });
+    const published = (schema: object) =>
+      ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"https://a.invalid/#/')) as object);
+
+    expect(answers().filter(([, , { length }]) => length === 0)).toEqual([]);
+    expect(answers().length).toBeGreaterThan(60);
+    for (const [name, schema, examples] of answers()) {
+      const validate = published(schema);
+      for (const example of examples) {
+        const isValid = validate(example);
+        expect([name, isValid, validate.errors]).toEqual([name, true, null]);
+      }
+    }
+  });
+});
+
 interface Published {
   readonly paths: {
     readonly '/check': {

@@ -1,10 +1,19 @@
-import type { AnyCheckType } from '@vantage/contract';
+import { keyScopes, type AnyCheckType } from '@vantage/contract';
 
 import { PROBING_PATH, SECURITY_PATH } from '../well-known-paths.ts';
 import type { Links } from '../links.ts';
 import type { Bucket } from '../limits/rate-limit.ts';
+import { answerExamples } from './answer-examples.ts';
 import { componentHeaders } from './answers.ts';
 import { followCheckOperation } from './event-operations.ts';
+import {
+  deleteMonitorOperation,
+  followMonitorOperation,
+  listMonitorsOperation,
+  monitorMetricsOperation,
+  putMonitorOperation,
+  readMonitorOperation,
+} from './monitor-operations.ts';
 import {
   createCheckOperation,
   listAgentsOperation,
@@ -14,6 +23,7 @@ import {
   showScreenshotOperation,
   showSummaryOperation,
 } from './operations.ts';
+import { discoverTargetsOperation, probeTargetOperation } from './scrape-operations.ts';
 import { componentSchemas, type JsonObject } from './schemas.ts';
 import {
   documentOperation,
@@ -37,7 +47,9 @@ export interface DocumentOptions {
         | 'showScreenshot'
         | 'showSummary'
         | 'listProbes'
+        | 'readMonitors'
         | 'showCaller'
+        | 'scrape'
     ]: Bucket;
   };
   readonly retentionSeconds: number;
@@ -52,8 +64,8 @@ const description = `Runs network diagnostics from several probes at once and re
 3. \`GET /check/{id}/events\` streams the results as they come.
 4. \`GET /check/{id}/summary\` says what the results mean together.
 
-The API is public: no credentials. Callers are told apart by address, which is what the rate limits count. Durations are
-milliseconds from a monotonic clock, times of day ISO 8601 UTC. \`null\` means looked for and not there; an absent field
+The API is public and needs no credentials; the rate limits count addresses. An API key, sent as \`Authorization: Bearer vtg_…\`,
+has its own limits, and its scopes say what it may do. Durations are milliseconds from a monotonic clock, times of day ISO 8601 UTC. \`null\` means looked for and not there; an absent field
 was not asked for or does not apply. Errors are problem documents (RFC 9457).`;
 
 /** The OpenAPI 3.1 document of the service, from the schemas that validate its requests and results. */
@@ -73,10 +85,12 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
     tags: [
       { name: 'checks', description: 'Start checks and read their results.' },
       { name: 'probes', description: 'Where checks run from.' },
+      { name: 'monitors', description: 'Checks that repeat, and their state.' },
       { name: 'caller', description: 'Your own address.' },
+      { name: 'prometheus', description: 'Scrapes, for clients in the networks that the operator names.' },
       { name: 'service', description: 'Health and documentation; not limited.' },
     ],
-    paths: {
+    paths: withExamples({
       '/check': { post: createCheckOperation(checkTypes, buckets.createCheck) },
       '/check/{id}/results': { get: readCheckOperation(buckets.readCheck, retentionSeconds) },
       '/check/{id}/screenshot': { get: showScreenshotOperation(buckets.showScreenshot) },
@@ -84,7 +98,17 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
       '/check/{id}/summary': { get: showSummaryOperation(buckets.showSummary) },
       '/probes': { get: listProbesOperation(buckets.listProbes) },
       '/probes/agents': { get: listAgentsOperation(buckets.listProbes) },
+      '/monitors': { get: listMonitorsOperation(buckets.readMonitors) },
+      '/monitors/{name}': {
+        get: readMonitorOperation(buckets.readMonitors),
+        put: putMonitorOperation(buckets.readMonitors),
+        delete: deleteMonitorOperation(buckets.readMonitors),
+      },
+      '/monitors/{name}/events': { get: followMonitorOperation(buckets.readMonitors) },
+      '/metrics/monitors': { get: monitorMetricsOperation(buckets.readMonitors) },
       '/me': { get: showCallerOperation(buckets.showCaller) },
+      '/probe': { get: probeTargetOperation(buckets.scrape) },
+      '/sd': { get: discoverTargetsOperation(buckets.scrape) },
       '/healthz': { get: healthOperation() },
       '/readyz': { get: readinessOperation() },
       [PROBING_PATH]: { get: wellKnownOperation('showProbing', 'Who measures, and whom to ask (RFC 9511)') },
@@ -95,7 +119,52 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
       '/': { get: pageOperation('showHome', 'The web page') },
       '/c/{id}': { get: checkPageOperation() },
       '/status': { get: pageOperation('showStatusPage', 'The probes, as the web page shows them') },
+    }),
+    components: {
+      schemas: componentSchemas(checkTypes),
+      headers: componentHeaders,
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'vtg_…',
+          description:
+            'Optional: a key that the operator of the service has made. Its limits count all its requests, whatever ' +
+            'addresses they come from. Scopes: ' +
+            `${Object.entries(keyScopes)
+              .map(([scope, meaning]) => `\`${scope}\` (${meaning})`)
+              .join(', ')}.`,
+        },
+      },
     },
-    components: { schemas: componentSchemas(checkTypes), headers: componentHeaders },
+  };
+}
+
+/** Adds the example of each operation to its answer with status 200. */
+function withExamples(paths: JsonObject): JsonObject {
+  const added = Object.entries(paths).map(([path, methods]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(methods as JsonObject).map(([method, operation]) => [
+        method,
+        withExample(operation as JsonObject),
+      ]),
+    ),
+  ]);
+  return Object.fromEntries(added) as JsonObject;
+}
+
+function withExample(operation: JsonObject): JsonObject {
+  const example = answerExamples[operation['operationId'] as string];
+  const responses = operation['responses'] as JsonObject;
+  const good = responses['200'] as JsonObject | undefined;
+  if (good === undefined || example === undefined) return operation;
+  const content = Object.entries(good['content'] as JsonObject).map(([type, body]) => [
+    type,
+    { ...(body as JsonObject), example },
+  ]);
+  return {
+    ...operation,
+    responses: { ...responses, '200': { ...good, content: Object.fromEntries(content) as JsonObject } },
   };
 }

@@ -2,7 +2,7 @@ import { EVENT_HEARTBEAT_MS } from '@vantage/contract';
 
 import type { Bucket } from '../limits/rate-limit.ts';
 import { headers, problemAnswers } from './answers.ts';
-import { checkIdParameter, limitOf } from './operations.ts';
+import { checkIdParameter, keyOf, keyProblems, limitOf } from './operations.ts';
 import { refTo, type JsonObject } from './schemas.ts';
 
 const description = `Server-Sent Events, for \`EventSource\` or any client that reads lines. First a \`probe\` event for each
@@ -21,6 +21,7 @@ export function followCheckOperation(bucket: Bucket): JsonObject {
     summary: 'Follow a check as it runs',
     description,
     ...limitOf(bucket),
+    ...keyOf('read'),
     parameters: [
       checkIdParameter,
       {
@@ -49,6 +50,7 @@ export function followCheckOperation(bucket: Bucket): JsonObject {
       ...problemAnswers(
         [
           'invalid-http',
+          ...keyProblems,
           'check-not-found',
           'check-evicted',
           'rate-limited',

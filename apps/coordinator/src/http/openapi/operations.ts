@@ -1,4 +1,4 @@
-import { checkIdSchema, type AnyCheckType } from '@vantage/contract';
+import { checkIdSchema, type AnyCheckType, type KeyScope } from '@vantage/contract';
 
 import type { Bucket } from '../limits/rate-limit.ts';
 import { MAX_WAIT_SECONDS } from '../requests/read-wait.ts';
@@ -24,12 +24,13 @@ export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket
       'Starts a check from several probes at once and answers before they have measured anything. ' +
       'Follow `Location` for the results.',
     ...limitOf(bucket),
+    ...keyOf('check'),
     parameters: [
       {
         name: 'Idempotency-Key',
         in: 'header',
         description:
-          'Makes a repeated request harmless: for 24 hours the same key of one client, with the same body, has the ' +
+          'Makes a repeated request harmless: for 24 hours the same key of one client (an address, or an API key), with the same body, has the ' +
           'same answer and starts nothing. 1 to 255 visible ASCII characters without spaces.',
         schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
         example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
@@ -56,6 +57,7 @@ export function createCheckOperation(checkTypes: readonly AnyCheckType[], bucket
           'invalid-json',
           'invalid-request',
           'invalid-http',
+          ...keyProblems,
           'target-refused',
           'idempotency-key-reused',
           'idempotency-key-in-use',
@@ -82,6 +84,7 @@ export function readCheckOperation(bucket: Bucket, retentionSeconds: number): Js
       '`status` becomes `completed` when each entry is final, soon after the deadline of the check at the latest, ' +
       `and nothing changes after that. Results are kept for ${hours(retentionSeconds)}.`,
     ...limitOf(bucket),
+    ...keyOf('read'),
     parameters: [
       checkIdParameter,
       {
@@ -104,6 +107,7 @@ export function readCheckOperation(bucket: Bucket, retentionSeconds: number): Js
         [
           'invalid-request',
           'invalid-http',
+          ...keyProblems,
           'check-not-found',
           'check-evicted',
           'rate-limited',
@@ -125,6 +129,7 @@ export function showScreenshotOperation(bucket: Bucket): JsonObject {
       'The picture that is also in the result of one probe, as it is: PNG, 1280×800. It is there as soon as it is taken, ' +
       'while other probes may still measure.',
     ...limitOf(bucket),
+    ...keyOf('read'),
     parameters: [checkIdParameter, ifNoneMatch],
     responses: {
       '200': {
@@ -136,6 +141,7 @@ export function showScreenshotOperation(bucket: Bucket): JsonObject {
       ...problemAnswers(
         [
           'invalid-http',
+          ...keyProblems,
           'check-not-found',
           'check-evicted',
           'screenshot-not-found',
@@ -159,6 +165,7 @@ export function showSummaryOperation(bucket: Bucket): JsonObject {
       'traceroute also the paths of all probes merged into one graph. While the check is pending it is of the probes ' +
       'that have answered. The reference `docs/reference/findings.md` of the source says how each finding is decided.',
     ...limitOf(bucket),
+    ...keyOf('read'),
     parameters: [checkIdParameter, ifNoneMatch],
     responses: {
       '200': {
@@ -168,7 +175,15 @@ export function showSummaryOperation(bucket: Bucket): JsonObject {
       },
       '304': notModified,
       ...problemAnswers(
-        ['invalid-http', 'check-not-found', 'check-evicted', 'rate-limited', 'internal-error', 'unavailable'],
+        [
+          'invalid-http',
+          ...keyProblems,
+          'check-not-found',
+          'check-evicted',
+          'rate-limited',
+          'internal-error',
+          'unavailable',
+        ],
         true,
       ),
     },
@@ -182,6 +197,7 @@ export function listProbesOperation(bucket: Bucket): JsonObject {
     summary: 'List the probes',
     description: 'Every probe that was seen in the last 24 hours, or not yet at all, by its identifier.',
     ...limitOf(bucket),
+    ...keyOf('read'),
     parameters: [ifNoneMatch],
     responses: {
       '200': {
@@ -190,7 +206,7 @@ export function listProbesOperation(bucket: Bucket): JsonObject {
         content: { 'application/json': { schema: refTo('Probes') } },
       },
       '304': notModified,
-      ...problemAnswers(['invalid-http', 'rate-limited', 'internal-error', 'unavailable'], true),
+      ...problemAnswers(['invalid-http', ...keyProblems, 'rate-limited', 'internal-error', 'unavailable'], true),
     },
   };
 }
@@ -202,6 +218,7 @@ export function listAgentsOperation(bucket: Bucket): JsonObject {
     summary: 'List the agents',
     description: 'Transport, release and state of the agent of each listed probe. Counts as a request to GET /probes.',
     ...limitOf(bucket),
+    ...keyOf('read'),
     parameters: [ifNoneMatch],
     responses: {
       '200': {
@@ -210,7 +227,7 @@ export function listAgentsOperation(bucket: Bucket): JsonObject {
         content: { 'application/json': { schema: refTo('Agents') } },
       },
       '304': notModified,
-      ...problemAnswers(['invalid-http', 'rate-limited', 'internal-error', 'unavailable'], true),
+      ...problemAnswers(['invalid-http', ...keyProblems, 'rate-limited', 'internal-error', 'unavailable'], true),
     },
   };
 }
@@ -222,13 +239,14 @@ export function showCallerOperation(bucket: Bucket): JsonObject {
     summary: 'Look up your own address',
     description: 'Place and network of the address that the request came from. What is not known is null.',
     ...limitOf(bucket),
+    ...keyOf('read'),
     responses: {
       '200': {
         description: 'The address and what is known of it.',
         headers: headers(true, ['Cache-Control']),
         content: { 'application/json': { schema: refTo('Me') } },
       },
-      ...problemAnswers(['invalid-http', 'rate-limited', 'internal-error'], true),
+      ...problemAnswers(['invalid-http', ...keyProblems, 'rate-limited', 'internal-error'], true),
     },
   };
 }
@@ -240,14 +258,29 @@ export const ifNoneMatch: JsonObject = {
   schema: { type: 'string' },
 };
 
-const notModified: JsonObject = {
+export const notModified: JsonObject = {
   description: 'As you have it.',
   headers: headers(true, ['ETag', 'Cache-Control']),
 };
 
+/** Problems of every operation that takes a key. */
+export const keyProblems = ['unauthorized', 'scope-missing'] as const;
+
+/** A key is optional; with one its scope counts. */
+export function keyOf(scope: KeyScope): JsonObject {
+  return { security: [{}, { apiKey: [scope] }] };
+}
+
 /** Specification extension: tools ignore it, the reference page shows it. */
 export function limitOf({ name, limit }: Bucket): JsonObject {
-  return { 'x-rate-limit': { name, requests: limit, windowSeconds: 60, per: 'client IP address, IPv6 by /64' } };
+  return {
+    'x-rate-limit': {
+      name,
+      requests: limit,
+      windowSeconds: 60,
+      per: 'client IP address, IPv6 by /64; a key has its own limit',
+    },
+  };
 }
 
 function hours(seconds: number): string {

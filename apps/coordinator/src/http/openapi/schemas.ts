@@ -7,7 +7,18 @@ import {
   failureCodes,
   failureSchema,
   findingCodes,
+  agreementSchema,
+  alarmSchema,
+  expectationSchema,
   meSchema,
+  monitoredProbeSchema,
+  monitorInListSchema,
+  monitorRequestSchema,
+  monitorSchema,
+  monitorsSchema,
+  runSchema,
+  probeEventSchema,
+  stateEventSchema,
   pendingResultSchema,
   probeIdSchema,
   probeSchema,
@@ -18,6 +29,8 @@ import {
   summarySchema,
   type AnyCheckType,
 } from '@vantage/contract';
+
+import { oncePer } from '../once-per.ts';
 
 /** JSON as an OpenAPI document is made of. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -32,7 +45,7 @@ export function jsonText(value: Json | undefined): string {
 }
 
 /** `#/components/schemas`, from the schemas of the contract and of the registered check types. */
-export function componentSchemas(checkTypes: readonly AnyCheckType[]): JsonObject {
+export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): JsonObject => {
   const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
   const own = Object.fromEntries(
     checkTypes.flatMap((checkType) => [...schemasOfType(checkType, known), ...eventSchemasOfType(checkType)]),
@@ -45,6 +58,17 @@ export function componentSchemas(checkTypes: readonly AnyCheckType[]): JsonObjec
     Probes: toJson(probesSchema),
     Agent: toJson(agentSchema),
     Agents: toJson(agentsSchema),
+    Alarm: toJson(alarmSchema),
+    Expectation: toJson(expectationSchema),
+    Agreement: toJson(agreementSchema),
+    MonitoredProbe: toJson(monitoredProbeSchema),
+    Run: toJson(runSchema),
+    MonitorRequest: toJson(monitorRequestSchema),
+    MonitorInList: toJson(monitorInListSchema),
+    Monitor: toJson(monitorSchema),
+    Monitors: toJson(monitorsSchema),
+    MonitorStateEvent: toJson(stateEventSchema),
+    MonitorProbeEvent: toJson(probeEventSchema),
     Me: toJson(meSchema),
     Problem: toJson(problemSchema),
   };
@@ -62,7 +86,7 @@ export function componentSchemas(checkTypes: readonly AnyCheckType[]): JsonObjec
     ProbeEvent: probeEvent(checkTypes.map(({ type }) => refTo(entryName(eventName(type, checkTypes))))),
     ...(Object.fromEntries(named) as JsonObject),
   };
-}
+});
 
 export function refTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
@@ -83,7 +107,25 @@ export function toJson(schema: unknown): JsonObject {
 
 function schemasOfType(checkType: AnyCheckType, known: readonly string[]): readonly [string, JsonObject][] {
   const { type } = checkType;
-  return [[requestName(type), toJson(requestSchema(checkType, known))], ...readSchemas(checkType, type)];
+  return [
+    [requestName(type), withoutDefaults(toJson(requestSchema(checkType, known))) as JsonObject],
+    ...readSchemas(checkType, type),
+  ];
+}
+
+/**
+ * Moves `default` into the description: generators of clients take a field with a default for one that is always there, and
+ * would demand it in requests.
+ */
+function withoutDefaults(schema: Json): Json {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(withoutDefaults);
+  const { default: fallback, ...rest } = schema as JsonObject;
+  const parts: JsonObject = Object.fromEntries<Json>(
+    Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : withoutDefaults(value)]),
+  );
+  if (fallback === undefined || typeof fallback === 'object') return parts;
+  return { ...parts, description: `${jsonText(parts['description'])} Default: ${JSON.stringify(fallback)}.`.trim() };
 }
 
 /** What events show of a type, where that is not what is read otherwise. */

@@ -18,9 +18,19 @@ export function readinessOperation(): JsonObject {
     operationId: 'showReadiness',
     tags: ['service'],
     summary: 'Whether the service can take a check',
-    description: 'Redis answers and one probe at least is healthy. `detail` of the problem says what is missing.',
+    description:
+      'Redis answers and one probe at least is healthy. `detail` of the problem says what is missing. With `?verbose` ' +
+      '`warnings` names what is wrong all the same, such as a `MONITORS_FILE` that is not valid.',
+    parameters: [
+      {
+        ...{ name: 'verbose', in: 'query', allowEmptyValue: true, description: 'Adds `warnings`.' },
+        schema: { type: 'string' },
+      },
+    ],
     responses: {
-      '200': statusAnswer('ready', 'It can.'),
+      '200': statusAnswer('ready', 'It can.', {
+        warnings: { type: 'array', items: { type: 'string' }, description: 'One sentence each; with `?verbose`.' },
+      }),
       ...problemAnswers(['internal-error', 'unavailable'], false),
     },
   };
@@ -99,11 +109,11 @@ export function documentOperation(): JsonObject {
   };
 }
 
-function statusAnswer(status: string, description: string): JsonObject {
+function statusAnswer(status: string, description: string, more: JsonObject = {}): JsonObject {
   const schema = {
     type: 'object',
     required: ['status'],
-    properties: { status: { const: status } },
+    properties: { status: { const: status }, ...more },
     additionalProperties: false,
   };
   return {

@@ -7,8 +7,10 @@ import { createRequestValidator, invalid, type RequestBody } from './validate-re
 /**
  * The target policy as the HTTP edge asks it: the one way to write a target, and whether it may be measured. Judges form,
  * literals, names and ports; never resolves a name.
+ *
+ * @param allow networks that the key of the request may have measured besides
  */
-export type JudgeTarget = (target: JudgedTarget) => Judgement;
+export type JudgeTarget = (target: JudgedTarget, allow?: readonly string[]) => Judgement;
 
 export interface JudgedTarget {
   readonly hostKind: AnyCheckType['hostKind'];
@@ -32,12 +34,10 @@ export type Judgement =
  *
  * @returns a function that throws HttpProblem 400 or 403
  */
-export function createRequestReader(
-  checkTypes: readonly AnyCheckType[],
-  judge: JudgeTarget,
-): (body: unknown) => AcceptedRequest {
+export function createRequestReader(checkTypes: readonly AnyCheckType[], judgeTarget: JudgeTarget): RequestReader {
   const validate = createRequestValidator(checkTypes);
-  return (json) => {
+  return (json, allow) => {
+    const judge = (target: JudgedTarget): Judgement => judgeTarget(target, allow);
     const { checkType, body } = validate(json);
     const fields = fieldsOf(checkType, body);
     const judgement = judge(judgedTarget(checkType, body, fields));
@@ -59,8 +59,11 @@ export function createRequestReader(
   };
 }
 
+/** @param allow networks that the key of the request may have measured besides */
+export type RequestReader = (body: unknown, allow?: readonly string[]) => AcceptedRequest;
+
 /** A resolver, say: refused as the target itself would be. What is measured keeps its text; the agent admits it again. */
-function judgeOther({ path, host, port, purpose }: OtherTarget, judge: JudgeTarget): void {
+function judgeOther({ path, host, port, purpose }: OtherTarget, judge: (target: JudgedTarget) => Judgement): void {
   const judgement = judge({ hostKind: 'host', purpose, host, port });
   if (judgement.verdict === 'malformed') throw invalid([{ path, message: judgement.message }]);
   if (judgement.verdict === 'refused') throw new HttpProblem('target-refused', `${path}: ${judgement.message}`);

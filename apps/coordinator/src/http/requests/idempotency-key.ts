@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 
 import type { Claim, FirstAnswer, FirstAnswers } from '../../checks/create/idempotency-store.ts';
-import { clientAddress } from '../client-address.ts';
-import { axesOf } from '../limits/axes.ts';
+import { callerOf } from '../caller.ts';
+import { callerKey } from '../limits/axes.ts';
 import { HttpProblem } from '../problem.ts';
 import { invalid } from './validate-request.ts';
 
@@ -16,7 +16,7 @@ export function hasIdempotencyKey(request: Request): boolean {
 }
 
 /**
- * Claims the key of a request for its client.
+ * Claims the idempotency key of a request for its caller.
  *
  * @param text the body as it was sent
  * @throws HttpProblem 400 for an odd key
@@ -27,8 +27,7 @@ export async function claimKey(
   text: string,
   signal: AbortSignal,
 ): Promise<Claim> {
-  const client = axesOf(clientAddress(request), 1)[0]!.key;
-  return firstAnswers.claim(client, readKey(request), text, signal);
+  return firstAnswers.claim(callerKey(callerOf(request)), readKey(request), text, signal);
 }
 
 /**

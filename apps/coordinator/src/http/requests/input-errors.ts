@@ -1,7 +1,6 @@
-import { escapeText, type InputError } from '@vantage/contract';
+import { escapeText, nearestWord, type InputError } from '@vantage/contract';
 import type { ErrorObject } from 'ajv';
 
-import { nearestWord } from './nearest-word.ts';
 import { pointer, pointerParts } from './pointer.ts';
 
 const MAX_ERRORS = 20;

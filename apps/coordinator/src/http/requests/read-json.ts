@@ -1,4 +1,4 @@
-import type { InputError } from '@vantage/contract';
+import { hasApiKey, type InputError } from '@vantage/contract';
 import type { Request } from 'express';
 
 import { HttpProblem } from '../problem.ts';
@@ -96,6 +96,10 @@ function hostileParts(body: unknown): readonly InputError[] {
   const queue: { readonly value: unknown; readonly path: readonly (string | number)[] }[] = [{ value: body, path: [] }];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { value, path } = next;
+    if (typeof value === 'string' && hasApiKey(value)) {
+      // A target is stored, sent to agents and asked of name servers.
+      return [{ path: pointer(path), message: 'has an API key, which belongs into the Authorization header' }];
+    }
     if (typeof value !== 'object' || value === null) continue;
     if (path.length >= MAX_DEPTH) return [{ path: pointer(path), message: 'is nested too deeply' }];
     for (const [name, child] of Object.entries(value)) {

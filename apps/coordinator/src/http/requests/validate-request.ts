@@ -2,6 +2,7 @@ import { requestSchema, type AnyCheckType, type InputError } from '@vantage/cont
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
+import { oncePer } from '../once-per.ts';
 import { HttpProblem } from '../problem.ts';
 import { inputErrors } from './input-errors.ts';
 
@@ -21,22 +22,9 @@ export interface RequestBody {
   readonly [field: string]: unknown;
 }
 
-/**
- * Compiles the request schema of each check type.
- *
- * @returns a function that throws HttpProblem 400 for a body that its type's schema refuses
- */
+/** @returns a function that throws HttpProblem 400 for a body that its type's schema refuses */
 export function createRequestValidator(checkTypes: readonly AnyCheckType[]): (body: unknown) => ValidRequest {
-  const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
-  // Extra keywords would be typing errors of ours: strict. Nothing is coerced: "80" is no port.
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
-  addFormats.default(ajv);
-  const types = new Map<string, { readonly checkType: AnyCheckType; readonly validate: ValidateFunction }>(
-    checkTypes.map((checkType) => [
-      checkType.type,
-      { checkType, validate: ajv.compile(requestSchema(checkType, known)) },
-    ]),
-  );
+  const types = compiled(checkTypes);
   return (body) => {
     const { checkType, validate } = typeOf(body, types);
     if (!validate(body)) throw invalid(inputErrors(validate.errors ?? []));
@@ -47,6 +35,25 @@ export function createRequestValidator(checkTypes: readonly AnyCheckType[]): (bo
     return { checkType, body: valid };
   };
 }
+
+interface CompiledType {
+  readonly checkType: AnyCheckType;
+  readonly validate: ValidateFunction;
+}
+
+/** The request schema of each check type, compiled. */
+const compiled = oncePer((checkTypes: readonly AnyCheckType[]): ReadonlyMap<string, CompiledType> => {
+  const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
+  // Strict: an unknown keyword is a typing error in a schema. Nothing is coerced: "80" is no port.
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
+  addFormats.default(ajv);
+  return new Map(
+    checkTypes.map((checkType) => [
+      checkType.type,
+      { checkType, validate: ajv.compile(requestSchema(checkType, known)) },
+    ]),
+  );
+});
 
 function typeOf<T>(body: unknown, types: ReadonlyMap<string, T>): T {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

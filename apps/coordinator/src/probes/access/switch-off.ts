@@ -3,6 +3,7 @@ import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
+import { changeScript } from '../enrolment/access-scripts.ts';
 import { readUser } from './redis-users.ts';
 
 // A flood may have left no memory for commands that write.
@@ -15,7 +16,16 @@ const noteScript = defineScript('allow-oom', "return redis.call('HSET', KEYS[1],
  */
 export async function switchOff(redis: Redis, probe: string, reason: string): Promise<boolean> {
   // Noted first: whatever fails afterwards is done by the next look.
-  await runScript(redis, noteScript, [redisKeys.suspended], [probe, `Switched off: ${reason}`]);
+  const text = `Switched off: ${reason}`;
+  await runScript(redis, noteScript, [redisKeys.suspended], [probe, text]);
+  const keys = [
+    redisKeys.agentAccess,
+    redisKeys.agentChanges,
+    redisKeys.agentKey(probe),
+    redisKeys.agentCounters(probe),
+  ];
+  // Gateways disconnect its agent.
+  await runScript(redis, changeScript, keys, [probe, redisKeys.agentChanged, 'suspend', text]);
   return switchOffUser(redis, probe);
 }
 

@@ -106,10 +106,10 @@ return string.format('%.0f', invitation.expiresAt)`,
 
 /**
  * Changes the state of an agent. KEYS access, changes, key, counters. ARGV probe, channel, change (approve, suspend, resume,
- * refuse), text. Returns the state before, '' if there was none.
+ * refuse), text. Returns the state before, '' if there was none. A flood may have left no memory for commands that write.
  */
 export const changeScript = defineScript(
-  '',
+  'allow-oom',
   `${shared}
 local key, counters = KEYS[3], KEYS[4]
 local change, reason = ARGV[3], ARGV[4]

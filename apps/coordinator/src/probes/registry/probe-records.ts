@@ -49,12 +49,21 @@ export function createProbeRecords(
 
 /** Every valid record, by id. */
 export async function readProbeRecords(redis: Redis, validators: ProbeValidators): Promise<readonly ProbeRecord[]> {
-  const ids = await redis.smembers(redisKeys.probeIds);
-  if (ids.length === 0) return [];
-  const keys = ids.toSorted().map((id) => redisKeys.probeRecord(id));
-  // On a cluster they are in different slots.
-  const texts = isCluster(redis) ? await Promise.all(keys.map((key) => redis.get(key))) : await redis.mget(keys);
+  const texts = await readRecordTexts(redis, await readProbeIds(redis));
   return texts.flatMap((text) => (text === null ? [] : (validators.readRecord(text) ?? [])));
+}
+
+/** The ids of all probes with a record, in their order. */
+export async function readProbeIds(redis: Redis): Promise<readonly string[]> {
+  return (await redis.smembers(redisKeys.probeIds)).toSorted();
+}
+
+/** The records of these probes, JSON. */
+export async function readRecordTexts(redis: Redis, ids: readonly string[]): Promise<readonly (string | null)[]> {
+  if (ids.length === 0) return [];
+  const keys = ids.map((id) => redisKeys.probeRecord(id));
+  // On a cluster they are in different slots.
+  return isCluster(redis) ? Promise.all(keys.map((key) => redis.get(key))) : redis.mget(keys);
 }
 
 /** What is noted of a probe beside when it was last seen. Neither is a probe's name: those have no bar. */

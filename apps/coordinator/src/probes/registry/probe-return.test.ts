@@ -115,7 +115,10 @@ describe('a probe that comes back', () => {
     await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
     const afterStandStill = await look();
     // … and as if it had looked, and seen no heartbeat.
+    await redis.rename(redisKeys.heartbeat('par-1'), 'aside');
+    await look();
     await redis.hset(redisKeys.lastSeen, 'par-1', now - 20_000);
+    await redis.rename('aside', redisKeys.heartbeat('par-1'));
     const afterSilence = await look();
 
     expect([afterStandStill, afterSilence]).toEqual([false, true]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createUntakenJobs, type ProbeReading } from './untaken-jobs.ts';
+import { createUntakenJobs, type JobsReading } from './untaken-jobs.ts';
 
 /** Readings a second apart. */
-function read(readings: readonly Partial<ProbeReading>[]): readonly boolean[] {
+function read(readings: readonly Partial<JobsReading>[]): readonly boolean[] {
   let now = 0;
   const jobs = createUntakenJobs(() => now);
   return readings.map((reading) => {
@@ -12,7 +12,7 @@ function read(readings: readonly Partial<ProbeReading>[]): readonly boolean[] {
   });
 }
 
-const times = (count: number, reading: Partial<ProbeReading> = {}): readonly Partial<ProbeReading>[] =>
+const times = (count: number, reading: Partial<JobsReading> = {}): readonly Partial<JobsReading>[] =>
   Array.from({ length: count }, () => reading);
 
 const waits = { oldest: 'a' };

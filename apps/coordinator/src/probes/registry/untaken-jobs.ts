@@ -1,5 +1,5 @@
 /** One reading of a probe whose heartbeat is new. */
-export interface ProbeReading {
+export interface JobsReading {
   /** Id of the job that is next to be taken; null if none waits. */
   readonly oldest: string | null;
   /** Run of the agent. */
@@ -9,12 +9,17 @@ export interface ProbeReading {
   readonly hasFreePlaces: boolean;
 }
 
-/** A heartbeat is at most three seconds old, and an agent with free places takes a job within a round trip. */
+/** An agent with free places takes a job within a round trip, and its heartbeat counts it within two seconds. */
 const UNTAKEN_FOR_MS = 6_000;
 /** No check lasts longer than a minute: an agent without free places has one again by then. */
 const FULL_FOR_MS = 75_000;
 /** A degraded probe may get no job by which it could prove that it takes jobs again. */
 const HOLDS_FOR_MS = 60_000;
+
+export interface UntakenJobs {
+  /** @returns true while the probe is known to take no jobs */
+  readonly note: (probe: string, reading: JobsReading) => boolean;
+}
 
 interface Progress {
   /** Changes when a job was taken. */
@@ -31,10 +36,7 @@ interface Progress {
  * Notices probes whose agent beats but takes no jobs, though jobs wait. Their times add up until one is taken: a deadline
  * may remove each before it has waited for long.
  */
-export function createUntakenJobs(nowMs: () => number = () => performance.now()): {
-  /** @returns true while the probe is known to take no jobs */
-  readonly note: (probe: string, reading: ProbeReading) => boolean;
-} {
+export function createUntakenJobs(nowMs: () => number = () => performance.now()): UntakenJobs {
   const progressOf = new Map<string, Progress>();
 
   return {

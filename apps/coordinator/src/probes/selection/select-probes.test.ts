@@ -2,7 +2,7 @@ import type { Heartbeat, ProbeRecord } from '@vantage/contract';
 import { describe, expect, it } from '@jest/globals';
 
 import type { KnownProbe } from '../registry/probe-status.ts';
-import { selectProbes, type SelectionRequest } from './select-probes.ts';
+import { createProbeSelector, type SelectionRequest } from './select-probes.ts';
 
 interface Sketch extends Partial<Omit<ProbeRecord, 'id'>> {
   readonly types?: readonly string[];
@@ -39,6 +39,8 @@ function probe(id: string, sketch: Sketch = {}): KnownProbe {
     lastSeenMs: 1_000,
   };
 }
+
+const { select: selectProbes } = createProbeSelector();
 
 const select = (known: readonly KnownProbe[], request: Partial<SelectionRequest> = {}): unknown =>
   selectProbes(known, { type: 'ping', limit: 10, ...request });
@@ -287,5 +289,96 @@ describe('a selection of nobody', () => {
     ],
   ])('is explained when %s', (_reason, known, request, detail) => {
     expect(select(known, request)).toEqual({ selected: false, reason: 'no-probe', detail });
+  });
+});
+
+describe('the selection in an order that is new each time', () => {
+  /** How much a probe adds to what was taken: the documented order without the last word. */
+  const rankOf = ({ record, heartbeat }: KnownProbe, taken: readonly KnownProbe[]): readonly number[] => {
+    const network = taken.filter((other) => other.record.asNumber === record.asNumber).length;
+    const country = taken.filter((other) => other.record.countryCode === record.countryCode).length;
+    const isNew = Math.min(network, 1) + Math.min(country, 1);
+    return [heartbeat!.degraded.length, isNew, network + country, network, heartbeat!.load.running];
+  };
+  const compare = (one: readonly number[], other: readonly number[]): number => {
+    const index = one.findIndex((value, at) => value !== other[at]);
+    return index < 0 ? 0 : one[index]! - other[index]!;
+  };
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('takes none that another one is before, however they are mixed (%d)', (seed) => {
+    const known = Array.from({ length: 60 }, (_, index) =>
+      probe(`p${index}`, {
+        asNumber: `AS${64_500 + ((index * seed) % 7)}`,
+        countryCode: ['DE', 'FR', 'AS', 'US'][(index * index * seed) % 4]!,
+        running: (index * 31 * seed) % 3,
+        degraded: (index * 7) % (seed + 1) === 0,
+      }),
+    );
+    const taken: KnownProbe[] = [];
+    for (const id of chosen(known, { limit: 30, tieBreak: 'random' })) {
+      const next = known.find(({ record }) => record.id === id)!;
+      const rank = rankOf(next, taken);
+      const isBest = known.every((other) => taken.includes(other) || compare(rankOf(other, taken), rank) >= 0);
+
+      expect([id, isBest]).toEqual([id, true]);
+      taken.push(next);
+    }
+    expect(new Set(taken).size).toBe(30);
+  });
+
+  it('takes each of equals in turn', () => {
+    const known = Array.from({ length: 5 }, (_, index) => probe(`p${index}`));
+    const seen = new Set<string>();
+    for (let times = 0; times < 500; times += 1) seen.add(chosen(known, { limit: 1, tieBreak: 'random' })[0]!);
+
+    expect(seen.size).toBe(5);
+  });
+});
+
+describe('the selection by locations, one after another', () => {
+  const watched = (): { readonly known: KnownProbe[]; readonly looks: () => number } => {
+    let looks = 0;
+    const known = Array.from({ length: 20 }, (_, index) => {
+      const plain = probe(`p${index}`, { isp: index % 2 === 0 ? 'Transit A' : 'Transit B' });
+      const record = Object.defineProperty({ ...plain.record }, 'isp', {
+        enumerable: true,
+        get: () => {
+          looks += 1;
+          return plain.record.isp;
+        },
+      });
+      return { ...plain, record };
+    });
+    return { known, looks: () => looks };
+  };
+
+  it('looks through the records once for each place while no record changes', () => {
+    const { known, looks } = watched();
+    chosen(known, { locations: ['Transit B'], limit: 3 });
+    const once = looks();
+    // What their agents say has changed meanwhile.
+    const later = known.map((one) => ({ ...one }));
+    const again = chosen(later, { locations: ['Transit B'], limit: 3 });
+
+    expect(once).toBeGreaterThan(0);
+    expect(looks()).toBe(once);
+    expect(again).toEqual(['p1', 'p11', 'p13']);
+  });
+
+  it('sees a record that has changed, and one that is new', () => {
+    const known = [probe('a', { isp: 'Transit A' }), probe('b', { isp: 'Transit B' })];
+    const before = chosen(known, { locations: ['Transit B'] });
+    const after = chosen([...known.slice(1), probe('a', { isp: 'Transit B' }), probe('c', { isp: 'Transit B' })], {
+      locations: ['Transit B'],
+    });
+
+    expect([before, after]).toEqual([['b'], ['a', 'b', 'c']]);
+  });
+
+  it('takes of those that are eligible, and remembers nothing of who was not', () => {
+    const known = [probe('a'), probe('b')];
+    const some = chosen(known, { locations: ['DE'], isEligible: ({ record }) => record.id === 'b' });
+
+    expect([some, chosen(known, { locations: ['DE'] })]).toEqual([['b'], ['a', 'b']]);
   });
 });

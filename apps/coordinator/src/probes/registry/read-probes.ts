@@ -1,0 +1,107 @@
+import { JOB_QUEUE, redisKeys } from '@vantage/contract';
+import { isCluster } from '@vantage/redis-connections';
+import type { Redis } from 'ioredis';
+
+import { defineScript, runScript } from '../../redis/scripts.ts';
+
+/** What Redis has of one probe. */
+export interface ProbeReading {
+  /** Undefined if there is none that can be read. */
+  readonly text: string | undefined;
+  /** Milliseconds until the heartbeat expires; negative if there is none, or if it never does. */
+  readonly leftMs: number;
+  /** True if the heartbeat is longer than any agent writes. */
+  readonly isOversized: boolean;
+  /** Jobs that no agent has taken yet, and the next of them. */
+  readonly waiting: number;
+  readonly oldest: string | null;
+  /** Entries of its result stream that are not worked off; 1 if it is no stream, so that it is noticed. */
+  readonly entries: number;
+}
+
+export interface WantedReading {
+  readonly id: string;
+  /** True if it is known that no job waits. */
+  readonly hasNoJobs: boolean;
+}
+
+/** Several times the longest that an agent writes. */
+const MAX_HEARTBEAT_BYTES = 16_384;
+
+/** Other commands take their turn between two scripts. */
+const AT_ONCE = 100;
+
+/**
+ * KEYS heartbeat, list of waiting jobs, result stream, of each probe. ARGV most bytes of a heartbeat, then of each probe 1 if its jobs
+ * are to be counted. Returns for each the heartbeat,
+ * its remaining time to live (ms), which tells when it was written, how many jobs wait, how many entries the stream has, and the next
+ * job. An agent writes values of any size and type: a heartbeat leaves Redis one byte too long at most.
+ */
+export const readProbesScript = defineScript(
+  'no-writes',
+  `
+local function count(command, key, otherwise)
+  local value = redis.pcall(command, key)
+  return type(value) == 'number' and value or otherwise
+end
+local readings = {}
+for i = 1, #KEYS, 3 do
+  local text, left = redis.pcall('GETRANGE', KEYS[i], 0, ARGV[1]), -2
+  if type(text) ~= 'string' then text = '' end
+  if text ~= '' then left = redis.call('PTTL', KEYS[i]) end
+  local waiting = ARGV[(i + 5) / 3] == '1' and count('LLEN', KEYS[i + 1], 0) or 0
+  local oldest = waiting > 0 and redis.call('LINDEX', KEYS[i + 1], -1)
+  readings[#readings + 1] = { text, left, waiting, count('XLEN', KEYS[i + 2], 1), oldest }
+end
+return readings
+`,
+);
+
+type Raw = readonly [text: string, leftMs: number, waiting: number, entries: number, oldest: string | null];
+
+/** Reads many probes at once; on a cluster, where each is in a slot of its own, one after the other. */
+export async function readProbes(redis: Redis, probes: readonly WantedReading[]): Promise<readonly ProbeReading[]> {
+  const batches = inBatches(probes, isCluster(redis) ? 1 : AT_ONCE);
+  const replies = await Promise.all(
+    batches.map(async (batch) => {
+      const keys = batch.flatMap(({ id }) => [redisKeys.heartbeat(id), waitList(id), redisKeys.results(id)]);
+      const flags = batch.map(({ hasNoJobs }) => (hasNoJobs ? 0 : 1));
+      return (await runScript(redis, readProbesScript, keys, [MAX_HEARTBEAT_BYTES, ...flags])) as readonly Raw[];
+    }),
+  );
+  return replies.flat().map(([text, leftMs, waiting, entries, oldest]) => {
+    const isOversized = Buffer.byteLength(text) > MAX_HEARTBEAT_BYTES;
+    return {
+      ...{ text: text === '' || isOversized ? undefined : text, isOversized },
+      ...{ leftMs, waiting, entries, oldest },
+    };
+  });
+}
+
+/**
+ * Asks for many probes by one command whether any has a heartbeat, or waiting jobs: Redis removes a list that is empty. Not for a
+ * cluster, where each needs a command.
+ *
+ * @returns all of a batch if any of them has one
+ */
+export async function findAny(
+  redis: Redis,
+  what: 'heartbeat' | 'jobs',
+  probes: readonly string[],
+): Promise<readonly string[]> {
+  const keyOf = what === 'heartbeat' ? redisKeys.heartbeat : waitList;
+  const batches = inBatches(probes, AT_ONCE);
+  const counts = await Promise.all(batches.map((batch) => redis.exists(...batch.map(keyOf))));
+  return batches.filter((_, index) => (counts[index] ?? 0) > 0).flat();
+}
+
+function inBatches<T>(probes: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(probes.length / size) }, (_, index) =>
+    probes.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** Of BullMQ's keys the one that holds what no agent has taken. */
+function waitList(probe: string): string {
+  return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`;
+}
