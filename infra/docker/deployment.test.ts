@@ -6,6 +6,8 @@ import { settings as agentSettings } from '@vantage/probe-agent';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 
+import { nodeFlags } from '../../apps/standalone/src/node-flags.ts';
+
 const repository = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
 
@@ -191,6 +193,26 @@ describe('the Dockerfiles', () => {
 
     expect([port, host].filter((variable) => !known.has(variable))).toEqual([]);
     expect(file).toContain(`${port}=`);
+  });
+});
+
+describe('the bound of the young generation', () => {
+  const [ofCoordinator, ofAgent] = [nodeFlags.coordinator.join(' '), nodeFlags['probe-agent'].join(' ')];
+  const words = (flags: string): string =>
+    flags
+      .split(' ')
+      .map((flag) => `"${flag}"`)
+      .join(', ');
+
+  it.each([
+    ['infra/docker/coordinator.Dockerfile', `CMD ["node", ${words(ofCoordinator)}, "dist/main.js"]`],
+    ['infra/docker/probe-agent.Dockerfile', `CMD ["node", ${words(ofAgent)}, "dist/main.js"]`],
+    ['docker-compose.yml', `[node, ${ofCoordinator}, --env-file=/setup/coordinator/`],
+    ['docker-compose.yml', `[node, ${ofAgent}, --env-file=/setup/agent/`],
+    ['infra/agent/vantage-agent.service', `ExecStart=/usr/bin/node ${ofAgent} /opt/`],
+    ['package.json', `"agent": "node ${ofAgent} `],
+  ])('is the same in every way to start a program: %s', (file, command) => {
+    expect(read(file)).toContain(command);
   });
 });
 

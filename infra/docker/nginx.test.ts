@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,13 @@ const sockets: Socket[] = [];
 beforeAll(async () => {
   if (noNginx !== null) return;
   backend = createServer((request, response) => response.end(String(request.headers['x-forwarded-for'])));
+  backend.on('upgrade', ({ url, headers }, socket) => {
+    const seen = `${url} ${headers.upgrade} ${String(headers['x-forwarded-for'])}`;
+    socket.on('error', () => undefined);
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\nSeen: ${seen}\r\n\r\n`,
+    );
+  });
   backend.listen(0, '127.0.0.1');
   await once(backend, 'listening');
   const packages = await unpackPackages('nginx', 'libnginx-mod-stream');
@@ -130,6 +137,15 @@ async function openHalfHeads(localAddress: string, count: number): Promise<numbe
 describe('the shipped nginx', () => {
   itWithNginx('passes on the address of its client, and no other that the client claims', async () => {
     expect(await get('127.0.0.2')).toEqual({ status: 200, body: '127.0.0.2' });
+  });
+
+  itWithNginx('passes the WebSocket of an agent on, with its address', async () => {
+    const headers = { Connection: 'Upgrade', Upgrade: 'websocket' };
+    const asking = request({ host: '127.0.0.1', port, path: '/net/agent', localAddress: '127.0.0.6', headers }).end();
+    const [response, socket] = (await once(asking, 'upgrade')) as [IncomingMessage, Socket];
+    sockets.push(socket);
+
+    expect(response.headers['seen']).toBe('/net/agent websocket 127.0.0.6');
   });
 
   itWithNginx('serves others while a few clients hold as many half requests as it lets them', async () => {

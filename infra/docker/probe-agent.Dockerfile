@@ -49,9 +49,12 @@ RUN apt-get update -qq \
 COPY infra/docker/node-packets.sh /usr/local/bin/node-packets
 COPY infra/docker/healthy.mjs /usr/local/lib/vantage/
 COPY --from=build /out/probe-agent .
+# The key of an agent that connects to a gateway: a volume, which takes over the owner of this folder.
+RUN install -d -o vantage -g vantage -m 0700 /var/lib/vantage
 USER vantage
-ENV PACKET_PROCESS_NODE=/usr/local/bin/node-packets METRICS_PORT=9464
+ENV PACKET_PROCESS_NODE=/usr/local/bin/node-packets METRICS_PORT=9464 VANTAGE_STATE_FOLDER=/var/lib/vantage
 EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "METRICS_PORT", "METRICS_HOST", "/readyz"]
-CMD ["node", "dist/main.js"]
+# A bound of the young generation: docs/performance.md.
+CMD ["node", "--max-semi-space-size=2", "dist/main.js"]

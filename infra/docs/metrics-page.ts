@@ -1,4 +1,4 @@
-import { coordinatorMetrics, coreEvents } from '@vantage/coordinator';
+import { coordinatorMetrics, coreEvents, monitorMetrics } from '@vantage/coordinator';
 import { agentMetrics } from '@vantage/probe-agent';
 import { processMetrics, type MetricDeclarations } from '@vantage/telemetry';
 
@@ -22,6 +22,13 @@ ${metricsTable(coordinatorMetrics)}
 Values of \`event\`: ${coreEvents()
     .map((event) => `\`${event}\``)
     .join(', ')}.
+
+## Monitors
+
+\`GET /metrics/monitors\` of the API, on the port of the service: the last result of every [monitor](../monitors.md) and
+probe. Every coordinator serves all of them: scrape one.
+
+${metricsTable(monitorMetrics)}
 
 ## Probe agent
 

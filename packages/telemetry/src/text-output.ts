@@ -30,72 +30,96 @@ const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 200;
 const LINE_FEED = 0x0a;
 
+export function openTextOutput(descriptor: number, { onResumed }: TextOutputOptions = {}): TextOutput {
+  const buffer = new LineBuffer(withoutBlocking(descriptor), onResumed);
+  return {
+    write: (line) => buffer.write(line),
+    dropped: () => buffer.dropped,
+    flushSync: () => buffer.flushSync(),
+  };
+}
+
 /**
  * Uses synchronous writes to a non-blocking descriptor: an asynchronous write in the thread pool could be overtaken by
  * the final writes of a process that exits.
  */
-export function openTextOutput(descriptor: number, { onResumed }: TextOutputOptions = {}): TextOutput {
-  const target = withoutBlocking(descriptor);
-  let waiting: Buffer[] = [];
-  let waitingBytes = 0;
+class LineBuffer {
+  private readonly target: number;
+  private readonly onResumed: TextOutputOptions['onResumed'];
+  private waiting: Buffer[] = [];
+  private waitingBytes = 0;
   /** True if the last written line is incomplete. */
-  let isTorn = false;
+  private isTorn = false;
   /** True if the buffer starts within a partially written line. */
-  let isContinued = false;
-  let retry: NodeJS.Timeout | undefined;
-  let retryMs = FIRST_RETRY_MS;
-  let [dropped, unreported, cause] = [0, 0, ''];
+  private isContinued = false;
+  private retry: NodeJS.Timeout | undefined;
+  private retryMs = FIRST_RETRY_MS;
+  dropped = 0;
+  private unreported = 0;
+  private cause = '';
 
-  const drop = (lines: number, why: string): void => {
-    dropped += lines;
-    unreported += lines;
-    cause = why;
-  };
-  const wait = (bytes: Buffer): void => {
-    waiting.push(bytes);
-    waitingBytes += bytes.length;
-  };
-  const takeWaiting = (): Buffer => {
-    const lineEnd = isTorn && !isContinued ? [Buffer.of(LINE_FEED)] : [];
-    const bytes = Buffer.concat([...lineEnd, ...waiting]);
-    [waiting, waitingBytes, isContinued] = [[], 0, false];
+  constructor(target: number, onResumed: TextOutputOptions['onResumed']) {
+    this.target = target;
+    this.onResumed = onResumed;
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.from(line);
+    if (this.waitingBytes + bytes.length > MAX_WAITING_BYTES) return this.drop(1, 'EAGAIN');
+    this.append(bytes);
+    if (this.retry === undefined) this.advance();
+  }
+
+  flushSync(): void {
+    writeWhatFits(this.target, this.takeWaiting());
+  }
+
+  private append(bytes: Buffer): void {
+    this.waiting.push(bytes);
+    this.waitingBytes += bytes.length;
+  }
+
+  private drop(lines: number, cause: string): void {
+    this.dropped += lines;
+    this.unreported += lines;
+    this.cause = cause;
+  }
+
+  private needsLineEnd(): boolean {
+    return this.isTorn && !this.isContinued;
+  }
+
+  private takeWaiting(): Buffer {
+    const bytes = Buffer.concat([...(this.needsLineEnd() ? [Buffer.of(LINE_FEED)] : []), ...this.waiting]);
+    [this.waiting, this.waitingBytes, this.isContinued] = [[], 0, false];
     return bytes;
-  };
-  const advance = (): void => {
-    retry = undefined;
-    if (waiting.length === 0) return;
-    const lineEnd = isTorn && !isContinued ? 1 : 0;
-    const bytes = takeWaiting();
-    const { written, error } = writeWhatFits(target, bytes);
+  }
+
+  private advance(): void {
+    this.retry = undefined;
+    if (this.waiting.length === 0) return;
+    const lineEndBytes = this.needsLineEnd() ? 1 : 0;
+    const bytes = this.takeWaiting();
+    const { written, error } = writeWhatFits(this.target, bytes);
     if (written > 0) {
-      isTorn = bytes[written - 1] !== LINE_FEED;
-      retryMs = FIRST_RETRY_MS;
+      this.isTorn = bytes[written - 1] !== LINE_FEED;
+      this.retryMs = FIRST_RETRY_MS;
     }
     if (error === 'EAGAIN') {
-      wait(bytes.subarray(written));
-      isContinued = true;
-      retry = setTimeout(advance, retryMs).unref();
-      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
-    } else if (error === undefined) report();
-    else drop(countLines(bytes.subarray(Math.max(written, lineEnd))), error);
-  };
-  const report = (): void => {
-    if (unreported === 0) return;
-    const lines = { dropped: unreported, cause };
-    unreported = 0;
-    onResumed?.(lines);
-  };
+      this.append(bytes.subarray(written));
+      this.isContinued = true;
+      this.retry = setTimeout(() => this.advance(), this.retryMs).unref();
+      this.retryMs = Math.min(this.retryMs * 2, LONGEST_RETRY_MS);
+    } else if (error === undefined) this.report();
+    else this.drop(countLines(bytes.subarray(Math.max(written, lineEndBytes))), error);
+  }
 
-  return {
-    write: (line) => {
-      const bytes = Buffer.from(line);
-      if (waitingBytes + bytes.length > MAX_WAITING_BYTES) return drop(1, 'EAGAIN');
-      wait(bytes);
-      if (retry === undefined) advance();
-    },
-    dropped: () => dropped,
-    flushSync: () => void writeWhatFits(target, takeWaiting()),
-  };
+  private report(): void {
+    if (this.unreported === 0) return;
+    const lines = { dropped: this.unreported, cause: this.cause };
+    this.unreported = 0;
+    this.onResumed?.(lines);
+  }
 }
 
 /** Returns a non-blocking descriptor for the same file: writes fail with EAGAIN. Regular files never block. */

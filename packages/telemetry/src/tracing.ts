@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import type { Attributes, Context, Span } from '@opentelemetry/api';
+import type * as Api from '@opentelemetry/api';
+import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type * as Sdk from '@opentelemetry/sdk-trace';
 
 import { readTraceparent, writeTraceparent } from './traceparent.ts';
@@ -74,62 +75,9 @@ const LONGEST_TEXT = 300;
 
 /** Loads the OpenTelemetry SDK and starts exporting. An unreachable collector loses spans and has no other effect. */
 export async function openTracing(config: TracingConfig): Promise<Tracing> {
-  const [api, sdk, { OTLPTraceExporter }, { detectResources, envDetector, resourceFromAttributes }] = await Promise.all(
-    [
-      import('@opentelemetry/api'),
-      import('@opentelemetry/sdk-trace'),
-      import('@opentelemetry/exporter-trace-otlp-http'),
-      import('@opentelemetry/resources'),
-    ],
-  );
-  const { name, version, instance } = config.service;
-  const provider = new sdk.TracerProvider({
-    resource: detectResources({ detectors: [envDetector] }).merge(
-      resourceFromAttributes({
-        'service.name': name,
-        'service.version': version,
-        ...(instance === undefined ? {} : { 'service.instance.id': instance }),
-      }),
-    ),
-    sampler: samplerOf(sdk, config),
-    spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
-    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: config.url }) })],
-  });
-  const tracer = provider.getTracer('vantage', version);
+  const [api, provider] = await Promise.all([import('@opentelemetry/api'), openProvider(config)]);
   const active = new AsyncLocalStorage<Context>();
-  const kinds = {
-    server: api.SpanKind.SERVER,
-    producer: api.SpanKind.PRODUCER,
-    consumer: api.SpanKind.CONSUMER,
-  } as const;
-
-  const parentOf = (traceparent: string | undefined): Context => {
-    const place = traceparent === undefined ? undefined : readTraceparent(traceparent);
-    if (place === undefined) return active.getStore() ?? api.ROOT_CONTEXT;
-    return api.trace.setSpanContext(api.ROOT_CONTEXT, { ...place, isRemote: true });
-  };
-  const start: Tracing['start'] = (spanName, { kind, attributes, traceparent, startedAtMs } = {}) => {
-    const parent = parentOf(traceparent);
-    const span = tracer.startSpan(
-      spanName,
-      {
-        kind: kind === undefined ? api.SpanKind.INTERNAL : kinds[kind],
-        ...(attributes === undefined ? {} : { attributes }),
-        ...(startedAtMs === undefined ? {} : { startTime: startedAtMs }),
-      },
-      parent,
-    );
-    const own = api.trace.setSpan(parent, span);
-    return {
-      traceparent: writeTraceparent(span.spanContext()),
-      run: (run) => active.run(own, run),
-      set: (more) => void span.setAttributes(more),
-      rename: (other) => void span.updateName(other),
-      fail: (message) => void span.setStatus({ code: api.SpanStatusCode.ERROR, message }),
-      end: () => span.end(),
-    };
-  };
-
+  const start = spanStarter(api, provider.getTracer('vantage', config.service.version), active);
   return {
     start,
     around: async (spanName, options, run) => {
@@ -154,6 +102,58 @@ export async function openTracing(config: TracingConfig): Promise<Tracing> {
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
       clearTimeout(timer);
     },
+  };
+}
+
+async function openProvider(config: TracingConfig): Promise<Sdk.TracerProvider> {
+  const [sdk, { OTLPTraceExporter }, { detectResources, envDetector, resourceFromAttributes }] = await Promise.all([
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+  ]);
+  const { name, version, instance } = config.service;
+  return new sdk.TracerProvider({
+    resource: detectResources({ detectors: [envDetector] }).merge(
+      resourceFromAttributes({
+        'service.name': name,
+        'service.version': version,
+        ...(instance === undefined ? {} : { 'service.instance.id': instance }),
+      }),
+    ),
+    sampler: samplerOf(sdk, config),
+    spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: config.url }) })],
+  });
+}
+
+function spanStarter(api: typeof Api, tracer: Tracer, active: AsyncLocalStorage<Context>): Tracing['start'] {
+  const kinds = {
+    server: api.SpanKind.SERVER,
+    producer: api.SpanKind.PRODUCER,
+    consumer: api.SpanKind.CONSUMER,
+  } as const;
+  const parentOf = (traceparent: string | undefined): Context => {
+    const remote = traceparent === undefined ? undefined : readTraceparent(traceparent);
+    if (remote === undefined) return active.getStore() ?? api.ROOT_CONTEXT;
+    return api.trace.setSpanContext(api.ROOT_CONTEXT, { ...remote, isRemote: true });
+  };
+  return (name, { kind, attributes, traceparent, startedAtMs } = {}) => {
+    const parent = parentOf(traceparent);
+    const options = {
+      kind: kind === undefined ? api.SpanKind.INTERNAL : kinds[kind],
+      ...(attributes === undefined ? {} : { attributes }),
+      ...(startedAtMs === undefined ? {} : { startTime: startedAtMs }),
+    };
+    const span = tracer.startSpan(name, options, parent);
+    const context = api.trace.setSpan(parent, span);
+    return {
+      traceparent: writeTraceparent(span.spanContext()),
+      run: (run) => active.run(context, run),
+      set: (more) => void span.setAttributes(more),
+      rename: (other) => void span.updateName(other),
+      fail: (message) => void span.setStatus({ code: api.SpanStatusCode.ERROR, message }),
+      end: () => span.end(),
+    };
   };
 }
 

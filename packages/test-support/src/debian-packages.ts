@@ -17,15 +17,15 @@ export interface UnpackedPackages {
 
 const run = promisify(execFile);
 
-/** Why packages cannot be had on this machine, each set of them in a separate folder; null if they can. */
+/** Why packages are not available on this machine, each set of them in a separate folder; null if they are. */
 export async function packagesMissing(...sets: readonly (readonly string[])[]): Promise<string | null> {
-  const tools = ['apt-get', 'dpkg'].filter((program) => systemPath(program) === undefined);
-  if (tools.length > 0) return `${tools.join(' and ')} of Debian not found`;
+  const tools = ['apt-get', 'dpkg', 'flock'].filter((program) => systemPath(program) === undefined);
+  if (tools.length > 0) return `${tools.join(', ')} of Debian not found`;
   try {
     for (const packages of sets) await unpackPackages(...packages);
     return null;
   } catch (error) {
-    return `Debian packages not to be had: ${Error.isError(error) ? error.message.split('\n')[0] : String(error)}`;
+    return `Debian packages not available: ${Error.isError(error) ? error.message.split('\n')[0] : String(error)}`;
   }
 }
 
@@ -33,7 +33,7 @@ export async function packagesMissing(...sets: readonly (readonly string[])[]): 
  * Downloads packages and what they need that is not installed here, and unpacks all into one folder. It is kept: the next
  * call finds it. Needs no rights.
  *
- * @throws {Error} where a package is not to be had
+ * @throws {Error} if a package is not available
  */
 export async function unpackPackages(...packages: readonly string[]): Promise<UnpackedPackages> {
   const cache = fileURLToPath(new URL('../../../node_modules/.cache/debian/', import.meta.url));
@@ -66,40 +66,50 @@ export async function unpackPackages(...packages: readonly string[]): Promise<Un
 const programFolders = ['usr/sbin', 'usr/bin', 'sbin', 'bin'];
 
 async function fetchInto(folder: string, cache: string, packages: readonly string[]): Promise<void> {
-  const { missing, options } = await missingPackages(cache, packages);
-  if (missing.length === 0) return;
   const downloads = join(folder, 'downloads');
-  await mkdir(downloads);
-  await run('apt-get', [...options, 'download', '-qq', ...missing], { cwd: downloads });
-  for (const archive of await readdir(downloads)) await run('dpkg', ['-x', join(downloads, archive), folder]);
+  await mkdir(join(downloads, 'partial'), { recursive: true });
+  await download(downloads, join(cache, 'apt'), packages);
+  for (const name of await readdir(downloads)) {
+    if (name.endsWith('.deb')) await run('dpkg', ['-x', join(downloads, name), folder]);
+  }
   await rm(downloads, { recursive: true });
 }
 
-interface MissingPackages {
-  /** As `name=version`, dependencies first. */
-  readonly missing: readonly string[];
-  /** With which apt knows of them. */
-  readonly options: readonly string[];
-}
-
-/** A machine whose lists of packages are empty or old gets separate lists in the cache; the system's stay as they are. */
-async function missingPackages(cache: string, packages: readonly string[]): Promise<MissingPackages> {
-  try {
-    return { missing: await toInstall([], packages), options: [] };
-  } catch {
-    const state = join(cache, 'apt');
-    await mkdir(join(state, 'lists/partial'), { recursive: true });
-    const options = ['-o', `Dir::State::lists=${state}/lists`, '-o', `Dir::Cache=${state}`, '-o', 'Debug::NoLocking=1'];
-    await run('apt-get', [...options, 'update', '-qq']);
-    return { missing: await toInstall(options, packages), options };
+/** If the system's lists of packages are empty or outdated, separate lists in the cache are used; the system's stay as they are. */
+async function download(folder: string, state: string, packages: readonly string[]): Promise<void> {
+  const separateLists = join(state, 'separate');
+  await mkdir(join(separateLists, 'lists/partial'), { recursive: true });
+  const ownLists = ['-o', `Dir::State::lists=${separateLists}/lists`];
+  const wanted = ['-o', `Dir::Cache::archives=${folder}`, 'install', '-y', '--download-only', ...packages];
+  const attempts: readonly (() => Promise<unknown>)[] = [
+    () => apt(state, wanted),
+    () => apt(separateLists, [...ownLists, ...wanted]),
+    async () => {
+      // Suites of several processes may get here at once.
+      await run('flock', [join(state, 'lock'), 'apt-get', ...ownLists, ...UNLOCKED, 'update', '-qq']);
+      await apt(separateLists, [...ownLists, ...wanted]);
+    },
+  ];
+  for (const [index, attempt] of attempts.entries()) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (index === attempts.length - 1) throw error;
+    }
   }
 }
 
-async function toInstall(options: readonly string[], packages: readonly string[]): Promise<readonly string[]> {
-  const { stdout } = await run('apt-get', [...options, 'install', '-s', '--no-install-recommends', ...packages]);
-  return [...stdout.matchAll(/^Inst (\S+) (?:\[[^\]]*\] )?\((\S+) /gm)].map(
-    ([, name, version]) => `${name}=${version}`,
-  );
+const UNLOCKED = ['-o', 'Debug::NoLocking=1'];
+
+/** The parsed lists are kept in `cache`: parsing them costs seconds of CPU, and images often disable apt's own cache of them. */
+async function apt(cache: string, args: readonly string[]): Promise<void> {
+  const options = [`Dir::Cache=${cache}`, 'Dir::Cache::pkgcache=pkgcache.bin', 'Dir::Cache::srcpkgcache='];
+  await run('apt-get', [
+    ...options.flatMap((option) => ['-o', option]),
+    ...[...UNLOCKED, '-qq', '--no-install-recommends'],
+    ...args,
+  ]);
 }
 
 /** Debian keeps libraries in folders of their architecture, those of which there are several kinds (BLAS) one below. */
