@@ -95,6 +95,12 @@ export const importRules: readonly ImportRule[] = [
     within: ['apps/web/src/**'],
   },
   {
+    modules: ['@vantage/*'],
+    message: 'The npm package of the client replaces its types: add them to types.ts.',
+    within: ['packages/client/src/**'],
+    except: ['packages/client/src/types.ts'],
+  },
+  {
     modules: ['@vantage/target-policy', '@vantage/geo', '@vantage/client', 'bullmq', 'ioredis'],
     message: 'A diagnostic gets its admission from the context and knows nothing of locations and queues.',
     within: ['packages/diagnostics/**'],

@@ -1,5 +1,17 @@
-/** Writes the npm packages of the command line and of the client: `npm run pack:npm -- [folder]`. */
+/** Writes the npm packages: `npm run pack:npm -- [folder [cli|client|types …]]`. Prints their paths. */
 import { packCli } from './pack-cli.ts';
+import { packClient } from './pack-client.ts';
+import { packTypes } from './pack-types.ts';
 
-const folder = process.argv[2] ?? 'dist';
-process.stdout.write(`${await packCli(folder)}\n`);
+const packers = { cli: packCli, client: packClient, types: packTypes };
+const [folder = 'dist', ...words] = process.argv.slice(2);
+const names = Object.keys(packers) as (keyof typeof packers)[];
+const unknown = words.find((word) => !Object.hasOwn(packers, word));
+if (unknown !== undefined) {
+  process.stderr.write(`unknown package "${unknown}"; expected one of ${names.join(', ')}\n`);
+  process.exitCode = 2;
+} else {
+  for (const name of names) {
+    if (words.length === 0 || words.includes(name)) process.stdout.write(`${await packers[name](folder)}\n`);
+  }
+}

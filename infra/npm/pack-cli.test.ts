@@ -28,7 +28,7 @@ describe('the npm package of the command line', () => {
 
   beforeAll(async () => {
     mkdirSync(folder);
-    const words = ['--conditions=vantage-source', join(import.meta.dirname, 'main.ts'), folder];
+    const words = ['--conditions=vantage-source', join(import.meta.dirname, 'main.ts'), folder, 'cli'];
     const tarball = execFileSync(process.execPath, words, { encoding: 'utf8' }).trim();
     writeFileSync(join(folder, 'package.json'), '{"private":true}');
     execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder, stdio: 'pipe' });

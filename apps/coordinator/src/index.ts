@@ -7,4 +7,5 @@ export { openProbeRecords } from './probes/registry/open-probe-records.ts';
 export { monitorMetrics } from './monitors/monitor-metrics.ts';
 export { coordinatorMetrics } from './telemetry/declared.ts';
 export { coreEvents } from './telemetry/core-events.ts';
+export { componentSchemas } from './http/openapi/schemas.ts';
 export { startServer, type RunningServer, type ServerOptions } from './server.ts';

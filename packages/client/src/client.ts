@@ -1,8 +1,5 @@
-import type { Agents, CheckStart, Me, Probes, Summary } from '@vantage/contract';
-import type { CheckTypeName } from '@vantage/diagnostics/contract';
-
 import { problemError } from './problem-error.ts';
-import type { CheckOf, CheckRequest } from './requests.ts';
+import type { Agents, CheckOf, CheckRequest, CheckStart, CheckTypeName, Me, Probes, Summary } from './types.ts';
 import { watchCheck, type CheckEvent, type WatchOptions } from './watch.ts';
 
 export interface ClientOptions {

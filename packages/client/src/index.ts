@@ -1,6 +1,6 @@
 export { createClient, type Client, type ClientOptions } from './client.ts';
 export { ProblemError } from './problem-error.ts';
-export type { CheckOf, CheckRequest, CheckRequestOf, ResultOf } from './requests.ts';
+export type { CheckOf, CheckRequest, CheckRequestOf, ResultOf } from './types.ts';
 export type { CheckEvent, LostConnection, WatchOptions } from './watch.ts';
 export { asCsv, asJsonLines, type ProbeFacts, type ResultRows } from './tables.ts';
 export { targetMistake, type TargetFix, type TargetMistake } from './target-mistake.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '@vantage/contract';
+import type { Problem } from './types.ts';
 
 /** An error response: a problem document (RFC 9457), or any other non-2xx response. */
 export class ProblemError extends Error {

@@ -1,9 +1,6 @@
-import type { Check, EventResult, ProbeEvent } from '@vantage/contract';
-import type { CheckTypeName } from '@vantage/diagnostics/contract';
-
 import { readEvents, type StreamEvent } from './read-events.ts';
 import { problemError, ProblemError } from './problem-error.ts';
-import type { ResultOf } from './requests.ts';
+import type { CheckTypeName, EventCheckOf, EventResultOf } from './types.ts';
 
 /** Events of `watch`. Screenshots are not inline; `screenshotUrl` refers to them. */
 export type CheckEvent<Name extends CheckTypeName = CheckTypeName> =
@@ -13,10 +10,10 @@ export type CheckEvent<Name extends CheckTypeName = CheckTypeName> =
       readonly version: number;
       readonly probe: string;
       /** Pending with the fields known so far, or final. */
-      readonly result: EventResult<ResultOf<Name>>;
+      readonly result: EventResultOf<Name>;
     }
   /** The last event. */
-  | { readonly type: 'completed'; readonly version: number; readonly check: Check<EventResult<ResultOf<Name>>> };
+  | { readonly type: 'completed'; readonly version: number; readonly check: EventCheckOf<Name> };
 
 export interface WatchOptions {
   readonly signal?: AbortSignal;
@@ -138,11 +135,11 @@ function eventOf<Name extends CheckTypeName>(
 ): CheckEvent<Name> | undefined {
   const version = Number(lastEventId);
   if (event === 'probe') {
-    const { probe, result } = JSON.parse(data) as ProbeEvent<EventResult<ResultOf<Name>>>;
+    const { probe, result } = JSON.parse(data) as { readonly probe: string; readonly result: EventResultOf<Name> };
     return { type: 'probe', version, probe, result };
   }
   if (event !== 'completed') return undefined;
-  return { type: 'completed', version, check: JSON.parse(data) as Check<EventResult<ResultOf<Name>>> };
+  return { type: 'completed', version, check: JSON.parse(data) as EventCheckOf<Name> };
 }
 
 /** True if a retry would get the same response. */
@@ -163,11 +160,14 @@ function waitMs(failure: unknown, failures: number, { retryMs }: Progress): numb
 }
 
 async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  const onAbort = (): void => resolve();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  await promise;
+  let onAbort: () => void = () => undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  // Not `withResolvers`: the npm package supports Node 20.
+  await new Promise<void>((resolve) => {
+    onAbort = resolve;
+    timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
   clearTimeout(timer);
   signal?.removeEventListener('abort', onAbort);
 }

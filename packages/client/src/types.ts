@@ -1,5 +1,9 @@
-import type { Check, CommonResult, ParamsOf, PublicFieldsOf } from '@vantage/contract';
+/** Every type of the API that the client needs. The npm package takes them from `@vantage/types` instead: `infra/npm/types.ts`. */
+import type { Check, CommonResult, EventResult, ParamsOf, PublicFieldsOf } from '@vantage/contract';
 import type { checkTypes, CheckTypeName } from '@vantage/diagnostics/contract';
+
+export type { Agents, CheckStart, Me, Probes, Problem, Summary } from '@vantage/contract';
+export type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 type TypeOf<Name extends CheckTypeName> = (typeof checkTypes)[Name];
 
@@ -21,3 +25,8 @@ export type ResultOf<Name extends CheckTypeName> =
   | ({ readonly result: 'pending' } & Partial<Omit<CommonResult, 'result'>> & PublicFieldsOf<TypeOf<Name>>);
 
 export type CheckOf<Name extends CheckTypeName> = Check<ResultOf<Name>>;
+
+/** A result in an event: `screenshotUrl` replaces an inline screenshot. */
+export type EventResultOf<Name extends CheckTypeName> = EventResult<ResultOf<Name>>;
+
+export type EventCheckOf<Name extends CheckTypeName> = Check<EventResultOf<Name>>;

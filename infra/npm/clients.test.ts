@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { itNeeding } from '@vantage/test-support/needs';
+
+import { startService, temporaryFolder, type Service } from '../../apps/standalone/test/service.ts';
+
+jest.setTimeout(300_000);
+
+const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const lines = (text: string): readonly string[] => text.trim().split('\n');
+
+/** What the README of the client shows, and what only the right types let through. */
+const readme = readFileSync(join(root, 'packages/client/README.md'), 'utf8');
+const example = /^```ts\n(.*?)^```/ms.exec(readme)![1]!;
+const typed = `
+import { createClient, type CheckEvent, type CheckOf } from '@vantage/client';
+import type { CheckRequestOf, TcpResult } from '@vantage/types';
+export const request: CheckRequestOf<'tcp'> = { type: 'tcp', host: 'a.example', port: 443, options: { attempts: 1 } };
+// @ts-expect-error -- a port is required
+export const noPort: CheckRequestOf<'tcp'> = { type: 'tcp', host: 'a.example' };
+// @ts-expect-error -- an option of another type
+export const others: CheckRequestOf<'tcp'> = { ...request, options: { count: 1 } };
+export function read(event: CheckEvent<'http'>, check: CheckOf<'tcp'>): readonly unknown[] {
+  if (event.type === 'completed') return [event.check.results['a']?.screenshotUrl];
+  // @ts-expect-error -- events have screenshotUrl
+  const inline: unknown = event.result.screenshot;
+  const state: TcpResult['state'] = check.results['a']?.state;
+  return [inline, event.result.timings?.total, state];
+}
+export const text: Promise<string> = createClient({ baseUrl: '' }).check(request).then(({ status }) => status);
+`;
+const compilers = {
+  'TypeScript 5': join(root, 'apps/coordinator/node_modules/typescript/bin/tsc'),
+  'TypeScript 7': join(root, 'node_modules/typescript/bin/tsc'),
+};
+const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
+
+const httpx = ['python3-httpx', 'python3-minimal'];
+const itWithPython = itNeeding(await packagesMissing(httpx), process.env['CI']);
+
+describe('the clients, outside of the repository', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-clients-'));
+  const installed = join(folder, 'node_modules');
+  const data = temporaryFolder();
+  let service: Service;
+
+  beforeAll(async () => {
+    const starting = startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8']);
+    const pack = ['--conditions=vantage-source', join(root, 'infra/npm/main.ts'), folder, 'types', 'client'];
+    const tarballs = lines((await run(process.execPath, pack, { cwd: root })).stdout);
+    writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+    const install = ['install', '--offline', '--no-audit', '--no-fund', ...tarballs];
+    await run('npm', install, { cwd: folder });
+    service = await starting;
+  });
+  afterAll(async () => {
+    await service?.stop();
+    data.remove();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Live lines are there only if the check ran longer than it took to connect. */
+  function expectAnswers(stdout: string): void {
+    const answers = lines(stdout).filter((line) => !line.startsWith('live: '));
+    expect(answers).toHaveLength(4);
+    for (const probe of ['demo-1', 'demo-2', 'demo-3']) {
+      expect(answers).toContainEqual(expect.stringMatching(new RegExp(`^${probe} success [\\d.]+$`)));
+    }
+    expect(answers.at(-1)).toMatch(/^up Port \d+ of 127\.0\.0\.1 is open/);
+  }
+
+  it('are two npm packages without scripts and native parts', () => {
+    const manifests = ['client', 'types'].map(
+      (name) => JSON.parse(readFileSync(join(installed, '@vantage', name, 'package.json'), 'utf8')) as object,
+    );
+
+    expect(readdirSync(installed).filter((name) => !name.startsWith('.'))).toEqual(['@vantage']);
+    expect(readdirSync(join(installed, '@vantage'))).toEqual(['client', 'types']);
+    for (const manifest of manifests) expect(manifest).not.toHaveProperty('scripts');
+    expect(readdirSync(join(installed, '@vantage/types')).filter((name) => /\.(js|ts)$/.test(name))).toEqual([
+      'index.d.ts',
+    ]);
+    expect(readFileSync(join(installed, '@vantage/client/index.js'), 'utf8')).not.toMatch(/^import /m);
+  });
+
+  it.each(Object.entries(compilers))('compile and follow a check: %s', async (_name, compiler) => {
+    const program = example.replaceAll('8080', new URL(service.url).port);
+    writeFileSync(join(folder, 'example.ts'), program);
+    writeFileSync(join(folder, 'typed.ts'), typed);
+    const compiled = run(process.execPath, [compiler, ...options, '--outDir', 'out', 'example.ts', 'typed.ts'], {
+      cwd: folder,
+    });
+    await compiled.catch((error: { readonly stdout: string }) => expect(error.stdout).toBe(''));
+    const { stdout } = await run(process.execPath, [join(folder, 'out/example.js')]);
+
+    expectAnswers(stdout);
+  });
+
+  itWithPython('follow a check from Python with httpx alone', async () => {
+    const python = await unpackPackages(...httpx);
+    const { port } = new URL(service.url);
+    const check = (...words: readonly string[]): Promise<{ readonly stdout: string }> =>
+      run('python3', [join(root, 'examples/check.py'), ...words], {
+        env: { ...python.environment, PYTHONPATH: join(python.folder, 'usr/lib/python3/dist-packages') },
+      });
+
+    const { stdout } = await check(service.url, '127.0.0.1', port);
+    expectAnswers(stdout);
+    await expect(check(service.url, '192.168.1.1', '443')).rejects.toThrow(/403: .*192\.168\.1\.1/);
+  });
+});
