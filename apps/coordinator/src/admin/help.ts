@@ -1,9 +1,10 @@
 import { keyScopes } from '@vantage/contract';
 
 import { usages as probeUsages } from './arguments.ts';
+import { doctorUsage } from './doctor/doctor.ts';
 import { DEFAULT_KEY_LIMIT, isKeyCommand, keyUsages } from './keys/key-arguments.ts';
 
-const usages = { ...probeUsages, ...keyUsages } as const;
+const usages = { ...probeUsages, ...keyUsages, doctor: doctorUsage } as const;
 
 const descriptions = {
   add: 'Writes the record of a probe and its Redis user, and prints the environment file of its agent once.',
@@ -16,6 +17,8 @@ const descriptions = {
   remove: 'Removes the key or the Redis user, the record, the queue and the results of a probe.',
   list: 'Prints the records, one JSON object per line.',
   tls: 'Makes the certificate authority and the certificate of Redis.',
+  doctor:
+    'Looks for what is wrong or soon will be, and says what to do. Exit status: 0 fine, 1 warnings, 2 errors, 3 wrong arguments or settings.',
   'key:add': 'Makes an API key with scopes and a limit, and prints it once.',
   'key:list': 'Prints the API keys, one JSON object per line: prefixes, no secrets.',
   'key:rotate': 'Gives an API key a new secret, and prints it once.',

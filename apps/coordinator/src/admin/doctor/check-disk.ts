@@ -1,0 +1,39 @@
+import { readlink, statfs } from 'node:fs/promises';
+
+import { error, ok, sizeOf, warning, type Finding } from './finding.ts';
+import { numberOf, type RedisFacts } from './redis-facts.ts';
+
+const LITTLE_BYTES = 1_073_741_824;
+const TOO_LITTLE_BYTES = 64 * 1_048_576;
+
+/**
+ * The disk of Redis, if Redis runs on this machine; of another machine its refused writes are seen. The append-only file is
+ * rewritten next to the old one, so as much as its memory must be free.
+ */
+export async function checkDisk(facts: RedisFacts): Promise<readonly Finding[]> {
+  const folder = facts.config?.get('dir');
+  const free = folder === undefined ? undefined : await freeBytes(folder, numberOf(facts, 'process_id'));
+  if (folder === undefined || free === undefined) return [];
+  const used = numberOf(facts, 'used_memory') ?? 0;
+  const message = `The disk of Redis (${folder}) has ${sizeOf(free)} free.`;
+  const remedy =
+    'Free space, or move the folder to a larger disk: on a full disk Redis refuses writes, and checks get 503.';
+  if (free < TOO_LITTLE_BYTES) return [error('disk', message, remedy)];
+  if (free < used) {
+    return [warning('disk', `${message} A rewrite of the append-only file may need ${sizeOf(used)}.`, remedy)];
+  }
+  return [free < LITTLE_BYTES ? warning('disk', message, remedy) : ok('disk', message)];
+}
+
+/** Undefined if no process here has this id and works in this folder: Redis runs elsewhere, or belongs to another user. */
+async function freeBytes(folder: string, pid: number | undefined): Promise<number | undefined> {
+  // Redis works in the folder of its data. By way of the process it is found in another mount namespace, too.
+  const workingFolder = `/proc/${pid}/cwd`;
+  try {
+    if ((await readlink(workingFolder)) !== folder) return undefined;
+    const { bavail, bsize } = await statfs(workingFolder);
+    return bavail * bsize;
+  } catch {
+    return undefined;
+  }
+}

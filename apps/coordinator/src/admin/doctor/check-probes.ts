@@ -1,0 +1,80 @@
+import { count, error, ok, warning, type Finding } from './finding.ts';
+import { describeAgent, describeProbe, type KnownProbe } from '../../probes/registry/probe-status.ts';
+
+/** Status, reason and release of every probe and its agent. */
+export function checkProbes(probes: readonly KnownProbe[], release: string): readonly Finding[] {
+  if (probes.length === 0) {
+    return [
+      error('probes', 'There are no probes, so no check can run.', 'Add one with probe:invite (docs/agents.md).'),
+    ];
+  }
+  const described = probes.map((known) => ({ known, probe: describeProbe(known), agent: describeAgent(known) }));
+  const healthy = described.filter(({ probe }) => probe.status === 'healthy');
+  const usable = described.filter(({ probe }) => probe.status !== 'offline');
+  const message = `${healthy.length} of ${count(probes.length, 'probe')} healthy.`;
+  const total =
+    usable.length === 0
+      ? error(
+          'probes',
+          `All ${count(probes.length, 'probe')} offline: no check can run.`,
+          'See the reasons below, and the log of an agent.',
+        )
+      : ok('probes', message);
+  return [
+    total,
+    ...described.flatMap(({ known, probe, agent }): readonly Finding[] => {
+      const { id } = known.record;
+      const states =
+        probe.status === 'healthy'
+          ? []
+          : [
+              warning(
+                'probe.status',
+                `Probe ${id} is ${probe.status}: ${probe.reason}`,
+                remedyOf(id, known, agent.state),
+              ),
+            ];
+      return [...states, ...checkRelease(id, probe.version, release)];
+    }),
+  ];
+}
+
+function remedyOf(id: string, { alive, lastSeenMs }: KnownProbe, state: string): string {
+  if (state === 'suspended') return `Find out why it was suspended, then probe:resume ${id}.`;
+  if (state === 'invited') return `Start its agent with the token, or probe:invite ${id} prints another one.`;
+  if (state === 'waiting') return `probe:approve ${id}`;
+  if (state === 'copied') return `probe:invite ${id} makes another key.`;
+  if (state === 'refused') return 'Upgrade its agent.';
+  if (alive) return 'Remove the stated cause on the machine of its agent (docs/operations.md, "Alerts").';
+  if (lastSeenMs === undefined) return `Start its agent, or remove the record with probe:remove ${id}.`;
+  const since = new Date(lastSeenMs).toISOString();
+  return `Its last heartbeat was at ${since}. See the log of its agent and its route to the service, or probe:remove ${id}.`;
+}
+
+/** Coordinators are upgraded first: they refuse results with fields that they do not know. */
+function checkRelease(id: string, version: string | null, release: string): readonly Finding[] {
+  const order = version === null ? 0 : compareReleases(version, release);
+  if (order === 0) return [];
+  const message = `The agent of probe ${id} is release ${version}, and this is ${release}.`;
+  return [
+    order < 0
+      ? warning('probe.release', message, 'Upgrade the agent (docs/operations.md, "Upgrade").')
+      : warning(
+          'probe.release',
+          `${message} Coordinators refuse results with fields they do not know.`,
+          'Upgrade the coordinators first.',
+        ),
+  ];
+}
+
+/** Negative if the first is older; by number for `1.10.0` after `1.9.0`. Zero for texts that are no releases. */
+export function compareReleases(one: string, other: string): number {
+  const [left, right] = [numbersOf(one), numbersOf(other)];
+  if (left === undefined || right === undefined) return 0;
+  const index = left.findIndex((number, at) => number !== right[at]);
+  return index < 0 ? 0 : left[index]! - right[index]!;
+}
+
+function numbersOf(release: string): readonly number[] | undefined {
+  return /^v?(\d+)\.(\d+)\.(\d+)/.exec(release)?.slice(1).map(Number);
+}

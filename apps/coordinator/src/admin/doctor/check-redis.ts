@@ -1,0 +1,191 @@
+import { count, error, ok, sizeOf, warning, type Finding } from './finding.ts';
+import { numberOf, type RedisFacts } from './redis-facts.ts';
+
+const OLDEST_MAJOR = 7;
+/** Of `maxmemory` and of `maxclients`. */
+const FULL_AT = 0.95;
+const NEARLY_FULL_AT = 0.8;
+/** Connections: docs/operations.md, "Components". */
+const PER_REDIS_AGENT = 6;
+const PER_DEPLOYMENT = 100;
+
+/** Memory that the settings of the coordinator may fill, bytes; results are half of `maxmemory` if undefined. */
+export interface MemoryBudget {
+  readonly resultsBytes: number | undefined;
+  readonly screenshotsBytes: number;
+}
+
+export interface RedisExpectations {
+  readonly budget: MemoryBudget;
+  /** Agents that connect to this Redis. */
+  readonly redisAgents: number;
+}
+
+/** Version, role, memory, eviction, persistence and clients of one server. */
+export function checkRedis(facts: RedisFacts, expected: RedisExpectations): readonly Finding[] {
+  return [
+    checkVersion(facts),
+    checkRole(facts),
+    ...checkMemory(facts, expected.budget),
+    checkEviction(facts),
+    ...checkPersistence(facts),
+    checkClients(facts, expected.redisAgents),
+    checkOutputBuffers(facts),
+  ];
+}
+
+function checkVersion({ server, info }: RedisFacts): Finding {
+  const version = info.get('valkey_version') ?? info.get('redis_version') ?? 'unknown';
+  const name = info.has('valkey_version') ? 'Valkey' : 'Redis';
+  const major = Number(version.split('.')[0]);
+  return major >= OLDEST_MAJOR
+    ? ok('redis.version', `${name} ${version} at ${server}.`)
+    : error('redis.version', `${name} at ${server} is version ${version}; 7 is the oldest that works.`, 'Upgrade it.');
+}
+
+/** Whether the server takes writes at all. */
+export function checkRole({ server, info }: RedisFacts): Finding {
+  const role = info.get('role') ?? 'unknown';
+  return role === 'master'
+    ? ok('redis.role', `${server} takes writes.`)
+    : error(
+        'redis.role',
+        `${server} is a ${role === 'slave' ? 'replica' : role}: it takes no writes.`,
+        'Let REDIS_URL name the master, or the Sentinels (redis+sentinel://…).',
+      );
+}
+
+function checkMemory(facts: RedisFacts, { resultsBytes, screenshotsBytes }: MemoryBudget): readonly Finding[] {
+  const used = numberOf(facts, 'used_memory') ?? 0;
+  const most = numberOf(facts, 'maxmemory') ?? 0;
+  if (most === 0) {
+    const message = `Redis at ${facts.server} has no memory limit (maxmemory 0) and uses ${sizeOf(used)}.`;
+    const remedy =
+      'Set maxmemory to half of the memory of its machine: without it the kernel kills Redis if memory runs out.';
+    return [warning('redis.memory', message, remedy)];
+  }
+  const message = `Redis at ${facts.server} uses ${sizeOf(used)} of ${sizeOf(most)} (maxmemory).`;
+  const remedy =
+    'Raise maxmemory, or lower RESULT_RETENTION_SECONDS or RESULTS_MAX_MIB. When it is full, checks get 503.';
+  const usage =
+    used >= most * FULL_AT
+      ? error('redis.memory', message, remedy)
+      : used >= most * NEARLY_FULL_AT
+        ? warning('redis.memory', message, remedy)
+        : ok('redis.memory', message);
+  const planned = (resultsBytes ?? most / 2) + screenshotsBytes;
+  const plan =
+    `Results (RESULTS_MAX_MIB) and screenshots (SCREENSHOTS_MAX_MIB) may take ${sizeOf(planned)} of the ` +
+    `${sizeOf(most)} of Redis at ${facts.server}.`;
+  return [
+    usage,
+    planned > most * NEARLY_FULL_AT
+      ? warning('redis.budget', plan, 'Lower one of the two, or raise maxmemory: queues need the rest.')
+      : ok('redis.budget', plan),
+  ];
+}
+
+function checkEviction(facts: RedisFacts): Finding {
+  const policy = facts.info.get('maxmemory_policy') ?? 'unknown';
+  if (policy === 'noeviction') return ok('redis.eviction', `Redis at ${facts.server} evicts no keys (noeviction).`);
+  const isLimited = (numberOf(facts, 'maxmemory') ?? 0) > 0;
+  const remedy = 'Set maxmemory-policy to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf).';
+  const message = `maxmemory-policy of Redis at ${facts.server} is ${policy}`;
+  return isLimited
+    ? error('redis.eviction', `${message}: when memory is full it deletes queued jobs, probes and keys.`, remedy)
+    : warning('redis.eviction', `${message}. It has no effect until maxmemory is set.`, remedy);
+}
+
+function checkPersistence(facts: RedisFacts): readonly Finding[] {
+  const { server, info, config } = facts;
+  const appends = info.get('aof_enabled') === '1';
+  const save = config?.get('save');
+  const faults = [
+    ...(appends && info.get('aof_last_write_status') === 'err'
+      ? ['the last write of the append-only file failed']
+      : []),
+    ...(appends && info.get('aof_last_bgrewrite_status') === 'err'
+      ? ['the last rewrite of the append-only file failed']
+      : []),
+    ...(save !== '' && info.get('rdb_last_bgsave_status') === 'err' ? ['the last snapshot failed'] : []),
+  ];
+  const written =
+    faults.length === 0
+      ? []
+      : [
+          error(
+            'redis.disk-writes',
+            `Redis at ${server} cannot write its data: ${faults.join(', and ')}.`,
+            'Free space on its disk and see its log; until then it refuses writes, and checks get 503.',
+          ),
+        ];
+  const remedy = 'Set appendonly yes and appendfsync everysec, as infra/redis/redis.conf does.';
+  if (!appends) {
+    return [
+      save === ''
+        ? error(
+            'redis.persistence',
+            `Redis at ${server} keeps nothing on disk: a restart loses probes, API keys and monitors.`,
+            remedy,
+          )
+        : warning(
+            'redis.persistence',
+            `Redis at ${server} has no append-only file: a crash loses what was written since its last snapshot.`,
+            remedy,
+          ),
+      ...written,
+    ];
+  }
+  const sync = config?.get('appendfsync') ?? 'unknown';
+  const kept =
+    sync === 'no'
+      ? warning(
+          'redis.persistence',
+          `Redis at ${server} leaves syncing its append-only file to the kernel (appendfsync no): a power failure may lose 30 s.`,
+          remedy,
+        )
+      : ok('redis.persistence', `Redis at ${server} keeps an append-only file (appendfsync ${sync}).`);
+  return [kept, ...written];
+}
+
+function checkClients(facts: RedisFacts, redisAgents: number): Finding {
+  const connected = numberOf(facts, 'connected_clients') ?? 0;
+  const most = numberOf(facts, 'maxclients');
+  if (most === undefined) return ok('redis.clients', `Redis at ${facts.server} has ${count(connected, 'client')}.`);
+  const needed = redisAgents * PER_REDIS_AGENT + PER_DEPLOYMENT;
+  const message = `Redis at ${facts.server} has ${connected} of at most ${count(most, 'client')} (maxclients).`;
+  const remedy = `Raise maxclients to at least ${needed}, and its limit of open files (ulimit -n) above that.`;
+  if (connected >= most * FULL_AT) return error('redis.clients', message, remedy);
+  if (connected >= most * NEARLY_FULL_AT) return warning('redis.clients', message, remedy);
+  if (most >= needed) return ok('redis.clients', message);
+  return warning(
+    'redis.clients',
+    `${message} After an outage ${count(redisAgents, 'agent')} and the coordinators may need ${needed}.`,
+    remedy,
+  );
+}
+
+/** `normal 0 0 0 slave … pubsub 33554432 8388608 60`: hard limit, soft limit, seconds of each class. */
+function checkOutputBuffers({ server, config }: RedisFacts): Finding {
+  const text = config?.get('client-output-buffer-limit');
+  if (text === undefined) {
+    return warning(
+      'redis.output-buffers',
+      `Redis at ${server} does not show its configuration to this login (CONFIG GET), so client-output-buffer-limit was not checked.`,
+      'Compare it with infra/redis/redis.conf.',
+    );
+  }
+  const [, normal = '', pubsub = ''] = /normal (\d+) .*pubsub (\d+)/.exec(text) ?? [];
+  const remedy = 'Set client-output-buffer-limit as infra/redis/redis.conf does.';
+  if (normal === '0') {
+    const message = `Redis at ${server} buffers replies for a client that does not read them without a limit.`;
+    return warning('redis.output-buffers', message, remedy);
+  }
+  if (pubsub !== '0' && Number(pubsub) < SMALLEST_PUBSUB_BYTES) {
+    const message = `Redis at ${server} disconnects a subscriber that is ${sizeOf(Number(pubsub))} behind: a coordinator may lose notifications under load.`;
+    return warning('redis.output-buffers', message, remedy);
+  }
+  return ok('redis.output-buffers', `Redis at ${server} bounds the replies that wait for a client.`);
+}
+
+const SMALLEST_PUBSUB_BYTES = 32 * 1_048_576;

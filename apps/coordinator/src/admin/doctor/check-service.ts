@@ -1,0 +1,121 @@
+import { isIP } from 'node:net';
+
+import { WebSocket } from 'ws';
+
+import { certificateOf, checkValidity } from './check-certificates.ts';
+import { error, ok, reasonOf, warning, type Finding } from './finding.ts';
+
+const ANSWERS_MS = 10_000;
+/** Renewals of ACME begin 30 days before the end: less means that one has failed. */
+const WARN_DAYS = 14;
+
+export interface PublicAddress {
+  /** Base address of the service. */
+  readonly url: string;
+  /** Whether `PUBLIC_URL` of this environment names it, in place of a coordinator that wrote it. */
+  readonly isConfigured: boolean;
+  readonly hasTrustedProxies: boolean;
+  readonly isGatewayOn: boolean;
+  /** True if an agent connects, or is invited to connect, to a gateway. */
+  readonly isGatewayUsed: boolean;
+}
+
+/** The service at its public address, as clients and agents reach it from this machine. */
+export async function checkService(address: PublicAddress): Promise<readonly Finding[]> {
+  const { url } = address;
+  const [health, certificate, gateway] = await Promise.all([
+    checkHealth(url),
+    checkCertificate(url),
+    checkGateway(address),
+  ]);
+  return [
+    health,
+    ...certificate,
+    ...checkTransport(url),
+    ...checkProxies(address),
+    ...(health.status === 'ok' ? gateway : []),
+  ];
+}
+
+async function checkHealth(url: string): Promise<Finding> {
+  const remedy = 'Start a coordinator, or correct PUBLIC_URL, DNS, the reverse proxy or the firewall.';
+  try {
+    const response = await fetch(`${withoutSlash(url)}/healthz`, {
+      signal: AbortSignal.timeout(ANSWERS_MS),
+      redirect: 'manual',
+    });
+    const text = await response.text();
+    if (response.status === 200 && text.includes('"status":"ok"')) return ok('service', `${url} answers.`);
+    return error('service', `${url}/healthz answers ${response.status}, not as a coordinator does.`, remedy);
+  } catch (fault) {
+    const cause = Error.isError(fault) && fault.cause !== undefined ? fault.cause : fault;
+    return error('service', `${url} cannot be reached from this machine: ${reasonOf(cause)}.`, remedy);
+  }
+}
+
+async function checkCertificate(url: string): Promise<readonly Finding[]> {
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol !== 'https:') return [];
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const validity = await certificateOf(host, port === '' ? 443 : Number(port));
+  const remedy = 'Renew it where TLS ends, usually the reverse proxy.';
+  return validity === undefined
+    ? []
+    : [checkValidity('service.certificate', `The certificate of ${url}`, validity, { warnDays: WARN_DAYS, remedy })];
+}
+
+function checkTransport(url: string): readonly Finding[] {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || isLoopback(hostname)) return [];
+  const message = `${url} is not encrypted: API keys and the results of agents can be read on the way.`;
+  return [warning('service.transport', message, 'Put a proxy with TLS in front, and set PUBLIC_URL to https://….')];
+}
+
+/** Behind a proxy that is not trusted, all clients are one address to the rate limits. */
+function checkProxies({ url, isConfigured, hasTrustedProxies }: PublicAddress): readonly Finding[] {
+  if (!isConfigured || hasTrustedProxies || new URL(url).protocol !== 'https:') return [];
+  return [
+    warning(
+      'service.proxies',
+      'PUBLIC_URL is https, so a proxy is in front, and TRUSTED_PROXIES is not set here: all clients share one rate limit.',
+      'Set TRUSTED_PROXIES to the number or the addresses of the proxies.',
+    ),
+  ];
+}
+
+/** A proxy that does not pass the upgrade on keeps all remote agents away. One attempt: a gateway limits failures. */
+async function checkGateway({ url, isGatewayOn, isGatewayUsed }: PublicAddress): Promise<readonly Finding[]> {
+  if (!isGatewayOn) return [];
+  const fault = await upgradeFault(`${withoutSlash(url).replace(/^http/, 'ws')}/agent`);
+  if (fault === undefined) return [ok('service.gateway', `Agents can connect to ${url} (WebSocket at /agent).`)];
+  const message = `Agents cannot connect to ${url}: ${fault}.`;
+  const remedy =
+    'Let the reverse proxy pass WebSocket upgrades of /agent on (infra/docker/nginx.conf), and set GATEWAY=on.';
+  return [isGatewayUsed ? error('service.gateway', message, remedy) : warning('service.gateway', message, remedy)];
+}
+
+async function upgradeFault(url: string): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const socket = new WebSocket(url, { handshakeTimeout: ANSWERS_MS, maxPayload: 65_536 });
+  const timer = setTimeout(() => resolve('it sends no challenge'), ANSWERS_MS);
+  socket.on('error', (fault) => resolve(reasonOf(fault)));
+  socket.on('close', (code) => resolve(`it closes the connection (${code})`));
+  socket.on('message', (data: Buffer) => {
+    const isChallenge = data.toString().includes('challenge');
+    resolve(isChallenge ? undefined : 'it sends no challenge');
+  });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    socket.terminate();
+  }
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/$/, '');
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
+}

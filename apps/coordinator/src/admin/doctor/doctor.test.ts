@@ -1,0 +1,427 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { redisKeys } from '@vantage/contract';
+import { findRedisServer, freePort, startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { certificateMint, opensslVersion } from '@vantage/test-support/certificate-mint';
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+
+import { startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
+import { readConfig } from '../../config.ts';
+import { startServer, type RunningServer } from '../../server.ts';
+import { readAdminConfig } from '../config.ts';
+import { checkFiles } from './check-files.ts';
+import { runDoctor } from './doctor.ts';
+import { examineDeployment } from './examine-deployment.ts';
+import type { Finding } from './finding.ts';
+
+const PATIENT_MS = 240_000;
+const executable = findRedisServer(process.env['PATH'] ?? '') ?? 'redis-server';
+const folder = mkdtempSync(join(tmpdir(), 'vantage-doctor-'));
+const faketimeMissing = await packagesMissing(['libfaketime']);
+const canMount =
+  process.env['CI'] !== undefined ||
+  (process.getuid?.() === 0 && runs('unshare', '-m', 'mount', '-t', 'tmpfs', 'x', '/mnt'));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Report {
+  readonly status: number;
+  readonly findings: readonly Finding[];
+  readonly err: string;
+}
+
+async function doctor(environment: Readonly<Record<string, string>>): Promise<Report> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const status = await runDoctor(['--json'], environment, {
+    out: (line) => out.push(line),
+    err: (line) => err.push(line),
+  });
+  const { findings = [] } = JSON.parse(out.join('') || '{}') as { findings?: readonly Finding[] };
+  return { status, findings, err: err.join('\n') };
+}
+
+/** Without the files, which take seconds to read. */
+async function examine(environment: Readonly<Record<string, string>>): Promise<Pick<Report, 'findings'>> {
+  return { findings: await examineDeployment(readAdminConfig(environment), readConfig(environment)) };
+}
+
+/** The findings with this name that are not in order. */
+function faults({ findings }: Pick<Report, 'findings'>, check: string): readonly string[] {
+  return findings
+    .filter((one) => one.check === check && one.status !== 'ok')
+    .map((one) => `${one.status}: ${one.message}`);
+}
+
+describe('the doctor, of a deployment in order', () => {
+  let bed: CoreBed;
+  let server: RunningServer;
+  let env: Record<string, string>;
+  let closeGateway: () => Promise<void>;
+
+  beforeAll(async () => {
+    const limits = [
+      '--client-output-buffer-limit',
+      'normal 64mb 32mb 10',
+      '--client-output-buffer-limit',
+      'pubsub 128mb 64mb 30',
+    ];
+    bed = await startCoreBed({ arguments: ['--maxmemory', '1gb', ...limits] });
+    server = await startServer({ host: '127.0.0.1', port: 0, publicUrl: undefined }, () => (request, response) => {
+      response.end(request.url === '/healthz' ? '{"status":"ok"}' : '');
+    });
+    const gateway = bed.core.openGateway(new URL(server.publicUrl).origin);
+    server.onAgent((request, socket, head) => gateway.upgrade(request, socket, head, '127.0.0.1'));
+    closeGateway = gateway.close;
+    env = { REDIS_URL: bed.server.url, PUBLIC_URL: server.publicUrl };
+    await bed.addProbe('fra-1');
+    await bed.keepAlive('fra-1');
+    await until(async () => (await bed.core.probes.list())['fra-1']?.status === 'healthy');
+  });
+
+  afterAll(async () => {
+    await Promise.all([server.close(0), closeGateway()]);
+    await bed.stop();
+  });
+
+  it(
+    'finds nothing, and ends with the worst that it found',
+    async () => {
+      const { status, findings } = await doctor(env);
+
+      // The age of the bundled data depends on the day, the space on the machine.
+      expect(findings.filter((one) => one.status !== 'ok' && !['geo', 'disk'].includes(one.check))).toEqual([]);
+      const worst = ['ok', 'warning', 'error'].findLastIndex((name) => findings.some((one) => one.status === name));
+      expect(status).toBe(worst);
+      expect(new Set(findings.map(({ check }) => check))).toEqual(
+        new Set([
+          ...['redis.version', 'redis.role', 'redis.memory', 'redis.budget', 'redis.eviction', 'redis.persistence'],
+          ...['redis.clients', 'redis.output-buffers', 'redis.writes', 'disk', 'clock', 'probes', 'service'],
+          ...['service.gateway', 'geo'],
+        ]),
+      );
+    },
+    PATIENT_MS,
+  );
+
+  it('names agents of another release, with which side to upgrade', async () => {
+    await bed.addProbe('old-1');
+    await bed.addProbe('new-1');
+    await bed.beat('old-1', { version: '0.0.9' });
+    await bed.beat('new-1', { version: '0.10.0' });
+    const { findings } = await examine(env);
+    await bed.core.probeRecords.remove('old-1');
+    await bed.core.probeRecords.remove('new-1');
+
+    const found = findings.filter(({ check }) => check === 'probe.release');
+    expect(found.map(({ message, remedy }) => `${message} ${remedy}`)).toEqual([
+      expect.stringMatching(
+        /^The agent of probe new-1 is release 0\.10\.0, and this is 0\.1\.0\..*Upgrade the coordinators first/,
+      ),
+      expect.stringMatching(/^The agent of probe old-1 is release 0\.0\.9, and this is 0\.1\.0\. Upgrade the agent/),
+    ]);
+  });
+
+  it('gives the reasons of probes that are degraded and offline', async () => {
+    await bed.addProbe('sick-1');
+    await bed.addProbe('gone-1');
+    await bed.beat('sick-1', { degraded: ['No raw sockets.'] });
+    const report = await examine(env);
+    await bed.core.probeRecords.remove('sick-1');
+    await bed.core.probeRecords.remove('gone-1');
+
+    expect(faults(report, 'probe.status')).toEqual([
+      'warning: Probe gone-1 is offline: Never seen.',
+      'warning: Probe sick-1 is degraded: No raw sockets.',
+    ]);
+    expect(faults(report, 'probes')).toEqual([]);
+  });
+
+  it('notices a proxy that does not pass WebSocket upgrades on', async () => {
+    const proxy = await listen((path) => (path === '/healthz' ? '{"status":"ok"}' : undefined));
+    const report = await examine({ ...env, PUBLIC_URL: proxy.url });
+    proxy.server.close();
+
+    expect(faults(report, 'service.gateway')).toEqual([
+      expect.stringMatching(/^warning: Agents cannot connect to .*404/),
+    ]);
+    expect(faults(report, 'service')).toEqual([]);
+  });
+
+  it('notices that the public address is that of another program, and of none', async () => {
+    const other = await listen(() => 'Welcome to nginx!');
+    const wrong = await examine({ ...env, PUBLIC_URL: other.url });
+    other.server.close();
+    const none = await examine({ ...env, PUBLIC_URL: `http://127.0.0.1:${await freePort()}` });
+
+    expect(faults(wrong, 'service')).toEqual([expect.stringContaining('not as a coordinator does')]);
+    expect(faults(none, 'service')).toEqual([expect.stringContaining('ECONNREFUSED')]);
+  });
+
+  it(
+    'reads the files and settings as a coordinator does',
+    async () => {
+      const monitors = join(folder, 'monitors.yml');
+      const modules = join(folder, 'blackbox.yml');
+      writeFileSync(monitors, 'monitors:\n  a: {check: {type: ping, host: 127.0.0.1}, every: 60s}\n');
+      writeFileSync(modules, 'modules:\n  a: {prober: icmp, timeout: soon}\n');
+      const report = await doctor({
+        ...env,
+        MONITORS_FILE: monitors,
+        MODULES_FILE: modules,
+        GEO_CITY_MMDB: '/absent.mmdb',
+      });
+      const settings = await doctor({ ...env, RATE_LIMIT_CHECK: 'many', TARGET_ALLOW: '300.1.1.1/8' });
+
+      expect(faults(report, 'monitors')).toEqual([expect.stringMatching(/^error: .*monitors\.yml line 2: .*host/)]);
+      expect(faults(report, 'modules')).toEqual([expect.stringMatching(/^error: .*blackbox\.yml line 2: /)]);
+      expect(faults(report, 'geo')).toContainEqual(expect.stringMatching(/^error: .*absent\.mmdb.*ENOENT/));
+      expect(faults(settings, 'settings')).toEqual([
+        expect.stringContaining('RATE_LIMIT_CHECK'),
+        expect.stringContaining('TARGET_ALLOW'),
+      ]);
+      expect([report.status, settings.status]).toEqual([2, 2]);
+    },
+    PATIENT_MS,
+  );
+
+  it('warns of settings that do not fit each other', async () => {
+    const report = await examine({ ...env, RESULTS_MAX_MIB: '900', SCREENSHOTS_MAX_MIB: '100' });
+
+    expect(faults(report, 'redis.budget')).toEqual([expect.stringContaining('1000 MiB of the 1.0 GiB')]);
+  });
+
+  it('finds that all probes are offline, and that there are none', async () => {
+    const empty = await startRedis();
+    const redis = new Redis(empty.url);
+    const none = await examine({ ...env, REDIS_URL: empty.url });
+    await redis.set(redisKeys.probeRecord('fra-1'), (await bed.redis.get(redisKeys.probeRecord('fra-1')))!);
+    await redis.sadd(redisKeys.probeIds, 'fra-1');
+    const offline = await examine({ ...env, REDIS_URL: empty.url });
+    redis.disconnect();
+    await empty.stop();
+
+    expect(faults(none, 'probes')).toEqual(['error: There are no probes, so no check can run.']);
+    expect(faults(offline, 'probes')).toEqual(['error: All 1 probe offline: no check can run.']);
+  });
+});
+
+it(
+  'warns of geo data that is old',
+  async () => {
+    const findings = await checkFiles(readConfig({ REDIS_URL: 'redis://127.0.0.1' }), new Date('2040-01-01'));
+
+    expect(findings.map(({ check, status }) => `${check} ${status}`)).toEqual(['geo warning', 'geo warning']);
+  },
+  PATIENT_MS,
+);
+
+describe('the doctor, of a Redis that', () => {
+  const started: { readonly stop: () => Promise<unknown> }[] = [];
+
+  afterEach(async () => {
+    for (const one of started.splice(0)) await one.stop();
+  });
+
+  const start = async (...args: Parameters<typeof startRedis>): Promise<RedisServer> => {
+    const server = await startRedis(...args);
+    started.push(server);
+    return server;
+  };
+
+  it.each([
+    [
+      'evicts keys',
+      ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'],
+      'redis.eviction',
+      /^error: .*allkeys-lru.*deletes/,
+    ],
+    [
+      'would evict keys with a limit',
+      ['--maxmemory-policy', 'volatile-ttl'],
+      'redis.eviction',
+      /^warning: .*volatile-ttl.*no effect/,
+    ],
+    ['has no memory limit', [], 'redis.memory', /^warning: .*no memory limit/],
+    ['is full', ['--maxmemory', '500kb'], 'redis.memory', /^error: .* of 0\.5 MiB/],
+    ['keeps nothing on disk', ['--appendonly', 'no'], 'redis.persistence', /^error: .*a restart loses/],
+    [
+      'has snapshots only',
+      ['--appendonly', 'no', '--save', '60 1'],
+      'redis.persistence',
+      /^warning: .*since its last snapshot/,
+    ],
+    ['does not sync', ['--appendfsync', 'no'], 'redis.persistence', /^warning: .*appendfsync no/],
+    ['has few connections', ['--maxclients', '20'], 'redis.clients', /^warning: .*at most 20 clients/],
+    ['buffers without a limit', [], 'redis.output-buffers', /^warning: .*without a limit/],
+    [
+      'cuts subscribers early',
+      ['--client-output-buffer-limit', 'normal 64mb 32mb 10', '--client-output-buffer-limit', 'pubsub 1mb 1mb 1'],
+      'redis.output-buffers',
+      /^warning: .*subscriber that is 1\.0 MiB behind/,
+    ],
+    ['is a replica', ['--replicaof', '127.0.0.1', '1'], 'redis.role', /^error: .*replica/],
+    ['refuses writes', ['--maxmemory', '500kb'], 'redis.writes', /^error: .*OOM/],
+  ])('%s', async (_reason, args, check, pattern) => {
+    const server = await start(args);
+
+    const report = await examine({ REDIS_URL: server.url });
+
+    expect(faults(report, check)).toEqual([expect.stringMatching(pattern)]);
+  });
+
+  it('does not show its configuration', async () => {
+    const server = await start();
+    const redis = new Redis(server.url);
+    await redis.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '&*', '+@all', '-config');
+    redis.disconnect();
+
+    const report = await examine({ REDIS_URL: server.url.replace('//', '//limited:secret@') });
+
+    expect(faults(report, 'redis.output-buffers')).toEqual([expect.stringContaining('CONFIG GET')]);
+    expect(faults(report, 'redis.eviction')).toEqual([]);
+  });
+
+  it('does not answer, whose password is not printed', async () => {
+    const report = await examine({ REDIS_URL: `redis://:hidden@127.0.0.1:${await freePort()}` });
+
+    expect(faults(report, 'redis')).toEqual([expect.stringContaining('ECONNREFUSED')]);
+    expect(JSON.stringify(report)).not.toContain('hidden');
+  });
+
+  (faketimeMissing === null ? it : it.skip).each([
+    ['-90s', 1, /^warning: The clock of this machine is (89|9\d) s behind that of Redis/],
+    ['+3d', 2, /^error: The clock of this machine is 2\d{5} s ahead of that of Redis/],
+  ])(
+    'has another clock than this machine: %s',
+    async (offset, least, pattern) => {
+      const { folder: unpacked } = await unpackPackages('libfaketime');
+      const library = execFileSync('find', [unpacked, '-name', 'libfaketime.so.1'], { encoding: 'utf8' }).trim();
+      const server = await start();
+
+      const main = join(import.meta.dirname, '../main.ts');
+      const { stdout, status } = spawnSync(
+        process.execPath,
+        ['--conditions=vantage-source', main, 'doctor', '--json'],
+        {
+          encoding: 'utf8',
+          env: { REDIS_URL: server.url, LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
+        },
+      );
+
+      const report = JSON.parse(stdout) as Report;
+      expect(faults(report, 'clock')).toEqual([expect.stringMatching(pattern)]);
+      expect(status).toBeGreaterThanOrEqual(least);
+    },
+    PATIENT_MS,
+  );
+
+  (canMount ? it : it.skip)('has a full disk', async () => {
+    const data = join(folder, 'small');
+    execFileSync('mkdir', [data]);
+    const server = await start(
+      [],
+      `[ -n "$MOUNTED" ] || MOUNTED=1 exec unshare -m "$0" "$@"; mount -t tmpfs -o size=24m x ${data}`,
+      data,
+    );
+    const redis = new Redis(server.url);
+    const before = await examine({ REDIS_URL: server.url });
+    fill(`/proc/${server.pid}/root${data}/filler`);
+    // The append-only file is written once a second; a write is refused when that has failed.
+    await until(async () => (await redis.set('a', 'x'.repeat(100_000)).catch(() => 'refused')) === 'refused');
+    redis.disconnect();
+
+    const report = await examine({ REDIS_URL: server.url });
+
+    expect(faults(before, 'redis.writes')).toEqual([]);
+    expect(faults(report, 'disk')).toEqual([
+      expect.stringMatching(/^error: The disk of Redis .*small\) has 0\.0 MiB free/),
+    ]);
+    expect(faults(report, 'redis.writes')).toEqual([expect.stringMatching(/^error: Redis refuses writes: MISCONF/)]);
+    expect(faults(report, 'redis.disk-writes')).toEqual([
+      expect.stringContaining('the last write of the append-only file failed'),
+    ]);
+  });
+
+  (opensslVersion() === null ? it.skip : it).each([
+    ['has expired', -10, -1, /^error: The certificate of Redis at 127\.0\.0\.1:\d+ expired on /],
+    ['expires soon', -10, 20, /^warning: The certificate of Redis at 127\.0\.0\.1:\d+ is valid until /],
+    ['is not valid yet', 5, 90, /^error: The certificate of Redis at 127\.0\.0\.1:\d+ is not valid before /],
+  ])('has a certificate that %s', async (_reason, from, end, pattern) => {
+    const mint = certificateMint();
+    const issuer = mint.issue({ subject: '/CN=CA', ca: true, from: -20, until: 100 });
+    const { cert, key } = mint.issue({ subject: '/CN=redis', names: ['IP:127.0.0.1'], from, until: end, issuer });
+    mint.close();
+    for (const [name, text] of Object.entries({ 'ca.crt': issuer.cert, 'redis.crt': cert, 'redis.key': key })) {
+      writeFileSync(join(folder, name), text);
+    }
+    const port = await freePort();
+    const files = ['--tls-cert-file', join(folder, 'redis.crt'), '--tls-key-file', join(folder, 'redis.key')];
+    const ca = join(folder, 'ca.crt');
+    await start(['--tls-port', String(port), '--tls-auth-clients', 'no', '--tls-ca-cert-file', ca, ...files]);
+
+    const report = await examine({ REDIS_URL: `rediss://127.0.0.1:${port}`, REDIS_CA_FILE: ca });
+
+    expect(faults(report, 'redis.certificate')).toEqual([expect.stringMatching(pattern)]);
+    expect(faults(report, 'redis.ca')).toEqual([expect.stringContaining('The CA of Redis is valid until')]);
+  });
+});
+
+it('ends with 3 if its arguments or settings cannot be used', async () => {
+  const err: string[] = [];
+  const streams = { out: () => undefined, err: (line: string) => err.push(line) };
+
+  expect(await runDoctor(['--jsn'], {}, streams)).toBe(3);
+  expect(await runDoctor([], { REDIS_URL: 'localhost' }, streams)).toBe(3);
+  expect(err.join('\n')).toMatch(/--jsn[\s\S]*REDIS_URL/);
+});
+
+/** @param before lines of a shell script that starts the server */
+async function startRedis(args: readonly string[] = [], before = '', dataFolder?: string): Promise<RedisServer> {
+  const own = mkdtempSync(join(folder, 'redis-'));
+  // The executable is a server by its name.
+  symlinkSync(executable, join(own, 'redis-server'));
+  const script = join(own, 'start.sh');
+  writeFileSync(script, `#!/bin/sh\n${before}\nexec ${own}/redis-server "$@"\n`, { mode: 0o755 });
+  return startRedisServer({ executable: script, arguments: args, ...(dataFolder === undefined ? {} : { dataFolder }) });
+}
+
+async function listen(
+  answer: (path: string) => string | undefined,
+): Promise<{ readonly server: Server; readonly url: string }> {
+  const server = createServer((request, response) => {
+    const text = answer(request.url ?? '');
+    response.writeHead(text === undefined ? 404 : 200, { connection: 'close' }).end(text);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+function fill(file: string): void {
+  const handle = openSync(file, 'w');
+  for (const bytes of [65_536, 4_096]) {
+    try {
+      for (;;) writeSync(handle, Buffer.alloc(bytes));
+    } catch {
+      // Expected: no space left.
+    }
+  }
+  closeSync(handle);
+}
+
+function runs(program: string, ...args: readonly string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

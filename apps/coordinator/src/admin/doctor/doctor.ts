@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util';
+
+import { SettingsError } from '@vantage/settings';
+
+import { readConfig, type Config } from '../../config.ts';
+import { readAdminConfig, type AdminConfig } from '../config.ts';
+import type { AdminStreams } from '../output.ts';
+import { checkFiles } from './check-files.ts';
+import { examineDeployment } from './examine-deployment.ts';
+import { count, error, reasonOf, worstOf, type Finding } from './finding.ts';
+
+/** As plugins of Nagios and its successors end: 3 means that the doctor itself could not run. */
+const EXIT = { ok: 0, warning: 1, error: 2 } as const;
+const UNKNOWN = 3;
+
+export const doctorUsage = 'doctor [--json]';
+
+/**
+ * Looks for what is wrong, or soon will be, with a deployment: Redis and its disk, clocks, certificates, probes and their
+ * agents, the public address, the files of the settings. Changes nothing.
+ *
+ * @returns the exit status: 0 nothing found, 1 warnings, 2 errors, 3 the arguments or settings cannot be used
+ */
+export async function runDoctor(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  { out, err }: AdminStreams,
+): Promise<number> {
+  let json: boolean;
+  let admin: AdminConfig;
+  try {
+    json = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } }).values.json === true;
+    admin = readAdminConfig(environment);
+  } catch (fault) {
+    err(reasonOf(fault));
+    err(`Usage: ${doctorUsage}`);
+    return UNKNOWN;
+  }
+  const findings = await examine(admin, environment);
+  const status = worstOf(findings);
+  if (json) out(JSON.stringify({ status, findings }));
+  else for (const line of linesOf(findings)) out(line);
+  return EXIT[status];
+}
+
+function linesOf(findings: readonly Finding[]): readonly string[] {
+  const numbers = (['error', 'warning'] as const).map(
+    (status) => findings.filter((one) => one.status === status).length,
+  );
+  const [errors = 0, warnings = 0] = numbers;
+  return [
+    ...findings.flatMap(({ status, message, remedy }) => [
+      `${status.padEnd(7)}  ${message}`,
+      ...(remedy === null ? [] : [`         → ${remedy}`]),
+    ]),
+    '',
+    `${count(errors, 'error')}, ${count(warnings, 'warning')}, ${findings.length - errors - warnings} ok.`,
+  ];
+}
+
+async function examine(
+  admin: AdminConfig,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Finding[]> {
+  const { config, faults } = readCoordinatorConfig(admin, environment);
+  const parts = await Promise.all([examineDeployment(admin, config), config === undefined ? [] : checkFiles(config)]);
+  return [...faults, ...parts.flat()];
+}
+
+/** With settings that cannot be read, a coordinator in this environment would not start. */
+function readCoordinatorConfig(
+  { redisUrl }: AdminConfig,
+  environment: Readonly<Record<string, string | undefined>>,
+): { readonly config: Config | undefined; readonly faults: readonly Finding[] } {
+  try {
+    return { config: readConfig({ ...environment, REDIS_URL: redisUrl }), faults: [] };
+  } catch (fault) {
+    if (!(fault instanceof SettingsError)) throw fault;
+    const remedy = 'Correct the variable (docs/reference/settings.md): a coordinator with it does not start.';
+    return { config: undefined, faults: fault.faults.map((one) => error('settings', `${one}.`, remedy)) };
+  }
+}

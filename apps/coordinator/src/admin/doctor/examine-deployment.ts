@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+
+import { redisKeys } from '@vantage/contract';
+import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
+import type { Redis } from 'ioredis';
+
+import type { Config } from '../../config.ts';
+import { createAccessWatch } from '../../probes/enrolment/access-watch.ts';
+import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
+import type { KnownProbe } from '../../probes/registry/probe-status.ts';
+import { createProbeValidators } from '../../probes/registry/probe-validators.ts';
+import { createRedisClock } from '../../redis/clock.ts';
+import { closeAll } from '../../redis/connections.ts';
+import type { AdminConfig } from '../config.ts';
+import { readCa } from '../tls/tls-folder.ts';
+import { certificateOf, checkValidity, firstToEnd } from './check-certificates.ts';
+import { checkClock } from './check-clock.ts';
+import { checkDisk } from './check-disk.ts';
+import { checkProbes } from './check-probes.ts';
+import { checkRedis, checkRole } from './check-redis.ts';
+import { checkService } from './check-service.ts';
+import { error, ok, reasonOf, type Finding } from './finding.ts';
+import { readRedisFacts } from './redis-facts.ts';
+
+const MIB = 1_048_576;
+/** `probe:tls` renews at 30 days. */
+const CERTIFICATE_WARN_DAYS = 30;
+const CA_WARN_DAYS = 180;
+
+/**
+ * Everything that is seen by way of Redis, and its certificates. Never rejects.
+ *
+ * @param config undefined if the settings of the coordinator cannot be read
+ */
+export async function examineDeployment(admin: AdminConfig, config: Config | undefined): Promise<readonly Finding[]> {
+  const certificates = admin.certificates ?? readCa(admin.tlsFolder);
+  const parts = [checkRedisCertificates(admin.redisUrl, certificates), connectAndExamine(admin, certificates, config)];
+  return (await Promise.all(parts)).flat();
+}
+
+async function connectAndExamine(
+  admin: AdminConfig,
+  certificates: string | undefined,
+  config: Config | undefined,
+): Promise<readonly Finding[]> {
+  let redis: Redis | undefined;
+  try {
+    redis = await openOnce({ url: admin.redisUrl, certificates, name: 'vantage:doctor' });
+    return await examineRedis(redis, admin, config);
+  } catch (fault) {
+    const { endpoints } = parseRedisUrl(admin.redisUrl);
+    const where = endpoints.map(({ host, port }) => `${host}:${port}`).join(', ');
+    const message = `Redis at ${where} cannot be examined: ${reasonOf(fault)}.`;
+    return [error('redis', message, 'Start it, or correct REDIS_URL, its login, REDIS_CA_FILE or the firewall.')];
+  } finally {
+    if (redis !== undefined) await closeAll([redis]);
+  }
+}
+
+async function checkRedisCertificates(url: string, certificates: string | undefined): Promise<readonly Finding[]> {
+  const { tls, endpoints } = parseRedisUrl(url);
+  if (!tls) return [];
+  const ca = certificates === undefined ? undefined : firstToEnd(certificates);
+  const presented = await Promise.all(
+    endpoints.map(async ({ host, port }) => ({ name: `${host}:${port}`, validity: await certificateOf(host, port) })),
+  );
+  return [
+    ...(ca === undefined
+      ? []
+      : [
+          checkValidity('redis.ca', 'The CA of Redis', ca, {
+            warnDays: CA_WARN_DAYS,
+            remedy:
+              'Make another CA and certificate (probe:tls in an empty REDIS_TLS_FOLDER), and give the CA to coordinators and agents.',
+          }),
+        ]),
+    ...presented.flatMap(({ name, validity }) =>
+      validity === undefined
+        ? []
+        : [
+            checkValidity('redis.certificate', `The certificate of Redis at ${name}`, validity, {
+              warnDays: CERTIFICATE_WARN_DAYS,
+              remedy: 'probe:tls --renew, then restart Redis; the CA stays.',
+            }),
+          ],
+    ),
+  ];
+}
+
+async function examineRedis(redis: Redis, admin: AdminConfig, config: Config | undefined): Promise<readonly Finding[]> {
+  const servers = await readRedisFacts(redis);
+  // A replica would end the connection at the first write.
+  const replicas = servers.filter(({ info }) => info.get('role') === 'slave');
+  if (replicas.length > 0) return replicas.map(checkRole);
+  const refusal = await writeRefusal(redis);
+  const probes = await readProbes(redis, refusal);
+  const redisAgents = probes.filter(({ access }) => access === undefined || access.state === 'none').length;
+  const budget = {
+    resultsBytes: config?.resultsMaxMiB === undefined ? undefined : config.resultsMaxMiB * MIB,
+    screenshotsBytes: (config?.screenshotsMaxMiB ?? 0) * MIB,
+  };
+  const writes =
+    refusal === undefined
+      ? ok('redis.writes', 'Redis takes writes.')
+      : error(
+          'redis.writes',
+          `Redis refuses writes: ${refusal}`,
+          'Free memory or disk space; until then checks get 503.',
+        );
+  const perServer = await Promise.all(
+    servers.map(async (facts) => [...checkRedis(facts, { budget, redisAgents }), ...(await checkDisk(facts))]),
+  );
+  const url = admin.publicUrl ?? (await redis.get(redisKeys.serviceUrl)) ?? undefined;
+  return [
+    ...perServer.flat(),
+    writes,
+    await checkClock(redis),
+    ...checkProbes(probes, ownRelease()),
+    ...(url === undefined
+      ? [
+          error(
+            'service',
+            'No coordinator has ever announced its address to this Redis.',
+            'Start one, or set PUBLIC_URL.',
+          ),
+        ]
+      : await checkService({
+          url,
+          isConfigured: admin.publicUrl !== undefined,
+          hasTrustedProxies: config?.trustedProxies !== undefined,
+          isGatewayOn: config?.gateway !== 'off',
+          isGatewayUsed: redisAgents < probes.length,
+        })),
+  ];
+}
+
+/** A write that changes nothing, as a coordinator tests for refused ones. */
+async function writeRefusal(redis: Redis): Promise<string | undefined> {
+  try {
+    await redis.rpushx(redisKeys.writeTest, '');
+    return undefined;
+  } catch (fault) {
+    return reasonOf(fault);
+  }
+}
+
+async function readProbes(redis: Redis, refusal: string | undefined): Promise<readonly KnownProbe[]> {
+  const access = createAccessWatch(redis);
+  await access.look();
+  const ignore = (): void => undefined;
+  const directory = createProbeDirectory({
+    ...{ redis, access, clock: createRedisClock(), validators: createProbeValidators() },
+    writes: { refusal: () => refusal },
+    oversize: { note: ignore },
+    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  });
+  return directory.refresh();
+}
+
+function ownRelease(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  return (manifest as { readonly version: string }).version;
+}

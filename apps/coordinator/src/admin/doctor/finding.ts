@@ -1,0 +1,47 @@
+export type FindingStatus = 'ok' | 'warning' | 'error';
+
+/** One statement of the doctor about the deployment. */
+export interface Finding {
+  /** Stable name for programs, such as `redis.eviction`. */
+  readonly check: string;
+  readonly status: FindingStatus;
+  /** What was found, in sentences. */
+  readonly message: string;
+  /** What to do about it; null if nothing is to be done. */
+  readonly remedy: string | null;
+}
+
+export function ok(check: string, message: string): Finding {
+  return { check, status: 'ok', message, remedy: null };
+}
+
+export function warning(check: string, message: string, remedy: string): Finding {
+  return { check, status: 'warning', message, remedy };
+}
+
+export function error(check: string, message: string, remedy: string): Finding {
+  return { check, status: 'error', message, remedy };
+}
+
+/** The worst of all; `ok` of none. */
+export function worstOf(findings: readonly Finding[]): FindingStatus {
+  if (findings.some(({ status }) => status === 'error')) return 'error';
+  return findings.some(({ status }) => status === 'warning') ? 'warning' : 'ok';
+}
+
+/** Mebibytes, or gibibytes from one on. */
+export function sizeOf(bytes: number): string {
+  const mebibytes = bytes / 1_048_576;
+  return mebibytes < 1_024
+    ? `${mebibytes.toFixed(mebibytes < 10 ? 1 : 0)} MiB`
+    : `${(mebibytes / 1_024).toFixed(1)} GiB`;
+}
+
+export function reasonOf(fault: unknown): string {
+  return Error.isError(fault) ? fault.message : String(fault);
+}
+
+/** `1 probe`, `2 probes`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,59 @@
+import { mastersOf } from '@vantage/redis-connections';
+import type { Redis } from 'ioredis';
+
+/** What a Redis server says of itself; a fact that the login may not read is missing. */
+export interface RedisFacts {
+  /** `host:port` */
+  readonly server: string;
+  /** Fields of `INFO`. */
+  readonly info: ReadonlyMap<string, string>;
+  /** Parameters of `CONFIG GET`; undefined if the login or the provider refuses it. */
+  readonly config: ReadonlyMap<string, string> | undefined;
+}
+
+const PARAMETERS = ['client-output-buffer-limit', 'appendfsync', 'dir', 'save'] as const;
+
+/** Reads every server that takes writes: one, or each master of a cluster. */
+export async function readRedisFacts(redis: Redis): Promise<readonly RedisFacts[]> {
+  return Promise.all(mastersOf(redis).map(readServer));
+}
+
+async function readServer(redis: Redis): Promise<RedisFacts> {
+  const info = new Map(
+    (await redis.info())
+      .split('\r\n')
+      .map((line) => line.split(/:(.*)/s))
+      .flatMap(([name, value]) => (name === undefined || value === undefined ? [] : [[name, value] as const])),
+  );
+  const config = await readConfig(redis);
+  return { server: serverNameOf(redis), info, config };
+}
+
+/** The server itself, if Sentinels named it. */
+function serverNameOf(redis: Redis): string {
+  const { remoteAddress, remotePort } = redis.stream;
+  return remoteAddress === undefined ? 'Redis' : `${remoteAddress}:${remotePort}`;
+}
+
+async function readConfig(redis: Redis): Promise<RedisFacts['config']> {
+  try {
+    const replies = await Promise.all(PARAMETERS.map((name) => redis.config('GET', name)));
+    return new Map(replies.flatMap((reply) => pairsOf(reply)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** An array in RESP2, a map in RESP3. */
+function pairsOf(reply: unknown): readonly (readonly [string, string])[] {
+  if (Array.isArray(reply)) return reply.length < 2 ? [] : [[String(reply[0]), String(reply[1])]];
+  if (reply instanceof Map) return [...reply].map(([name, value]) => [String(name), String(value)]);
+  return Object.entries(reply as object).map(([name, value]) => [name, String(value)]);
+}
+
+/** @returns undefined if it is missing or no number */
+export function numberOf({ info }: RedisFacts, field: string): number | undefined {
+  const text = info.get(field);
+  const number = Number(text);
+  return text === undefined || !Number.isFinite(number) ? undefined : number;
+}
