@@ -69,6 +69,8 @@ ${typesOf(['Check'])}
 export interface EventChecks {
 ${typesOf(['EventCheck', 'Check'])}
 }
+/** An event of a monitor. */
+export type MonitorEvent = MonitorStateEvent | MonitorProbeEvent;
 export type CheckTypeName = keyof CheckRequests;
 export type CheckRequestOf<Name extends CheckTypeName> = CheckRequests[Name];
 export type ResultOf<Name extends CheckTypeName> = ProbeResults[Name];

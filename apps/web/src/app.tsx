@@ -11,6 +11,8 @@ import type { Service } from './service.ts';
 import { chooseTheme, currentTheme, themes } from './theme.ts';
 
 const check = lazyView(async () => (await import('./pages/Check.tsx')).CheckPage);
+const monitors = lazyView(async () => (await import('./pages/monitoring.ts')).MonitorsPage);
+const monitor = lazyView(async () => (await import('./pages/monitoring.ts')).MonitorPage);
 const probes = lazyView(async () => (await import('./pages/Probes.tsx')).ProbesPage);
 
 /** Prefetches the other views after the first render, so that a started check appears without delay. */
@@ -89,6 +91,10 @@ function View(): JSX.Element {
       return <check.View id={route.id} />;
     case 'probes':
       return <probes.View />;
+    case 'monitors':
+      return <monitors.View />;
+    case 'monitor':
+      return <monitor.View key={route.name} name={route.name} />;
     case 'nowhere':
     default:
       return (
@@ -113,6 +119,9 @@ function Top(): JSX.Element {
         Vantage
       </Link>
       <nav aria-label="Main">
+        <Link to="/m" aria-current={route.view === 'monitors' || route.view === 'monitor' ? 'page' : undefined}>
+          Monitors
+        </Link>
         <Link to="/status" aria-current={route.view === 'probes' ? 'page' : undefined}>
           Probes
         </Link>

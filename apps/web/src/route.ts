@@ -3,6 +3,8 @@ export type Route =
   | { readonly view: 'home'; readonly query: string }
   | { readonly view: 'check'; readonly id: string }
   | { readonly view: 'probes' }
+  | { readonly view: 'monitors' }
+  | { readonly view: 'monitor'; readonly name: string }
   | { readonly view: 'nowhere' };
 
 /** @param basePath path of the base URL: empty, or `/net` */
@@ -12,6 +14,9 @@ export function routeOf(url: { readonly pathname: string; readonly search: strin
     return { view: 'home', query: url.search };
   }
   if (inside === '/status') return { view: 'probes' };
+  if (inside === '/m') return { view: 'monitors' };
+  const name = /^\/m\/([a-z0-9][a-z0-9-]{0,62})$/.exec(inside)?.[1];
+  if (name !== undefined) return { view: 'monitor', name };
   const id = /^\/c\/([A-Za-z0-9_-]{1,64})$/.exec(inside)?.[1];
   return id === undefined ? { view: 'nowhere' } : { view: 'check', id };
 }

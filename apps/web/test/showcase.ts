@@ -108,7 +108,8 @@ export async function startShowcase(options: ShowcaseOptions = {}): Promise<Show
       ifNoneMatch: request.headers['if-none-match'],
     };
     if (page!.files.includes(path)) return sendPage(response, page!.file(path, headers));
-    if (path === '/' || path === '/status') return sendPage(response, page!.document(headers));
+    if (path === '/' || path === '/status' || /^\/m(?:\/|$)/.test(path))
+      return sendPage(response, page!.document(headers));
     if (path.startsWith('/c/')) return sendPage(response, page!.document(headers, path.slice(3)));
     if (path === '/probes') return sendJson(response, 200, probes);
     if (path === '/probes/agents') return sendJson(response, 200, agentsOf(probes));

@@ -1,6 +1,25 @@
 import { problemError } from './problem-error.ts';
-import type { Agents, CheckOf, CheckRequest, CheckStart, CheckTypeName, Me, Probes, Summary } from './types.ts';
-import { watchCheck, type CheckEvent, type WatchOptions } from './watch.ts';
+import type {
+  Agents,
+  CheckOf,
+  CheckRequest,
+  CheckStart,
+  CheckTypeName,
+  Me,
+  Monitor,
+  MonitorRequest,
+  Monitors,
+  Probes,
+  Summary,
+} from './types.ts';
+import {
+  watchCheck,
+  watchMonitor,
+  type CheckEvent,
+  type MonitorChange,
+  type WatchMonitorOptions,
+  type WatchOptions,
+} from './watch.ts';
 
 export interface ClientOptions {
   /** Base URL of the service, including a path prefix if there is one. */
@@ -49,6 +68,19 @@ export interface Client {
   /** Transport, release and state of the agent of each probe. */
   readonly agents: (options?: CallOptions) => Promise<Agents>;
   readonly me: (options?: CallOptions) => Promise<Me>;
+  /** All monitors by name, without their runs. */
+  readonly monitors: (options?: CallOptions) => Promise<Monitors>;
+  /** One monitor with its last runs, newest first. */
+  readonly monitor: (name: string, options?: CallOptions) => Promise<Monitor>;
+  /** Makes a monitor, or replaces one if its definition is another; needs a key with the scope `monitor`. */
+  readonly putMonitor: (name: string, request: MonitorRequest, options?: CallOptions) => Promise<Monitor>;
+  /** Needs a key with the scope `monitor`. */
+  readonly deleteMonitor: (name: string, options?: CallOptions) => Promise<void>;
+  /**
+   * Yields the monitor, then its runs and each change of its state and of its probes. Reconnects and resumes as `watch` does. Rejects
+   * with `ProblemError` if there is no such monitor, or when it is removed, and with the signal's reason.
+   */
+  readonly watchMonitor: (name: string, options?: WatchMonitorOptions) => AsyncIterable<MonitorChange>;
 }
 
 /** Upper bound of `wait` in the API. */
@@ -65,7 +97,7 @@ export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOption
     const headers = { accept: 'application/json', ...credentials, ...init.headers };
     const response = await send(`${base}${path}`, { ...init, headers });
     if (!response.ok) throw await problemError(response);
-    return (await response.json()) as T;
+    return (response.status === 204 ? undefined : await response.json()) as T;
   };
 
   const startCheck: Client['startCheck'] = (request, { idempotencyKey, ...options } = {}) =>
@@ -80,6 +112,15 @@ export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOption
     });
 
   const pathOf = (checkId: string): string => `/check/${encodeURIComponent(checkId)}`;
+  const pathOfMonitor = (name: string): string => `/monitors/${encodeURIComponent(name)}`;
+  const openEvents =
+    (path: string) =>
+    (headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> =>
+      send(`${base}${path}/events`, {
+        ...{ headers: { ...credentials, ...headers }, signal },
+        // Prevents browsers from caching an endless response.
+        cache: 'no-store',
+      });
 
   const results: Client['results'] = (checkId, { waitSeconds = 0, ...options } = {}) =>
     call(`${pathOf(checkId)}/results?wait=${waitSeconds}`, options);
@@ -97,17 +138,19 @@ export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOption
         if (check.status === 'completed') return check;
       }
     },
-    watch: (checkId, options = {}) =>
-      watchCheck((headers, signal) => {
-        // Prevents browsers from caching an endless response.
-        return send(`${base}${pathOf(checkId)}/events`, {
-          ...{ headers: { ...credentials, ...headers }, signal },
-          cache: 'no-store',
-        });
-      }, options),
+    watch: (checkId, options = {}) => watchCheck(openEvents(pathOf(checkId)), options),
     summary: (checkId, options = {}) => call(`${pathOf(checkId)}/summary`, options),
     probes: (options = {}) => call('/probes', options),
     agents: (options = {}) => call('/probes/agents', options),
     me: (options = {}) => call('/me', options),
+    monitors: (options = {}) => call('/monitors', options),
+    monitor: (name, options = {}) => call(pathOfMonitor(name), options),
+    putMonitor: (name, request, options = {}) =>
+      call(pathOfMonitor(name), {
+        ...{ ...options, method: 'PUT', headers: { 'content-type': 'application/json' } },
+        body: JSON.stringify(request),
+      }),
+    deleteMonitor: (name, options = {}) => call(pathOfMonitor(name), { ...options, method: 'DELETE' }),
+    watchMonitor: (name, options = {}) => watchMonitor(openEvents(pathOfMonitor(name)), options),
   };
 }

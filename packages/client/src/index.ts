@@ -1,7 +1,8 @@
 export { createClient, type Client, type ClientOptions } from './client.ts';
 export { ProblemError } from './problem-error.ts';
 export type { CheckOf, CheckRequest, CheckRequestOf, ResultOf } from './types.ts';
-export type { CheckEvent, LostConnection, WatchOptions } from './watch.ts';
+export type { CheckEvent, MonitorChange, WatchMonitorOptions, WatchOptions } from './watch.ts';
+export type { LostConnection } from './watch-stream.ts';
 export { asCsv, asJsonLines, type ProbeFacts, type ResultRows } from './tables.ts';
 export { targetMistake, type TargetFix, type TargetMistake } from './target-mistake.ts';
 export { hostFor, portIn, readTarget, type TypedTarget } from './target-text.ts';

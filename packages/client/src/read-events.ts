@@ -1,6 +1,11 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { createParser } from 'eventsource-parser';
 
-export type StreamEvent = EventSourceMessage;
+/** Not the type of the parser: declarations of the npm package import `@vantage/types` alone. */
+export interface StreamEvent {
+  readonly id?: string | undefined;
+  readonly event?: string | undefined;
+  readonly data: string;
+}
 
 export interface ReadEventsOptions {
   /** Called for each piece that comes, whatever is in it. */

@@ -2,7 +2,17 @@
 import type { Check, CommonResult, EventResult, ParamsOf, PublicFieldsOf } from '@vantage/contract';
 import type { checkTypes, CheckTypeName } from '@vantage/diagnostics/contract';
 
-export type { Agents, CheckStart, Me, Probes, Problem, Summary } from '@vantage/contract';
+export type {
+  Agents,
+  CheckStart,
+  Me,
+  Monitor,
+  MonitorEvent,
+  MonitorInList,
+  MonitorRequest,
+  Monitors,
+} from '@vantage/contract';
+export type { Probes, Problem, Run, Summary } from '@vantage/contract';
 export type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 type TypeOf<Name extends CheckTypeName> = (typeof checkTypes)[Name];

@@ -1,6 +1,6 @@
-import { readEvents, type StreamEvent } from './read-events.ts';
-import { problemError, ProblemError } from './problem-error.ts';
-import type { CheckTypeName, EventCheckOf, EventResultOf } from './types.ts';
+import type { StreamEvent } from './read-events.ts';
+import type { CheckTypeName, EventCheckOf, EventResultOf, MonitorEvent, MonitorInList, Run } from './types.ts';
+import { watchStream, type OpenStream, type StreamOptions } from './watch-stream.ts';
 
 /** Events of `watch`. Screenshots are not inline; `screenshotUrl` refers to them. */
 export type CheckEvent<Name extends CheckTypeName = CheckTypeName> =
@@ -15,121 +15,20 @@ export type CheckEvent<Name extends CheckTypeName = CheckTypeName> =
   /** The last event. */
   | { readonly type: 'completed'; readonly version: number; readonly check: EventCheckOf<Name> };
 
-export interface WatchOptions {
-  readonly signal?: AbortSignal;
+export interface WatchOptions extends StreamOptions {
   /** Skips events up to this version, which an earlier watch has received. */
   readonly after?: number;
-  /** Rejects after this total time of waiting for an unreachable service. Default: 60,000; 0: no waiting. */
-  readonly giveUpAfterMs?: number;
-  /** Called with the reason when a connection is lost or fails, and with undefined when it is established. */
-  readonly onConnection?: ((lost: LostConnection | undefined) => void) | undefined;
 }
 
-export interface LostConnection {
-  /** Reason; a `ProblemError` if the service refused. */
-  readonly failure: unknown;
-  /** Delay before the next connection attempt, milliseconds. */
-  readonly waitMs: number;
-}
-
-const GIVE_UP_AFTER_MS = 60_000;
-const SHORTEST_RETRY_MS = 125;
-const FIRST_RETRY_MS = 250;
-const LONGEST_RETRY_MS = 5_000;
-/** Upper bound of a server's `retry`; a timer takes at most 2^31 - 1 ms. */
-const LONGEST_ASKED_MS = 30_000;
-/** Two missed heartbeats of 15 s: the connection is dead without a TCP reset. */
-const SILENCE_MS = 35_000;
-const MEDIA_TYPE = 'text/event-stream';
-
-/** State shared by the connections of one watch. */
-interface Progress {
-  lastEventId: string;
-  /** `retry` of the service, milliseconds. */
-  retryMs: number | undefined;
-  /** Set when data arrives; reset before each connection. */
-  isHeard: boolean;
-}
-
-/** @param open requests the event stream */
-export async function* watchCheck<Name extends CheckTypeName>(
-  open: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>,
-  { signal, after, giveUpAfterMs = GIVE_UP_AFTER_MS, onConnection }: WatchOptions,
+export function watchCheck<Name extends CheckTypeName>(
+  open: OpenStream,
+  { after, ...options }: WatchOptions,
 ): AsyncGenerator<CheckEvent<Name>, void, undefined> {
-  const progress: Progress = {
-    lastEventId: after === undefined ? '' : String(after),
-    retryMs: undefined,
-    isHeard: false,
-  };
-  // Sum of delays instead of elapsed time: a machine may have been suspended.
-  let waitedMs = 0;
-  for (let failures = 0; ; failures += 1) {
-    signal?.throwIfAborted();
-    progress.isHeard = false;
-    let failure: unknown;
-    try {
-      for await (const event of readOnce<Name>(open, progress, { signal, onConnection })) {
-        yield event;
-        if (event.type === 'completed') return;
-      }
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (error instanceof ProblemError && isFinal(error)) throw error;
-      failure = error;
-    }
-    if (failure === NOTHING_MORE) return;
-    if (progress.isHeard) [failures, waitedMs] = [0, 0];
-    if (waitedMs >= giveUpAfterMs) throw failure ?? new Error('The event stream ends again and again.');
-    const nextMs = Math.min(waitMs(failure, failures, progress), giveUpAfterMs - waitedMs);
-    waitedMs += nextMs;
-    // An orderly end is not a lost connection.
-    if (failure !== undefined) onConnection?.({ failure, waitMs: nextMs });
-    await pause(nextMs, signal);
-  }
+  const kind = { read: checkEventOf<Name>, isLast: ({ type }: CheckEvent<Name>) => type === 'completed' };
+  return watchStream(open, kind, after === undefined ? '' : String(after), options);
 }
 
-const NOTHING_MORE = Symbol('the service has nothing newer to say, now or later');
-
-async function* readOnce<Name extends CheckTypeName>(
-  open: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>,
-  progress: Progress,
-  { signal, onConnection }: { readonly [Name in 'signal' | 'onConnection']: WatchOptions[Name] | undefined },
-): AsyncGenerator<CheckEvent<Name>, void, undefined> {
-  const connection = new AbortController();
-  const onAbort = (): void => connection.abort(signal?.reason);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  const isSilent = (): void => connection.abort(new Error('The event stream fell silent.'));
-  let silence = setTimeout(isSilent, SILENCE_MS);
-  const heard = (): void => {
-    progress.isHeard = true;
-    clearTimeout(silence);
-    silence = setTimeout(isSilent, SILENCE_MS);
-  };
-  try {
-    const { lastEventId } = progress;
-    const resumed = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
-    const response = await open({ accept: MEDIA_TYPE, ...resumed }, connection.signal);
-    if (!response.ok) throw await problemError(response);
-    if (response.status === 204) throw NOTHING_MORE;
-    if (response.headers.get('content-type')?.split(';', 1)[0] !== MEDIA_TYPE || response.body === null) {
-      throw new Error('The response is not an event stream.');
-    }
-    onConnection?.(undefined);
-    const onRetry = (milliseconds: number): void => void (progress.retryMs = milliseconds);
-    for await (const received of readEvents(response.body, { onBytes: heard, onRetry })) {
-      if (received.id !== undefined) progress.lastEventId = received.id;
-      const event = eventOf<Name>(received, progress.lastEventId);
-      if (event !== undefined) yield event;
-    }
-  } finally {
-    clearTimeout(silence);
-    signal?.removeEventListener('abort', onAbort);
-    connection.abort();
-  }
-}
-
-/** Undefined for event types of later releases. */
-function eventOf<Name extends CheckTypeName>(
+function checkEventOf<Name extends CheckTypeName>(
   { event, data }: StreamEvent,
   lastEventId: string,
 ): CheckEvent<Name> | undefined {
@@ -142,32 +41,29 @@ function eventOf<Name extends CheckTypeName>(
   return { type: 'completed', version, check: JSON.parse(data) as EventCheckOf<Name> };
 }
 
-/** True if a retry would get the same response. */
-function isFinal({ status }: ProblemError): boolean {
-  return status < 500 && ![408, 425, 429].includes(status);
+/** Events of `watchMonitor`. */
+export type MonitorChange =
+  /** The monitor itself: the first event, and again after a loss of events. */
+  | { readonly type: 'monitor'; readonly id: string; readonly monitor: MonitorInList }
+  | { readonly type: 'change'; readonly id: string; readonly change: MonitorEvent }
+  /** The last run: with the first event, and after each tick. */
+  | { readonly type: 'run'; readonly id: string; readonly run: Run };
+
+export interface WatchMonitorOptions extends StreamOptions {
+  /** Id of the last event that an earlier watch has received. */
+  readonly after?: string;
 }
 
-function waitMs(failure: unknown, failures: number, { retryMs }: Progress): number {
-  if (failure instanceof ProblemError && failure.retryAfterSeconds !== undefined) {
-    return Math.max(failure.retryAfterSeconds * 1_000, SHORTEST_RETRY_MS);
-  }
-  // An orderly end, as when a coordinator stops: the service has sent the delay in `retry`.
-  if (failure === undefined && failures === 0 && retryMs !== undefined) {
-    return Math.min(Math.max(retryMs, SHORTEST_RETRY_MS), LONGEST_ASKED_MS);
-  }
-  const longest = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS);
-  return longest * (0.5 + Math.random() / 2);
+export function watchMonitor(
+  open: OpenStream,
+  { after = '', ...options }: WatchMonitorOptions,
+): AsyncGenerator<MonitorChange, void, undefined> {
+  return watchStream(open, { read: monitorChangeOf, isLast: () => false }, after, options);
 }
 
-async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  let onAbort: () => void = () => undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  // Not `withResolvers`: the npm package supports Node 20.
-  await new Promise<void>((resolve) => {
-    onAbort = resolve;
-    timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
-  clearTimeout(timer);
-  signal?.removeEventListener('abort', onAbort);
+function monitorChangeOf({ event, data }: StreamEvent, id: string): MonitorChange | undefined {
+  if (event === 'monitor') return { type: 'monitor', id, monitor: JSON.parse(data) as MonitorInList };
+  if (event === 'run') return { type: 'run', id, run: JSON.parse(data) as Run };
+  if (event !== 'state' && event !== 'probe') return undefined;
+  return { type: 'change', id, change: JSON.parse(data) as MonitorEvent };
 }

@@ -206,6 +206,11 @@ const monitorFields = {
   lastTickAt: nullable(timestampSchema),
   nextTickAt: nullable(timestampSchema),
   agreement: nullable(agreementSchema),
+  tracerouteId: nullable({
+    ...checkIdSchema,
+    description:
+      'Traceroute from failing and working probes, started when the monitor turned bad; null while it is not bad.',
+  }),
   probes: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }), monitoredProbeSchema, {
     description: 'The state at each probe of the last run.',
   }),

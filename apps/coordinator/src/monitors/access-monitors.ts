@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Store } from '../redis/open-store.ts';
 import { onStore } from '../redis/store.ts';
 import { firstTickAfter, type ReadDefinition } from './definition.ts';
-import { describeMonitor, describeMonitorWithRuns } from './describe-monitor.ts';
+import { describeMonitor, describeMonitorWithRuns, describeRun } from './describe-monitor.ts';
 import type { MonitorsFile } from './file/follow-file.ts';
 import { monitorMetricsText } from './monitor-metrics.ts';
 import type { EventsReading, MonitorReads, MonitorWrites } from './monitors.ts';
@@ -12,6 +12,7 @@ import {
   putMonitor,
   readEventBounds,
   readEventsAfter,
+  readLastRun,
   readMonitor,
   readMonitors,
   removeMonitor,
@@ -41,12 +42,16 @@ export function createMonitorReads({ requests, channels }: Store, file: Monitors
 async function readEvents(redis: Redis, name: string, after: string | undefined): Promise<EventsReading | undefined> {
   // Read before the monitor: what changes in between is sent again.
   const { first, last, isTrimmed } = await readEventBounds(redis, name);
+  const lastRun = await readLastRun(redis, name);
+  const run = lastRun === undefined ? undefined : describeRun(lastRun);
   const isKnown = after !== undefined && !(isTrimmed && isBefore(after, first)) && !isBefore(last, after);
-  if (isKnown && last !== '0-0') return { events: await readEventsAfter(redis, name, after), snapshot: undefined };
+  if (isKnown && last !== '0-0') {
+    return { events: await readEventsAfter(redis, name, after), run, snapshot: undefined };
+  }
   const record = await readMonitor(redis, name);
   if (record === undefined) return undefined;
   const snapshot = isKnown ? undefined : { id: last, monitor: describeMonitor(name, record) };
-  return { events: [], snapshot };
+  return { events: [], run, snapshot };
 }
 
 /** Compares ids of a stream: `<ms>-<sequence>`. */

@@ -20,6 +20,8 @@ export function describeMonitor(name: string, { stored, state, nextMs }: Monitor
     lastTickAt: timeOf(state?.atMs),
     nextTickAt: timeOf(nextMs),
     agreement: state?.agreement ?? null,
+    // A state of an earlier release has none.
+    tracerouteId: state?.traceId ?? null,
     probes: describeProbes(state),
   };
 }
@@ -44,7 +46,8 @@ function describeProbe(memory: ProbeMemory): Monitor['probes'][string] {
   return { ...shown, since: timeOf(sinceMs)! };
 }
 
-function describeRun({ atMs, startedMs, tick, checkId, reason, results }: RunRecord): Run {
+/** A run as a client reads it. */
+export function describeRun({ atMs, startedMs, tick, checkId, reason, results }: RunRecord): Run {
   return { tick, checkId, scheduledAt: timeOf(atMs)!, startedAt: timeOf(startedMs), reason, results };
 }
 

@@ -1,4 +1,4 @@
-import type { InputError, Monitor, MonitorEvent, MonitorInList, Monitors } from '@vantage/contract';
+import type { InputError, Monitor, MonitorEvent, MonitorInList, Monitors, Run } from '@vantage/contract';
 
 /** Monitors as the HTTP edge sees them. */
 export interface MonitorReads {
@@ -34,6 +34,8 @@ export interface MonitorReads {
 export interface EventsReading {
   /** Events after the one that is known, oldest first. */
   readonly events: readonly { readonly id: string; readonly event: MonitorEvent }[];
+  /** The last run; undefined before the first. */
+  readonly run: Run | undefined;
   /** The monitor itself, if nothing was known or what follows is no longer kept. */
   readonly snapshot: { readonly id: string; readonly monitor: MonitorInList } | undefined;
 }

@@ -118,6 +118,7 @@ describe('the ticks of a monitor', () => {
       const check = (await core.checks.read(id, 0, new AbortController().signal))!;
 
       expect(turned).toMatchObject({ monitor: 'web', failing: ['nyc-1'], agreement: { failing: 1, counted: 2 } });
+      expect((await core.monitors.read('web'))?.tracerouteId).toBe(id);
       expect(check.host).toBe('traced');
       expect(Object.keys(check.results)).toEqual(['nyc-1', 'fra-1']);
     } finally {

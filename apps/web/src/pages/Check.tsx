@@ -26,6 +26,7 @@ import { TypeView } from '../views/TypeView.tsx';
 import type { ViewProps } from '../views/types.ts';
 import { mapProbesOf } from './map-probes.ts';
 import { Failed, Gone, Loading } from './no-check.tsx';
+import { RepeatButton } from './RepeatButton.tsx';
 
 /** One check: verdict first, then measurements. Anyone with the link can read it. */
 export function CheckPage({ id }: { readonly id: string }): JSX.Element {
@@ -125,6 +126,7 @@ function ResultHead(props: { readonly check: CheckData; readonly summary: Summar
           : ''}
       </p>
       <CopyBar check={check} summary={summary} />
+      <RepeatButton check={check} />
     </div>
   );
 }

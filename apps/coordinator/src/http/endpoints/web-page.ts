@@ -17,6 +17,8 @@ export function webPage(page: Page): readonly Endpoint[] {
   return [
     view('/'),
     view('/status'),
+    view('/m'),
+    view('/m/:name'),
     // A check is for whoever has its link, not for search engines.
     view('/c/:id', { 'X-Robots-Tag': 'noindex' }),
     ...page.files.map((path): Endpoint => ({

@@ -28,6 +28,7 @@ export function sendMonitorEvents(
   { first, after, read, heartbeatMs = EVENT_HEARTBEAT_MS, onClose }: MonitorStreamOptions,
 ): { readonly pump: () => void; readonly sendAway: () => void } {
   let known = after;
+  let lastTick: number | undefined;
   let [isBusy, isAgain] = [false, false];
   let stuck: NodeJS.Timeout | undefined;
 
@@ -37,7 +38,7 @@ export function sendMonitorEvents(
     // What is kept of a monitor is bounded, and so is what waits for a slow client.
     if (!response.write(frame)) stuck ??= setTimeout(() => response.destroy(), STUCK_MS);
   };
-  const send = ({ snapshot, events }: EventsReading): void => {
+  const send = ({ snapshot, events, run }: EventsReading): void => {
     if (snapshot !== undefined) {
       write(frameOf(snapshot.id, 'monitor', snapshot.monitor));
       known = snapshot.id;
@@ -46,6 +47,8 @@ export function sendMonitorEvents(
       write(frameOf(id, event.kind, event));
       known = id;
     }
+    if (run !== undefined && run.tick !== lastTick) write(frameOf(undefined, 'run', run));
+    lastTick = run?.tick;
   };
   const readNew = async (): Promise<void> => {
     isBusy = true;
@@ -89,6 +92,7 @@ export function sendMonitorEvents(
   };
 }
 
-function frameOf(id: string, name: string, data: object): string {
-  return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+/** @param id of an event at which a client can resume */
+function frameOf(id: string | undefined, name: string, data: object): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -62,4 +62,5 @@ export const answerExamples: Readonly<Record<string, Json>> = {
   showSecurity: 'Contact: mailto:security@example.net\nExpires: 2027-11-20T00:00:00.000Z\n',
   showOpenApi: { openapi: '3.1.0' },
   ...{ showDocs: page, showHome: page, showProblem: page, showCheckPage: page, showStatusPage: page },
+  ...{ showMonitorsPage: page, showMonitorPage: page },
 };

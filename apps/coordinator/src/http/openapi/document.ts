@@ -30,6 +30,7 @@ import {
   healthOperation,
   pageOperation,
   checkPageOperation,
+  monitorPageOperation,
   problemPageOperation,
   readinessOperation,
   wellKnownOperation,
@@ -118,6 +119,8 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
       '/problems/{type}': { get: problemPageOperation() },
       '/': { get: pageOperation('showHome', 'The web page') },
       '/c/{id}': { get: checkPageOperation() },
+      '/m': { get: pageOperation('showMonitorsPage', 'The monitors, as the web page shows them') },
+      '/m/{name}': { get: monitorPageOperation() },
       '/status': { get: pageOperation('showStatusPage', 'The probes, as the web page shows them') },
     }),
     components: {

@@ -1,4 +1,4 @@
-import { checkIdSchema, problemTypes } from '@vantage/contract';
+import { checkIdSchema, MONITOR_NAME_PATTERN, problemTypes } from '@vantage/contract';
 
 import { headers, problemAnswers } from './answers.ts';
 import { ifNoneMatch } from './operations.ts';
@@ -59,6 +59,13 @@ export function checkPageOperation(): JsonObject {
   const page = pageOperation('showCheckPage', 'A check, as the web page shows it to whoever has the link');
   const id = { name: 'id', in: 'path', required: true, description: 'The check.', schema: toJson(checkIdSchema) };
   return { ...page, parameters: [id, ...(page['parameters'] as JsonObject[])] };
+}
+
+export function monitorPageOperation(): JsonObject {
+  const page = pageOperation('showMonitorPage', 'A monitor, as the web page shows it');
+  const schema = { type: 'string', pattern: MONITOR_NAME_PATTERN };
+  const name = { name: 'name', in: 'path', required: true, description: 'The monitor.', example: 'web', schema };
+  return { ...page, parameters: [name, ...(page['parameters'] as JsonObject[])] };
 }
 
 export function wellKnownOperation(operationId: string, summary: string): JsonObject {

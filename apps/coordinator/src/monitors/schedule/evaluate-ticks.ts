@@ -102,7 +102,8 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
     ? { kind: 'change' as const, monitor: name, atMs: nowMs, ...trace, messageId: `msg_${drawId()}`, webhooks, event }
     : undefined;
   const isOurs = await commitRun(redis, name, next, {
-    ...{ state, run, task, lookMs: nowMs + LEASE_MS + budgetMs, events: described },
+    state: turned ? { ...state, traceId: trace.traceId } : state,
+    ...{ run, task, lookMs: nowMs + LEASE_MS + budgetMs, events: described },
   });
   if (isOurs && task !== undefined) onTask();
   if (isOurs && change !== undefined) {

@@ -119,6 +119,12 @@ export async function readEventsAfter(
   return entries.map(([id, fields]) => ({ id, event: JSON.parse(fields[1]!) as PublicEvent }));
 }
 
+/** Undefined before the first run. */
+export async function readLastRun(redis: Redis, name: string): Promise<RunRecord | undefined> {
+  const text = await redis.lindex(redisKeys.monitorRuns(name), 0);
+  return text === null ? undefined : (JSON.parse(text) as RunRecord);
+}
+
 /** Ids of the oldest and the newest event that are kept, `0-0` if there is none, and whether older ones were dropped. */
 export async function readEventBounds(
   redis: Redis,

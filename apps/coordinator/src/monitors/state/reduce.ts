@@ -37,6 +37,8 @@ export interface MonitorState {
   readonly turning: { readonly to: MonitorStateName; readonly ticks: number } | null;
   readonly agreement: Agreement;
   readonly headline: string | null;
+  /** The traceroute of its turn to bad. */
+  readonly traceId?: string | null;
   readonly probes: Readonly<Record<string, ProbeMemory>>;
 }
 
@@ -86,6 +88,7 @@ export function reduce(
     state: {
       ...{ tick, atMs, headline, agreement, turning: turn.turning },
       ...{ state: turn.state, sinceMs: changed ? atMs : current.sinceMs },
+      traceId: turn.state === 'bad' ? (state?.traceId ?? null) : null,
       probes: Object.fromEntries([...measured, ...absent]),
     },
     events: [

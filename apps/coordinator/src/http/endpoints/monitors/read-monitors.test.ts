@@ -11,6 +11,7 @@ const inList: MonitorInList = {
   alarm: { when: '3 of 5', networks: 2, countries: 1, for: 2 },
   ...{ state: 'bad', since: at, headline: 'It fails.', lastTickAt: at, nextTickAt: null },
   agreement: { failing: 1, counted: 1, needed: 1, networks: 1, countries: 1 },
+  tracerouteId: 'nHcPoYCo1qdOC0RrqEcIwQ',
   probes: {
     'fra-1': {
       ...{ state: 'failing', since: at, flapping: false, network: 'AS64496', country: 'DE', reason: 'no answer' },

@@ -131,7 +131,8 @@ describe('PUT /monitors/:name', () => {
 
 describe('GET /monitors/:name/events', () => {
   interface Frame {
-    readonly id: string;
+    /** Undefined for an event at which no client can resume. */
+    readonly id: string | undefined;
     readonly event: string;
     readonly data: Record<string, unknown>;
   }
@@ -152,9 +153,9 @@ describe('GET /monitors/:name/events', () => {
       const parts = text.split('\n\n');
       text = parts.pop()!;
       for (const part of parts) {
-        const [, id, event, data] = /^id: (.+)\nevent: (.+)\ndata: (.+)$/.exec(part) ?? [];
-        if (id === undefined) continue;
-        found.push({ id, event: event!, data: JSON.parse(data!) as Frame['data'] });
+        const [, id, event, data] = /^(?:id: (.+)\n)?event: (.+)\ndata: (.+)$/.exec(part) ?? [];
+        if (event === undefined) continue;
+        found.push({ id, event, data: JSON.parse(data!) as Frame['data'] });
         if (found.length === 1) await onFirst();
       }
       if (found.length >= count) break;
@@ -174,12 +175,32 @@ describe('GET /monitors/:name/events', () => {
       await add(2);
       await announce();
     });
-    const resumed = await frames(1, { 'Last-Event-ID': seen.at(-2)!.id });
+    const resumed = await frames(1, { 'Last-Event-ID': seen.at(-2)!.id! });
 
     expect(seen[0]).toMatchObject({ event: 'monitor', data: { name: 'live', state: 'unknown' } });
     expect(seen.at(-1)).toMatchObject({ event: 'probe', data: { n: 2 } });
     expect(resumed).toEqual([seen.at(-1)]);
     expect('runs' in (seen[0]!.data as unknown as MonitorInList)).toBe(false);
+  }, 120_000);
+
+  it('has the last run, and each further one once', async () => {
+    const add = (tick: number): Promise<number> => {
+      const run = { tick, checkId: null, atMs: tick, startedMs: null, reason: 'None.', results: {} };
+      return bed.redis.lpush(redisKeys.monitorRuns('live'), JSON.stringify(run));
+    };
+    await edge.ask('/monitors/live', put({ ...ping, every: '4h' }));
+    await add(1);
+    const seen = await frames(3, {}, async () => {
+      await announce();
+      await add(2);
+      await announce();
+    });
+
+    expect(seen.map(({ id, event, data }) => [id === undefined, event, data['tick']])).toEqual([
+      [false, 'monitor', undefined],
+      [true, 'run', 1],
+      [true, 'run', 2],
+    ]);
   }, 120_000);
 
   it('ends when the monitor is removed', async () => {

@@ -1,0 +1,93 @@
+import { ProblemError, type Client, type LostConnection } from '@vantage/client';
+import type { Monitor } from '@vantage/contract';
+import { useEffect, useState } from 'preact/hooks';
+
+import type { ConnectionProblem } from '../check/use-check.ts';
+import { faultText, isFinalRefusal, retryAfterMs } from '../faults.ts';
+
+export type MonitorView =
+  | { readonly kind: 'loading'; readonly connectionProblem?: ConnectionProblem | undefined }
+  /** There is no such monitor, or it was removed. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'shown'; readonly monitor: Monitor; readonly connectionProblem?: ConnectionProblem | undefined };
+
+const READ_AGAIN_MS = 2_000;
+/** Several events of one tick arrive together: one request reads them all. */
+const TOGETHER_MS = 100;
+/** Shorter interruptions are not shown. */
+const TROUBLE_FROM_MS = 1_000;
+/** The page waits as long as the service is away. */
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
+/** A monitor with its runs, read again at each of its events. */
+export function useMonitor(client: Client, name: string): MonitorView {
+  const [view, show] = useState<MonitorView>({ kind: 'loading' });
+  useEffect(() => {
+    const ended = new AbortController();
+    observeMonitor(client, name, ended.signal, show).catch((error: unknown) => {
+      if (ended.signal.aborted) return;
+      if (error instanceof ProblemError && error.status === 404) return show({ kind: 'gone' });
+      const text = faultText(error);
+      show((before) =>
+        before.kind === 'shown'
+          ? { ...before, connectionProblem: { text, retryAt: undefined } }
+          : { kind: 'failed', message: text },
+      );
+    });
+    return () => ended.abort();
+  }, [client, name]);
+  return view;
+}
+
+/** Rejects when the monitor is removed. */
+async function observeMonitor(
+  client: Client,
+  name: string,
+  signal: AbortSignal,
+  show: (view: MonitorView) => void,
+): Promise<void> {
+  let monitor: Monitor | undefined;
+  let connectionProblem: ConnectionProblem | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let [isReading, isAgain, isOver] = [false, false, false];
+  const render = (): void => {
+    if (isOver) return;
+    show(
+      monitor === undefined ? { kind: 'loading', connectionProblem } : { kind: 'shown', monitor, connectionProblem },
+    );
+  };
+  const read = async (): Promise<void> => {
+    timer = undefined;
+    [isReading, isAgain] = [true, false];
+    let waitMs = TOGETHER_MS;
+    try {
+      monitor = await client.monitor(name, { signal });
+      render();
+    } catch (error) {
+      // The stream reports why.
+      if (isFinalRefusal(error)) return;
+      [isAgain, waitMs] = [true, retryAfterMs(error, READ_AGAIN_MS)];
+    } finally {
+      isReading = false;
+    }
+    if (isAgain) readSoon(waitMs);
+  };
+  const readSoon = (waitMs: number): void => {
+    if (isReading) isAgain = true;
+    else if (!isOver) timer ??= setTimeout(() => void read(), waitMs);
+  };
+  const onConnection = (lost: LostConnection | undefined): void => {
+    if (connectionProblem === undefined && (lost === undefined || lost.waitMs < TROUBLE_FROM_MS)) return;
+    connectionProblem = lost && { text: faultText(lost.failure), retryAt: performance.now() + lost.waitMs };
+    render();
+  };
+  try {
+    for await (const _event of client.watchMonitor(name, { signal, onConnection, giveUpAfterMs: NEVER_MS })) {
+      readSoon(TOGETHER_MS);
+    }
+  } finally {
+    isOver = true;
+    clearTimeout(timer);
+  }
+}

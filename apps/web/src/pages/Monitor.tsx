@@ -1,0 +1,261 @@
+import type { Monitor, Run, Summary } from '@vantage/contract';
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { ConnectionNote } from '../check/ConnectionNote.tsx';
+import type { ConnectionProblem } from '../check/use-check.ts';
+import { faultText } from '../faults.ts';
+import { ago, clockTime, duration, percent, placeOf, plural } from '../format.ts';
+import { agreementText, alarmText, nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
+import { probesOf, RunBars } from '../monitor/RunBars.tsx';
+import { useMonitor } from '../monitor/use-monitor.ts';
+import { Announce } from '../parts/announce.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { Link, useRouter } from '../parts/router.tsx';
+import { Section } from '../parts/section.tsx';
+import { Badge } from '../parts/tone.tsx';
+import { useProbes } from '../parts/use-probes.tsx';
+import { Failed, Loading } from './no-check.tsx';
+import '../style/monitors.css';
+
+/** One monitor, live: its state and sentence first, then each probe over the last runs. */
+export function MonitorPage({ name }: { readonly name: string }): JSX.Element {
+  const { service } = useRouter();
+  const view = useMonitor(service.client, name);
+  useEffect(() => {
+    document.title = `${name} · Vantage`;
+  }, [name]);
+  if (view.kind === 'gone') return <Gone name={name} />;
+  if (view.kind === 'failed') return <Failed message={view.message} />;
+  if (view.kind === 'loading') return <Loading connectionProblem={view.connectionProblem} />;
+  return <Shown monitor={view.monitor} connectionProblem={view.connectionProblem} />;
+}
+
+function Gone({ name }: { readonly name: string }): JSX.Element {
+  return (
+    <main class="page plain">
+      <h1>No such monitor</h1>
+      <p class="lead">There is no monitor with the name {name}, or it was removed.</p>
+      <p>
+        <Link to="/m">All monitors</Link>
+      </p>
+    </main>
+  );
+}
+
+function Shown(props: {
+  readonly monitor: Monitor;
+  readonly connectionProblem: ConnectionProblem | undefined;
+}): JSX.Element {
+  const { monitor, connectionProblem } = props;
+  const { name, state, since, headline, every, owner } = monitor;
+  const { kind, target, details } = nameOfMonitored(monitor);
+  const sentence = headline ?? 'It has not run yet.';
+  return (
+    <main class="page monitor">
+      <div class="result-head">
+        <h1>
+          <span class="type">Monitor</span> {name}
+        </h1>
+        <p class="note">
+          {kind} {target}
+          {details === '' ? '' : ` · ${details}`} · every {every}
+        </p>
+        {owner === 'api' ? <Remove name={name} /> : null}
+      </div>
+      <section class="card" aria-label="State">
+        <p class="verdict-line">
+          <span class={`verdict-word ${stateTones[state] ?? 'mute'}`}>
+            <Badge tone={stateTones[state] ?? 'mute'}>{state}</Badge>
+          </span>
+          {since === null ? null : (
+            <span class="agree">
+              since {clockTime(since)} ({ago(since, Date.now())})
+            </span>
+          )}
+        </p>
+        <p class="headline">{sentence}</p>
+        {monitor.tracerouteId === null ? null : <Breaks key={monitor.tracerouteId} id={monitor.tracerouteId} />}
+        <Facts
+          facts={[
+            ['Agreement at the last tick', agreementText(monitor)],
+            ['Bad when these fail', alarmText(monitor)],
+            ['Next tick', clockTime(monitor.nextTickAt)],
+            ['Defined', owner === 'file' ? 'in the monitors file' : 'over the API'],
+          ]}
+        />
+        {connectionProblem === undefined ? null : <ConnectionNote connectionProblem={connectionProblem} />}
+      </section>
+      <Places monitor={monitor} />
+      <Runs runs={monitor.runs} />
+      <Announce text={`${name} is ${state}. ${sentence}`} />
+    </main>
+  );
+}
+
+/** The sentence of the traceroute that ran when the monitor turned bad. */
+function Breaks({ id }: { readonly id: string }): JSX.Element {
+  const { client } = useRouter().service;
+  const [summary, setSummary] = useState<Summary>();
+  useEffect(() => {
+    const ended = new AbortController();
+    // Waits for its completion; results that are gone have no sentence.
+    client
+      .results(id, { waitSeconds: 25, signal: ended.signal })
+      .then(() => client.summary(id, { signal: ended.signal }))
+      .then(setSummary, () => undefined);
+    return () => ended.abort();
+  }, [client, id]);
+  return (
+    <p class="breaks">
+      {summary === undefined ? 'Paths when it turned bad: ' : `Paths when it turned bad: ${summary.headline} `}
+      <Link to={`/c/${id}`}>the traceroute</Link>
+    </p>
+  );
+}
+
+function Places({ monitor }: { readonly monitor: Monitor }): JSX.Element {
+  const known = useProbes() ?? {};
+  const { runs, since, probes } = monitor;
+  const oldestFirst = runs.toReversed();
+  const [first, last] = [oldestFirst.at(0), oldestFirst.at(-1)];
+  const isMarked = runs.some(({ scheduledAt }) => scheduledAt === since);
+  return (
+    <Section
+      title="Places"
+      class="run-rows"
+      note={
+        first === undefined
+          ? 'No run yet'
+          : `The last ${plural(runs.length, 'run')}. Full bar: failing. A bar is its check.`
+      }
+    >
+      <ul>
+        {probesOf(monitor).map((probe) => {
+          const at = Object.hasOwn(probes, probe) ? probes[probe]! : undefined;
+          const place = Object.hasOwn(known, probe) ? placeOf(known[probe]!) : '';
+          return (
+            <li key={probe}>
+              <div class="who">
+                <strong>{probe}</strong> <span class="note">{place}</span>
+              </div>
+              <div class="how">
+                {at === undefined ? (
+                  <span class="note">not in the last run</span>
+                ) : (
+                  <>
+                    <Badge tone={probeTones[at.state] ?? 'mute'}>{at.state}</Badge>
+                    <span class="note" title={clockTime(at.since)}>
+                      since {ago(at.since, Date.now())}
+                    </span>
+                    {at.flapping ? <span class="reason">flapping, does not count</span> : null}
+                  </>
+                )}
+              </div>
+              <RunBars probe={probe} runs={oldestFirst} changedAt={since} />
+              {at === undefined ? null : (
+                <p class="note why">
+                  {[
+                    at.reason,
+                    at.rtt === null ? null : duration(at.rtt),
+                    at.loss === null || at.loss === 0 ? null : `${percent(at.loss)} loss`,
+                  ]
+                    .filter((part) => part !== null)
+                    .join(' · ')}
+                </p>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {first === undefined || last === undefined ? null : (
+        <p class="note axis-times">
+          <span>{clockTime(first.scheduledAt)}</span>
+          {isMarked ? (
+            <span>
+              <span class="change-key" aria-hidden="true" /> {monitor.state} since {clockTime(since)}
+            </span>
+          ) : null}
+          <span>{clockTime(last.scheduledAt)}</span>
+        </p>
+      )}
+    </Section>
+  );
+}
+
+/** Rows shown without expanding the list. */
+const FIRST_RUNS = 10;
+
+function Runs({ runs }: { readonly runs: readonly Run[] }): JSX.Element | null {
+  const [isAll, setAll] = useState(false);
+  if (runs.length === 0) return null;
+  const shown = isAll ? runs : runs.slice(0, FIRST_RUNS);
+  return (
+    <Section title="Runs" class="runs">
+      <ul>
+        {shown.map((run) => (
+          <RunRow key={run.tick} run={run} />
+        ))}
+      </ul>
+      {shown.length === runs.length ? null : (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          All {runs.length} runs
+        </button>
+      )}
+    </Section>
+  );
+}
+
+function RunRow({ run }: { readonly run: Run }): JSX.Element {
+  const { checkId, scheduledAt, reason, results } = run;
+  const states = Object.values(results).map(({ state }) => state);
+  const count = (state: string): number => states.filter((one) => one === state).length;
+  const parts = [
+    [count('failing'), 'failing'],
+    [count('ok'), 'ok'],
+    [count('unmeasured'), 'unmeasured'],
+  ] as const;
+  return (
+    <li>
+      <time dateTime={scheduledAt}>{clockTime(scheduledAt)}</time>
+      <span class={count('failing') > 0 ? 'failed' : ''}>
+        {reason ??
+          parts
+            .filter(([number]) => number > 0)
+            .map(([number, state]) => `${number} ${state}`)
+            .join(', ')}
+      </span>
+      {checkId === null ? null : (
+        <Link to={`/c/${checkId}`} label={`The check of ${clockTime(scheduledAt)}`}>
+          Check
+        </Link>
+      )}
+    </li>
+  );
+}
+
+/** Asks once more: runs and state are lost with the monitor. */
+function Remove({ name }: { readonly name: string }): JSX.Element | null {
+  const { service, go } = useRouter();
+  const [isAsked, ask] = useState(false);
+  const [fault, setFault] = useState('');
+  if (service.keys.key() === undefined) return null;
+  const remove = async (): Promise<void> => {
+    try {
+      await service.client.deleteMonitor(name);
+      go('/m');
+    } catch (error) {
+      setFault(faultText(error));
+    }
+  };
+  return (
+    <p class="remove">
+      <button type="button" class="quiet" onClick={() => (isAsked ? void remove() : ask(true))}>
+        {isAsked ? 'Remove it with its runs' : 'Remove'}
+      </button>
+      <span class="error" role="alert">
+        {fault}
+      </span>
+    </p>
+  );
+}

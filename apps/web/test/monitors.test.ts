@@ -1,0 +1,252 @@
+import type { ServerResponse } from 'node:http';
+
+import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/globals';
+import type { Monitor } from '@vantage/contract';
+import type { Browser } from 'puppeteer-core';
+
+import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_LIMIT_MS, type Tab } from './browser.ts';
+import { itInBrowser } from './it-in-browser.ts';
+import { problem, startShowcase, type Showcase } from './showcase.ts';
+import { pingCheck, world } from './world.ts';
+import { inList, monitorAfter, newMonitor, OUT_FROM_TICK } from './world/monitors.ts';
+
+jest.setTimeout(4 * WAIT_LIMIT_MS);
+
+const key = `vtg_abcd1234_${'a'.repeat(43)}`;
+const bad = monitorAfter(99);
+
+describe('monitors on the page', () => {
+  let browser: Browser | undefined;
+  let showcase: Showcase;
+  let tab: Tab;
+  let monitors: Map<string, Monitor>;
+  let followers: Set<ServerResponse>;
+  /** Requests with `PUT` and `DELETE`. */
+  let written: { readonly what: string; readonly body: unknown }[];
+  let answer: { readonly status: number; readonly body: object };
+
+  beforeAll(async () => {
+    if (here.missing === null) browser = await openBrowser();
+  });
+  afterAll(async () => browser?.close());
+  afterEach(async () => {
+    await tab?.close();
+    showcase?.close();
+  });
+
+  async function start(given: readonly Monitor[] = [bad], basePath = ''): Promise<void> {
+    monitors = new Map(given.map((monitor) => [monitor.name, monitor]));
+    [followers, written] = [new Set(), []];
+    answer = { status: 201, body: {} };
+    showcase = await startShowcase({ probes: world, basePath, before: serveMonitors });
+    tab = await openTab(browser!, showcase.url);
+  }
+
+  async function serveMonitors(path: string, response: ServerResponse): Promise<boolean> {
+    const [, name, what] = /^\/monitors(?:\/([\w-]+)(\/events)?)?$/.exec(path) ?? [path];
+    if (!path.startsWith('/monitors')) return false;
+    const { method = 'GET' } = response.req;
+    if (method !== 'GET') {
+      let text = '';
+      for await (const chunk of response.req) text += String(chunk);
+      written.push({ what: `${method} ${path}`, body: text === '' ? null : JSON.parse(text) });
+      if (answer.status === 204) monitors.delete(name!);
+      if (answer.status < 300 && method === 'PUT') monitors.set(name!, { ...bad, name: name! });
+      return send(response, answer.status, answer.body);
+    }
+    if (name === undefined) {
+      const list = [...monitors.values()].map((monitor): [string, unknown] => [monitor.name, inList(monitor)]);
+      return send(response, 200, Object.fromEntries([...list, ['new', newMonitor]]));
+    }
+    const monitor = monitors.get(name);
+    if (monitor === undefined) return send(response, 404, problem(404, 'There is no monitor with this name.'));
+    if (what === undefined) return send(response, 200, monitor);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`id: 0-0\nevent: monitor\ndata: ${JSON.stringify(inList(monitor))}\n\n`);
+    followers.add(response);
+    return true;
+  }
+
+  function send(response: ServerResponse, status: number, body: object): boolean {
+    const type = status >= 400 ? 'application/problem+json' : 'application/json';
+    response.writeHead(status, { 'content-type': type }).end(status === 204 ? undefined : JSON.stringify(body));
+    return true;
+  }
+
+  async function open(path: string, text: string): Promise<void> {
+    await tab.page.goto(`${showcase.url}${path}`);
+    await untilText(tab.page, text);
+  }
+
+  const bars = (probe: number, state: string): string =>
+    `document.querySelectorAll('.run-rows li:nth-child(${probe}) rect.${state}').length`;
+
+  for (const [name, path, text] of [
+    ['the list', '/m', 'Port 443 of www.example.com is open'],
+    ['one that is bad', '/m/web', 'Paths when it turned bad: '],
+    ['one that is not there', '/m/other', 'No such monitor'],
+  ] as const) {
+    itInBrowser(`can be used by everyone, fit a phone and break no policy: ${name}`, async () => {
+      await start([bad, { ...monitorAfter(20), name: 'other-site', owner: 'file' }]);
+      for (const [scheme, width] of [
+        ['dark', 390],
+        ['light', 1280],
+        ['light', 390],
+        ['dark', 1280],
+      ] as const) {
+        await tab.page.setViewport({ width, height: 900 });
+        await tab.page.emulateMediaFeatures([
+          { name: 'prefers-color-scheme', value: scheme },
+          { name: 'prefers-reduced-motion', value: 'reduce' },
+        ]);
+        await open(path, text);
+        expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(await axeViolations(tab.page)).toEqual([]);
+      }
+      expect(tab.faults).toEqual([]);
+    });
+  }
+
+  itInBrowser('have a list, bad ones first, that leads to each', async () => {
+    await start([{ ...monitorAfter(20), name: 'a-site' }, bad], '/net');
+    await open('/', 'measured from 10 of 12 probes');
+
+    await tab.page.evaluate(`[...document.querySelectorAll('nav a')].find((e) => e.innerText === 'Monitors').click()`);
+    await untilText(tab.page, '1 bad, 1 ok, 1 unknown');
+    const names = await tab.page.evaluate(`[...document.querySelectorAll('.monitor-list h2')].map((e) => e.innerText)`);
+    await tab.page.evaluate(`document.querySelector('.monitor-list h2 a').click()`);
+    await untilText(tab.page, 'does not answer from 3 of 5 probes');
+
+    expect(names).toEqual(['web', 'new', 'a-site']);
+    expect(tab.page.url()).toBe(`${showcase.url}/m/web`);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('show each place over the runs, the moment of change and where the paths end', async () => {
+    await start();
+    await open('/m/web', 'Paths when it turned bad: ');
+    await untilTrue(tab.page, `document.querySelector('.breaks').innerText.length > 60`);
+
+    const failed = 99 - OUT_FROM_TICK + 1;
+    expect(await tab.page.evaluate(`[${bars(1, 'failing')}, ${bars(1, 'ok')}]`)).toEqual([failed, 99 - failed]);
+    expect(await tab.page.evaluate(`document.querySelectorAll('.run-bars .change').length`)).toBe(5);
+    expect(
+      await tab.page.evaluate(
+        `document.querySelector('.run-rows li:nth-child(1) .run-bars').getAttribute('aria-label')`,
+      ),
+    ).toBe(`99 runs: ${99 - failed} ok, ${failed} failing, 0 unmeasured`);
+    const text = String(await tab.page.evaluate('document.body.innerText'));
+    expect(text).toContain('3 of 4 probes that count fail, in 3 networks and 3 countries; an alarm takes 3');
+    expect(text).toContain('3 of 5 probes, in 2 networks, at 2 ticks in a row');
+    expect(text).toContain('flapping, does not count');
+
+    await tab.page.evaluate(
+      `document.querySelector('.run-rows rect.failing').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
+    );
+    await untilTrue(tab.page, `location.pathname === '/c/${pingCheck.testId}'`);
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('change while one looks, and say so when they are removed', async () => {
+    await start([monitorAfter(OUT_FROM_TICK)]);
+    await open('/m/web', 'is open from all 5 probes');
+    await untilTrue(tab.page, `${bars(1, 'failing')} === 1`);
+
+    monitors.set('web', monitorAfter(OUT_FROM_TICK + 1));
+    const run = `event: run\ndata: ${JSON.stringify(monitorAfter(OUT_FROM_TICK + 1).runs[0])}\n\n`;
+    for (const response of followers) response.write(run);
+    await untilText(tab.page, 'does not answer from 3 of 5 probes');
+    await untilTrue(tab.page, `${bars(1, 'failing')} === 2`);
+    monitors.clear();
+    for (const response of followers) response.end();
+
+    await untilText(tab.page, 'No such monitor');
+    expect(tab.faults).toEqual([]);
+  });
+
+  itInBrowser('are removed with a key, after a second press', async () => {
+    await start();
+    await tab.page.evaluateOnNewDocument(`sessionStorage.setItem('vantage.key', '${key}')`);
+    answer = { status: 204, body: {} };
+    await open('/m/web', 'does not answer from 3 of 5 probes');
+
+    await tab.page.click('.remove button');
+    await untilText(tab.page, 'Remove it with its runs');
+    expect(written).toEqual([]);
+    await tab.page.click('.remove button');
+
+    await untilText(tab.page, '0 bad, 0 ok, 1 unknown');
+    expect(written).toEqual([{ what: 'DELETE /monitors/web', body: null }]);
+  });
+
+  describe('repeat a check', () => {
+    const press = (text: string): Promise<unknown> =>
+      tab.page.evaluate(
+        `[...document.querySelectorAll('button')].find((e) => e.innerText.trim() === '${text}').click()`,
+      );
+    async function type(selector: string, text: string): Promise<void> {
+      await tab.page.$eval(selector, (field) => ((field as unknown as { value: string }).value = ''));
+      await tab.page.type(selector, text);
+    }
+
+    async function openDialog(withKey: boolean): Promise<void> {
+      await start();
+      if (withKey) await tab.page.evaluateOnNewDocument(`sessionStorage.setItem('vantage.key', '${key}')`);
+      await open(`/c/${pingCheck.testId}`, 'probes agree');
+      await press('Repeat this');
+      await untilText(tab.page, 'Repeat this check');
+    }
+
+    itInBrowser('with a key: the monitor has its request and opens', async () => {
+      await openDialog(true);
+      expect(await tab.page.$eval('#repeat-name', (field) => (field as unknown as { value: string }).value)).toMatch(
+        /^ping-[a-z-]+$/,
+      );
+      for (const width of [1280, 390]) {
+        await tab.page.setViewport({ width, height: 900 });
+        expect(await axeViolations(tab.page)).toEqual([]);
+        expect(await tab.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      }
+
+      await type('#repeat-name', 'of-page');
+      await type('#repeat-when', '3 of 5');
+      await press('Make the monitor');
+      await untilTrue(tab.page, `location.pathname === '/m/of-page'`);
+
+      const check = { type: 'ping', host: pingCheck.host, probes: Object.keys(pingCheck.results) };
+      expect(written).toEqual([
+        {
+          what: 'PUT /monitors/of-page',
+          body: { check, every: '60s', alarm: { when: '3 of 5', networks: 1 } },
+        },
+      ]);
+      expect(tab.faults).toEqual([]);
+    });
+
+    itInBrowser('never replaces a monitor, and puts each fault at its field', async () => {
+      await openDialog(true);
+      await type('#repeat-name', 'web');
+      await press('Make the monitor');
+      await untilText(tab.page, 'There is a monitor with this name already.');
+      expect(written).toEqual([]);
+
+      const errors = [{ path: '/every', message: 'must be from 10s to 1d' }];
+      answer = { status: 400, body: problem(400, '/every: must be from 10s to 1d', errors) };
+      await type('#repeat-name', 'of-page');
+      await press('Make the monitor');
+      await untilText(tab.page, 'must be from 10s to 1d');
+
+      expect(await tab.page.evaluate(`document.querySelector('#repeat-every').getAttribute('aria-invalid')`)).toBe(
+        'true',
+      );
+      expect(await axeViolations(tab.page)).toEqual([]);
+    });
+
+    itInBrowser('without a key says that one is needed', async () => {
+      await openDialog(false);
+
+      await untilText(tab.page, 'This needs an API key with the scope monitor.');
+      expect(await axeViolations(tab.page)).toEqual([]);
+    });
+  });
+});

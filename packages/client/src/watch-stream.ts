@@ -1,0 +1,156 @@
+import { readEvents, type StreamEvent } from './read-events.ts';
+import { problemError, ProblemError } from './problem-error.ts';
+
+export interface StreamOptions {
+  readonly signal?: AbortSignal;
+  /** Rejects after this total time of waiting for an unreachable service. Default: 60,000; 0: no waiting. */
+  readonly giveUpAfterMs?: number;
+  /** Called with the reason when a connection is lost or fails, and with undefined when it is established. */
+  readonly onConnection?: ((lost: LostConnection | undefined) => void) | undefined;
+}
+
+export interface LostConnection {
+  /** Reason; a `ProblemError` if the service refused. */
+  readonly failure: unknown;
+  /** Delay before the next connection attempt, milliseconds. */
+  readonly waitMs: number;
+}
+
+const GIVE_UP_AFTER_MS = 60_000;
+const SHORTEST_RETRY_MS = 125;
+const FIRST_RETRY_MS = 250;
+const LONGEST_RETRY_MS = 5_000;
+/** Upper bound of a server's `retry`; a timer takes at most 2^31 - 1 ms. */
+const LONGEST_ASKED_MS = 30_000;
+/** Two missed heartbeats of 15 s: the connection is dead without a TCP reset. */
+const SILENCE_MS = 35_000;
+const MEDIA_TYPE = 'text/event-stream';
+
+/** State shared by the connections of one watch. */
+interface Progress {
+  lastEventId: string;
+  /** `retry` of the service, milliseconds. */
+  retryMs: number | undefined;
+  /** Set when data arrives; reset before each connection. */
+  isHeard: boolean;
+}
+
+/** Requests an event stream. */
+export type OpenStream = (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
+
+/** What the events of a stream are. */
+export interface EventKind<Event> {
+  /** Undefined for event types of later releases. */
+  readonly read: (received: StreamEvent, lastEventId: string) => Event | undefined;
+  readonly isLast: (event: Event) => boolean;
+}
+
+/**
+ * The events of a stream; reconnects and resumes.
+ *
+ * @param after id of the last event that is known; empty: none
+ */
+export async function* watchStream<Event>(
+  open: OpenStream,
+  kind: EventKind<Event>,
+  after: string,
+  { signal, giveUpAfterMs = GIVE_UP_AFTER_MS, onConnection }: StreamOptions,
+): AsyncGenerator<Event, void, undefined> {
+  const progress: Progress = { lastEventId: after, retryMs: undefined, isHeard: false };
+  // Sum of delays instead of elapsed time: a machine may have been suspended.
+  let waitedMs = 0;
+  for (let failures = 0; ; failures += 1) {
+    signal?.throwIfAborted();
+    progress.isHeard = false;
+    let failure: unknown;
+    try {
+      for await (const event of readOnce(open, kind, progress, { signal, onConnection })) {
+        yield event;
+        if (kind.isLast(event)) return;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ProblemError && isFinal(error)) throw error;
+      failure = error;
+    }
+    if (failure === NOTHING_MORE) return;
+    if (progress.isHeard) [failures, waitedMs] = [0, 0];
+    if (waitedMs >= giveUpAfterMs) throw failure ?? new Error('The event stream ends again and again.');
+    const nextMs = Math.min(waitMs(failure, failures, progress), giveUpAfterMs - waitedMs);
+    waitedMs += nextMs;
+    // An orderly end is not a lost connection.
+    if (failure !== undefined) onConnection?.({ failure, waitMs: nextMs });
+    await pause(nextMs, signal);
+  }
+}
+
+const NOTHING_MORE = Symbol('the service has nothing newer to say, now or later');
+
+async function* readOnce<Event>(
+  open: OpenStream,
+  kind: EventKind<Event>,
+  progress: Progress,
+  { signal, onConnection }: { readonly [Name in 'signal' | 'onConnection']: StreamOptions[Name] | undefined },
+): AsyncGenerator<Event, void, undefined> {
+  const connection = new AbortController();
+  const onAbort = (): void => connection.abort(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const isSilent = (): void => connection.abort(new Error('The event stream fell silent.'));
+  let silence = setTimeout(isSilent, SILENCE_MS);
+  const heard = (): void => {
+    progress.isHeard = true;
+    clearTimeout(silence);
+    silence = setTimeout(isSilent, SILENCE_MS);
+  };
+  try {
+    const { lastEventId } = progress;
+    const resumed = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
+    const response = await open({ accept: MEDIA_TYPE, ...resumed }, connection.signal);
+    if (!response.ok) throw await problemError(response);
+    if (response.status === 204) throw NOTHING_MORE;
+    if (response.headers.get('content-type')?.split(';', 1)[0] !== MEDIA_TYPE || response.body === null) {
+      throw new Error('The response is not an event stream.');
+    }
+    onConnection?.(undefined);
+    const onRetry = (milliseconds: number): void => void (progress.retryMs = milliseconds);
+    for await (const received of readEvents(response.body, { onBytes: heard, onRetry })) {
+      if (received.id !== undefined) progress.lastEventId = received.id;
+      const event = kind.read(received, progress.lastEventId);
+      if (event !== undefined) yield event;
+    }
+  } finally {
+    clearTimeout(silence);
+    signal?.removeEventListener('abort', onAbort);
+    connection.abort();
+  }
+}
+
+/** True if a retry would get the same response. */
+function isFinal({ status }: ProblemError): boolean {
+  return status < 500 && ![408, 425, 429].includes(status);
+}
+
+function waitMs(failure: unknown, failures: number, { retryMs }: Progress): number {
+  if (failure instanceof ProblemError && failure.retryAfterSeconds !== undefined) {
+    return Math.max(failure.retryAfterSeconds * 1_000, SHORTEST_RETRY_MS);
+  }
+  // An orderly end, as when a coordinator stops: the service has sent the delay in `retry`.
+  if (failure === undefined && failures === 0 && retryMs !== undefined) {
+    return Math.min(Math.max(retryMs, SHORTEST_RETRY_MS), LONGEST_ASKED_MS);
+  }
+  const longest = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS);
+  return longest * (0.5 + Math.random() / 2);
+}
+
+async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  let onAbort: () => void = () => undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  // Not `withResolvers`: the npm package supports Node 20.
+  await new Promise<void>((resolve) => {
+    onAbort = resolve;
+    timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', onAbort);
+}
