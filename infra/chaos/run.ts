@@ -53,10 +53,11 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
   const deployment = await startDeployment({ agents, store, screenshots, keepLogsIn });
   history.add({ kind: 'setup', store, indulgenceMs });
   const stalls = watchStalls(history);
+  const ended = new AbortController();
   let outages: ReturnType<typeof watchOutages> | undefined;
   try {
     let masterPort = await deployment.store.masterPort();
-    if (store === 'sentinel') void followMaster(deployment, (port) => (masterPort = port));
+    if (store === 'sentinel') void followMaster(deployment, ended.signal, (port) => (masterPort = port));
     outages = watchOutages(
       () => openDirect(masterPort),
       () => deployment.coordinators.some(({ part }) => part.ranSince(performance.now() - 500)),
@@ -88,6 +89,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
     await Promise.race([observer.finish(), aborted]);
     return skipped;
   } finally {
+    ended.abort();
     await outages?.stop();
     await stalls.stop();
     await deployment.stop();
@@ -135,14 +137,10 @@ export function requestsFor({ targets }: Deployment, random: () => number): () =
 }
 
 /** The watch of outages needs to know who takes writes: the Sentinels do. */
-async function followMaster(deployment: Deployment, found: (port: number) => void): Promise<void> {
-  for (;;) {
+async function followMaster({ store }: Deployment, signal: AbortSignal, found: (port: number) => void): Promise<void> {
+  while (!signal.aborted) {
+    // While the Sentinels stand still they name no master.
+    await store.masterPort().then(found, () => undefined);
     await sleep(100);
-    try {
-      found(await deployment.store.masterPort());
-    } catch {
-      // Its Sentinels are gone, and so is the deployment.
-      return;
-    }
   }
 }

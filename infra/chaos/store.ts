@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { Redis } from 'ioredis';
 import { findRedisServer, startRedisSentinel, startRedisServer, type RedisServer } from '@vantage/redis-server';
 
 import { openHost, type Host } from './host.ts';
@@ -14,6 +15,8 @@ export interface Store {
   /** Of the server that takes writes now. */
   readonly masterPort: () => Promise<number>;
   readonly masterPid: () => Promise<number>;
+  /** Process ids; empty without Sentinels. */
+  readonly sentinelPids: readonly number[];
   /** SIGKILL to the master. */
   readonly kill: () => Promise<void>;
   /** After `kill`: starts the only server again on its append-only file; with Sentinels another replica of the new master. */
@@ -26,6 +29,8 @@ export interface Store {
 }
 
 const DISK_MIB = 96;
+/** A Sentinel that stood still refuses a fail-over for this long; Redis' 30 s would outlast the replica's eligibility. */
+const TILT_MS = 5_000;
 
 export async function keepStore(kind: 'single' | 'sentinel', folder: string): Promise<Store> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
@@ -57,6 +62,7 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
     ...{ url, port },
     masterPort: async () => port,
     masterPid: async () => server.pid,
+    sentinelPids: [],
     kill: async () => {
       process.kill(server.pid, 'SIGKILL');
       await server.ended;
@@ -74,12 +80,18 @@ async function keepSingle(executable: string, folder: string): Promise<Store> {
 
 async function keepSentinel(executable: string): Promise<Store> {
   const set = await startRedisSentinel(executable);
+  for (const { port } of set.sentinels) {
+    const sentinel = new Redis(port, '127.0.0.1');
+    await sentinel.call('SENTINEL', 'DEBUG', 'tilt-period', String(TILT_MS));
+    sentinel.disconnect();
+  }
   const masterPid = async (): Promise<number> => {
     const port = await set.masterPort();
     return set.servers.find((server) => server.port === port)!.pid;
   };
   return {
     ...{ url: set.url, port: undefined, masterPort: set.masterPort, masterPid, restart: set.addReplica },
+    sentinelPids: set.sentinels.map(({ pid }) => pid),
     kill: async () => {
       process.kill(await masterPid(), 'SIGKILL');
     },

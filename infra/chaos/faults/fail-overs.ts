@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { untilProbesAreUp } from '../../trial-probes.ts';
 import type { Deployment } from '../deployment.ts';
-import type { Fault } from './fault.ts';
+import { standStill } from '../processes.ts';
+import { pick, type Fault, type Scene } from './fault.ts';
 
 /** A master and a replica, watched by Sentinels. */
 export const failOvers: readonly Fault[] = [
@@ -34,7 +35,36 @@ export const failOvers: readonly Fault[] = [
       await sleep(1_000);
     },
   },
+  {
+    name: 'the Sentinels stand still',
+    store: 'sentinel',
+    // It touches nothing that a client needs: the master is known.
+    inject: (scene) => sentinelsStandStill(scene, [500, 1_500, 5_000, 15_000]),
+  },
+  {
+    name: 'the Sentinels stand still during a fail-over',
+    store: 'sentinel',
+    inject: async (scene) => {
+      const { deployment, harm, random } = scene;
+      const { store } = deployment;
+      harm('store', 'probes');
+      const before = await store.masterPort();
+      await store.kill();
+      // Before they agree that the master is down: if they fell silent afterwards, its successor could not be found.
+      await sleep(random() * 1_000);
+      await sentinelsStandStill(scene, [500, 1_500, 5_000]);
+      await untilMasterIsNot(before, deployment);
+      await untilProbesAreUp(deployment.coordinators[0]!.url, deployment.agents.length);
+      await store.restart();
+      await sleep(1_000);
+    },
+  },
 ];
+
+async function sentinelsStandStill({ deployment, random, scale }: Scene, times: readonly number[]): Promise<void> {
+  const ms = pick(times, random) * scale;
+  await Promise.all(deployment.store.sentinelPids.map((pid) => standStill(pid, ms)));
+}
 
 async function untilMasterIsNot(port: number, { store }: Deployment): Promise<void> {
   while ((await store.masterPort()) === port) await sleep(50);

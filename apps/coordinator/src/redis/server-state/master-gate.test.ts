@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
 
 import { StoreUnavailable } from '../store-errors.ts';
@@ -25,6 +25,8 @@ function openTrial(sentinels: readonly object[]) {
   };
   return { connection, gate, asked, answer, answers };
 }
+
+afterEach(() => void jest.useRealTimers());
 
 describe('the gate of a connection', () => {
   it('is always open without Sentinels', () => {
@@ -80,5 +82,29 @@ describe('the gate of a connection', () => {
 
     expect(asked.confirm).toBeGreaterThan(1);
     gate.pass();
+  });
+
+  it('opens in the end if every Sentinel is silent', async () => {
+    const { connection, gate, asked } = openTrial([{}]);
+    const opened = new Promise<void>((resolve) => gate.onOpen(resolve));
+
+    connection.emit('ready');
+    const before = gate.isOpen();
+    await opened;
+
+    expect([before, gate.isOpen(), asked.confirm]).toEqual([false, true, 1]);
+  });
+
+  it('stays closed if the connection is lost while it waits', async () => {
+    jest.useFakeTimers();
+    const { connection, gate } = openTrial([{}]);
+
+    connection.emit('ready');
+    jest.advanceTimersByTime(500);
+    connection.emit('close');
+    jest.advanceTimersByTime(60_000);
+
+    expect(gate.isOpen()).toBe(false);
+    expect(gate.pass).toThrow(StoreUnavailable);
   });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isWatched, serverOf } from '@vantage/redis-connections';
+import { afterPatience, isWatched, serverOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 import { StoreUnavailable } from '../store-errors.ts';
@@ -18,7 +18,7 @@ export interface MasterGate {
   readonly onOpen: (listener: () => void) => void;
 }
 
-/** If no majority of the Sentinels confirms, the connection is used after the first question that ends later: pending checks must end. */
+/** If no majority of the Sentinels confirms by then, the connection is used: pending checks must end. A stall of this process does not count. */
 const CLOSED_AT_MOST_MS = 1_000;
 const RETRY_MS = 50;
 
@@ -27,23 +27,27 @@ export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'c
   let isOpen = !isWatched(connection);
   /** Counts connections: a confirmation of an earlier one opens nothing. */
   let current = 0;
+  let stopTimer = (): void => undefined;
 
   const open = (): void => {
+    stopTimer();
     isOpen = true;
     for (const listener of listeners) listener();
   };
   const openWhenConfirmed = async (): Promise<void> => {
-    const [own, server, closedAt] = [current, serverOf(connection), performance.now()];
-    while (own === current) {
+    const [own, server] = [current, serverOf(connection)];
+    const isAwaited = (): boolean => own === current && !isOpen;
+    // Independent of the questions: silent Sentinels must not prolong it.
+    stopTimer = afterPatience(CLOSED_AT_MOST_MS, open);
+    while (isAwaited()) {
       const isConfirmed = await master.confirm(server).then(
         () => true,
         () => false,
       );
-      if (own !== current) return;
+      if (!isAwaited()) return;
       if (isConfirmed) return open();
       // Leaves a replaced server; the next connection is another one.
       await master.look();
-      if (own === current && performance.now() - closedAt > CLOSED_AT_MOST_MS) return open();
       await sleep(RETRY_MS);
     }
   };
@@ -53,6 +57,7 @@ export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'c
     else open();
   });
   connection.on('close', () => {
+    stopTimer();
     current += 1;
     isOpen = !isWatched(connection);
   });
