@@ -21,10 +21,11 @@ import { listMonitors, monitorMetrics, readMonitor } from './http/endpoints/moni
 import { documentation } from './http/endpoints/pages.ts';
 import { listAgents, listProbes } from './http/endpoints/probes.ts';
 import { showScreenshot } from './http/endpoints/screenshot.ts';
+import { showShared } from './http/endpoints/summary/sharing.ts';
 import type { StreamTimes } from './http/events/send-events.ts';
 import type { StreamBounds } from './http/events/stream-places.ts';
 import { wellKnown, type Contacts } from './http/endpoints/well-known.ts';
-import { showSummary } from './http/endpoints/summary.ts';
+import { showSummary } from './http/endpoints/summary/summary.ts';
 import { showNothing } from './http/endpoints/web-page.ts';
 import { openExchange } from './http/exchange.ts';
 import { limitEarly, limitRate, type Bucket, type Limit } from './http/limits/rate-limit.ts';
@@ -138,6 +139,7 @@ export function createApp(options: AppOptions): Express {
     followCheck({ ...options, links, limit: limit(buckets.followCheck) }),
     showScreenshot({ checks, retentionSeconds, limit: limit(buckets.showScreenshot) }),
     showSummary({ ...options, compressed, limit: limit(buckets.showSummary) }),
+    ...showShared({ ...options, links, limit: limit(buckets.showSummary) }),
     listProbes(probes, limit(buckets.listProbes), compressed),
     listAgents(probes, limit(buckets.listProbes), compressed),
     ...scrapes,

@@ -35,6 +35,15 @@ describe('the built page', () => {
     expect(page.document(ask(), '"><script>').body).toEqual(page.document(ask()).body);
   });
 
+  it('names the image of a check for previews of its link, with an absolute address', () => {
+    const id = 'qPUXvL1sQx2rGJm0Zf7N4w';
+    const text = page.document(ask(), id).body.toString();
+
+    expect(text).toContain(`property="og:image" content="https://vantage.example/net/check/${id}/card.png"`);
+    expect(text.indexOf('og:image')).toBeLessThan(text.indexOf('</head>'));
+    expect(page.document(ask()).body.toString()).not.toContain('og:image');
+  });
+
   it('escapes a base address', () => {
     const odd = openPage('https://vantage.example/a"b&c')!;
     expect(odd.document(ask()).body.toString()).not.toContain('a"b');

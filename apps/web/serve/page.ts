@@ -12,7 +12,7 @@ export interface Page {
   /**
    * The document of every view.
    *
-   * @param checkId adds a link to the check's results for clients without scripts
+   * @param checkId adds a link to the check's results for clients without scripts, and the image of previews
    */
   readonly document: (request: PageRequest, checkId?: string) => PageAnswer;
   /** @param path one of `files` */
@@ -83,20 +83,38 @@ export function openPage(publicUrl: string, folder: string = builtFolder()): Pag
   const template = readFileSync(`${folder}index.html`, 'utf8')
     .replaceAll('"./', `"${escape(basePath)}/`)
     .replaceAll('__PUBLIC_URL__', escape(publicUrl));
-  const plain = keepDocument(template.replace(CHECK_LINK, ''));
+  const plain = keepDocument(template.replace(CHECK_LINK, '').replace(PREVIEW, ''));
 
   return {
     files: [...kept.keys()],
     document: (request, checkId) => {
       if (checkId === undefined || !isCheckId(checkId)) return answer(plain, request);
       const link = `<p><a href="${escape(basePath)}/check/${checkId}/results">The results of this check as JSON</a></p>`;
-      return answer(keepDocument(template.replace(CHECK_LINK, link)), request);
+      const document = template.replace(CHECK_LINK, link).replace(PREVIEW, previewOf(publicUrl, checkId));
+      return answer(keepDocument(document), request);
     },
     file: (path, request) => answer(kept.get(path)!, request),
   };
 }
 
 const CHECK_LINK = '<!--check-->';
+const PREVIEW = '<!--preview-->';
+
+/** Open Graph metadata of a check. The document says nothing of the check: it needs no store, the image does. */
+function previewOf(publicUrl: string, checkId: string): string {
+  const metadata = {
+    'og:title': 'A check from several places',
+    'og:type': 'website',
+    'og:url': `${publicUrl}/c/${checkId}`,
+    'og:image': `${publicUrl}/check/${checkId}/card.png`,
+    'og:image:type': 'image/png',
+    'og:image:width': '1200',
+    'og:image:height': '630',
+    'og:image:alt': 'The verdict of the check',
+  };
+  const tags = Object.entries(metadata).map(([name, text]) => `<meta property="${name}" content="${escape(text)}" />`);
+  return [...tags, '<meta name="twitter:card" content="summary_large_image" />'].join('');
+}
 
 /** Resolves from the sources as well as from the compiled files. */
 function builtFolder(): string {

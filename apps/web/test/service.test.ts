@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
@@ -63,6 +66,45 @@ describe('the page of the whole service', () => {
     expect(await axeViolations(tab.page)).toEqual([]);
     expect(tab.faults).toEqual([]);
     await tab.close();
+  });
+
+  itInBrowser('lets pages of others show a badge, a card and an embed of a check, and frame nothing else', async () => {
+    const { url } = service!;
+    const check = await createClient({ baseUrl: url }).check({
+      ...{ type: 'tcp', host: '127.0.0.1', port: targets.tcpPort },
+    });
+    const [id, paths] = [check.testId, { embed: `/c/${check.testId}/embed`, page: `/c/${check.testId}` }];
+    const images = ['badge.svg', 'card.png'].map((name) => `<img src="${url}/check/${id}/${name}">`);
+    const frames = Object.entries(paths).map(([name, path]) => `<iframe id="${name}" src="${url}${path}"></iframe>`);
+    const server = createServer((_request, response) => {
+      response.setHeader('Content-Type', 'text/html').end(`<!doctype html>${[...images, ...frames].join('')}`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const tab = await openTab(browser!, url);
+    try {
+      await tab.page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+      expect(
+        await tab.page.evaluate(
+          `[...document.images].map(({ naturalWidth, naturalHeight }) => [naturalWidth > 100, naturalHeight])`,
+        ),
+      ).toEqual([
+        [true, 20],
+        [true, 630],
+      ]);
+      const texts = await Promise.all(
+        tab.page.frames().map(async (frame) => String(await frame.evaluate('document.body?.innerText ?? ""'))),
+      );
+      expect(texts.filter((text) => text.includes('is open from all 3 probes'))).toHaveLength(1);
+      await tab.page.goto(url + paths.embed);
+      for (const value of ['dark', 'light']) {
+        await tab.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
+        expect(await axeViolations(tab.page)).toEqual([]);
+      }
+      expect(await textOf(tab.page, 'body')).toContain('demo-1');
+    } finally {
+      await tab.close();
+      server.close();
+    }
   });
 
   for (const [type, target, headline, shown] of checks) {

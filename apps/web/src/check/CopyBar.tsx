@@ -6,7 +6,7 @@ import { Icon } from '../parts/icons.tsx';
 import { recentChecks } from '../recent.ts';
 import { useService } from '../parts/router.tsx';
 import { askedOf } from './asked.ts';
-import { asCurl, asMarkdown } from './copies.ts';
+import { asBadge, asCurl, asEmbed, asMarkdown } from './copies.ts';
 import type { CheckData } from './use-check.ts';
 
 /** Copies the check to the clipboard in several formats. */
@@ -19,6 +19,8 @@ export function CopyBar(props: { readonly check: CheckData; readonly summary: Su
     ['curl', 'Copy as curl', () => asCurl(check, publicUrl, requestOf(check.testId))],
     ['JSON', 'Copy as JSON', () => JSON.stringify(check, null, 2)],
     ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl, askedOf(check))],
+    ['Badge', 'Copy a badge with the verdict, as Markdown', () => asBadge(check.testId, publicUrl)],
+    ['Embed', 'Copy a frame with the results, as HTML', () => asEmbed(check.testId, publicUrl)],
   ];
   const copy = async (name: string, text: string): Promise<void> => {
     const isCopied = await writeClipboard(text);

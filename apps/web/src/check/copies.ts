@@ -17,6 +17,16 @@ export function asCurl(check: CheckData, publicUrl: string, request: unknown): s
   return `curl -s ${quote(`${publicUrl}/check`)} -H 'Content-Type: application/json' -d ${body}\n${read}`;
 }
 
+/** Markdown of the badge, which links the check. */
+export function asBadge(id: string, publicUrl: string): string {
+  return `[![Verdict by Vantage](${publicUrl}/check/${id}/badge.svg)](${publicUrl}/c/${id})`;
+}
+
+/** HTML that frames the check. */
+export function asEmbed(id: string, publicUrl: string): string {
+  return `<iframe src="${publicUrl}/c/${id}/embed" title="Check by Vantage" width="640" height="320"></iframe>`;
+}
+
 /** Markdown for an incident channel or ticket: verdict, findings, one row per probe. */
 export function asMarkdown(
   check: CheckData,

@@ -24,6 +24,7 @@ import {
   showSummaryOperation,
 } from './operations.ts';
 import { discoverTargetsOperation, probeTargetOperation } from './scrape-operations.ts';
+import { showBadgeOperation, showCardOperation, showEmbedOperation } from './sharing-operations.ts';
 import { componentSchemas, type JsonObject } from './schemas.ts';
 import {
   documentOperation,
@@ -97,6 +98,9 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
       '/check/{id}/screenshot': { get: showScreenshotOperation(buckets.showScreenshot) },
       '/check/{id}/events': { get: followCheckOperation(buckets.followCheck) },
       '/check/{id}/summary': { get: showSummaryOperation(buckets.showSummary) },
+      '/check/{id}/badge.svg': { get: showBadgeOperation(buckets.showSummary) },
+      '/check/{id}/card.png': { get: showCardOperation(buckets.showSummary) },
+      '/c/{id}/embed': { get: showEmbedOperation(buckets.showSummary) },
       '/probes': { get: listProbesOperation(buckets.listProbes) },
       '/probes/agents': { get: listAgentsOperation(buckets.listProbes) },
       '/monitors': { get: listMonitorsOperation(buckets.readMonitors) },

@@ -2,9 +2,16 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { AnyCheckType, Check, Summary } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 
-import { startCoreBed, report, until, type CoreBed } from '../../../test/core-bed.ts';
-import { CHECK_ID, highLimits, startHttpBed, tcpCheck, type BedOptions, type HttpBed } from '../../../test/http-bed.ts';
-import type { Checks, ScreenshotReading } from '../../checks/checks.ts';
+import { startCoreBed, report, until, type CoreBed } from '../../../../test/core-bed.ts';
+import {
+  CHECK_ID,
+  highLimits,
+  startHttpBed,
+  tcpCheck,
+  type BedOptions,
+  type HttpBed,
+} from '../../../../test/http-bed.ts';
+import type { Checks, ScreenshotReading } from '../../../checks/checks.ts';
 
 let bed: HttpBed | undefined;
 let core: CoreBed | undefined;

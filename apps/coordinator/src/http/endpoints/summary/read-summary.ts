@@ -1,0 +1,64 @@
+import { isCheckId, type Check, type LookUpPlace, type Probes, type Screenshot, type Summary } from '@vantage/contract';
+import { summarize, type ProbeFacts } from '@vantage/summary';
+
+import type { Checks } from '../../../checks/checks.ts';
+import { continentOf } from '../../../probes/selection/continents.ts';
+import type { ProbeList } from '../../../probes/registry/probe-list.ts';
+
+/** The results do not change any more; what is known of probes and addresses may. Seconds. */
+const MAX_AGE = 60;
+
+export interface SummarySources {
+  readonly checks: Pick<Checks, 'read' | 'screenshot'>;
+  readonly probes: ProbeList;
+  readonly lookUpPlace: LookUpPlace;
+  readonly retentionSeconds: number;
+}
+
+export interface SummaryReading {
+  readonly check: Check;
+  readonly summary: Summary;
+  readonly probes: Probes;
+  readonly cacheControl: string;
+}
+
+interface Hold {
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * @param hold waits for the completion of a pending check
+ * @returns undefined if there is no such check
+ * @throws StoreUnavailable
+ * @throws CheckEvicted
+ */
+export async function readSummary(
+  { checks, probes, lookUpPlace, retentionSeconds }: SummarySources,
+  id: string,
+  hold: Hold = { waitMs: 0, signal: new AbortController().signal },
+): Promise<SummaryReading | undefined> {
+  const check = isCheckId(id) ? await checks.read(id, hold.waitMs, hold.signal) : undefined;
+  if (check === undefined) return undefined;
+  const [list, screenshot] = await Promise.all([probes.list(), screenshotOf(checks, check)]);
+  const summary = summarize(check, factsOf(list), { screenshot, placeOf: lookUpPlace });
+  return { check, summary, probes: list, cacheControl: cacheControl(check, retentionSeconds) };
+}
+
+/** A picture that was taken is in a result; then it need not be read. */
+async function screenshotOf(checks: Pick<Checks, 'screenshot'>, check: Check): Promise<Screenshot | undefined> {
+  const isTaken = Object.values(check.results).some((result) => 'screenshot' in result);
+  return check.type !== 'http' || isTaken ? undefined : (await checks.screenshot(check.testId))?.screenshot;
+}
+
+function factsOf(list: Probes): ReadonlyMap<string, ProbeFacts> {
+  return new Map(
+    Object.entries(list).map(([id, probe]) => [id, { ...probe, continent: continentOf(probe.countryCode) }]),
+  );
+}
+
+function cacheControl({ status, completedAt, createdAt }: Check, retentionSeconds: number): string {
+  if (status !== 'completed') return 'no-store';
+  const leftSeconds = retentionSeconds - (Date.now() - Date.parse(completedAt ?? createdAt)) / 1000;
+  return `public, max-age=${Math.floor(Math.max(0, Math.min(MAX_AGE, leftSeconds)))}`;
+}

@@ -1,0 +1,51 @@
+import { glyphOf, glyphStyle, type StyleName } from './glyphs.ts';
+
+/** Colours as red, green and blue. */
+export type Colour = readonly [number, number, number];
+
+/** Levels of coverage between the paper and a colour. */
+const LEVELS = 16;
+
+/** An image of one paper and some colours, each with the levels of its edges. */
+export interface Canvas {
+  readonly pixels: Buffer;
+  readonly palette: Buffer;
+  readonly fill: (x: number, y: number, width: number, height: number, colour: number) => void;
+  /** Draws one line. @param y baseline */
+  readonly write: (x: number, y: number, text: string, style: StyleName, colour: number) => void;
+}
+
+/** @param colours named by their position in the functions of the canvas */
+export function createCanvas(width: number, height: number, paper: Colour, colours: readonly Colour[]): Canvas {
+  const pixels = Buffer.alloc(width * height);
+  const mixed = colours.flatMap((colour) =>
+    Array.from({ length: LEVELS }, (_, level) =>
+      paper.map((from, part) => Math.round(from + ((colour[part]! - from) * level) / (LEVELS - 1))),
+    ),
+  );
+  return {
+    pixels,
+    palette: Buffer.from(mixed.flat()),
+    fill: (x, y, across, down, colour) => {
+      for (let row = y; row < y + down; row += 1) {
+        pixels.fill(colour * LEVELS + LEVELS - 1, row * width + x, row * width + x + across);
+      }
+    },
+    write: (x, y, text, style, colour) => {
+      let at = x;
+      for (const character of text) {
+        const glyph = glyphOf(glyphStyle(style), character);
+        const [left, top] = [Math.round(at) + glyph.x, y + glyph.y];
+        for (const [down, row] of glyph.rows.entries()) {
+          for (let across = 0; across < row.length; across += 1) {
+            const level = Number.parseInt(row[across]!, LEVELS);
+            // The edges of letters may overlap: the darker one holds.
+            const pixel = (top + down) * width + left + across;
+            if (level > pixels[pixel]! % LEVELS) pixels[pixel] = colour * LEVELS + level;
+          }
+        }
+        at += glyph.advance;
+      }
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { glyphOf, glyphStyle, type StyleName } from './glyphs.ts';
+
+/** Width of a line in pixels. */
+export function widthOf(text: string, style: StyleName): number {
+  return Array.from(text).reduce((sum, character) => sum + glyphOf(glyphStyle(style), character).advance, 0);
+}
+
+/**
+ * Breaks a text into lines, between words if they fit, and ends it with `…` if it needs more lines.
+ *
+ * @param width of a line in pixels
+ */
+export function linesOf(text: string, style: StyleName, width: number, most: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/(?<= )/)) {
+    for (const part of widthOf(word.trimEnd(), style) > width ? Array.from(word) : [word]) {
+      if (line !== '' && widthOf((line + part).trimEnd(), style) > width) {
+        lines.push(line.trimEnd());
+        line = '';
+      }
+      line += part;
+    }
+  }
+  lines.push(line.trimEnd());
+  if (lines.length <= most) return lines;
+  const last = Array.from(lines[most - 1]!);
+  while (widthOf(`${last.join('')}…`, style) > width) last.pop();
+  return [...lines.slice(0, most - 1), `${last.join('').trimEnd()}…`];
+}

@@ -1,0 +1,15 @@
+import { escapeText, type Check } from '@vantage/contract';
+
+/** A name of a check as the web page writes it: `tcp example.com:443`, `dns MX example.com`; safe to show. */
+export function nameOfCheck({ type, host, results }: Check): string {
+  const named = (field: string): unknown =>
+    Object.values(results).find((result) => result[field] !== undefined)?.[field];
+  const recordType = named('recordType');
+  const port = type === 'traceroute' ? undefined : named('port');
+  const kind = typeof recordType === 'string' ? `${type} ${recordType}` : type;
+  const target = typeof port === 'number' ? `${host.includes(':') ? `[${host}]` : host}:${port}` : host;
+  return escapeText(`${kind} ${target}`, LONGEST_NAME);
+}
+
+/** A name of 253 characters, with type and port. */
+const LONGEST_NAME = 300;

@@ -1,0 +1,55 @@
+import type { Check, Summary, Verdict } from '@vantage/contract';
+
+import { nameOfCheck } from './name-of-check.ts';
+
+/** A check as badge, card and embed show it. */
+export interface ShownCheck {
+  readonly name: string;
+  /** One or some words: `up`, `partial, 7 of 10`, `pending, 3 of 10`, `removed`. */
+  readonly word: string;
+  readonly tone: Tone;
+  /** A sentence. */
+  readonly headline: string;
+  /** Undefined if there is no such check, or it was removed. */
+  readonly check?: Check;
+}
+
+export type Tone = 'good' | 'warn' | 'bad' | 'neutral';
+
+const toneOf: Readonly<Record<Verdict, Tone>> = {
+  up: 'good',
+  degraded: 'warn',
+  partial: 'warn',
+  down: 'bad',
+  unknown: 'neutral',
+};
+
+/** No verdict before the check is completed: the probes that have not answered may say otherwise. */
+export function shownCheck(check: Check, { verdict, counts, headline }: Summary): ShownCheck {
+  const name = nameOfCheck(check);
+  if (check.status === 'pending') {
+    const all = Object.keys(check.results).length;
+    const answered = `${all - counts.pending} of ${all}`;
+    return {
+      check,
+      name,
+      word: `pending, ${answered}`,
+      tone: 'neutral',
+      headline: `${answered} probes have answered.`,
+    };
+  }
+  const word = verdict === 'partial' ? `partial, ${counts.up} of ${counts.up + counts.down}` : verdict;
+  return { check, name, word, tone: toneOf[verdict], headline };
+}
+
+export const unknownCheck: ShownCheck = {
+  name: 'check',
+  word: 'not found',
+  tone: 'neutral',
+  headline: 'There is no check with this id, or it is too old to be kept.',
+};
+
+/** @param reason a sentence */
+export function removedCheck(reason: string): ShownCheck {
+  return { name: 'check', word: 'removed', tone: 'neutral', headline: reason };
+}
