@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 
 import { createCheckService, type CheckService, type CheckServiceOptions } from './checks/check-service.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
+import { heartbeatScripts } from './gateway/heartbeat-scripts.ts';
 import { gatewayScripts } from './gateway/job-scripts.ts';
 import { createKeyRing, LOOK_EVERY_MS, type KeyRing } from './keys/key-ring.ts';
 import { createMonitorService, type MonitorOptions } from './monitors/monitor-service.ts';
@@ -62,7 +63,7 @@ export function createCore(options: CoreOptions): Core {
   const keys = createKeyRing(store.background, store.clock, store.log);
   const keyTask = { name: 'api keys', everyMs: LOOK_EVERY_MS, run: keys.look };
   const monitors = createMonitorService(store, probes, checks.checks, options.monitors);
-  store.preload([...probes.scripts, ...scripts, ...monitors.scripts, ...gatewayScripts]);
+  store.preload([...probes.scripts, ...scripts, ...monitors.scripts, ...gatewayScripts, ...heartbeatScripts]);
   const tasks = startBackgroundTasks([keyTask, ...probes.tasks, ...checkTasks, ...monitors.tasks], options.log);
   return {
     ...checks,

@@ -45,8 +45,8 @@ const loadFields = {
 const load = Type.Object(loadFields, { additionalProperties: false, description: 'How busy the agent says it is.' });
 
 /**
- * Heartbeat, written by the agent when it changes and at least every five seconds; all of it is the agent's claim. Unknown
- * fields are allowed, since an agent may run a later release than its coordinators.
+ * Heartbeat, written by the agent when it changes and at least every five seconds, or by its gateway when it changes; all of it
+ * is the agent's claim. Unknown fields are allowed, since an agent may run a later release than its coordinators.
  */
 export const heartbeatSchema = Type.Object({
   v: Type.Literal(1),
@@ -65,6 +65,16 @@ export const heartbeatSchema = Type.Object({
   draining: Type.Boolean(),
   /** True if its agent announces every change but those of `load` and `taken`: then coordinators read it seldom. */
   announced: Type.Optional(Type.Boolean()),
+  /** The heartbeat of an agent at a gateway: it is alive while `redisKeys.gateway(id)` exists. Absent for other agents. */
+  gateway: Type.Optional(
+    Type.Object({
+      id: Type.String({ maxLength: 64 }),
+      /** Fingerprint of the agent's key. */
+      key: Type.String({ maxLength: 64 }),
+      /** Grows with each connection of that key: a gateway never replaces the heartbeat of a newer connection. */
+      counter: Type.Integer({ minimum: 0 }),
+    }),
+  ),
 });
 
 export const probeStatuses = ['healthy', 'degraded', 'offline'] as const;

@@ -12,7 +12,7 @@ export const redisKeys = {
   results: (probe: string) => `p:{${probe}}:res`,
   /** Channel that announces new stream entries, optionally with an inline result, and changed heartbeats. The agent publishes. */
   resultNotification: (probe: string) => `p:{${probe}}:n`,
-  /** A probe's heartbeat, JSON, with a TTL. Written by the agent. */
+  /** A probe's heartbeat, JSON, with a TTL. Written by the agent, or by the gateway that it is connected to. */
   heartbeat: (probe: string) => `p:{${probe}}:hb`,
   /** The operator's record of a probe, JSON. */
   probeRecord: (probe: string) => `probe:${probe}`,
@@ -44,7 +44,7 @@ export const redisKeys = {
   agentConnections: (probe: string) => `{agents}:connections:${probe}`,
   /** Channel that announces a new connection of an agent: probe, counter and instance. Gateways only. */
   agentConnected: '{agents}:connected',
-  /** Sign of life of a gateway, with a TTL. Gateways only. */
+  /** Sign of life of a gateway and of the agents connected to it, with a TTL. Gateways write, coordinators read. */
   gateway: (id: string) => `gateway:${id}`,
   /** Channel that announces new jobs: ids of their probes, with spaces between. Written by coordinators. */
   jobsAdded: 'jobs:added',
@@ -113,3 +113,6 @@ export const RESULT_GROUP = 'coordinators';
 /** Longest time from one heartbeat to the next. Without a heartbeat for `HEARTBEAT_TTL_MS` the probe is offline. */
 export const HEARTBEAT_EVERY_MS = 5_000;
 export const HEARTBEAT_TTL_MS = 15_000;
+
+/** Time to live of the heartbeat of an agent at a gateway: it also ends with the sign of life of the gateway. */
+export const GATEWAY_HEARTBEAT_TTL_MS = 3_600_000;

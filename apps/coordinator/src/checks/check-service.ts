@@ -228,6 +228,7 @@ function takeHints({ gate, channels }: Store, { directory, oversize }: ProbeServ
   };
   channels.onHint((probe, said = '') => {
     if (probe === undefined) {
+      directory.noteAllChanged();
       void drainAll();
       return;
     }

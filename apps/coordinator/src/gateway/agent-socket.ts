@@ -17,6 +17,8 @@ export interface AgentSocket {
   readonly resume: () => void;
   /** Sends a ping; ends the connection if nothing came since the one before. */
   readonly ping: () => void;
+  /** True if it was ended because the agent did not answer a ping. */
+  readonly wasSilent: () => boolean;
 }
 
 /** More than all jobs that an agent may have, each of the largest size that occurs. */
@@ -29,6 +31,7 @@ const CLOSE_MS = 2_000;
 export function openAgentSocket(socket: WebSocket): AgentSocket {
   let take: (frame: Frame) => void = () => undefined;
   let isHeard = true;
+  let wasSilent = false;
   const rate = createByteRate(RATE);
   /** Reasons to read nothing: each side of the connection that asks for a pause is one. */
   let [isFull, isFast] = [false, false];
@@ -84,9 +87,13 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
       flow();
     },
     ping: () => {
-      if (!isHeard && !socket.isPaused) return socket.terminate();
+      if (!isHeard && !socket.isPaused) {
+        wasSilent = true;
+        return socket.terminate();
+      }
       isHeard = false;
       socket.ping();
     },
+    wasSilent: () => wasSilent,
   };
 }

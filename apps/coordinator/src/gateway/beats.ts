@@ -1,5 +1,5 @@
 import {
-  HEARTBEAT_EVERY_MS,
+  GATEWAY_HEARTBEAT_TTL_MS,
   HEARTBEAT_NOTIFICATION,
   HEARTBEAT_TTL_MS,
   redisKeys,
@@ -7,68 +7,112 @@ import {
 } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
+import { runScript } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
 import type { AgentConnection } from './connection.ts';
 import type { Connections } from './connections.ts';
+import { MAX_READ_BYTES, removeHeartbeatScript, writeHeartbeatScript } from './heartbeat-scripts.ts';
 
-/** The heartbeats of the agents of a gateway, as an agent with access to Redis writes its own. */
+/** The heartbeats of the agents of a gateway: written when they change, alive as long as the gateway. */
 export interface Beats {
   /** Writes the heartbeat of a probe if it has changed. */
   readonly beat: (probe: string) => void;
   /** Looks at all; call it every two seconds. */
   readonly beatAll: () => void;
-  /** The probe is offline at once. */
-  readonly remove: (probe: string) => void;
+  /** Writes all of them again: Redis may have lost some. */
+  readonly rewriteAll: () => void;
+  /** The probe of a connection that may not work any more is offline at once. */
+  readonly remove: (connection: AgentConnection) => void;
   /** Call when a connection has ended. */
   readonly ended: (connection: AgentConnection) => void;
 }
 
+export interface BeatsOptions {
+  readonly redis: Redis;
+  readonly connections: Pick<Connections, 'all' | 'current'>;
+  /** Name of this gateway. */
+  readonly id: string;
+  readonly rewriteEveryMs?: number;
+}
+
 interface Written {
   readonly news: string;
-  readonly text: string;
+  readonly heartbeat: Heartbeat;
   readonly atMs: number;
 }
 
-export function createBeats(redis: Redis, connections: Pick<Connections, 'all' | 'current'>): Beats {
+/** Several times within the time to live; also mends what Redis lost in a fail-over. */
+const REWRITE_EVERY_MS = 600_000;
+
+export function createBeats({ redis, connections, id, rewriteEveryMs = REWRITE_EVERY_MS }: BeatsOptions): Beats {
   const written = new Map<string, Written>();
   const announce = (ready: Redis, probe: string): Promise<number> =>
     ready.publish(redisKeys.resultNotification(probe), HEARTBEAT_NOTIFICATION);
+  const put = (
+    ready: Redis,
+    { probe, fingerprint, counter }: AgentConnection,
+    text: string,
+    ttlMs: number,
+  ): Promise<unknown> => {
+    const values = [text, ttlMs, fingerprint, counter, MAX_READ_BYTES - 1];
+    return runScript(ready, writeHeartbeatScript, [redisKeys.heartbeat(probe)], values);
+  };
 
-  const write = async (probe: string, heartbeat: Heartbeat): Promise<void> => {
-    const { load: _load, taken: _taken, ...rest } = heartbeat;
-    const [news, text] = [JSON.stringify(rest), JSON.stringify({ ...heartbeat, announced: true })];
+  const write = async (connection: AgentConnection, heartbeat: Heartbeat): Promise<void> => {
+    const { probe, fingerprint, counter } = connection;
     const last = written.get(probe);
-    const isDue = last === undefined || performance.now() - last.atMs >= HEARTBEAT_EVERY_MS;
-    if (last?.text === text && !isDue) return;
-    written.set(probe, { news, text, atMs: performance.now() });
+    if (last?.heartbeat === heartbeat && performance.now() - last.atMs < rewriteEveryMs) return;
+    const { load: _load, taken: _taken, ...rest } = heartbeat;
+    const gateway = { id, key: fingerprint, counter };
+    const news = JSON.stringify({ ...rest, gateway });
+    const text = JSON.stringify({ ...heartbeat, announced: true, gateway });
+    written.set(probe, { news: last?.news === news ? last.news : news, heartbeat, atMs: performance.now() });
     await onStore(redis, async (ready) => {
-      const commands: Promise<unknown>[] = [ready.set(redisKeys.heartbeat(probe), text, 'PX', HEARTBEAT_TTL_MS)];
+      const commands: Promise<unknown>[] = [put(ready, connection, text, GATEWAY_HEARTBEAT_TTL_MS)];
       if (last?.news !== news) commands.push(announce(ready, probe));
       await Promise.all(commands);
     });
   };
   const beat = (probe: string): void => {
-    const heartbeat = connections.current(probe)?.heartbeat();
-    if (heartbeat === undefined) return;
-    write(probe, heartbeat).catch(() => written.delete(probe));
+    const connection = connections.current(probe);
+    const heartbeat = connection?.heartbeat();
+    if (connection === undefined || heartbeat === undefined) return;
+    write(connection, heartbeat).catch(() => written.delete(probe));
   };
-  const remove = (probe: string): void => {
+  const beatAll = (): void => {
+    for (const probe of new Set(connections.all().map((connection) => connection.probe))) beat(probe);
+  };
+  const remove = ({ probe, fingerprint, counter }: AgentConnection): void => {
     written.delete(probe);
-    onStore(redis, (ready) => Promise.all([ready.del(redisKeys.heartbeat(probe)), announce(ready, probe)])).catch(
-      () => undefined,
-    );
+    const values = [fingerprint, counter, MAX_READ_BYTES - 1];
+    onStore(redis, (ready) =>
+      Promise.all([
+        runScript(ready, removeHeartbeatScript, [redisKeys.heartbeat(probe)], values),
+        announce(ready, probe),
+      ]),
+    ).catch(() => undefined);
+  };
+  /** An agent that lost its connection has as long to come back as one that writes heartbeats itself. */
+  const leave = (connection: AgentConnection, { heartbeat }: Written): void => {
+    const { probe } = connection;
+    const text = JSON.stringify({ ...heartbeat, announced: true });
+    onStore(redis, (ready) =>
+      Promise.all([put(ready, connection, text, HEARTBEAT_TTL_MS), announce(ready, probe)]),
+    ).catch(() => undefined);
   };
   return {
-    beat,
-    remove,
-    beatAll: () => {
-      for (const probe of new Set(connections.all().map((connection) => connection.probe))) beat(probe);
+    ...{ beat, beatAll, remove },
+    rewriteAll: () => {
+      written.clear();
+      beatAll();
     },
     ended: (connection) => {
       const { probe } = connection;
       if (connections.current(probe) !== connection) return;
+      const last = written.get(probe);
       written.delete(probe);
-      if (connection.isDraining()) remove(probe);
+      if (connection.isDraining() || connection.socket.wasSilent()) remove(connection);
+      else if (last !== undefined) leave(connection, last);
     },
   };
 }

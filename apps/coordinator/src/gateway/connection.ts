@@ -26,7 +26,7 @@ export interface AgentConnection {
   readonly stopJobs: () => void;
   /** A newer connection has taken over. */
   readonly retire: () => void;
-  /** What the probe's heartbeat is; undefined if this connection has none to write. */
+  /** The probe's heartbeat, the same object until it changes; undefined if this connection has none to write. */
   readonly heartbeat: () => Heartbeat | undefined;
   /** True if the agent has said that it ends. */
   readonly isDraining: () => boolean;
@@ -53,6 +53,10 @@ const MOST_WRITES = 128;
 /** An agent that was replaced has this long to end its jobs: no check lasts longer. */
 const RETIRE_MS = 75_000;
 const RETIRE_LOOK_MS = 250;
+const STUCK = 'It does not end its jobs: one is long past its deadline.';
+/** Of a heartbeat. */
+const MOST_REASONS = 16;
+const DEADLINE = /"deadlineAt":(\d+)/;
 
 const readMessage = createAgentMessageReader();
 
@@ -63,6 +67,8 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
   const results = openResultStream({ redis, screenshots, probe });
   const uploads = createUploads(budget);
   let status: AgentStatus | undefined;
+  let heartbeat: Heartbeat | undefined;
+  let heartbeatOf: readonly [status: AgentStatus, isStuck: boolean] | undefined;
   let isApproved = options.isApproved;
   let isRetired = false;
   let writes = 0;
@@ -70,6 +76,7 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
     jobs: openProbeJobs(redis, probe, instance),
     ...{ instance, credit, isConnected, log },
     give: ({ id, name, data, timestamp }) => socket.send({ t: 'job', id, name, data, timestamp }),
+    leftMs: async ({ data }) => Number(DEADLINE.exec(data)?.[1]) - (await clock.now(redis)),
     interrupt: async (id) => results.interrupt(id, await clock.now(redis)),
   });
 
@@ -150,8 +157,15 @@ export function createConnection(options: ConnectionOptions): AgentConnection {
     },
     heartbeat: () => {
       if (status === undefined || !isApproved || isRetired || !socket.isOpen()) return undefined;
-      const load = { running: Math.min(feed.running(), credit), capacity: credit };
-      return { v: 1, version: hello.release, instance, ...status, load, taken: feed.taken() };
+      const [running, taken] = [Math.min(feed.running(), credit), feed.taken()];
+      const isStuck = feed.isStuck();
+      const isSame = heartbeatOf?.[0] === status && heartbeatOf[1] === isStuck;
+      if (isSame && heartbeat?.load.running === running && heartbeat.taken === taken) return heartbeat;
+      heartbeatOf = [status, isStuck];
+      const degraded = isStuck ? [STUCK, ...status.degraded.slice(0, MOST_REASONS - 1)] : status.degraded;
+      const load = { running, capacity: credit };
+      heartbeat = { v: 1, version: hello.release, instance, ...status, degraded, load, taken };
+      return heartbeat;
     },
     isDraining: () => status?.draining === true && !isRetired,
   };

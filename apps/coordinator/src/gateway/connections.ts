@@ -1,4 +1,4 @@
-import { redisKeys } from '@vantage/contract';
+import { HEARTBEAT_TTL_MS, redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
 import type { Channels } from '../redis/channels.ts';
@@ -18,8 +18,8 @@ export interface Connections {
   readonly remove: (connection: AgentConnection) => Promise<void>;
   /** True if a gateway holds a connection of this instance. */
   readonly isConnected: (probe: string, instance: string) => Promise<boolean>;
-  /** Keeps the sign of life of this gateway. */
-  readonly beat: () => Promise<void>;
+  /** Keeps the sign of life of this gateway. True if Redis had none: it was emptied, or this process stood still. */
+  readonly beat: () => Promise<boolean>;
   readonly close: () => void;
 }
 
@@ -29,9 +29,6 @@ export interface ConnectionsOptions {
   /** Name of this gateway. */
   readonly id: string;
 }
-
-/** Several beats: a gateway that stood still for a moment keeps its connections. */
-const LIFE_MS = 20_000;
 
 export function createConnections({ redis, channels, id }: ConnectionsOptions): Connections {
   /** Oldest first. */
@@ -48,10 +45,11 @@ export function createConnections({ redis, channels, id }: ConnectionsOptions): 
       else older.retire();
     }
   };
-  const beat = (): Promise<void> =>
-    onStore(redis, async (ready) => {
-      await ready.set(redisKeys.gateway(id), '1', 'PX', LIFE_MS);
-    });
+  const beat = (): Promise<boolean> =>
+    onStore(
+      redis,
+      async (ready) => (await ready.set(redisKeys.gateway(id), '1', 'PX', HEARTBEAT_TTL_MS, 'GET')) === null,
+    );
   /** Announcements may have been lost with the connection to Redis. */
   const lookForNewer = async (): Promise<void> => {
     for (const { probe, counter } of all()) {

@@ -3,7 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 
-import { GATEWAY_PING_MS, MAX_GATEWAY_MESSAGE_BYTES, redisKeys, type LookUpPlace } from '@vantage/contract';
+import {
+  GATEWAY_PING_MS,
+  HEARTBEAT_EVERY_MS,
+  MAX_GATEWAY_MESSAGE_BYTES,
+  redisKeys,
+  type LookUpPlace,
+} from '@vantage/contract';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import { axesOf } from '../http/limits/axes.ts';
@@ -47,7 +53,6 @@ const LOOK_AT_ALL_WITHIN_LOOKS = 10;
 const MOST_LOOKS = 10;
 /** Load in the heartbeat of a probe is this old at most. */
 const STATUS_EVERY_MS = 2_000;
-const BEAT_EVERY_MS = 5_000;
 const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
 /** Screenshots are large: Redis may take longer than for a command. */
 const SCREENSHOT_REPLY_MS = 8_000;
@@ -60,14 +65,17 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
   const redis = store.open('gateway');
   const screenshots = store.open('gateway-screenshots', { replyWithinMs: SCREENSHOT_REPLY_MS });
   const enrolment = createEnrolment({ redis, origin, lookUpPlace });
-  const connections = createConnections({ redis, channels, id: randomUUID() });
+  const id = randomUUID();
+  const connections = createConnections({ redis, channels, id });
   const budget = { bytes: 0, mostBytes: UPLOADS_MOST_BYTES };
   const limit = createAttemptLimit();
   const server = new WebSocketServer({
     ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
     maxPayload: MAX_GATEWAY_MESSAGE_BYTES,
   });
-  const beats = createBeats(redis, connections);
+  const beats = createBeats({ redis, connections, id });
+  // Redis may have lost writes, as in a fail-over.
+  redis.on('ready', beats.rewriteAll);
   let isStopping = false;
 
   const admit = async (socket: AgentSocket, address: string, attempt: Attempt): Promise<void> => {
@@ -130,15 +138,15 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
 }
 
 /** Disconnects an agent that may no longer work. */
-function applyAccess(connection: AgentConnection, now: AgentAccess, removeHeartbeat: (probe: string) => void): void {
-  const { probe, fingerprint, socket } = connection;
+function applyAccess(connection: AgentConnection, now: AgentAccess, removeHeartbeat: Beats['remove']): void {
+  const { fingerprint, socket } = connection;
   const mayStay = now.state !== 'suspended' && now.state !== 'none' && now.key === fingerprint;
   if (mayStay) {
     if (now.state === 'approved') connection.approve();
     return;
   }
   connection.stopJobs();
-  removeHeartbeat(probe);
+  removeHeartbeat(connection);
   socket.close(4403);
 }
 
@@ -153,12 +161,20 @@ function startTimers(connections: Connections, beats: Beats): readonly (() => vo
   const ping = (): void => {
     for (const { socket } of connections.all()) socket.ping();
   };
-  void connections.beat().catch(() => undefined);
+  const beat = (): void => {
+    connections.beat().then(
+      (wasGone) => {
+        if (wasGone) beats.rewriteAll();
+      },
+      () => undefined,
+    );
+  };
+  beat();
   const timers = [
     setInterval(lookInTurn, LOOK_EVERY_MS),
     setInterval(ping, GATEWAY_PING_MS),
     setInterval(beats.beatAll, STATUS_EVERY_MS),
-    setInterval(() => void connections.beat().catch(() => undefined), BEAT_EVERY_MS),
+    setInterval(beat, HEARTBEAT_EVERY_MS),
   ];
   return timers.map((timer) => () => clearInterval(timer));
 }

@@ -32,10 +32,15 @@ function queue(...ids: readonly string[]) {
   return { waiting, active, jobs, goAway: (away: boolean) => (isAway = away) };
 }
 
-function open(jobs: ProbeJobs, credit: number): { readonly given: string[]; readonly interrupted: string[] } {
+function open(
+  jobs: ProbeJobs,
+  credit: number,
+  nowMs?: () => number,
+): { readonly given: string[]; readonly interrupted: string[] } {
   const [given, interrupted]: [string[], string[]] = [[], []];
   feed = createJobFeed({
-    ...{ jobs, credit, instance: 'me', log: quiet },
+    ...{ jobs, credit, instance: 'me', log: quiet, leftMs: async () => 15_000 },
+    ...(nowMs && { nowMs }),
     give: ({ id }) => given.push(id),
     isConnected: async (instance) => instance === 'living',
     interrupt: async (id) => void interrupted.push(id),
@@ -95,5 +100,33 @@ describe('the feed of jobs', () => {
     await until(() => active.length === 1);
 
     expect([interrupted, given, active.map(({ id }) => id)]).toEqual([['gone'], [], ['kept']]);
+  });
+
+  it('notices an agent that has a job long after its deadline, until it ends one', async () => {
+    let now = 1_000;
+    const { jobs, waiting } = queue('a', 'b');
+    open(jobs, 5, () => now);
+    feed!.wake();
+    await settle();
+    const found = [feed!.isStuck()];
+
+    now += 24_999;
+    found.push(feed!.isStuck());
+    now += 1;
+    found.push(feed!.isStuck());
+    waiting.push('c');
+    feed!.wake();
+    await settle();
+    found.push(feed!.isStuck());
+    feed!.release('b');
+    found.push(feed!.isStuck());
+
+    expect(found).toEqual([false, false, true, true, false]);
+  });
+
+  it('knows nothing of an agent without jobs', () => {
+    open(queue().jobs, 5);
+
+    expect(feed!.isStuck()).toBe(false);
   });
 });

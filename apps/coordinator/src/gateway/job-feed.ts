@@ -17,6 +17,8 @@ export interface JobFeed {
   readonly stop: () => void;
   readonly running: () => number;
   readonly taken: () => number;
+  /** True if the agent has a job long after its deadline, and has ended none since. */
+  readonly isStuck: () => boolean;
 }
 
 export interface JobFeedOptions {
@@ -25,6 +27,10 @@ export interface JobFeedOptions {
   /** Most jobs at a time; screenshots are not counted. */
   readonly credit: number;
   readonly give: (job: TakenJob) => void;
+  /** Milliseconds until the deadline of a job. */
+  readonly leftMs: (job: TakenJob) => Promise<number>;
+  /** Monotonic. */
+  readonly nowMs?: () => number;
   /** True while another connection of the probe holds this instance of its agent. */
   readonly isConnected: (instance: string) => Promise<boolean>;
   /** Reports a job whose agent is gone; rejects without Redis. */
@@ -35,10 +41,15 @@ export interface JobFeedOptions {
 /** A look after this time finds what a connection took that has just been replaced. */
 const LOOK_AGAIN_MS = 2_000;
 const RETRY_MS = 500;
+/** An agent gives up a result 5 s after the deadline, and then ends the job. */
+const LATE_MS = 10_000;
 
 export function createJobFeed(options: JobFeedOptions): JobFeed {
-  const { jobs, instance, credit, give, isConnected, interrupt, log } = options;
-  const held = new Set<string>();
+  const { jobs, instance, credit, give, leftMs, isConnected, interrupt, log } = options;
+  const { nowMs = (): number => performance.now() } = options;
+  /** Jobs that take a slot, with the time at which they are late. */
+  const held = new Map<string, number>();
+  let endedAtMs = Number.NEGATIVE_INFINITY;
   /** Jobs that the agent has ended and that are still in the queue. */
   const ended = new Set<string>();
   /** Jobs of agents that were not connected at the last look. */
@@ -61,7 +72,15 @@ export function createJobFeed(options: JobFeedOptions): JobFeed {
   const room = (): number => credit - held.size;
   const hold = (job: TakenJob): void => {
     if (held.has(job.id) || ended.has(job.id)) return;
-    if (checkOfScreenshotJob(job.id) === undefined) held.add(job.id);
+    if (checkOfScreenshotJob(job.id) === undefined) {
+      held.set(job.id, Number.POSITIVE_INFINITY);
+      leftMs(job).then(
+        (left) => {
+          if (held.has(job.id)) held.set(job.id, nowMs() + left + LATE_MS);
+        },
+        () => undefined,
+      );
+    }
     give(job);
   };
   const lookAgain = (ms: number): void => {
@@ -136,11 +155,13 @@ export function createJobFeed(options: JobFeedOptions): JobFeed {
     },
     release: (id) => {
       if (!held.delete(id)) return;
+      endedAtMs = nowMs();
       ended.add(id);
       if (mayWait) wake();
     },
     finish: (id) => {
       const wasHeld = held.delete(id);
+      endedAtMs = nowMs();
       ended.add(id);
       finisher.add(id);
       if (wasHeld && mayWait) wake();
@@ -151,5 +172,6 @@ export function createJobFeed(options: JobFeedOptions): JobFeed {
     },
     running: () => held.size,
     taken: () => taken,
+    isStuck: () => [...held.values()].some((lateAtMs) => lateAtMs <= nowMs() && lateAtMs > endedAtMs),
   };
 }

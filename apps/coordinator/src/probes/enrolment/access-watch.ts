@@ -27,18 +27,24 @@ export interface AccessWatch {
   readonly look: () => Promise<void>;
 }
 
+interface Known {
+  readonly text: string;
+  readonly access: AgentAccess;
+}
+
 export function createAccessWatch(redis: Redis): AccessWatch {
-  const known = new Map<string, string>();
+  const known = new Map<string, Known>();
   const listeners = new Set<OnAccess>();
   let last: string | undefined;
   let readAllAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
 
   const take = (probe: string, text: string | null): void => {
-    if ((known.get(probe) ?? null) === text) return;
+    if ((known.get(probe)?.text ?? null) === text) return;
+    const access = readAccess(text);
     if (text === null) known.delete(probe);
-    else known.set(probe, text);
-    for (const listener of listeners) listener(probe, readAccess(text));
+    else known.set(probe, { text, access });
+    for (const listener of listeners) listener(probe, access);
   };
   const readAll = async (ready: Redis): Promise<void> => {
     const startedAt = performance.now();
@@ -77,10 +83,7 @@ export function createAccessWatch(redis: Redis): AccessWatch {
     } while (again);
   };
   return {
-    of: (probeId) => {
-      const text = known.get(probeId);
-      return text === undefined ? NO_ACCESS : readAccess(text);
-    },
+    of: (probeId) => known.get(probeId)?.access ?? NO_ACCESS,
     onChange: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -1,5 +1,5 @@
 import { HEARTBEAT_NOTIFICATION, JOB_QUEUE, redisKeys } from '@vantage/contract';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { quiet, startCoreBed, until, type CoreBed } from '../../../test/core-bed.ts';
 import { NO_ACCESS } from '../enrolment/agent-access.ts';
@@ -35,6 +35,7 @@ describe('a coordinator', () => {
 describe('what a coordinator knows of agents that announce changes', () => {
   let directory: ProbeDirectory;
   let oversized: string[];
+  let living: NodeJS.Timeout | undefined;
 
   beforeAll(async () => {
     await bed.core.close();
@@ -50,6 +51,15 @@ describe('what a coordinator knows of agents that announce changes', () => {
       oversize: { note: (probe) => oversized.push(probe) },
     });
   });
+
+  afterEach(() => clearInterval(living));
+
+  /** A gateway that is alive until the end of the test. */
+  const keepGateway = async (id: string): Promise<void> => {
+    const live = (): Promise<unknown> => bed.redis.set(redisKeys.gateway(id), '1', 'PX', 15_000);
+    living = setInterval(() => void live().catch(() => undefined), 1_000);
+    await live();
+  };
 
   const add = async (id: string): Promise<void> => {
     const record = { id, name: id, datacenter: 'x', countryCode: 'DE', isp: 'x', asNumber: 'AS64496' };
@@ -131,6 +141,58 @@ describe('what a coordinator knows of agents that announce changes', () => {
     await directory.refresh();
 
     expect(oversized).toEqual(['long-1']);
+  });
+
+  it('ends with the sign of life of their gateway, and begins again with it', async () => {
+    await add('fra-1');
+    const gateway = { id: 'one', key: 'SHA256:a', counter: 1 };
+    await bed.beat('fra-1', { ...announced, gateway });
+    await bed.redis.persist(redisKeys.heartbeat('fra-1'));
+    const before = await read('fra-1');
+    await bed.redis.set(redisKeys.gateway('one'), '1', 'PX', 3_000);
+    await until(async () => (await read('fra-1'))?.alive === true);
+    await until(async () => (await read('fra-1'))?.alive === false);
+    const left = await bed.redis.exists(redisKeys.heartbeat('fra-1'));
+    await keepGateway('one');
+
+    expect([before?.alive, left]).toEqual([false, 1]);
+    await until(async () => (await read('fra-1'))?.alive === true);
+    expect((await read('fra-1'))?.lastSeenMs).toBeGreaterThan(Date.now() - 15_000);
+  }, 60_000);
+
+  it('does not read each of those at a gateway, but what is announced of one', async () => {
+    const ids = Array.from({ length: MANY }, (_, index) => `idle-${index}`);
+    const gateway = { id: 'one', key: 'SHA256:a', counter: 1 };
+    await keepGateway('one');
+    for (const id of ids) {
+      await add(id);
+      await bed.beat(id, { ...announced, gateway });
+      await bed.redis.persist(redisKeys.heartbeat(id));
+    }
+    await directory.refresh();
+    const silent = ids.slice(0, MANY / 2);
+    await bed.redis.unlink(silent.map((id) => redisKeys.heartbeat(id)));
+    const unread = (await directory.refresh()).filter(({ alive }) => alive).length;
+    for (const id of silent) directory.noteChanged(id);
+    const read = (await directory.refresh()).filter(({ alive }) => alive).length;
+
+    // A few are read in each turn.
+    expect(unread).toBeGreaterThan(MANY - 10);
+    expect(read).toBe(MANY / 2);
+  }, 60_000);
+
+  it('reads all of them after announcements may have been lost', async () => {
+    await add('fra-1');
+    await add('fra-2');
+    await keepGateway('one');
+    for (const id of ['fra-1', 'fra-2']) {
+      await bed.beat(id, { ...announced, gateway: { id: 'one', key: 'SHA256:a', counter: 1 } });
+    }
+    await directory.refresh();
+    await bed.redis.del(redisKeys.heartbeat('fra-1'), redisKeys.heartbeat('fra-2'));
+    directory.noteAllChanged();
+
+    expect((await directory.refresh()).map(({ alive }) => alive)).toEqual([false, false]);
   });
 
   it('ends with their heartbeats', async () => {

@@ -9,7 +9,8 @@ import { onStore } from '../../redis/store.ts';
 import type { WriteWatch } from '../../redis/server-state/write-watch.ts';
 import type { OversizeWatch } from '../access/oversize-watch.ts';
 import type { AccessWatch } from '../enrolment/access-watch.ts';
-import { entryOf, isJustBack, marksToWrite, type ProbeEntry, type Seen } from './probe-entry.ts';
+import { entryOf, isJustBack, marksToWrite, type ProbeEntry, type ReadProbe, type Seen } from './probe-entry.ts';
+import { createGatewayLives } from './gateway-lives.ts';
 import { createRecordCache, type RecordCache } from './record-cache.ts';
 import type { KnownProbe } from './probe-status.ts';
 import type { ProbeValidators } from './probe-validators.ts';
@@ -28,6 +29,9 @@ const SEEN_STEP_MS = 2_000;
 
 /** Changes that are announced are read together, this long after the first: an agent announces as many as it likes. */
 const GATHER_MS = 100;
+
+/** Seconds, about: one reading in the background follows the other. */
+const READ_ALL_WITHIN_READINGS = 300;
 
 /** What is noted of up to so many probes is read each time; of more, of a thousand a second. */
 const MANY = 2_000;
@@ -48,6 +52,8 @@ export interface ProbeDirectory {
   readonly withEntries: () => readonly string[];
   /** The heartbeat of a probe has changed, as its agent announces: it is read soon. */
   readonly noteChanged: (probe: string) => void;
+  /** Such announcements may have been lost: all probes are read by the next refresh. */
+  readonly noteAllChanged: () => void;
   /** These probes have, or may soon have, jobs and results: for this long they are read with each refresh. */
   readonly noteActive: (probes: readonly string[], forMs: number) => void;
 }
@@ -70,7 +76,12 @@ class Directory implements ProbeDirectory {
   private readonly dependencies: ProbeDirectoryDependencies;
   private readonly turns = createReadingTurns();
   private readonly untaken = createUntakenJobs();
+  private readonly lives = createGatewayLives();
+  /** Probes that are read whatever is known of them, and the next one of these. */
+  private readonly inTurn = new Set<string>();
+  private nextTurn = 0;
   private readonly entries = new Map<string, ProbeEntry>();
+  private readonly described = new Map<string, { readonly entry: ProbeEntry; readonly known: KnownProbe }>();
   private readonly records: RecordCache;
   private listed: readonly ProbeRecord[] = [];
   private known: readonly KnownProbe[] = [];
@@ -120,14 +131,20 @@ class Directory implements ProbeDirectory {
     }, GATHER_MS).unref();
   };
 
+  readonly noteAllChanged: ProbeDirectory['noteAllChanged'] = () => {
+    for (const probe of this.idsRead) this.turns.noteChanged(probe);
+  };
+
   private async read(): Promise<readonly KnownProbe[]> {
     const { redis, clock, log } = this.dependencies;
     const startedAt = performance.now();
+    const gateways = [...this.entries.values()].flatMap(({ gateway }) => gateway ?? []);
     const [nowMs, records, seen, off] = await Promise.all([
       clock.now(redis),
       this.records.read(redis),
       this.readSeen(),
       readHash(redis, redisKeys.suspended),
+      this.lives.read(redis, gateways),
     ]);
     const wasLooking = nowMs - this.lookedMs < LOOKING_MS;
     this.lookedMs = nowMs;
@@ -163,10 +180,12 @@ class Directory implements ProbeDirectory {
   private async due(): Promise<readonly WantedReading[]> {
     const { redis } = this.dependencies;
     const ids = [...this.idsRead];
-    const due = new Set(ids.filter((id) => this.turns.isDue(id, this.entries.get(id))));
+    this.chooseInTurn(ids);
+    const due = new Set(ids.filter((id) => this.inTurn.has(id) || this.turns.isDue(id, this.entries.get(id))));
     if (isCluster(redis)) return [...due].map((id) => ({ id, hasNoJobs: false }));
     const settled = ids.filter((id) => this.entries.get(id)?.isSettled === true && this.isAlive(id));
-    const silent = ids.filter((id) => !due.has(id) && !this.isAlive(id));
+    // What the agents of a dead gateway left is there for long: their return is announced.
+    const silent = ids.filter((id) => !due.has(id) && !this.isAlive(id) && this.entries.get(id)?.gateway === undefined);
     const [returned, withJobs] = await Promise.all([
       findAny(redis, 'heartbeat', silent),
       findAny(redis, 'jobs', settled),
@@ -178,15 +197,15 @@ class Directory implements ProbeDirectory {
 
   /** Reads probes, and keeps when they were seen. */
   private async take(wanted: readonly WantedReading[], nowMs: number, wasLooking: boolean): Promise<void> {
-    const { redis, validators, oversize } = this.dependencies;
-    const { seen, untaken } = this;
+    const { redis, oversize } = this.dependencies;
+    const { seen, untaken, lives } = this;
     const atMs = performance.now();
-    const readings = await readProbes(redis, wanted);
+    const readings = await this.readingsOf(wanted);
     const pairs: (string | number)[] = [];
     for (const [index, { id }] of wanted.entries()) {
       const reading = readings[index]!;
       if (reading.isOversized) oversize.note(id);
-      const entry = entryOf(id, reading, this.entries.get(id), { validators, untaken, seen, nowMs, wasLooking, atMs });
+      const entry = entryOf(id, reading, this.entries.get(id), { untaken, lives, seen, nowMs, wasLooking, atMs });
       this.entries.set(id, entry);
       this.turns.wasRead(id, atMs);
       const { lastSeenMs = 0 } = entry.probe;
@@ -198,6 +217,48 @@ class Directory implements ProbeDirectory {
     if (pairs.length > 0) await redis.hset(redisKeys.lastSeen, ...pairs).catch(() => undefined);
   }
 
+  /** Reads probes, but not those of which their gateway announces every change. */
+  private async readingsOf(wanted: readonly WantedReading[]): Promise<readonly ReadProbe[]> {
+    const { redis, validators } = this.dependencies;
+    const unchanged = new Map<string, ReadProbe>();
+    for (const { id, hasNoJobs } of wanted) {
+      const entry = this.entries.get(id);
+      if (entry !== undefined && hasNoJobs && this.isUnchanged(id, entry)) {
+        const { text, read: heartbeat, entries } = entry;
+        const reading = { leftMs: 0, isOversized: false, waiting: 0, oldest: null };
+        unchanged.set(id, { ...reading, text, heartbeat, entries });
+      }
+    }
+    this.inTurn.clear();
+    const others = wanted.filter(({ id }) => !unchanged.has(id));
+    const read = new Map<string, ReadProbe>();
+    for (const [index, reading] of (await readProbes(redis, others)).entries()) {
+      const { id } = others[index]!;
+      const { text } = reading;
+      const before = this.entries.get(id);
+      const isSame = text !== undefined && text === before?.text;
+      const heartbeat = isSame ? before?.read : text === undefined ? undefined : validators.readHeartbeat(text);
+      read.set(id, { ...reading, heartbeat });
+    }
+    await this.lives.readUnknown(
+      redis,
+      [...read.values()].flatMap(({ heartbeat }) => heartbeat?.gateway?.id ?? []),
+    );
+    return wanted.map(({ id }) => unchanged.get(id) ?? read.get(id)!);
+  }
+
+  private isUnchanged(id: string, { isSettled, gateway }: ProbeEntry): boolean {
+    if (!isSettled || gateway === undefined || this.lives.leftMs(gateway) <= 0) return false;
+    return !this.turns.hasNews(id) && !this.inTurn.has(id);
+  }
+
+  /** Announcements may be lost, too: each probe is read in its turn. */
+  private chooseInTurn(ids: readonly string[]): void {
+    const count = Math.ceil(ids.length / READ_ALL_WITHIN_READINGS);
+    for (let index = 0; index < count; index += 1) this.inTurn.add(ids[(this.nextTurn + index) % ids.length]!);
+    this.nextTurn = ids.length === 0 ? 0 : (this.nextTurn + count) % ids.length;
+  }
+
   private describe(nowMs: number): void {
     const { access, writes } = this.dependencies;
     const storeFault = writes.refusal() === undefined ? undefined : REFUSED_WRITES;
@@ -206,7 +267,13 @@ class Directory implements ProbeDirectory {
       const entry = this.entries.get(id);
       if (entry === undefined) return [];
       const justBack = isJustBack(id, entry, this.seen, nowMs);
-      return [{ record, ...entry.probe, justBack, switchedOff: this.off[id], access: access.of(id), storeFault }];
+      const now = { record, justBack, switchedOff: this.off[id], access: access.of(id), storeFault };
+      const before = this.described.get(id);
+      // Of thousands of idle probes none has changed: new objects would be garbage of every second.
+      if (before?.entry === entry && isSameFields(before.known, now)) return [before.known];
+      const known = { ...entry.probe, ...now };
+      this.described.set(id, { entry, known });
+      return [known];
     });
   }
 
@@ -216,7 +283,19 @@ class Directory implements ProbeDirectory {
 
   private forget(id: string): void {
     this.entries.delete(id);
+    this.described.delete(id);
     delete this.seen[id];
     this.turns.forget(id);
   }
+}
+
+function isSameFields(before: KnownProbe, now: Omit<KnownProbe, 'alive' | 'heartbeat' | 'lastSeenMs'>): boolean {
+  const { record, justBack, switchedOff, access, storeFault } = now;
+  return (
+    before.record === record &&
+    before.justBack === justBack &&
+    before.switchedOff === switchedOff &&
+    before.access === access &&
+    before.storeFault === storeFault
+  );
 }

@@ -1,8 +1,8 @@
-import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS } from '@vantage/contract';
+import { HEARTBEAT_EVERY_MS, HEARTBEAT_TTL_MS, type Heartbeat } from '@vantage/contract';
 
 import { marksOf } from './probe-records.ts';
 import type { KnownProbe } from './probe-status.ts';
-import type { ProbeValidators } from './probe-validators.ts';
+import type { GatewayLives } from './gateway-lives.ts';
 import type { ProbeReading } from './read-probes.ts';
 import type { LastReading } from './reading-turns.ts';
 import type { UntakenJobs } from './untaken-jobs.ts';
@@ -19,11 +19,21 @@ export interface ProbeEntry extends LastReading {
   readonly entries: number;
   /** The heartbeat as it was read: most readings find the same. */
   readonly text?: string | undefined;
+  /** What that text says, also if the gateway of the agent is gone. */
+  readonly read?: Heartbeat | undefined;
+  /** The gateway whose end is that of the heartbeat; undefined if the agent writes it. */
+  readonly gateway?: string | undefined;
+}
+
+/** What Redis has of a probe, or what is known to be unchanged. */
+export interface ReadProbe extends ProbeReading {
+  /** The heartbeat; undefined if it is not valid. */
+  readonly heartbeat: Heartbeat | undefined;
 }
 
 export interface EntryContext {
-  readonly validators: Pick<ProbeValidators, 'readHeartbeat'>;
   readonly untaken: UntakenJobs;
+  readonly lives: Pick<GatewayLives, 'leftMs'>;
   readonly seen: Seen;
   /** By Redis' clock. */
   readonly nowMs: number;
@@ -41,12 +51,14 @@ const STEADY_AFTER_MS = 6_000;
 
 export function entryOf(
   id: string,
-  reading: ProbeReading,
+  reading: ReadProbe,
   before: ProbeEntry | undefined,
   context: EntryContext,
 ): ProbeEntry {
-  const { validators, untaken, seen, nowMs, wasLooking, atMs } = context;
-  const { text, leftMs, waiting, oldest, entries, isOversized } = reading;
+  const { untaken, lives, seen, nowMs, wasLooking, atMs } = context;
+  const { text, heartbeat, waiting, oldest, entries, isOversized } = reading;
+  const gateway = heartbeat?.gateway?.id;
+  const leftMs = gateway === undefined ? reading.leftMs : lives.leftMs(gateway);
   const seenBefore = Number(seen[id] ?? Number.NaN);
   const lastSeenBefore = Number.isFinite(seenBefore) ? seenBefore : undefined;
   const isThere = text !== undefined || isOversized;
@@ -57,11 +69,15 @@ export function entryOf(
   // One without an end would make a dead probe look alive permanently.
   if (!isThere || leftMs <= 0 || leftMs > HEARTBEAT_TTL_MS) {
     const probe = { alive: false, heartbeat: undefined, lastSeenMs: lastSeenBefore };
-    return { probe, isReturn: false, entries, atMs, endsAtMs: Number.POSITIVE_INFINITY, isSettled: entries === 0 };
+    const endsAtMs = Number.POSITIVE_INFINITY;
+    return {
+      ...{ probe, isReturn: false, entries, text, read: heartbeat, gateway },
+      atMs,
+      endsAtMs,
+      isSettled: entries === 0,
+    };
   }
   const lastSeenMs = Math.max(nowMs - (HEARTBEAT_TTL_MS - leftMs), lastSeenBefore ?? 0);
-  const isSame = text !== undefined && text === before?.text;
-  const heartbeat = isSame ? before?.probe.heartbeat : text === undefined ? undefined : validators.readHeartbeat(text);
   const takesNoJobs =
     heartbeat !== undefined &&
     nowMs - lastSeenMs < FRESH_HEARTBEAT_MS &&
@@ -77,7 +93,7 @@ export function entryOf(
     lastSeenMs - (lastSeenBefore ?? Number.NaN) > HEARTBEAT_TTL_MS;
   const isSettled = heartbeat?.announced === true && waiting === 0 && entries === 0 && !takesNoJobs && !isReturn;
   const probe = { alive: true, heartbeat, lastSeenMs, waiting, takesNoJobs };
-  return { probe, isReturn, entries, text, atMs, endsAtMs: atMs + leftMs, isSettled };
+  return { probe, isReturn, entries, text, read: heartbeat, gateway, atMs, endsAtMs: atMs + leftMs, isSettled };
 }
 
 /*

@@ -28,6 +28,9 @@ export interface WantedReading {
 /** Several times the longest that an agent writes. */
 const MAX_HEARTBEAT_BYTES = 16_384;
 
+/** Probes of one question whether any has something. */
+const ASKED_AT_ONCE = 250;
+
 /** Other commands take their turn between two scripts. */
 const AT_ONCE = 100;
 
@@ -90,7 +93,7 @@ export async function findAny(
   probes: readonly string[],
 ): Promise<readonly string[]> {
   const keyOf = what === 'heartbeat' ? redisKeys.heartbeat : waitList;
-  const batches = inBatches(probes, AT_ONCE);
+  const batches = inBatches(probes, ASKED_AT_ONCE);
   const counts = await Promise.all(batches.map((batch) => redis.exists(...batch.map(keyOf))));
   return batches.filter((_, index) => (counts[index] ?? 0) > 0).flat();
 }

@@ -15,6 +15,8 @@ export interface ReadingTurns {
   /** Its heartbeat has changed. */
   readonly noteChanged: (probe: string) => void;
   readonly hasChanged: (probe: string) => boolean;
+  /** True if it is active or its heartbeat has changed. */
+  readonly hasNews: (probe: string) => boolean;
   /** Whether a probe is to be read now. */
   readonly isDue: (probe: string, last: LastReading | undefined) => boolean;
   /** It was read by a command that was sent after that time. */
@@ -28,6 +30,7 @@ const SELDOM_MS = 10_000;
 export function createReadingTurns(nowMs: () => number = () => performance.now()): ReadingTurns {
   const activeUntilMs = new Map<string, number>();
   const changedAtMs = new Map<string, number>();
+  const hasNews = (probe: string): boolean => changedAtMs.has(probe) || (activeUntilMs.get(probe) ?? 0) > nowMs();
 
   return {
     noteActive: (probe, forMs) => {
@@ -35,10 +38,10 @@ export function createReadingTurns(nowMs: () => number = () => performance.now()
     },
     noteChanged: (probe) => void changedAtMs.set(probe, nowMs()),
     hasChanged: (probe) => changedAtMs.has(probe),
+    hasNews,
     isDue: (probe, last) => {
       const now = nowMs();
-      if (last === undefined || changedAtMs.has(probe)) return true;
-      if ((activeUntilMs.get(probe) ?? 0) > now) return true;
+      if (last === undefined || hasNews(probe)) return true;
       return !last.isSettled || now >= last.endsAtMs || now - last.atMs >= SELDOM_MS;
     },
     wasRead: (probe, sentAtMs) => {
