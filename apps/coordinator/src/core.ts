@@ -1,3 +1,4 @@
+import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 import { createCheckService, type CheckService, type CheckServiceOptions } from './checks/check-service.ts';
@@ -13,7 +14,6 @@ import type { ProbeList } from './probes/registry/probe-list.ts';
 import type { ProbeRecords } from './probes/registry/probe-records.ts';
 import type { KnownProbe } from './probes/registry/probe-status.ts';
 import { startBackgroundTasks } from './redis/background-tasks.ts';
-import { within } from './redis/connections.ts';
 import { openStore, type StoreOptions } from './redis/open-store.ts';
 
 export interface CoreOptions extends StoreOptions, ProbeServiceOptions, CheckServiceOptions {

@@ -13,6 +13,7 @@ import {
 } from '@vantage/target-policy';
 import { withoutSecrets } from '@vantage/contract';
 import { openLog, type OpenLog } from '@vantage/telemetry';
+import { within } from '@vantage/timers';
 import { stdSerializers, type Logger } from 'pino';
 
 import { createApp } from './app.ts';
@@ -22,7 +23,6 @@ import { upgradeAddress } from './http/client-address.ts';
 import { createKeyPolicies } from './keys/key-policies.ts';
 import { createMonitorReader } from './http/requests/read-monitor.ts';
 import { createSendWebhook, type SendWebhook } from './monitors/webhooks/send-webhook.ts';
-import { within } from './redis/connections.ts';
 import { followModules, moduleWarnings } from './modules/follow-modules.ts';
 import { coreSettings, edgeSettings } from './service-settings.ts';
 import { startServer } from './server.ts';

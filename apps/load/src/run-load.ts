@@ -1,7 +1,8 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import { createClient, ProblemError, type CheckOf, type Client } from '@vantage/client';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
+import { pause } from '@vantage/timers';
 
 import type { Config } from './config.ts';
 import { createMeasurements, type Measurements } from './measurements.ts';
@@ -43,7 +44,7 @@ export async function runLoad(config: Config, signal: AbortSignal): Promise<Load
     const dueMs = beginMs + arrival.atMs;
     const nowMs = performance.now();
     if (dueMs - nowMs >= 1) {
-      await sleep(dueMs - nowMs, undefined, { signal }).catch(() => undefined);
+      await pause(dueMs - nowMs, signal);
       listenedMs = performance.now();
     } else if (nowMs - listenedMs > LISTEN_EVERY_MS) {
       await turn();

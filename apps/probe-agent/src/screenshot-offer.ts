@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { CaptureRequest, Picture, Screenshots, ScreenshotsStatus } from '@vantage/diagnostics';
+import { createBackoff, pause } from '@vantage/timers';
 import type { Logger } from 'pino';
 
 /** Operator setting: `auto` takes screenshots if possible and is not degraded otherwise. */
@@ -52,6 +51,7 @@ export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies)
   const { wish, screenshots, log, retryMs = RETRY_MS, delayMs = DELAY_MS } = dependencies;
   const closing = new AbortController();
   let verdict: string | null = screenshots === undefined ? NOT_WANTED : 'The self-test of the browser has not run yet.';
+  const backoffMs = createBackoff({ firstMs: retryMs, longestMs: LONGEST_RETRY_MS });
   let isTested = false;
   let testing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -60,7 +60,7 @@ export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies)
 
   const test = async (): Promise<void> => {
     if (screenshots === undefined) return;
-    if (!isTested) await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    if (!isTested) await pause(delayMs, closing.signal);
     if (closing.signal.aborted) return;
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(SELF_TEST_MS)]);
     const outcome = await screenshots.selfTest(signal).catch(() => 'The self-test of the browser could not be run.');
@@ -73,7 +73,7 @@ export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies)
     verdict = outcome;
     isTested = true;
     failures = outcome === null ? 0 : failures + 1;
-    if (outcome !== null) timer = setTimeout(start, Math.min(retryMs * 2 ** (failures - 1), LONGEST_RETRY_MS));
+    if (outcome !== null) timer = setTimeout(start, backoffMs(failures));
   };
 
   const start = (): void => {

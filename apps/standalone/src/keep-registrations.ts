@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { ProbeRecord } from '@vantage/contract';
 import { openProbeRecords } from '@vantage/coordinator';
+import { pause } from '@vantage/timers';
 
 const LOOK_EVERY_MS = 2_000;
 
@@ -22,7 +21,7 @@ export function keepRegistrations(
       // Without Redis nothing can be written; its absence is reported elsewhere.
       const written = await restore(redisUrl, wanted).catch(() => false);
       if (written) report('Redis was emptied; the probes are registered again');
-      await sleep(LOOK_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(LOOK_EVERY_MS, stopping.signal);
     }
   })();
   return async () => {

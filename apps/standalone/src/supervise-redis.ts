@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startRedisServer, type RedisServer } from '@vantage/redis-server';
+import { pause } from '@vantage/timers';
 
 import { openRedisLogin } from './redis-login.ts';
 
@@ -50,7 +50,7 @@ export async function superviseRedis({ report, ...options }: SuperviseRedisOptio
       listener();
       // `stop` was called during the restart and has no server to stop.
       if (stopping.signal.aborted) return server?.stop();
-      if (server === undefined) await sleep(1_000, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (server === undefined) await pause(1_000, stopping.signal);
     }
   };
   const kept = keep();

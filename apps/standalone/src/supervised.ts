@@ -2,6 +2,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createBackoff, pause } from '@vantage/timers';
+
 import { killGroup } from './kill-group.ts';
 
 export interface Supervised {
@@ -38,8 +40,7 @@ interface Ending {
   readonly failure: string | undefined;
 }
 
-const SHORTEST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 10_000;
+const backoffMs = createBackoff({ firstMs: 500, longestMs: 10_000 });
 /** Uptime after which a crash resets the restart backoff. */
 const HEALTHY_AFTER_MS = 30_000;
 
@@ -52,7 +53,7 @@ export function supervise(program: Program, supervision: Supervision): Supervise
   let failure: string | undefined;
 
   const run = async (): Promise<void> => {
-    let waitMs = SHORTEST_WAIT_MS;
+    let failures = 0;
     while (!stopping.signal.aborted) {
       const started = performance.now();
       const ending = await runOnce(program, (running) => {
@@ -63,10 +64,10 @@ export function supervise(program: Program, supervision: Supervision): Supervise
       failure = ending.failure ?? failure;
       supervision.onChange();
       if (stopping.signal.aborted) return;
-      if (performance.now() - started > HEALTHY_AFTER_MS) waitMs = SHORTEST_WAIT_MS;
+      if (performance.now() - started > HEALTHY_AFTER_MS) failures = 0;
+      failures += 1;
       supervision.report(`${program.name} exited (${ending.how}); restarting it. Log: ${program.logFile}`);
-      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+      await pause(backoffMs(failures), stopping.signal);
     }
   };
   const ended = run();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { redisKeys } from '@vantage/contract';
 import { hasAnswered, openPatient } from '@vantage/redis-connections';
+import { pause, within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
@@ -41,7 +41,7 @@ export interface AgentLoopOptions {
   readonly drainMs: number;
   /** Called once, before Redis is connected to. */
   readonly open: () => Promise<JobRunner>;
-  /** Where the run of a check stands in its trace, for whoever shows its result. */
+  /** The `traceparent` of the span of a check's run, for the coordinator that commits its result. */
   readonly placeOf?: ((checkId: string) => string | undefined) | undefined;
   /** Called when no more jobs can be taken, and only a new process can help. */
   readonly onHopeless?: (() => void) | undefined;
@@ -75,10 +75,10 @@ export interface Work {
    * @param interrupted aborted when the agent must stop now
    */
   readonly run: (job: QueuedJob, id: string, interrupted: AbortSignal) => Promise<void>;
-  /** Jobs that run beside the places: whoever runs them has a limit of its own. */
+  /** Jobs exempt from the concurrency limit: their runner has a separate limit. */
   readonly isAside: (id: string) => boolean;
   readonly isCheckId: (id: string) => boolean;
-  /** What the heartbeat says beside the load. */
+  /** Fields of the heartbeat in addition to the load. */
   readonly describe: () => Omit<ReturnType<HeartbeatParts['describe']>, 'load' | 'taken' | 'draining'>;
 }
 
@@ -257,7 +257,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     closing ??= (async () => {
       running?.liveness?.stop();
       for (const timer of timers) clearTimeout(timer);
-      await within(LAST_BEAT_MS, running?.heartbeat?.stop());
+      await within(running?.heartbeat?.stop(), LAST_BEAT_MS);
       void running?.loop?.stop();
       running?.results.close();
       running?.redis.disconnect();
@@ -275,10 +275,10 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     running?.liveness?.stop();
     const idle = loop?.stop();
     log.info({ running: loop?.running() ?? 0, seconds: options.drainMs / 1_000 }, 'agent draining');
-    await within(options.drainMs, idle);
+    await within(idle, options.drainMs);
     interrupted.abort();
     const farewell = performance.now() + FAREWELL_MS;
-    await within(FAREWELL_MS, idle);
+    await within(idle, FAREWELL_MS);
     await results?.flush(AbortSignal.timeout(Math.max(0, Math.ceil(farewell - performance.now()))));
     await close();
   };
@@ -306,7 +306,7 @@ async function retried(signal: AbortSignal, log: Logger, action: () => Promise<v
     } catch (error) {
       // A server that loads its file, or one that does not let us in yet.
       if (!signal.aborted) log.warn({ err: error }, 'Redis not ready');
-      await sleep(RETRY_START_MS, undefined, { signal }).catch(() => undefined);
+      await pause(RETRY_START_MS, signal);
     }
   }
   return false;
@@ -315,10 +315,4 @@ async function retried(signal: AbortSignal, log: Logger, action: () => Promise<v
 async function setClock(clock: RedisClock): Promise<void> {
   await clock.read(true);
   for (let reading = 1; reading < READINGS; reading += 1) await clock.read();
-}
-
-async function within(ms: number, promise: Promise<void> | undefined): Promise<void> {
-  const timer = new AbortController();
-  await Promise.race([promise, sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
-  timer.abort();
 }

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
+import { pause } from '@vantage/timers';
 import type { Logger } from 'pino';
 
 import { backoffMs, isClosed, logRefusal } from './refusals.ts';
@@ -30,7 +29,7 @@ export function createFinisher<J>(
       } catch (error) {
         if (isClosed(error)) return;
         logRefusal(log, error, attempt);
-        await sleep(backoffMs(attempt));
+        await pause(backoffMs(attempt + 1));
       }
     }
   };

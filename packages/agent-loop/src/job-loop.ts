@@ -24,7 +24,7 @@ export interface JobSource<J> {
 export interface JobLoopOptions<J> {
   readonly source: JobSource<J>;
   readonly concurrency: number;
-  /** Jobs that run in addition to the places: whoever runs them has a limit of its own. Without it there are none. */
+  /** Jobs exempt from the concurrency limit: their runner has a separate limit. Without it no job is exempt. */
   readonly isAside?: ((job: J) => boolean) | undefined;
   /** The round trip to Redis, milliseconds. */
   readonly rttMs: () => number;
@@ -104,10 +104,13 @@ export function createJobLoop<J>(options: JobLoopOptions<J>): JobLoop {
     refusal = refusalOf(error);
     if (rest !== undefined) return;
     logRefusal(log, error, failures);
-    rest = setTimeout(() => {
-      rest = undefined;
-      ask();
-    }, backoffMs(failures));
+    rest = setTimeout(
+      () => {
+        rest = undefined;
+        ask();
+      },
+      backoffMs(failures + 1),
+    );
     failures += 1;
   };
 

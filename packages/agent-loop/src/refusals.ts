@@ -1,12 +1,8 @@
+import { createBackoff } from '@vantage/timers';
 import type { Logger } from 'pino';
 
-const SHORTEST_BACKOFF_MS = 250;
-const LONGEST_BACKOFF_MS = 5_000;
-
-/** How long to wait after the attempt of that number, from 0. */
-export function backoffMs(attempt: number): number {
-  return Math.min(SHORTEST_BACKOFF_MS * 2 ** attempt, LONGEST_BACKOFF_MS);
-}
+/** Milliseconds to wait after a number of failures in a row, from 1. */
+export const backoffMs = createBackoff({ firstMs: 250, longestMs: 5_000 });
 
 /** The connection was closed by us: nothing more comes. */
 export function isClosed(error: unknown): boolean {

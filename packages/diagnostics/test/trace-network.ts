@@ -7,7 +7,7 @@ import { runTraceroute } from '../src/types/traceroute/run.ts';
 import { testContext, type TestContextOptions } from '@vantage/test-support/context';
 import { FAKE_SOURCES, fakePackets, type FakeAnswer, type FakePackets, type FakeSent } from './fake-packets.ts';
 import { echoReplyTo, icmpError, ipPacket, protocolNumber, timeExceeded } from './raw-packets.ts';
-import { inVirtualTime } from './virtual-time.ts';
+import { inVirtualTime } from '@vantage/test-support/virtual-time';
 
 type Options = Partial<ParamsOf<typeof traceroute>['options']>;
 type Network = (sent: FakeSent) => readonly FakeAnswer[];

@@ -11,5 +11,4 @@ export {
   type OpenOptions,
   type PatientOptions,
 } from './open.ts';
-export { afterPatience } from './patience.ts';
 export { askSentinels, isWatched, serverOf, type Mastership, type MastershipOf } from './sentinels.ts';

@@ -1,5 +1,6 @@
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
+import { createBackoff } from '@vantage/timers';
 import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 
 import { parseRedisUrl, type RedisAddress } from './address.ts';
@@ -253,14 +254,10 @@ function isDemoted(error: Error): boolean {
  * 50 ms, doubled up to 300: what a deadline may be late after an outage leaves no room for more. With a jitter that keeps
  * coordinators from returning in step.
  */
-function soon(attempt: number): number {
-  return Math.min(50 * 2 ** Math.min(attempt - 1, 10), 300) * (0.75 + Math.random() / 2);
-}
+const soon = createBackoff({ firstMs: 50, longestMs: 300, jitter: 0.25 });
 
 /** 50 ms doubling to 2 s, the upper half at random: many agents do not come back in step. */
-function spread(attempt: number): number {
-  return Math.round(Math.min(50 * 2 ** Math.min(attempt - 1, 10), 2_000) * (0.5 + Math.random() / 2));
-}
+const spread = createBackoff({ firstMs: 50, longestMs: 2_000, jitter: 0.5 });
 
 function ignore(): void {
   // Heard of by another way.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
 
-import { useStallingClock, type StallingClock } from '../test/stalling-clock.ts';
+import { useStallingClock, type StallingClock } from '@vantage/test-support/stalling-clock';
 import { watchReplies } from './reply-watch.ts';
 
 interface Sent {

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type * as Api from '@opentelemetry/api';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type * as Sdk from '@opentelemetry/sdk-trace';
+import { within } from '@vantage/timers';
 
 import { readTraceparent, writeTraceparent } from './traceparent.ts';
 
@@ -96,12 +97,7 @@ export async function openTracing(config: TracingConfig): Promise<Tracing> {
       const span: Span | undefined = context === undefined ? undefined : api.trace.getSpan(context);
       return span === undefined ? undefined : writeTraceparent(span.spanContext());
     },
-    close: async () => {
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, CLOSE_WITHIN_MS);
-      await Promise.race([provider.shutdown().catch(() => undefined), late]);
-      clearTimeout(timer);
-    },
+    close: () => within(provider.shutdown(), CLOSE_WITHIN_MS),
   };
 }
 

@@ -8,10 +8,10 @@ import {
 } from '@vantage/contract';
 import { checkTypes } from '@vantage/diagnostics/contract';
 import { noTracing, type Tracing } from '@vantage/telemetry';
+import { within } from '@vantage/timers';
 
 import type { ProbeService } from '../probes/probe-service.ts';
 import type { BackgroundTask } from '../redis/background-tasks.ts';
-import { within } from '../redis/connections.ts';
 import type { Store } from '../redis/open-store.ts';
 import type { Script } from '../redis/scripts.ts';
 import type { CheckMetrics } from './check-metrics.ts';

@@ -1,6 +1,6 @@
+import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
-import { within } from '../redis/connections.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { Log } from '../redis/log.ts';
 import { isStoreFault, onStore } from '../redis/store.ts';

@@ -1,5 +1,6 @@
+import { inTime } from '@vantage/timers';
+
 import { StoreUnavailable } from '../redis/store-errors.ts';
-import { inTime } from './in-time.ts';
 
 /** A caller is told within two seconds that the store does not answer: the count of its limit and the answer together. */
 const BUDGET_MS = 1_850;

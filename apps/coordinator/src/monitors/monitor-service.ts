@@ -1,11 +1,11 @@
 import type { ProbeFacts } from '@vantage/summary';
+import { within } from '@vantage/timers';
 
 import type { Checks } from '../checks/checks.ts';
 import { drawId } from '../checks/create/create-check.ts';
 import type { ProbeService } from '../probes/probe-service.ts';
 import { continentOf } from '../probes/selection/continents.ts';
 import type { BackgroundTask } from '../redis/background-tasks.ts';
-import { within } from '../redis/connections.ts';
 import type { Store } from '../redis/open-store.ts';
 import type { Script } from '../redis/scripts.ts';
 import type { ReadDefinition } from './definition.ts';

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '@vantage/timers';
 
 import type { Log } from './log.ts';
 import { isStoreFault } from './store.ts';
@@ -46,7 +46,7 @@ export function startBackgroundTasks(
         },
       );
       looks.delete(name);
-      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(waitMs, stopping.signal);
     }
   };
 

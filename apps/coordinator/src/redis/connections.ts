@@ -1,4 +1,4 @@
-import { afterPatience } from '@vantage/redis-connections';
+import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 /** Closes connections. A `QUIT` that is never answered does not hold the end of the process up. */
@@ -10,12 +10,4 @@ async function close(connection: Redis, withinMs: number): Promise<void> {
   if (connection.status === 'end') return;
   if (connection.status === 'ready') await within(connection.quit(), withinMs);
   connection.disconnect();
-}
-
-/** Waits for a promise, but not longer than a time, and not for its errors. Time in which this process was held up is not counted. */
-export async function within(promise: Promise<unknown>, milliseconds: number): Promise<void> {
-  const timeout = Promise.withResolvers<void>();
-  const cancel = afterPatience(milliseconds, timeout.resolve);
-  await Promise.race([promise.catch(() => undefined), timeout.promise]);
-  cancel();
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { AgentStatus } from '@vantage/contract';
+import { within } from '@vantage/timers';
 
 import type { AgentLoop } from '../agent-loop.ts';
 import { createParts, type GatewayLoopOptions, type Parts } from './parts.ts';
@@ -82,19 +82,13 @@ export function createGatewayLoop(options: GatewayLoopOptions): AgentLoop {
     sendStatus(parts?.link.session(), false);
     const idle = parts?.jobs.idle();
     log.info({ running: parts?.jobs.running() ?? 0, seconds: drainMs / 1_000 }, 'agent draining');
-    await within(drainMs, idle);
+    await within(idle, drainMs);
     interrupted.abort();
     const farewell = performance.now() + FAREWELL_MS;
-    await within(FAREWELL_MS, idle);
+    await within(idle, FAREWELL_MS);
     await parts?.results.flush(AbortSignal.timeout(Math.max(0, Math.ceil(farewell - performance.now()))));
     await close();
   };
 
   return { start, drain, close };
-}
-
-async function within(ms: number, promise: Promise<void> | undefined): Promise<void> {
-  const timer = new AbortController();
-  await Promise.race([promise, sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
-  timer.abort();
 }

@@ -1,10 +1,10 @@
 import { connect, SocketAddress, type Socket } from 'node:net';
 
 import type { Failure, Target } from '@vantage/contract';
+import { readFirstTimer } from '@vantage/timers';
 
 import { classifyError, timedOut } from '../shared/classify-error.ts';
 import type { IcmpNotice } from '../shared/icmp-contract.ts';
-import { readFirstTimer } from '../shared/read-first-timer.ts';
 import {
   recallIcmp,
   recallSince,

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { escapeText } from '@vantage/contract';
+import { awakeTimer } from '@vantage/timers';
 
-import { awakeTimer } from './awake-clock.ts';
 import { errnoError, errnoOf } from './errno.ts';
 import { frame, frameReader } from './channel/frames.ts';
 import { decodeAnswer, encodeRequest, type Answer, type Request } from './channel/messages.ts';

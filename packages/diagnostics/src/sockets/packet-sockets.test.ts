@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { closedPort } from '../../test/closed-port.ts';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
-import { skip } from '../../test/virtual-time.ts';
+import { skip } from '@vantage/test-support/virtual-time';
 import { createPacketSockets } from './packet-sockets.ts';
 import type { PacketSocket, ReceivedPacket } from './packet-socket.ts';
 import { echoRequest, parseIcmp } from './wire/icmp.ts';

@@ -1,6 +1,6 @@
 import type { Failure, Family } from '@vantage/contract';
+import { readFirstTimer } from '@vantage/timers';
 
-import { readFirstTimer } from './read-first-timer.ts';
 import type { AddressAnswer, NameResolver } from './resolver.ts';
 
 /** What a name resolved to, by family, and what to say where a family has none. */

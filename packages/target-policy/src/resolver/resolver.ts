@@ -1,8 +1,8 @@
 import type { Failure, Family } from '@vantage/contract';
 import { reverseName, type Query } from '@vantage/contract/dns-message';
+import { readFirstTimer } from '@vantage/timers';
 
 import { ADDRESS_BITS, parseAddress, type Address } from '../addresses/address.ts';
-import { readFirstTimer } from './read-first-timer.ts';
 import { inRounds, resolverServers, type Attempt, type ResolverServers } from './resolver-servers.ts';
 import { failure, questionTypes, readAnswer, type StubAnswer } from './stub-answer.ts';
 import { askServer, type ResolverAddress } from './stub-transport.ts';

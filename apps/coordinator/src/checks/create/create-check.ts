@@ -2,6 +2,7 @@ import { createHash, randomFillSync } from 'node:crypto';
 
 import { redisKeys, screenshotJobId, type Job } from '@vantage/contract';
 import type { Tracing } from '@vantage/telemetry';
+import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 import type { ProbeDirectory } from '../../probes/registry/probe-directory.ts';
@@ -9,7 +10,6 @@ import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 import { placeNames } from '../../probes/selection/places/places.ts';
 import { createProbeSelector, type ProbeSelector, type Selection } from '../../probes/selection/select-probes.ts';
 import type { RedisClock } from '../../redis/clock.ts';
-import { within } from '../../redis/connections.ts';
 import type { ReplicaWait } from '../../redis/server-state/replica-wait.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
 import type { WriteWatch } from '../../redis/server-state/write-watch.ts';

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { redisKeys } from '@vantage/contract';
+import { pause } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
@@ -90,7 +91,7 @@ export function createFirstAnswers(redis: Redis, times: Partial<FirstAnswerTimes
         if (theirs !== digest(request)) return { kind: 'other-request' };
         if (answer !== undefined) return { kind: 'repeated', answer };
         if (signal.aborted || performance.now() > until) return { kind: 'under-way' };
-        await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+        await pause(LOOK_EVERY_MS, signal);
       }
     },
   };

@@ -1,6 +1,6 @@
 import type { AnyCheckType, ResultKind, InlineResult } from '@vantage/contract';
+import { within } from '@vantage/timers';
 
-import { within } from '../../redis/connections.ts';
 import { isStoreFault, onStore } from '../../redis/store.ts';
 import { acceptResult, registeredAddress } from './validate-result.ts';
 import { keepPartial, type Settlement } from '../store/check-records.ts';

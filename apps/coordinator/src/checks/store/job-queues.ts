@@ -1,8 +1,8 @@
 import { JOB_QUEUE, redisKeys, type Job } from '@vantage/contract';
+import { within } from '@vantage/timers';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { within } from '../../redis/connections.ts';
 import type { Log } from '../../redis/log.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { removeWaitingJobScript } from './check-scripts.ts';

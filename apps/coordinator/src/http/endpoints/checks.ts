@@ -1,4 +1,5 @@
 import { isCheckId, type Check, type CheckStart } from '@vantage/contract';
+import { stallTolerantTimeout } from '@vantage/timers';
 import type { Request, Response } from 'express';
 
 import type { AcceptedRequest, AdmitCheck, Checks } from '../../checks/checks.ts';
@@ -12,7 +13,6 @@ import {
 } from '../../checks/create/idempotency-store.ts';
 import { apiKeyOf, callerOf } from '../caller.ts';
 import { exchangeOf } from '../exchange.ts';
-import { afterPatience } from '../in-time.ts';
 import { callerDigest } from '../limits/axes.ts';
 import type { Asked, EarlyLimit, Limit } from '../limits/rate-limit.ts';
 import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
@@ -141,7 +141,7 @@ function countOnce(count: (asked: Partial<Asked>) => Promise<void>): Counter {
     counting ??= settled(count(asked));
     return counting;
   };
-  const cancel = afterPatience(COUNT_CLIENT_AFTER_MS, () => void start({}));
+  const cancel = stallTolerantTimeout(COUNT_CLIENT_AFTER_MS, () => void start({}));
   return {
     // Counted without its targets it is not admitted.
     admit: async (asked) => counting === undefined && (await start(asked)).status === 'fulfilled',

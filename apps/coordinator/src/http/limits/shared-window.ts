@@ -1,8 +1,8 @@
 import { redisKeys } from '@vantage/contract';
+import { inTime } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-import { inTime } from '../in-time.ts';
 import { hashTag, type Axis, type Charge } from './axes.ts';
 import { createMemoryWindow } from './memory-window.ts';
 import { countArguments, countScript, readReply } from './script.ts';

@@ -1,4 +1,4 @@
-import { afterPatience } from '@vantage/redis-connections';
+import { stallTolerantTimeout } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 /**
@@ -23,7 +23,7 @@ export function createOutageGrace(connection: Redis): () => boolean {
       grantedAt = performance.now();
       isGranted = true;
       // Where all of the machine stands still meanwhile, so do the agents.
-      afterPatience(
+      stallTolerantTimeout(
         GRACE_MS,
         () => (isGranted = false),
         (timer) => timer.unref(),

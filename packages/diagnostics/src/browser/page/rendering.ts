@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
+import { pause } from '@vantage/timers';
 import type { CDPSession, Page } from 'puppeteer';
 
 /** The drawing of a page, observed from an isolated world: the scripts of the page cannot notice or change it. */
@@ -89,7 +88,7 @@ async function openWorld(session: CDPSession, changesBefore: number): Promise<Wo
 /** Undefined when the page gives an error or no answer in time. */
 async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
   const over = new AbortController();
-  const late = sleep(ANSWER_MS, undefined, { signal: over.signal }).catch(() => undefined);
+  const late = pause(ANSWER_MS, over.signal).then(() => undefined);
   const result = await Promise.race([answer.catch(() => undefined), late]);
   over.abort();
   return result;

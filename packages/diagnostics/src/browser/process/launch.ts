@@ -5,8 +5,8 @@ import type { Server } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 
 import { escapeText } from '@vantage/contract';
+import { readFirstTimer } from '@vantage/timers';
 
-import { readFirstTimer } from '../../shared/read-first-timer.ts';
 import { errorText } from '../error-text.ts';
 import { browserFlags } from './flags.ts';
 import { inNamespace, listenerFrom, SYSTEM_PATH, type Identity } from './namespace.ts';

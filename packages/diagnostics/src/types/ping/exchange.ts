@@ -1,7 +1,6 @@
 import type { Failure } from '@vantage/contract';
+import { awakeClock, type AwakeClock, awakeTimer, readFirstTimer } from '@vantage/timers';
 
-import { readFirstTimer } from '../../shared/read-first-timer.ts';
-import { awakeClock, awakeTimer, type AwakeClock } from '../../sockets/awake-clock.ts';
 import type { PacketSocket, ReceivedPacket } from '../../sockets/packet-socket.ts';
 import { unsentFailure } from '../../sockets/unsent.ts';
 import { addressBytes, addressText } from '../../shared/address-bytes.ts';

@@ -15,8 +15,8 @@ import {
 } from '../../../test/fake-packets.ts';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
 import { echoReplyTo, icmpError, ipPacket, withChecksum } from '../../../test/raw-packets.ts';
-import { standStill } from '../../../test/stand-still.ts';
-import { inVirtualTime, skip } from '../../../test/virtual-time.ts';
+import { standStill } from '@vantage/test-support/stand-still';
+import { inVirtualTime, skip } from '@vantage/test-support/virtual-time';
 import { ping } from './contract.ts';
 import { runPing } from './run.ts';
 

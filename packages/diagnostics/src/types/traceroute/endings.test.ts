@@ -14,7 +14,7 @@ import {
   unreachable,
   virtualTrace,
 } from '../../../test/trace-network.ts';
-import { inVirtualTime } from '../../../test/virtual-time.ts';
+import { inVirtualTime } from '@vantage/test-support/virtual-time';
 import type { traceroute } from './contract.ts';
 import { runTraceroute } from './run.ts';
 

@@ -24,7 +24,7 @@ import {
   virtualTrace,
 } from '../../../test/trace-network.ts';
 import { icmpError, ipPacket } from '../../../test/raw-packets.ts';
-import { skip } from '../../../test/virtual-time.ts';
+import { skip } from '@vantage/test-support/virtual-time';
 import type { traceroute } from './contract.ts';
 import { runTraceroute } from './run.ts';
 

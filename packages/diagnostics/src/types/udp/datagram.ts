@@ -1,9 +1,9 @@
 import { createSocket, type Socket } from 'node:dgram';
 
 import type { Failure, Target } from '@vantage/contract';
+import { awakeTimer } from '@vantage/timers';
 
 import { classifyError } from '../../shared/classify-error.ts';
-import { awakeTimer } from '../../sockets/awake-clock.ts';
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import { unsentFailure } from '../../sockets/unsent.ts';
 import { watchIcmp, type HeardIcmp, type IcmpContext, type IcmpWatch } from '../../sockets/icmp/icmp-watch.ts';

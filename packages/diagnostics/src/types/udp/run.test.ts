@@ -10,7 +10,7 @@ import { addressBytes } from '../../shared/address-bytes.ts';
 import { checksum } from '../../sockets/wire/checksum.ts';
 import { testContext } from '@vantage/test-support/context';
 import { ipv6Missing, itNeeding } from '@vantage/test-support/needs';
-import { standStill } from '../../../test/stand-still.ts';
+import { standStill } from '@vantage/test-support/stand-still';
 import { ATTEMPT_WAIT_MS, udp } from './contract.ts';
 import { runUdp } from './run.ts';
 

@@ -1,8 +1,8 @@
 import { roundMs, type Failure, type ParamsOf, type ResultFieldsOf, type Target } from '@vantage/contract';
+import { awakeTimer } from '@vantage/timers';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { awakeTimer } from '../../sockets/awake-clock.ts';
 import { ATTEMPT_WAIT_MS, MAX_RESPONSE_BYTES, type udp } from './contract.ts';
 import { isOfClosedPort, sendDatagram, type Attempt, type Heard } from './datagram.ts';
 import { questionFor } from './questions.ts';

@@ -1,9 +1,9 @@
 import { isAnswerTo } from '@vantage/contract/dns-message';
+import { readFirstTimer } from '@vantage/timers';
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 
 import { classifyError, timedOut } from '../../../shared/classify-error.ts';
-import { readFirstTimer } from '../../../shared/read-first-timer.ts';
 import { watchIcmpIfSilent, type IcmpContext, type SilenceWatch } from '../../../sockets/icmp/icmp-watch.ts';
 import {
   decodeAnswer,

@@ -1,8 +1,7 @@
 import { isIPv6, SocketAddress } from 'node:net';
 
 import { escapeText, type NameLookup } from '@vantage/contract';
-
-import { awakeTimer } from '../../../sockets/awake-clock.ts';
+import { awakeTimer } from '@vantage/timers';
 
 /** The name of a hop as a result shows it. */
 export interface HopName {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Target } from '@vantage/contract';
+import { awakeClock } from '@vantage/timers';
 
 import { errnoOf } from '../../../sockets/errno.ts';
-import { awakeClock } from '../../../sockets/awake-clock.ts';
 import type { PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../../../shared/address-bytes.ts';
 import { readU16 } from '../../../sockets/wire/bytes.ts';

@@ -1,6 +1,6 @@
 import type { Target } from '@vantage/contract';
+import { readFirstTimer } from '@vantage/timers';
 
-import { readFirstTimer } from '../../../shared/read-first-timer.ts';
 import type { PacketSockets } from '../../../sockets/packet-socket.ts';
 import { traceFlow } from './flow.ts';
 import type { Trace } from './trace-state.ts';

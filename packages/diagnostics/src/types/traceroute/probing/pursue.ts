@@ -1,7 +1,6 @@
 import type { Failure } from '@vantage/contract';
+import { awakeClock, readFirstTimer } from '@vantage/timers';
 
-import { readFirstTimer } from '../../../shared/read-first-timer.ts';
-import { awakeClock } from '../../../sockets/awake-clock.ts';
 import type { FlowLabel, PacketProtocol, PacketSocket, ReceivedPacket } from '../../../sockets/packet-socket.ts';
 import { unsentFailure } from '../../../sockets/unsent.ts';
 import { demoteFilters, kindOf } from './answer-kind.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
-import { useStallingClock, type StallingClock } from '../test/stalling-clock.ts';
-import { afterPatience } from './patience.ts';
+import { useStallingClock, type StallingClock } from '@vantage/test-support/stalling-clock';
+import { stallTolerantTimeout } from './stall-tolerant.ts';
 
 let ran: number;
 let clock: StallingClock;
@@ -9,7 +9,7 @@ const run = (): void => {
   ran += 1;
 };
 
-describe('a patience', () => {
+describe('a timeout that tolerates stalls', () => {
   beforeEach(() => {
     ran = 0;
     clock = useStallingClock();
@@ -20,7 +20,7 @@ describe('a patience', () => {
   });
 
   it('ends when its time is up, once', () => {
-    afterPatience(1_100, run);
+    stallTolerantTimeout(1_100, run);
     jest.advanceTimersByTime(1_099);
     const before = ran;
     jest.advanceTimersByTime(10_000);
@@ -29,7 +29,7 @@ describe('a patience', () => {
   });
 
   it('can be called off', () => {
-    const cancel = afterPatience(1_100, run);
+    const cancel = stallTolerantTimeout(1_100, run);
     jest.advanceTimersByTime(1_000);
     cancel();
     jest.advanceTimersByTime(10_000);
@@ -38,7 +38,7 @@ describe('a patience', () => {
   });
 
   it('loses no more than a slice to a time in which the process stood still', () => {
-    afterPatience(1_000, run);
+    stallTolerantTimeout(1_000, run);
     clock.standStill(1_200);
     jest.advanceTimersByTime(749);
     const before = ran;
@@ -48,7 +48,7 @@ describe('a patience', () => {
   });
 
   it('is given some time again where its end was held up', () => {
-    afterPatience(100, run);
+    stallTolerantTimeout(100, run);
     clock.standStill(1_000);
     jest.advanceTimersByTime(499);
     const before = ran;
@@ -58,7 +58,7 @@ describe('a patience', () => {
   });
 
   it('lets what came be read first where the process stood still until after its end', () => {
-    afterPatience(100, run);
+    stallTolerantTimeout(100, run);
     clock.standStill(60_000);
     const before = ran;
     jest.advanceTimersByTime(1);
@@ -68,7 +68,7 @@ describe('a patience', () => {
 
   it('is given no more than two seconds again, however often it is held up', () => {
     const startedAt = performance.now();
-    afterPatience(100, run);
+    stallTolerantTimeout(100, run);
     while (ran === 0) clock.standStill(60);
 
     expect(performance.now() - startedAt).toBeGreaterThan(1_500);

@@ -14,7 +14,7 @@ const MAX_RESPITE_MS = 2_000;
  * @param onArm is given each timer that is armed: the first at once, the others later
  * @returns a function that keeps it from running
  */
-export function afterPatience(
+export function stallTolerantTimeout(
   milliseconds: number,
   run: () => void,
   onArm?: (timer: NodeJS.Timeout) => void,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { inTime } from './in-time.ts';
+import { inTime } from './within.ts';
 
 const late = (): Error => new Error('late');
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { standStill } from '../../test/stand-still.ts';
+import { standStill } from '@vantage/test-support/stand-still';
 import { readFirstTimer } from './read-first-timer.ts';
 
 let [sender, receiver] = [createSocket('udp4'), createSocket('udp4')];

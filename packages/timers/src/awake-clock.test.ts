@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { standStill } from '../../test/stand-still.ts';
-import { inVirtualTime } from '../../test/virtual-time.ts';
+import { standStill } from '@vantage/test-support/stand-still';
+import { inVirtualTime } from '@vantage/test-support/virtual-time';
 import { awakeClock, awakeTimer } from './awake-clock.ts';
 
 describe('an awake clock', () => {

@@ -1,4 +1,4 @@
-import { readFirstTimer } from '../shared/read-first-timer.ts';
+import { readFirstTimer } from './read-first-timer.ts';
 
 /**
  * A monotonic clock that stands still while this process does: stopped, swapped out, or on a machine that stalls. What

@@ -1,0 +1,24 @@
+import { stallTolerantTimeout } from './stall-tolerant.ts';
+
+/** Waits for a promise, but no longer than a time, and ignores its errors. Stalls of this process do not count. */
+export async function within(promise: Promise<unknown> | undefined, milliseconds: number): Promise<void> {
+  const timeout = Promise.withResolvers<void>();
+  const cancel = stallTolerantTimeout(milliseconds, timeout.resolve);
+  await Promise.race([promise?.catch(() => undefined), timeout.promise]);
+  cancel();
+}
+
+/**
+ * Waits for work no longer than a time. The outcome of work that ends later is dropped. Stalls of this process do not count.
+ *
+ * @throws the error of the work, or what `late` makes
+ */
+export async function inTime<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const cancel = stallTolerantTimeout(milliseconds, () => reject(late()));
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    cancel();
+  }
+}
