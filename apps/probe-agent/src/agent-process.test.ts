@@ -113,7 +113,7 @@ describe('the program', () => {
     expect(errors.join('')).toMatch(/PROBE_ID .*\n.*CONCURRENCY .*\n.*TARGET_ALLOW /);
   });
 
-  it('ends when whoever started it is gone', async () => {
+  it('ends when the process that started it is gone', async () => {
     const child = startMain('orphan');
     await untilBeating('orphan');
     const exited = once(child, 'exit');

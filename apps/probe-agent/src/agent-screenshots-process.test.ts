@@ -144,7 +144,7 @@ describe('the program that takes screenshots', () => {
   );
 
   itWithBrowser(
-    'ends the browser and says so when it is told to stop',
+    'ends the browser and logs it on SIGTERM',
     async () => {
       [folder, asked] = [browserFolder(), []];
       const child = start('stopped', { DRAIN_SECONDS: '0' });

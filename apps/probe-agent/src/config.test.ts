@@ -51,7 +51,7 @@ describe('the configuration of the agent', () => {
     ['a file of certificates that is not there', 'CA_FILE', '/nonexistent.pem'],
     ['a file of certificates that holds none', 'REDIS_CA_FILE', import.meta.filename],
     ['a contact that breaks a header', 'CONTACT', 'ops@example.org\r\nX: y'],
-    ['a contact that nobody can use', 'CONTACT', 'ask around'],
+    ['a contact that is no address', 'CONTACT', 'ask around'],
     ['a contact that ends the comment it is in', 'CONTACT', 'https://example.org/)'],
   ])('refuses %s', (_reason, name, value) => {
     expect(() => readConfig({ ...required, [name]: value })).toThrow(name);

@@ -248,7 +248,7 @@ describe('a job', () => {
 
   it.each<[string, FakeRun]>([
     ['must stop', hangs],
-    ['fails by a fault of its own', () => Promise.reject(new Error('no'))],
+    ['throws', () => Promise.reject(new Error('no'))],
   ])('keeps what was measured when the agent %s', async (_reason, end) => {
     const stop = new AbortController();
     const attempts = [{ rt: 1, error: null }];

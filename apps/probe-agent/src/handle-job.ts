@@ -34,7 +34,7 @@ export interface JobHandlerDependencies {
   readonly clock: {
     readonly now: () => number;
     readonly rttMs: () => number;
-    readonly read: (anew: boolean) => Promise<void>;
+    readonly read: (isNewServer: boolean) => Promise<void>;
   };
   readonly schemas: Schemas;
   readonly outlet: Pick<ResultOutlet, 'partial' | 'final'>;

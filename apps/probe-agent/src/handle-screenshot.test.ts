@@ -136,7 +136,7 @@ describe('the job that takes a screenshot', () => {
     expect(codeOf(seen)).toBe('probe_interrupted');
   });
 
-  it('reports a fault of its own as one', async () => {
+  it('reports an internal error as a failure of the probe', async () => {
     const capture = async (): Promise<Picture> => {
       throw new Error('broken');
     };

@@ -17,7 +17,7 @@ describe('networkOf', () => {
 });
 
 describe('the limit of networks', () => {
-  it('lets so many runs a minute to addresses that are next to each other, and others beside them', () => {
+  it('admits that many runs per minute to neighbouring addresses, in addition to runs to other networks', () => {
     let now = 5_000;
     const limit = createNetworkLimit(2, () => now);
 
@@ -74,7 +74,7 @@ describe('an admission with the limit', () => {
         }
       : { admitted: true, target: { host, address: host, family: 4, addresses: [host], resolveMs: 1 } };
 
-  it('counts each network once a run, and says with a code of its own that there were too many', async () => {
+  it('counts each network once per run and reports an excess with a separate code', async () => {
     const limit = createNetworkLimit(1, () => 0);
     const [first, second] = [limitNetworks(admit, limit), limitNetworks(admit, limit)];
     const ask = (of: Admit, host: string): ReturnType<Admit> => of({ host, purpose: 'tcp', port: 80 }, signal);

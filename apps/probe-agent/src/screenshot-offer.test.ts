@@ -56,7 +56,7 @@ describe('an agent’s offer of screenshots', () => {
     expect(offer.isOffered()).toBe(true);
   });
 
-  it('is no reason to be degraded where nobody asked for it', async () => {
+  it('does not degrade an agent that was not configured to offer it', async () => {
     open(['No browser.']);
     offer.start();
 
@@ -98,7 +98,7 @@ describe('an agent’s offer of screenshots', () => {
     expect(await offer.settled(AbortSignal.abort())).toMatch(/has not run yet/);
   });
 
-  it('is tested anew when the browser itself fails again and again', async () => {
+  it('is tested again when the browser itself fails repeatedly', async () => {
     const state = open([null, 'It does not start any more.', null]);
     offer.start();
     await offer.settled(never);

@@ -60,7 +60,7 @@ describe('the loop of an agent', () => {
     await eventually(async () => (await redis.left()) === 0 || undefined);
   });
 
-  it('shows in its heartbeat what it is lent, and its places', async () => {
+  it('reports its version, load and slots in its heartbeat', async () => {
     await createLoop(answering).start();
 
     const heartbeat = await eventually(redis.heartbeat);

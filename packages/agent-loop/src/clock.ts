@@ -7,9 +7,9 @@ export interface RedisClock {
   /**
    * Reads it again. Rejects as the command does; the last reading stands then.
    *
-   * @param anew true after a reconnect: it may be another server, with another clock
+   * @param isNewServer true after a reconnect: it may be another server, with another clock
    */
-  readonly read: (anew?: boolean) => Promise<void>;
+  readonly read: (isNewServer?: boolean) => Promise<void>;
 }
 
 /** What `TIME` answers: seconds and microseconds. */
@@ -32,16 +32,16 @@ export function createRedisClock(readTime: ReadTime, monotonicMs: () => number =
   return {
     now: () => Math.round(monotonicMs() + offsetMs),
     rttMs: () => (rttsMs.length === 0 ? 0 : Math.min(...rttsMs)),
-    read: async (anew = false) => {
+    read: async (isNewServer = false) => {
       const sentMs = monotonicMs();
       const [seconds = 0, microseconds = 0] = await readTime();
       const takenMs = monotonicMs();
       const rttMs = takenMs - sentMs;
-      rttsMs = [...(anew ? [] : rttsMs), rttMs].slice(-LAST_READINGS);
+      rttsMs = [...(isNewServer ? [] : rttsMs), rttMs].slice(-LAST_READINGS);
       const readOffsetMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000 - (sentMs + rttMs / 2);
       const isStepped = Math.abs(readOffsetMs - offsetMs) > rttMs / 2 + best.rttMs / 2 + DRIFT_MS;
       const isWorse = rttMs > best.rttMs * 2 && takenMs - best.takenMs < READING_STANDS_MS;
-      if (!anew && isWorse && !isStepped) return;
+      if (!isNewServer && isWorse && !isStepped) return;
       best = { rttMs, takenMs };
       offsetMs = readOffsetMs;
     },

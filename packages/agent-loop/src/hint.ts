@@ -9,7 +9,7 @@ export interface Hint<Note> {
   readonly close: () => void;
 }
 
-/** A burst of results is told by two signals: the first at once, and one for the rest. */
+/** Two signals per burst of results: one for the first at once, one for the rest. */
 const GAP_MS = 5;
 /** Where results come in bunches a signal waits for those that follow at once … */
 const COLLECT_MS = 8;

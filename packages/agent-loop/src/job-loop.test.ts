@@ -324,7 +324,7 @@ describe('the loop that takes jobs', () => {
   describe('with jobs that run aside', () => {
     const isAside = (id: string): boolean => id.startsWith('aside');
 
-    it('runs them beside its places, which others take', async () => {
+    it('runs them without taking slots, which other jobs use', async () => {
       const source = queue();
       const [ran, held] = [[] as string[], Promise.withResolvers<void>()];
       const run = async (id: string): Promise<void> => {

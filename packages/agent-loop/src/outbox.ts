@@ -2,7 +2,7 @@ import type { ResultEntry } from '@vantage/contract';
 
 /** A result, or the picture of a check, on its way. */
 export interface Entry extends ResultEntry {
-  /** Milliseconds since the epoch by the clock of Redis: soon after it nobody can use the result. */
+  /** Milliseconds since the epoch by the clock of Redis: soon after it the result is of no use. */
   readonly deadlineAt: number;
 }
 

@@ -71,7 +71,7 @@ describe('results on their way to Redis', () => {
     expect(partial.told).toEqual(['-']);
   });
 
-  it('stay behind the hint where several are told at once', async () => {
+  it('are left out of a notification of several results', async () => {
     const redis = store();
     redis.up = false;
     const written = [results.final('a', '{}', soon), results.final('b', '{}', soon)];
@@ -121,7 +121,7 @@ describe('results on their way to Redis', () => {
     expect(redis.written).toEqual(['a final 1']);
   });
 
-  it('keep only the newest partial state of a check, and none beside its final one', async () => {
+  it('keep only the newest partial state of a check, and none once there is a final one', async () => {
     const redis = store();
     redis.up = false;
     results.partial('a', '1', soon);

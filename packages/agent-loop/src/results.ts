@@ -12,7 +12,7 @@ export interface ResultWriter {
   /**
    * Says that the stream has something new. May be lost: coordinators sweep.
    *
-   * @param final the one final result that is new, which is told along
+   * @param final the one new final result, included in the notification
    */
   readonly hint: (final?: Pick<Entry, 'check' | 'data'>) => Promise<unknown>;
 }
@@ -21,7 +21,7 @@ export interface ResultWriter {
 export interface ResultOutlet {
   /** Replaces an older partial result of the check that is not sent yet. */
   readonly partial: (check: string, data: string, deadlineAt: number) => void;
-  /** Resolves once Redis has it, or once it was dropped because nobody can use it any more. Never rejects. */
+  /** Resolves once Redis has it, or once it was dropped because it is too late to be of use. Never rejects. */
   readonly final: (check: string, data: string, deadlineAt: number) => Promise<void>;
   /** The picture of a check, or why there is none. As `final`. */
   readonly screenshot: (check: string, picture: ReportedPicture, deadlineAt: number) => Promise<void>;
@@ -102,7 +102,7 @@ export function createResults({ writer, now, log, maxBytes = MAX_BYTES }: Result
   };
 
   const failed = (entry: Entry, error: unknown): void => {
-    // Entries behind it may have been written: order holds for what is sent anew, and a second copy is a no-op.
+    // Entries behind it may have been written: order holds for what is sent again, and a second copy is a no-op.
     outbox.putBack(entry);
     if (!writer.isReady() || retry !== undefined) return;
     reportRejection(error);

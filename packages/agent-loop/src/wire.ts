@@ -10,7 +10,7 @@ import type { Redis } from 'ioredis';
 import type { HeartbeatParts } from './heartbeat.ts';
 import type { ResultWriter } from './results.ts';
 
-/** @param placeOf where the run of a check stands in its trace, for whoever shows its result */
+/** @param placeOf the `traceparent` of the span of a check's run, for the coordinator that commits its result */
 export function resultStream(
   probeId: string,
   redis: Redis,

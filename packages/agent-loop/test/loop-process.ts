@@ -1,4 +1,4 @@
-// The loop of an agent in a process of its own, which a test can stop and continue. Arguments: probe id, URL of Redis.
+// The loop of an agent in a separate process, which a test can stop and continue. Arguments: probe id, URL of Redis.
 import { pino } from 'pino';
 
 import { createAgentLoop } from '../src/agent-loop.ts';

@@ -95,7 +95,7 @@ describe('one check from the shell of the probe’s machine', () => {
     expect(status).toBe(4);
   });
 
-  it('has a status of its own for a target that fails', async () => {
+  it('has a separate exit status for a target that fails', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port: closedPort } = closed.address() as AddressInfo;
@@ -139,7 +139,7 @@ describe('one check from the shell of the probe’s machine', () => {
     expect(setting.status).toBe(1);
   });
 
-  it('has no flag of its own with the name of an option, which it would hide or set', () => {
+  it('has no flag named like an option, which it would hide or set', () => {
     const options = Object.values<AnyCheckType>(checkTypes).flatMap((checkType) =>
       Object.keys(
         (paramsSchema(checkType) as { properties: { options: { properties: object } } }).properties.options.properties,
