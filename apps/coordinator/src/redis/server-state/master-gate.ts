@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterPatience, isWatched, serverOf } from '@vantage/redis-connections';
+import { isWatched, serverOf } from '@vantage/redis-connections';
+import { stallTolerantTimeout } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 import { StoreUnavailable } from '../store-errors.ts';
@@ -38,7 +39,7 @@ export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'c
     const [own, server] = [current, serverOf(connection)];
     const isAwaited = (): boolean => own === current && !isOpen;
     // Independent of the questions: silent Sentinels must not prolong it.
-    stopTimer = afterPatience(CLOSED_AT_MOST_MS, open);
+    stopTimer = stallTolerantTimeout(CLOSED_AT_MOST_MS, open);
     while (isAwaited()) {
       const isConfirmed = await master.confirm(server).then(
         () => true,
