@@ -3,8 +3,10 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { escapeText, type ProbeRecord } from '@vantage/contract';
 
+import { keyUsages } from './keys/key-arguments.ts';
 import { readInvitation, type Invitation } from './invitation.ts';
-import { optionOf, readRecord } from './record.ts';
+import { commandFault, optionFault } from './option-faults.ts';
+import { recordFaultLine, readRecord } from './record.ts';
 import type { ProbeValidators } from '../probes/registry/probe-validators.ts';
 
 /** A command of the operator as it was given. */
@@ -55,9 +57,11 @@ export const usages = {
   tls: 'probe:tls [--host <name or address>]... [--renew] [--json]',
 } as const satisfies Record<AdminCommand['command'], string>;
 
-export const usage = `Usage:\n${Object.values(usages)
-  .map((line) => `  ${line}`)
-  .join('\n')}`;
+/** Of the command that was meant, or of all. */
+export function usageOf([word = '']: readonly string[]): string {
+  const lines = isCommand(word) ? [usages[word]] : Object.values(usages);
+  return `Usage:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}
 
 const flag = { type: 'boolean' } as const;
 const value = { type: 'string' } as const;
@@ -97,16 +101,24 @@ interface Options {
 /** Reads a command and its arguments. Every faulty argument gets a line of its own, which names it. */
 export function readArguments(args: readonly string[], validators: ProbeValidators): Parsed {
   const [word = '', ...rest] = args;
-  if (!isCommand(word)) return { faults: word === '' ? [] : [`There is no command ${escapeText(word, 80)}.`] };
+  if (!isCommand(word))
+    return {
+      faults:
+        word === ''
+          ? []
+          : [commandFault(escapeText(word, 80), [...Object.keys(optionsOf), ...Object.keys(keyUsages), 'doctor'])],
+    };
   const parsed = parse(word, rest);
   if ('faults' in parsed) return parsed;
   const { options, positionals } = parsed;
   if (word === 'list' || word === 'tls') {
-    if (positionals.length > 0) return { faults: ['No probe id is taken.'] };
+    if (positionals.length > 0)
+      return { faults: [`unexpected argument "${escapeText(positionals[0]!, 80)}"; probe:${word} takes no probe id`] };
     return word === 'list' ? { given: { command: word, ...options.output } } : readTls(options);
   }
   const [id, ...more] = positionals;
-  if (id === undefined || more.length > 0) return { faults: ['Exactly one probe id is needed.'] };
+  if (id === undefined) return { faults: ['<id>: is required'] };
+  if (more.length > 0) return { faults: [`unexpected argument "${escapeText(more[0]!, 80)}"; expected one probe id`] };
   if (word === 'add') return readAdd(id, options, validators);
   if (word === 'rotate') return readRotate(id, options);
   if (word === 'invite') return readInvite(id, options, validators);
@@ -119,7 +131,7 @@ export function readArguments(args: readonly string[], validators: ProbeValidato
 function readAdd(id: string, { text, texts, is, output }: Options, validators: ProbeValidators): Parsed {
   const record = readRecord(id, text, texts('tag'));
   const faults = validators.recordFaults(record);
-  if (faults.length > 0) return { faults: faults.map(({ field, message }) => `${optionOf(field)}: ${message}`) };
+  if (faults.length > 0) return { faults: faults.map((fault) => recordFaultLine(fault, record)) };
   const flags = { recordOnly: is('record-only'), noCa: is('no-ca') };
   return { given: { command: 'add', record: record as ProbeRecord, ...flags, ...output } };
 }
@@ -128,9 +140,7 @@ function readInvite(id: string, options: Options, validators: ProbeValidators): 
   const { text, texts, is, output } = options;
   const wantsRecord = Object.keys(recordOptions).some((name) => text(name) !== undefined || texts(name).length > 0);
   const record = wantsRecord ? readRecord(id, text, texts('tag')) : undefined;
-  const faults = wantsRecord
-    ? validators.recordFaults(record).map(({ field, message }) => `${optionOf(field)}: ${message}`)
-    : [];
+  const faults = wantsRecord ? validators.recordFaults(record).map((fault) => recordFaultLine(fault, record)) : [];
   const invitation = readInvitation({ uses: text('uses'), expires: text('expires'), url: text('url') });
   if ('faults' in invitation || faults.length > 0) {
     return { faults: [...faults, ...('faults' in invitation ? invitation.faults : [])] };
@@ -179,7 +189,7 @@ function parse(
     const is = (name: string): boolean => values[name] === true;
     return { options: { text, texts, is, output: { json: is('json'), envFile: text('env') } }, positionals };
   } catch (error) {
-    return { faults: [Error.isError(error) ? error.message : String(error)] };
+    return { faults: [optionFault(error, Object.keys(optionsOf[word]))] };
   }
 }
 

@@ -125,24 +125,40 @@ describe('the commands on probe records', () => {
   });
 
   it.each([
-    [['add']],
-    [['add', 'a', 'b', ...required]],
-    [['add', 'a', '--colour', 'red']],
-    [['remove']],
-    [['remove', '--all']],
-    [['list', 'x']],
-    [['destroy']],
-    [['rotate', 'a', '--overlap', '--finish']],
-    [['rotate', 'A*']],
-    [['remove', '{a}']],
-    [['tls', 'x']],
-    [['tls', '--host', 'a b']],
-    [[]],
-  ])('explain themselves when given %j', async (args) => {
+    [['add'], '<id>: is required'],
+    [['add', 'a', 'b', ...required], 'unexpected argument "b"; expected one probe id'],
+    [['add', 'a', '--colour', 'red'], 'unknown option --colour; expected one of --name'],
+    [['add', 'a', '--nam', 'red'], 'unknown option --nam; did you mean --name?'],
+    [['add', 'a', ...required, '--city'], '--city: needs a value'],
+    [['add', 'a', ...required, '--json=1'], '--json: takes no value'],
+    [['add', 'a', ...required, '--city', '-x'], '--city: needs a value; one that begins with a hyphen'],
+    [
+      ['add', 'a', ...required, '--country', 'xyz'],
+      '--country: must be a two-letter country code (ISO 3166-1), not “XYZ”',
+    ],
+    [['add', 'a', ...required, '--lat', '91'], '--lat: must be degrees from -90 to 90, not “91”'],
+    [['add', 'a', ...required, '--tag', 'A!'], '--tag: must be at most 32 different tags'],
+    [['add', 'a', '--name', 'x'], '--datacenter: is required'],
+    [['invite', 'a', '--uses', '0'], '--uses: must be 1 to 1000'],
+    [['remove'], '<id>: is required'],
+    [['remove', '--all'], 'unknown option --all'],
+    [['list', 'x'], 'unexpected argument "x"; probe:list takes no probe id'],
+    [['destroy'], 'unknown command "destroy"; expected one of add, '],
+    [['key:ad'], 'unknown command "key:ad"; did you mean key:add?'],
+    [['rotate', 'a', '--overlap', '--finish'], '--overlap and --finish are two steps.'],
+    [['rotate', 'A*'], '<id>: must be'],
+    [['remove', '{a}'], '<id>: must be'],
+    [['tls', 'x'], 'unexpected argument "x"'],
+    [['tls', '--host', 'a b'], '--host: must be a host name or an address'],
+    [[], 'Usage:'],
+  ])('name what is wrong with %j, and how the command is used', async (args, fault) => {
     const { code, err } = await run(...args);
 
     expect(code).toBe(2);
-    expect(err).toContain('Usage:');
+    expect(err.split('\n')).toContainEqual(expect.stringContaining(fault));
+    const [command] = args;
+    const known = command !== undefined && !['destroy', 'key:ad'].includes(command);
+    expect(err).toContain(known ? `Usage:\n  probe:${command}` : 'Usage:\n  probe:add');
   });
 
   it('say so when Redis is not there', async () => {

@@ -4,7 +4,7 @@ import { openOnce, parseRedisUrl } from '@vantage/redis-connections';
 import { closeAll } from '../redis/connections.ts';
 import { readHash } from '../redis/read-hash.ts';
 import { approve, describeAgent, forgetAgent, invite, resume, suspend } from './agent-commands.ts';
-import { readArguments, usage, type AdminCommand } from './arguments.ts';
+import { readArguments, usageOf, type AdminCommand } from './arguments.ts';
 import type { AdminConfig } from './config.ts';
 import { addProbe, outcome, rotatePassword, type AdminParts } from './credentials.ts';
 import { showResult, type AdminResult, type AdminStreams } from './output.ts';
@@ -28,7 +28,7 @@ export async function runProbeAdmin(
   const validators = createProbeValidators();
   const read = readArguments(args, validators);
   if ('faults' in read) {
-    for (const line of [...read.faults, usage]) streams.err(line);
+    for (const line of [...read.faults, usageOf(args)]) streams.err(line);
     return 2;
   }
   const { given } = read;

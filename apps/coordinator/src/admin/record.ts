@@ -1,4 +1,4 @@
-import type { ProbeRecord } from '@vantage/contract';
+import { escapeText, type ProbeRecord } from '@vantage/contract';
 
 /** Options of `add`, and the field of the record that each is. */
 const fieldOf = {
@@ -38,8 +38,36 @@ function degrees(text: string | undefined): number | string | null {
   return text.trim() === '' || !Number.isFinite(number) ? text : number;
 }
 
-/** How whoever typed it calls a field of the record. */
-export function optionOf(field: string): string {
+/** Allowed values, as sentences go on after "must be". */
+const expected: Readonly<Record<string, string>> = {
+  id: '1 to 63 lower-case letters, digits and hyphens',
+  name: '1 to 128 characters',
+  datacenter: '1 to 128 characters',
+  countryCode: 'a two-letter country code (ISO 3166-1)',
+  isp: '1 to 128 characters',
+  asNumber: 'AS and digits, such as AS64500',
+  city: '1 to 128 characters',
+  latitude: 'degrees from -90 to 90',
+  longitude: 'degrees from -180 to 180',
+  tags: 'at most 32 different tags, each 1 to 63 lower-case letters, digits and hyphens',
+};
+
+/** One line about a field of the record that names its option and what is allowed. */
+export function recordFaultLine(
+  { field, message }: { readonly field: string; readonly message: string },
+  record: unknown,
+): string {
+  const option = optionOf(field);
+  const value = (record as Readonly<Record<string, unknown>>)[field];
+  if (value === undefined) return `${option}: is required`;
+  const allowed = expected[field];
+  if (allowed === undefined) return `${option}: ${message}`;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return `${option}: must be ${allowed}, not “${escapeText(text, 80)}”`;
+}
+
+/** The option of a field of the record. */
+function optionOf(field: string): string {
   const [name] = Object.entries(fieldOf).find(([, of]) => of === field) ?? [];
   return name === undefined ? `<${field}>` : `--${name}`;
 }

@@ -49,3 +49,22 @@ it.each([
   },
   120_000,
 );
+
+it.each([
+  ['no file', [], 2, 'FILE: is required'],
+  ['two files', ['a', 'b'], 2, 'unexpected argument "b"'],
+  ['an unknown option', ['--fix', 'a'], 2, 'unknown option --fix'],
+  ['the help', ['--help'], 0, 'Exit status'],
+])(
+  'monitors:check with %s',
+  (_reason, args, status, output) => {
+    const run = spawnSync(process.execPath, ['--conditions=vantage-source', program, ...args], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] },
+    });
+
+    expect(run.stdout + run.stderr).toContain(output);
+    expect(run.status).toBe(status);
+  },
+  120_000,
+);

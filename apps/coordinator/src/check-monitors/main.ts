@@ -14,13 +14,23 @@ import { readMonitorsFile } from '../monitors/file/monitors-file.ts';
 
 const { targetAllow, targetAllowNames, targetDeny } = settings;
 
+const HELP = `monitors:check FILE
+    Reads a file of monitors as the coordinators do, and prints each fault with its line.
+    Exit status: 0 valid, 1 faults or no such file, 2 wrong arguments.
+
+TARGET_ALLOW, TARGET_ALLOW_NAMES and TARGET_DENY are those of the coordinators: docs/monitors.md.
+`;
+
 /** @returns the exit status */
 function check(files: readonly string[]): number {
-  const [file] = files;
-  if (file === undefined || files.length > 1 || file.startsWith('-')) {
-    const isHelp = file === '--help' || file === '-h';
-    (isHelp ? process.stdout : process.stderr).write('usage: npm run -s monitors:check -- FILE\n');
-    return isHelp ? 0 : 2;
+  const [file, ...more] = files;
+  if (files.includes('--help') || files.includes('-h')) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  if (file === undefined || more.length > 0 || file.startsWith('-')) {
+    process.stderr.write(`${argumentFault(files)}\n${HELP}`);
+    return 2;
   }
   const config = readSettings({ targetAllow, targetAllowNames, targetDeny }, process.env);
   const policy = createTargetPolicy({
@@ -36,6 +46,12 @@ function check(files: readonly string[]): number {
   }
   for (const { line, message } of reading.faults) process.stderr.write(`${file}:${line}: ${message}\n`);
   return 1;
+}
+
+function argumentFault(files: readonly string[]): string {
+  const option = files.find((word) => word.startsWith('-'));
+  if (option !== undefined) return `unknown option ${option}; expected one of --help`;
+  return files.length === 0 ? 'FILE: is required' : `unexpected argument "${files[1]}"; expected one file`;
 }
 
 try {

@@ -4,10 +4,11 @@ import { SettingsError } from '@vantage/settings';
 
 import { readConfig, type Config } from '../../config.ts';
 import { readAdminConfig, type AdminConfig } from '../config.ts';
+import { optionFault } from '../option-faults.ts';
 import type { AdminStreams } from '../output.ts';
 import { checkFiles } from './check-files.ts';
 import { examineDeployment } from './examine-deployment.ts';
-import { count, error, reasonOf, worstOf, type Finding } from './finding.ts';
+import { count, error, worstOf, type Finding } from './finding.ts';
 
 /** As plugins of Nagios and its successors end: 3 means that the doctor itself could not run. */
 const EXIT = { ok: 0, warning: 1, error: 2 } as const;
@@ -32,8 +33,8 @@ export async function runDoctor(
     json = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } }).values.json === true;
     admin = readAdminConfig(environment);
   } catch (fault) {
-    err(reasonOf(fault));
-    err(`Usage: ${doctorUsage}`);
+    err(fault instanceof SettingsError ? fault.message : optionFault(fault, ['json']));
+    err(`Usage:\n  ${doctorUsage}`);
     return UNKNOWN;
   }
   const findings = await examine(admin, environment);

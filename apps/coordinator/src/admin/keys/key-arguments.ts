@@ -3,6 +3,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { escapeText, keyScopes, type KeyScope } from '@vantage/contract';
 import { policyKinds } from '@vantage/target-policy';
 
+import { commandFault, optionFault } from '../option-faults.ts';
 import { HIGHEST_KEY_LIMIT, MOST_NETWORKS } from '../../keys/api-key.ts';
 
 /** A command of the operator on API keys, as it was given. */
@@ -64,16 +65,20 @@ interface Options {
 /** Reads a command on keys. Every faulty argument gets a line, which names it. */
 export function readKeyArguments(args: readonly string[]): Parsed {
   const [word = '', ...rest] = args;
-  if (!isKeyCommand(word)) return { faults: [`There is no command ${escapeText(word, 80)}.`] };
+  if (!isKeyCommand(word)) return { faults: [commandFault(escapeText(word, 80), Object.keys(optionsOf))] };
   const parsed = parse(word, rest);
   if ('faults' in parsed) return parsed;
   const { options, positionals } = parsed;
   const { json } = options;
   if (word === 'key:list') {
-    return positionals.length > 0 ? { faults: ['No name is taken.'] } : { given: { command: word, json } };
+    return positionals.length > 0
+      ? { faults: [`unexpected argument "${escapeText(positionals[0]!, 80)}"; key:list takes no name`] }
+      : { given: { command: word, json } };
   }
   const [name, ...more] = positionals;
-  if (name === undefined || more.length > 0) return { faults: ['Exactly one name of a key is needed.'] };
+  if (name === undefined) return { faults: ['<name>: is required'] };
+  if (more.length > 0)
+    return { faults: [`unexpected argument "${escapeText(more[0]!, 80)}"; expected one name of a key`] };
   const faults = /^[a-z0-9][a-z0-9-]{0,62}$/.test(name)
     ? []
     : [`<name>: must be 1 to 63 lower-case letters, digits and hyphens, not “${escapeText(name, 80)}”`];
@@ -168,6 +173,6 @@ function parse(
     };
     return { options: { text, list, json: values['json'] === true }, positionals };
   } catch (error) {
-    return { faults: [Error.isError(error) ? error.message : String(error)] };
+    return { faults: [optionFault(error, Object.keys(options ?? {}))] };
   }
 }

@@ -10,7 +10,7 @@ import { closeAll } from '../../redis/connections.ts';
 import type { AdminConfig } from '../config.ts';
 import { showResult, type AdminResult, type AdminStreams } from '../output.ts';
 import { readCa } from '../tls/tls-folder.ts';
-import { keyUsages, readKeyArguments, type KeyCommand } from './key-arguments.ts';
+import { isKeyCommand, keyUsages, readKeyArguments, type KeyCommand } from './key-arguments.ts';
 
 /**
  * The operator's commands on API keys. They need no rights of an administrator of Redis.
@@ -25,7 +25,9 @@ export async function runKeyAdmin(
 ): Promise<number> {
   const read = readKeyArguments(args);
   if ('faults' in read) {
-    const usage = ['Usage:', ...Object.values(keyUsages).map((line) => `  ${line}`)];
+    const [word = ''] = args;
+    const lines = isKeyCommand(word) ? [keyUsages[word]] : Object.values(keyUsages);
+    const usage = ['Usage:', ...lines.map((line) => `  ${line}`)];
     for (const line of [...read.faults, ...usage]) streams.err(line);
     return 2;
   }
