@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { flagsOf } from '@vantage/command-line';
+import type { AnyCheckType } from '@vantage/contract';
+import { checkTypes } from '@vantage/diagnostics/contract';
 
+import { monitorFlags, selectionFlags } from './common-flags.ts';
 import { parseCommand } from './command.ts';
 
 const requestOf = (line: string): unknown => {
@@ -49,6 +53,14 @@ describe('the words on the command line', () => {
     ['ping example.com:443', /A ping check has no port\. Did you mean "vantage tcp example\.com 443"\?/],
     ['tcp 192.0.2.1/24 80', /is a network.*"vantage tcp 192\.0\.2\.1"/],
     ['http ftp://example.com', /not ftp\. Did you mean "vantage tcp example\.com 21"\?/],
+    ['monitors pause web', /unknown command "monitors pause"; expected one of list, show, put, delete, watch/],
+    ['monitors show', /missing NAME; expected monitors show NAME/],
+    ['monitors list web', /unexpected argument "web"/],
+    ['monitors put', /missing NAME; expected monitors put NAME TYPE HOST/],
+    ['monitors put web', /missing TYPE; expected monitors put NAME TYPE HOST, or --file FILE/],
+    ['monitors put web pong example.com', /unknown check type "pong"/],
+    ['monitors put web ping example.com --for two', /invalid --for "two"; expected an integer from 1 to 100/],
+    ['monitors put web ping example.com --csv', /unknown flag "--csv"/],
     ['ping example.com --watch 1', /invalid --watch "1"; expected seconds from 5 to 86400/],
     ['ping example.com --csv --json', /unexpected --csv with --json/],
     ['ping example.com --csv --watch 9', /unexpected --watch with --csv/],
@@ -111,5 +123,50 @@ describe('the words on the command line', () => {
     expect(parseCommand(['show', 'https://example.com/c/abcdefghijklmnopqrstuv'])).toMatchObject(shown);
     expect(parseCommand(['show', '/check/abcdefghijklmnopqrstuv/results'])).toMatchObject(shown);
     expect(parseCommand(['show', 'https://example.com/check/abcdefghijklmnopqrstuv?lang=en'])).toMatchObject(shown);
+  });
+});
+
+describe('the words after monitors', () => {
+  const actionOf = (words: readonly string[]): unknown => {
+    const command = parseCommand(['monitors', ...words]);
+    return command.kind === 'monitors' ? command.action : command;
+  };
+
+  it.each([
+    [[], { verb: 'list' }],
+    [['--json'], { verb: 'list' }],
+    [['show', 'web'], { verb: 'show', name: 'web' }],
+    [['watch', 'web', '--json'], { verb: 'watch', name: 'web' }],
+    [['put', 'web', '--file', 'web.json'], { verb: 'put', name: 'web', definition: { file: 'web.json' } }],
+  ])('are read: %j', (words, action) => {
+    expect(actionOf(words)).toEqual(action);
+  });
+
+  it('make the definition of a monitor, with the flags of its check', () => {
+    const words = ['put', 'web', 'tcp', 'example.com', '443', '--attempts', '2', '--from', 'de,nl', '--limit', '5'];
+
+    expect(actionOf([...words, '--every', '30s', '--when', '3 of 5', '--networks', '2', '--for', '3'])).toEqual({
+      ...{ verb: 'put', name: 'web' },
+      definition: {
+        request: {
+          check: {
+            ...{ type: 'tcp', host: 'example.com', port: 443, options: { attempts: 2 } },
+            ...{ locations: ['de', 'nl'], limit: 5 },
+          },
+          every: '30s',
+          alarm: { when: '3 of 5', networks: 2, for: 3 },
+        },
+      },
+    });
+    expect(actionOf(['put', 'web', 'ping', 'example.com'])).toMatchObject({
+      definition: { request: { check: { type: 'ping', host: 'example.com' }, every: '60s' } },
+    });
+  });
+
+  it('have no flag that a check type has too', () => {
+    const types = Object.values<AnyCheckType>(checkTypes);
+    const own = new Set(types.flatMap((type) => flagsOf(type).map(({ name }) => name)));
+
+    expect(Object.keys({ ...monitorFlags, ...selectionFlags }).filter((name) => own.has(name))).toEqual([]);
   });
 });

@@ -1,10 +1,11 @@
 import type { CheckRequest } from '@vantage/client';
-import { parseFlags, parseCheckArguments, type ParsedArguments } from '@vantage/command-line';
+import { parseFlags, parseCheckArguments, type FlagOptions, type ParsedArguments } from '@vantage/command-line';
 import { nearestWord, type AnyCheckType } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 
-import { checkFlagsOf, commonFlags } from './common-flags.ts';
+import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
 import { shells, type Shell } from './completion.ts';
+import { monitorVerbs, type MonitorAction } from './monitors/monitor-action.ts';
 import { readTarget } from './read-target.ts';
 
 /** Parsed command line. */
@@ -13,15 +14,18 @@ export type Command =
   | { readonly kind: 'show'; readonly checkId: string; readonly settings: CommandSettings }
   | { readonly kind: 'probes'; readonly settings: CommandSettings }
   | { readonly kind: 'me'; readonly settings: CommandSettings }
+  | { readonly kind: 'monitors'; readonly action: MonitorAction; readonly settings: CommandSettings }
   | { readonly kind: 'completion'; readonly shell: Shell }
-  | { readonly kind: 'help'; readonly of: CheckTypeName | undefined }
+  | { readonly kind: 'help'; readonly of: HelpTopic | undefined }
   | { readonly kind: 'version' }
   | {
       readonly kind: 'invalid';
       readonly faults: readonly string[];
-      /** Check type whose help lists the flags. */
-      readonly of?: CheckTypeName;
+      /** Whose help lists the flags. */
+      readonly of?: HelpTopic;
     };
+
+export type HelpTopic = CheckTypeName | 'monitors';
 
 export interface CommandSettings {
   /** URL of the service; undefined without a flag. */
@@ -42,13 +46,14 @@ export function parseCommand(argv: readonly string[]): Command {
   const [name, ...args] = argv;
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     const of = args[0];
-    return { kind: 'help', of: of !== undefined && isCheckTypeName(of) ? of : undefined };
+    return { kind: 'help', of: of === 'monitors' || (of !== undefined && isCheckTypeName(of)) ? of : undefined };
   }
   if (name === '--version' || name === 'version') return { kind: 'version' };
   if (isCheckTypeName(name)) return parseCheck(name, args);
+  if (name === 'monitors') return parseMonitors(args);
   if (name === 'completion') return parseCompletion(args);
   if (name === 'probes' || name === 'me' || name === 'show') return parseQuery(name, args);
-  const known = [...Object.keys(checkTypes), 'show', 'probes', 'me', 'completion', 'help'];
+  const known = [...Object.keys(checkTypes), 'show', 'probes', 'me', 'monitors', 'completion', 'help'];
   const near = nearestWord(name, known);
   const meant = near === undefined ? '' : `; did you mean "${near}"?`;
   return { kind: 'invalid', faults: [`unknown command "${name}"; expected one of ${known.join(', ')}${meant}`] };
@@ -98,17 +103,61 @@ function parseCompletion([shell]: readonly string[]): Command {
   };
 }
 
-function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
-  const checkType: AnyCheckType = checkTypes[type];
-  const { host, fields, options, values, faults } = parseCheckArguments(
-    type,
-    args,
-    { ...commonFlags, ...checkFlagsOf(checkType) },
-    (text) => readTarget(checkType, text),
+function parseMonitors([verb = 'list', ...args]: readonly string[]): Command {
+  const invalid = (...faults: readonly string[]): Command => ({ kind: 'invalid', faults, of: 'monitors' });
+  const isFlag = verb.startsWith('-');
+  const known = isFlag ? 'list' : monitorVerbs.find((one) => one === verb);
+  if (known === undefined) {
+    return invalid(`unknown command "monitors ${verb}"; expected one of ${monitorVerbs.join(', ')}`);
+  }
+  if (known === 'put') return parsePut(args, invalid);
+  const { values, positionals, fault } = parseFlags(isFlag ? [verb, ...args] : args, commonFlags);
+  if (fault !== undefined) return invalid(fault);
+  if (values['help'] === true) return { kind: 'help', of: 'monitors' };
+  const [name, ...others] = known === 'list' ? ['', ...positionals] : positionals;
+  if (name === undefined) return invalid(`missing NAME; expected monitors ${known} NAME`);
+  if (others.length > 0) return invalid(`unexpected argument "${others[0]}"`);
+  const action: MonitorAction = known === 'list' ? { verb: known } : { verb: known, name };
+  return { kind: 'monitors', action, settings: settingsFrom(values) };
+}
+
+function parsePut(args: readonly string[], invalid: (...faults: readonly string[]) => Command): Command {
+  const [name, type, ...rest] = args;
+  if (args.includes('--help')) return { kind: 'help', of: 'monitors' };
+  if (name === undefined || name.startsWith('-')) return invalid('missing NAME; expected monitors put NAME TYPE HOST');
+  if (type === undefined || type.startsWith('-')) {
+    const { values, positionals, fault } = parseFlags(args.slice(1), { ...commonFlags, file: monitorFlags.file });
+    const file = values['file'];
+    if (fault !== undefined) return invalid(fault);
+    if (positionals.length > 0) return invalid(`unexpected argument "${positionals[0]}"`);
+    if (typeof file !== 'string') return invalid('missing TYPE; expected monitors put NAME TYPE HOST, or --file FILE');
+    return { kind: 'monitors', action: { verb: 'put', name, definition: { file } }, settings: settingsFrom(values) };
+  }
+  if (!isCheckTypeName(type)) {
+    return invalid(`unknown check type "${type}"; expected one of ${Object.keys(checkTypes).join(', ')}`);
+  }
+  const { file: _file, ...ofMonitor } = monitorFlags;
+  const { request: check, values, faults } = readCheck(type, rest, { ...commonFlags, ...selectionFlags, ...ofMonitor });
+  const numbers = (['networks', 'countries', 'for'] as const).flatMap((flag) =>
+    values[flag] === undefined ? [] : [[flag, String(values[flag])] as const],
   );
+  const wrong = numbers
+    .filter(([, text]) => !/^\d{1,3}$/.test(text))
+    .map(([flag, text]) => `invalid --${flag} "${text}"; expected an integer from 1 to 100`);
+  if (faults.length + wrong.length > 0) return invalid(...faults, ...wrong);
+  const alarm = {
+    ...(typeof values['when'] === 'string' ? { when: values['when'] } : {}),
+    ...Object.fromEntries(numbers.map(([flag, text]) => [flag, Number(text)])),
+  };
+  const every = typeof values['every'] === 'string' ? values['every'] : '60s';
+  const request = { check: { ...check }, every, ...(Object.keys(alarm).length === 0 ? {} : { alarm }) };
+  return { kind: 'monitors', action: { verb: 'put', name, definition: { request } }, settings: settingsFrom(values) };
+}
+
+function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
+  const flags = { ...commonFlags, ...checkFlagsOf(checkTypes[type]) };
+  const { request, values, faults } = readCheck(type, args, flags);
   if (values['help'] === true) return { kind: 'help', of: type };
-  const limit = limitOf(values['limit']);
-  const [locations, probes] = [listFrom(values['from']), listFrom(values['probes'])];
   const settings = settingsFrom(values);
   const watch = values['watch'];
   const allFaults = [
@@ -120,10 +169,32 @@ function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
     ...(watch !== undefined && (settings.csv || settings.saveScreenshot !== undefined)
       ? ['unexpected --watch with --csv or --save-screenshot']
       : []),
+  ];
+  if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults, of: type };
+  return { kind: 'check', request, settings };
+}
+
+/** The request of a check with its probes. */
+function readCheck(
+  type: CheckTypeName,
+  args: readonly string[],
+  flags: FlagOptions,
+): {
+  readonly request: CheckRequest;
+  readonly values: ParsedArguments['values'];
+  readonly faults: readonly string[];
+} {
+  const checkType: AnyCheckType = checkTypes[type];
+  const { host, fields, options, values, faults } = parseCheckArguments(type, args, flags, (text) =>
+    readTarget(checkType, text),
+  );
+  const limit = limitOf(values['limit']);
+  const [locations, probes] = [listFrom(values['from']), listFrom(values['probes'])];
+  const allFaults = [
+    ...faults,
     ...(typeof limit === 'object' ? [limit.fault] : []),
     ...(locations.length > 0 && probes.length > 0 ? ['unexpected --probes with --from; expected one of them'] : []),
   ];
-  if (allFaults.length > 0) return { kind: 'invalid', faults: allFaults, of: type };
   const request = {
     type,
     host,
@@ -134,7 +205,7 @@ function parseCheck(type: CheckTypeName, args: readonly string[]): Command {
     ...(limit === undefined ? {} : { limit }),
   };
   // The service validates the request against the schema from which the flags are derived.
-  return { kind: 'check', request: request as CheckRequest, settings };
+  return { request: request as CheckRequest, values, faults: allFaults };
 }
 
 function limitOf(text: ParsedArguments['values'][string]): number | { readonly fault: string } | undefined {

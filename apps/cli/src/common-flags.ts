@@ -8,7 +8,8 @@ export const commonFlags = {
   help: { type: 'boolean', description: 'This text.' },
 } as const;
 
-const selectionFlags = {
+/** Which probes a check or a monitor runs from. */
+export const selectionFlags = {
   from: {
     type: 'string',
     multiple: true,
@@ -16,6 +17,9 @@ const selectionFlags = {
   },
   probes: { type: 'string', multiple: true, description: 'Exactly these probes, by their ids.' },
   limit: { type: 'string', description: 'How many probes at most. Range: 1 to 100. Default: 10.' },
+} as const;
+
+const outputFlags = {
   csv: { type: 'boolean', description: 'The results as CSV, one row per probe, and nothing else.' },
   watch: {
     type: 'string',
@@ -27,6 +31,16 @@ const pictureFlags = {
   'save-screenshot': { type: 'string', description: 'File for the picture.' },
 } as const;
 
+/** Flags of `monitors put`. */
+export const monitorFlags = {
+  every: { type: 'string', description: 'Interval, 10s to 1d: 30s, 5m, 1h. Default: 60s.' },
+  when: { type: 'string', description: 'Share of the probes that must fail: "3 of 5". Default: "1 of 2".' },
+  networks: { type: 'string', description: 'Networks in which probes must fail. Default: 1.' },
+  countries: { type: 'string', description: 'Countries in which probes must fail. Default: 1.' },
+  for: { type: 'string', description: 'Consecutive ticks before the state changes. Default: 2.' },
+  file: { type: 'string', description: 'A file with the definition as JSON, in place of TYPE, HOST and flags.' },
+} as const;
+
 interface CommonFlag {
   readonly type: 'string' | 'boolean';
   readonly multiple?: boolean;
@@ -35,5 +49,5 @@ interface CommonFlag {
 
 /** Flags of a check besides those of its schema. */
 export function checkFlagsOf({ screenshot }: AnyCheckType): Readonly<Record<string, CommonFlag>> {
-  return { ...selectionFlags, ...(screenshot === undefined ? {} : pictureFlags) };
+  return { ...selectionFlags, ...outputFlags, ...(screenshot === undefined ? {} : pictureFlags) };
 }

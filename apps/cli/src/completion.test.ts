@@ -23,6 +23,8 @@ describe('completion', () => {
   it('offers the flags of the command', () => {
     expect(offered('vantage', 'ping', 'example.com', '--co')).toEqual(['--count']);
     expect(offered('vantage', 'help', 'd')).toEqual(['dns']);
+    expect(offered('vantage', 'monitors', 'wa')).toEqual(['watch']);
+    expect(offered('vantage', 'monitors', 'put', 'web', 'ping', 'example.com', '--ev')).toEqual(['--every']);
   });
 
   it('knows the same for fish and zsh', () => {
@@ -38,7 +40,9 @@ describe('the help', () => {
   });
 
   it('has no line that a terminal would wrap', () => {
-    const lines = [undefined, ...checkTypeNames].flatMap((name) => helpText(name).split('\n').slice(1));
+    const lines = [undefined, 'monitors' as const, ...checkTypeNames].flatMap((name) =>
+      helpText(name).split('\n').slice(1),
+    );
 
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(112);
   });

@@ -1,8 +1,9 @@
 import { flagsOf } from '@vantage/command-line';
 import type { AnyCheckType } from '@vantage/contract';
-import { checkTypes } from '@vantage/diagnostics/contract';
+import { checkTypeNames, checkTypes } from '@vantage/diagnostics/contract';
 
-import { checkFlagsOf, commonFlags } from './common-flags.ts';
+import { monitorVerbs } from './monitors/monitor-action.ts';
+import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
@@ -25,8 +26,17 @@ function wordsByCommand(): ReadonlyMap<string, readonly string[]> {
     ['show', common],
     ['probes', common],
     ['me', common],
+    [
+      'monitors',
+      [
+        ...monitorVerbs,
+        ...checkTypeNames,
+        ...Object.keys({ ...selectionFlags, ...monitorFlags }).map(dashed),
+        ...common,
+      ],
+    ],
     ['completion', shells],
-    ['help', Object.keys(checkTypes)],
+    ['help', [...checkTypeNames, 'monitors']],
   ]);
 }
 

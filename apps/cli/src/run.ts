@@ -14,6 +14,7 @@ import { exitStatus, statusOfFault, statusOfResults } from './exit-status.ts';
 import { displayCheck } from './display-check.ts';
 import { helpText } from './help.ts';
 import { openScreen, type Screen } from './live-lines.ts';
+import { runMonitors } from './monitors/run-monitors.ts';
 import { watchCheck } from './watch-check.ts';
 
 export interface CliOptions {
@@ -68,6 +69,13 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
       return show(await client.probes({ signal }), command.settings, screen, (probes) =>
         probeLines(probes, config.colors),
       );
+    }
+    if (command.kind === 'monitors') {
+      const { json } = command.settings;
+      return await runMonitors(command.action, {
+        ...{ client, json, colors: config.colors, print: screen.print, signal },
+        complain: (line) => void errors.write(`${line}\n`),
+      });
     }
     if (command.kind === 'check' && command.settings.watchSeconds !== undefined) {
       return await watchCheck({

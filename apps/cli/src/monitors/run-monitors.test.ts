@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { Client, MonitorChange } from '@vantage/client';
+import type { Monitor } from '@vantage/contract';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+
+import type { MonitorAction } from './monitor-action.ts';
+import { runMonitors } from './run-monitors.ts';
+
+const [at, later] = ['2026-11-20T21:00:00.000Z', '2026-11-20T21:01:00.000Z'];
+const none = { reason: null, rtt: null, loss: null, certificateDays: null, status: null };
+const ok = { ...none, state: 'ok' as const };
+const failing = { ...none, state: 'failing' as const, reason: 'The connection was refused.\u001B[31m' };
+const place = { flapping: false, network: null, country: null };
+
+const web: Monitor = {
+  ...{
+    name: 'web',
+    owner: 'api',
+    check: { type: 'ping', host: 'example.com' },
+    every: '60s',
+    state: 'bad',
+    since: later,
+  },
+  ...{ headline: 'It does not answer.', lastTickAt: later, nextTickAt: null, tracerouteId: 'qPUXvL1sQx2rGJm0Zf7N4w' },
+  agreement: { failing: 1, counted: 2, needed: 1, networks: 1, countries: 1 },
+  probes: { 'fra-1': { ...failing, ...place, since: later }, 'nyc-1': { ...ok, ...place, flapping: true, since: at } },
+  runs: [
+    ...[{ tick: 2, checkId: null, scheduledAt: later, startedAt: null, reason: null, results: { 'fra-1': failing } }],
+    ...[
+      { tick: 1, checkId: null, scheduledAt: at, startedAt: null, reason: null, results: { 'fra-1': ok, 'nyc-1': ok } },
+    ],
+  ],
+};
+
+describe('monitors on the command line', () => {
+  let folder: string;
+  let printed: string[];
+  let written: unknown[];
+  let monitor: Monitor;
+  let changes: readonly MonitorChange[];
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'vantage-cli-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => {
+    [printed, written, monitor, changes] = [[], [], web, []];
+  });
+
+  const client = {
+    monitors: async () => ({ web: monitor }),
+    monitor: async () => monitor,
+    putMonitor: async (name: string, request: unknown) => {
+      written.push([name, request]);
+      return monitor;
+    },
+    deleteMonitor: async (name: string) => void written.push(name),
+    watchMonitor: async function* () {
+      yield* changes;
+    },
+  } as unknown as Client;
+
+  const run = (action: MonitorAction, json = false): Promise<number> =>
+    runMonitors(action, {
+      ...{ client, json, colors: false, signal: new AbortController().signal },
+      print: (lines) => printed.push(...lines),
+      complain: (line) => printed.push(line),
+    });
+
+  it('are listed; the exit status says whether one is bad', async () => {
+    expect(await run({ verb: 'list' })).toBe(1);
+    expect(printed).toEqual(['web  bad  2026-11-20T21:01:00Z  ping example.com, every 60s  It does not answer.']);
+
+    monitor = { ...web, state: 'unknown', since: null, headline: null };
+    expect(await run({ verb: 'list' })).toBe(4);
+    monitor = { ...web, state: 'ok' };
+    expect(await run({ verb: 'show', name: 'web' })).toBe(0);
+  });
+
+  it('are shown with each probe over the runs, and nothing that commands the terminal', async () => {
+    expect(await run({ verb: 'show', name: 'web' })).toBe(1);
+
+    expect(printed).toEqual([
+      'web  bad since 2026-11-20T21:01:00Z  It does not answer.',
+      'ping example.com, every 60s; 1 of 2 fail, an alarm takes 1',
+      '',
+      String.raw`fra-1  failing       2026-11-20T21:01:00Z  .x  The connection was refused.\u{1b}[31m`,
+      'nyc-1  ok, flapping  2026-11-20T21:00:00Z  .',
+      '',
+      'Where it breaks: vantage show qPUXvL1sQx2rGJm0Zf7N4w',
+    ]);
+  });
+
+  it('are the answer of the service if JSON is asked for', async () => {
+    await run({ verb: 'show', name: 'web' }, true);
+
+    expect(JSON.parse(printed.join('\n'))).toEqual(web);
+  });
+
+  it('are written from arguments and files, and removed', async () => {
+    const request = { check: { type: 'ping', host: 'example.com' }, every: '60s' };
+    const file = join(folder, 'web.json');
+    writeFileSync(file, JSON.stringify({ ...request, every: '30s' }));
+
+    expect(await run({ verb: 'put', name: 'web', definition: { request } })).toBe(0);
+    expect(await run({ verb: 'put', name: 'web', definition: { file } })).toBe(0);
+    expect(await run({ verb: 'delete', name: 'web' })).toBe(0);
+
+    expect(written).toEqual([['web', request], ['web', { ...request, every: '30s' }], 'web']);
+  });
+
+  it('are not written from a file that is none', async () => {
+    writeFileSync(join(folder, 'bad.json'), '{');
+
+    expect(await run({ verb: 'put', name: 'web', definition: { file: join(folder, 'bad.json') } })).toBe(2);
+    expect(await run({ verb: 'put', name: 'web', definition: { file: join(folder, 'none.json') } })).toBe(2);
+    expect(written).toEqual([]);
+    expect(printed).toEqual([expect.stringMatching(/^invalid --file: .*JSON/), expect.stringMatching(/ENOENT/)]);
+  });
+
+  it('are watched: their state, then each change; as JSON each event', async () => {
+    const state = { kind: 'state' as const, monitor: 'web', tick: 2, at: later, checkId: null };
+    const { agreement } = web;
+    changes = [
+      { type: 'monitor', id: '0-0', monitor: web },
+      { type: 'run', id: '0-0', run: web.runs[0]! },
+      {
+        ...{ type: 'change', id: '5-0' },
+        change: {
+          ...{ ...state, from: 'ok', to: 'bad', headline: 'It fails.', agreement: agreement!, failing: ['fra-1'] },
+          tracerouteId: 'qPUXvL1sQx2rGJm0Zf7N4w',
+        },
+      },
+    ];
+
+    await run({ verb: 'watch', name: 'web' });
+    const text = printed.splice(0);
+    await run({ verb: 'watch', name: 'web' }, true);
+
+    expect(text).toEqual([
+      'web  bad since 2026-11-20T21:01:00Z  It does not answer.',
+      '2026-11-20T21:01:00Z  web  ok -> bad  It fails.  vantage show qPUXvL1sQx2rGJm0Zf7N4w',
+    ]);
+    expect(printed.map((line) => (JSON.parse(line) as MonitorChange).type)).toEqual(['monitor', 'run', 'change']);
+  });
+});

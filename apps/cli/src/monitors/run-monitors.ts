@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises';
+
+import { jsonText, lineText, piece, table, type Line, type Style } from '@vantage/command-line';
+import type { Client } from '@vantage/client';
+import {
+  escapeText,
+  type Monitor,
+  type MonitorEvent,
+  type MonitorInList,
+  type MonitorRequest,
+  type Run,
+} from '@vantage/contract';
+
+import { exitStatus } from '../exit-status.ts';
+import type { MonitorAction, MonitorDefinitionText } from './monitor-action.ts';
+
+export interface MonitorsOptions {
+  readonly client: Client;
+  /** The answers of the service in place of text. */
+  readonly json: boolean;
+  readonly colors: boolean;
+  readonly print: (lines: readonly string[]) => void;
+  readonly complain: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Runs of a probe in a line. */
+const MOST_RUNS = 60;
+
+const styles: Readonly<Record<string, Style>> = {
+  ...{ ok: 'good', bad: 'bad', unknown: 'dim' },
+  ...{ failing: 'bad', unmeasured: 'dim' },
+};
+
+/** @returns the exit status */
+export async function runMonitors(action: MonitorAction, options: MonitorsOptions): Promise<number> {
+  const { client, json, colors, print, signal } = options;
+  const show = (answer: unknown, lines: readonly Line[]): void =>
+    print(json ? [jsonText(answer)] : lines.map((line) => lineText(line, colors)));
+  switch (action.verb) {
+    case 'list': {
+      const monitors = await client.monitors({ signal });
+      const all = Object.values(monitors);
+      show(monitors, all.length === 0 ? [[piece('No monitors.')]] : table(all.map(listRow)));
+      return statusOf(all);
+    }
+    case 'show': {
+      const monitor = await client.monitor(action.name, { signal });
+      show(monitor, describe(monitor));
+      return statusOf([monitor]);
+    }
+    case 'put': {
+      const request = await readDefinition(action.definition).catch((error: Error) => error);
+      if (Error.isError(request)) {
+        options.complain(escapeText(`invalid --file: ${request.message}`, 2_000));
+        return exitStatus.invalid;
+      }
+      const monitor = await client.putMonitor(action.name, request, { signal });
+      show(monitor, [
+        [piece(`Monitor ${monitor.name} runs every ${monitor.every}. vantage monitors show ${monitor.name}`)],
+      ]);
+      return exitStatus.success;
+    }
+    case 'delete':
+      await client.deleteMonitor(action.name, { signal });
+      show({ removed: action.name }, [[piece(`Monitor ${action.name} is removed.`)]]);
+      return exitStatus.success;
+    case 'watch':
+    default:
+      return watch(action.name, options);
+  }
+}
+
+/** Rejects when the monitor is removed, and when the signal aborts. */
+async function watch(name: string, { client, json, colors, print, signal }: MonitorsOptions): Promise<number> {
+  for await (const event of client.watchMonitor(name, { signal })) {
+    if (json) print([jsonText(event, 0)]);
+    else if (event.type === 'monitor') print([lineText(stateLine(event.monitor), colors)]);
+    else if (event.type === 'change') print([lineText(changeLine(event.change), colors)]);
+  }
+  return exitStatus.success;
+}
+
+/** Rejects if the file cannot be read or is no JSON. */
+async function readDefinition({ file, request }: MonitorDefinitionText): Promise<MonitorRequest> {
+  return request ?? (JSON.parse(await readFile(file, 'utf8')) as MonitorRequest);
+}
+
+function statusOf(monitors: readonly MonitorInList[]): number {
+  if (monitors.some(({ state }) => state === 'bad')) return exitStatus.failure;
+  return monitors.some(({ state }) => state === 'unknown') ? exitStatus.notMeasured : exitStatus.success;
+}
+
+function listRow(monitor: MonitorInList): Line {
+  const { name, state, since, check, every, headline } = monitor;
+  return [
+    ...[piece(name, 'bold'), piece(state, styles[state]), piece(timeOf(since))],
+    ...[piece(`${String(check['type'])} ${String(check['host'])}, every ${every}`), piece(headline ?? '', 'dim')],
+  ];
+}
+
+function describe(monitor: Monitor): readonly Line[] {
+  const { check, every, agreement, tracerouteId, probes, runs } = monitor;
+  const agreed =
+    agreement === null
+      ? 'no run yet'
+      : `${agreement.failing} of ${agreement.counted} fail, an alarm takes ${agreement.needed}`;
+  const oldestFirst = runs.slice(0, MOST_RUNS).toReversed();
+  const rows = Object.entries(probes).map(([probe, { state, since, flapping, reason }]) => [
+    ...[piece(probe, 'bold'), piece(flapping ? `${state}, flapping` : state, styles[state]), piece(timeOf(since))],
+    ...[piece(barsOf(probe, oldestFirst)), piece(reason ?? '', 'dim')],
+  ]);
+  return [
+    stateLine(monitor),
+    [piece(`${String(check['type'])} ${String(check['host'])}, every ${every}; ${agreed}`)],
+    ...(rows.length === 0 ? [] : [[piece('')], ...table(rows)]),
+    ...(tracerouteId === null ? [] : [[piece('')], [piece(`Where it breaks: vantage show ${tracerouteId}`)]]),
+  ];
+}
+
+function stateLine({ name, state, since, headline }: MonitorInList): Line {
+  const at = since === null ? '' : ` since ${timeOf(since)}`;
+  return [
+    piece(name, 'bold'),
+    piece('  '),
+    piece(state, styles[state]),
+    piece(`${at}  ${headline ?? 'It has not run yet.'}`),
+  ];
+}
+
+function changeLine(change: MonitorEvent): Line {
+  const who = change.kind === 'state' ? change.monitor : change.probe;
+  const why = change.kind === 'state' ? change.headline : change.reason;
+  const trace = change.kind === 'state' && change.tracerouteId !== null ? `  vantage show ${change.tracerouteId}` : '';
+  return [
+    ...[piece(`${timeOf(change.at)}  `), piece(who, 'bold'), piece(`  ${change.from} -> `)],
+    ...[piece(change.to, styles[change.to]), piece(`  ${why ?? ''}${trace}`)],
+  ];
+}
+
+function barsOf(probe: string, runs: readonly Run[]): string {
+  const marks = { ok: '.', failing: 'x', unmeasured: '-' };
+  return runs.map(({ results }) => (Object.hasOwn(results, probe) ? marks[results[probe]!.state] : ' ')).join('');
+}
+
+function timeOf(time: string | null): string {
+  return time === null ? '' : `${time.slice(0, 19)}Z`;
+}
