@@ -244,6 +244,28 @@ describe('what a stolen agent writes in its own name', () => {
     await until(async () => (await bed.redis.xlen(redisKeys.results('own'))) === 0);
   });
 
+  it('does not end the results of its probe by an id after which there is no other', async () => {
+    const last = '18446744073709551615-18446744073709551615';
+    await report(thief, 'own', ID, success('invented'), { id: last });
+    const check = await checkOfBoth();
+
+    // As an agent does: until Redis takes it.
+    await until(async () => {
+      const written = report(thief, 'own', check, success('first'));
+      if (
+        await written.then(
+          () => true,
+          () => false,
+        )
+      )
+        return true;
+      await thief.publish(redisKeys.resultNotification('own'), '1');
+      return false;
+    });
+
+    await until(async () => (await bed.read(check)).results['own']?.['result'] === 'success');
+  });
+
   it('is no more than its own job that it may spoil', async () => {
     const check = await checkOfBoth();
     await thief.unlink('p:{own}:jobs:wait');

@@ -64,6 +64,38 @@ describe('the reading of a result stream', () => {
     expect([entries.length, more]).toEqual([1, true]);
   });
 
+  it.each([
+    ['the last id that there is, in an entry', '18446744073709551615-18446744073709551615', []],
+    ['the last id, in an entry that it removed', '18446744073709551615-18446744073709551615', ['MAXLEN', '0']],
+    ['an id of a later year', '99999999999999-0', []],
+  ])('deletes the stream once it is empty if the agent wrote %s', async (_what, id, trim) => {
+    const [key, other] = [redisKeys.results('forger'), ['check', check, 'kind', 'partial', 'data', '{}']];
+    await bed.redis.call('XADD', key, ...trim, id, ...other);
+
+    const forged = await readNew(bed.redis, 'forger', []);
+    await readNew(
+      bed.redis,
+      'forger',
+      forged.entries.map((entry) => entry.id),
+    );
+    const writtenId = await bed.redis.xadd(key, '*', ...other);
+    const after = await readNew(bed.redis, 'forger', []);
+
+    expect(after.entries.map((entry) => entry.id)).toEqual([writtenId]);
+    expect(Number.parseInt(writtenId!, 10)).toBeLessThan(Date.now() + 60_000);
+    await bed.redis.del(key);
+  });
+
+  it('keeps a stream of the future as long as another coordinator holds an entry of it', async () => {
+    const [key, other] = [redisKeys.results('held'), ['check', check, 'kind', 'partial', 'data', '{}']];
+    await bed.redis.xadd(key, '99999999999999-0', ...other);
+    await readNew(bed.redis, 'held', []);
+
+    await readNew(bed.redis, 'held', []);
+
+    expect((await claimIdle(bed.redis, 'held', 0)).entries).toHaveLength(1);
+  });
+
   it('takes over a few at a time', async () => {
     await write('claimed', 20, []);
     await readNew(bed.redis, 'claimed', []);

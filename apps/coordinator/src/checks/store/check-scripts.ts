@@ -243,6 +243,27 @@ local function bounded(entries)
 end
 `;
 
+/** Milliseconds. Ids of entries that Redis chooses are its time. */
+const FUTURE_MS = 60_000;
+
+/**
+ * Lua that deletes an empty stream if its next id would be of the future: an agent chose one, or the clock was stepped back. After the
+ * last possible id Redis refuses every further entry, so that one write would end the results of a probe permanently.
+ */
+const renewed = `
+local function renewFuture(key)
+  if redis.call('XLEN', key) ~= 0 then return end
+  local info = redis.call('XINFO', 'STREAM', key)
+  for i = 1, #info, 2 do
+    if info[i] == 'last-generated-id' then
+      local lastMs = tonumber(string.match(info[i + 1], '^%d+'))
+      if lastMs > redis.call('TIME')[1] * 1000 + ${FUTURE_MS} then redis.call('DEL', key) end
+      return
+    end
+  end
+end
+`;
+
 /**
  * KEYS result stream. ARGV group, consumer, the most to read, then entry ids. Acknowledges those entries and deletes them,
  * then reads what nobody has read yet, one and then a few at a time; none where the most to read is 0. Returns the entries, and 1 where
@@ -250,7 +271,7 @@ end
  */
 export const takeEntriesScript = defineScript(
   'allow-oom',
-  `${bounded}
+  `${bounded}${renewed}
 if #ARGV > 3 then
   redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 4))
   redis.call('XDEL', KEYS[1], unpack(ARGV, 4))
@@ -263,7 +284,10 @@ while left > 0 and bytes < ${MAX_READ_BYTES} do
   local entries = streams and streams[1][2] or {}
   bytes = bytes + bounded(entries)
   for _, entry in ipairs(entries) do taken[#taken + 1] = entry end
-  if #entries < count then return { taken, 0 } end
+  if #entries < count then
+    if #taken == 0 then renewFuture(KEYS[1]) end
+    return { taken, 0 }
+  end
   left = left - count
 end
 return { taken, 1 }
