@@ -222,7 +222,11 @@ function createCountedDeadlines(
 }
 
 /** Drains the stream of a probe when a hint says so, and all of them after a time without connection. */
-function takeHints({ gate, channels }: Store, { directory, oversize }: ProbeService, ingest: Ingest): void {
+function takeHints(
+  { gate, channels }: Store,
+  { directory, oversize, notifications }: ProbeService,
+  ingest: Ingest,
+): void {
   const drainAll = async (): Promise<void> => {
     await Promise.all([...directory.ids()].map((probe) => ingest.drain(probe)));
   };
@@ -234,6 +238,7 @@ function takeHints({ gate, channels }: Store, { directory, oversize }: ProbeServ
     }
     // A probe that is not known yet is found by the next look at all.
     if (!directory.ids().has(probe)) return;
+    notifications.note(probe);
     if (said === HEARTBEAT_NOTIFICATION) {
       directory.noteChanged(probe);
       return;

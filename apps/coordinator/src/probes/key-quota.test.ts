@@ -277,3 +277,30 @@ describe('an agent that writes values of megabytes', () => {
     for (const agent of agents.splice(0)) agent.disconnect();
   });
 });
+
+describe('an agent that sends notifications without end', () => {
+  it('is suspended, and the coordinator goes on to hear the others', async () => {
+    const { environment } = await admin('add', 'loud', ...record);
+    await admin('add', 'quiet', ...record);
+    await until(async () => Object.keys(await bed.core.probes.list()).includes('quiet'));
+    const { username, password } = new URL(environment.REDIS_URL);
+    const socket = connect(bed.server.port, '127.0.0.1').on('error', () => undefined);
+    socket.resume().write(`AUTH ${username} ${password}\r\n`);
+    const flood = `PUBLISH ${redisKeys.resultNotification('loud')} 1\r\n`.repeat(10_000);
+
+    await until(async () => {
+      if (!socket.destroyed && socket.writableLength === 0) socket.write(flood);
+      return (await bed.redis.hexists(redisKeys.suspended, 'loud')) === 1;
+    });
+    await until(() => socket.destroyed);
+
+    expect(await bed.redis.hget(redisKeys.suspended, 'loud')).toBe(
+      'Switched off: its agent sent far more notifications than an agent sends.',
+    );
+    await bed.beat('quiet');
+    await bed.redis.publish(redisKeys.resultNotification('quiet'), 'heartbeat');
+    await until(async () => (await bed.core.probes.list())['quiet']?.status === 'healthy');
+    expect(await bed.redis.hexists(redisKeys.suspended, 'quiet')).toBe(0);
+    for (const probe of ['loud', 'quiet']) await admin('remove', probe);
+  });
+});

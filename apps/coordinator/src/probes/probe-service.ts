@@ -7,7 +7,7 @@ import type { Script } from '../redis/scripts.ts';
 import { onStore } from '../redis/store.ts';
 import { createAccessWatch, LOOK_EVERY_MS, type AccessWatch } from './enrolment/access-watch.ts';
 import { enrolmentScripts } from './enrolment/access-scripts.ts';
-import { createOversizeWatch, type OversizeWatch } from './access/oversize-watch.ts';
+import { createExcessWatch, notificationFlood, oversizedWrites, type ExcessWatch } from './access/excess-watch.ts';
 import { createFloodGuard } from './key-quota.ts';
 import { createProbeList } from './registry/list-probes.ts';
 import { createProbeDirectory, type ProbeDirectory } from './registry/probe-directory.ts';
@@ -41,7 +41,9 @@ export interface ProbeService {
   readonly list: ProbeList;
   readonly records: ProbeRecords;
   /** Takes writes of agents that are larger than any agent's. */
-  readonly oversize: OversizeWatch;
+  readonly oversize: ExcessWatch;
+  /** Takes notifications of agents. */
+  readonly notifications: ExcessWatch;
   /** Keeps the public address of the service in Redis, for `probe:invite`. */
   readonly announceUrl: (url: string) => void;
   /** Rejects without Redis. */
@@ -56,10 +58,11 @@ export function createProbeService(store: Store, options: ProbeServiceOptions): 
   const access = createAccessWatch(store.background);
   store.channels.listen(redisKeys.agentChanged, () => void access.look().catch(() => undefined));
   const url = announcedUrl(store.background);
-  const oversize = createOversizeWatch(store.background, log);
+  const oversize = createExcessWatch(store.background, log, oversizedWrites);
+  const notifications = createExcessWatch(store.background, log, notificationFlood);
   const directory = createProbeDirectory({ redis: requests, clock, validators, access, writes, oversize, log });
   return {
-    ...{ directory, access, oversize },
+    ...{ directory, access, oversize, notifications },
     list: createProbeList(requests, clock, directory),
     records: createProbeRecords(requests, validators),
     announceUrl: url.announce,

@@ -7,7 +7,7 @@ import { keepPartial, type Settlement } from '../store/check-records.ts';
 import type { CheckTypes } from '../store/check-type-cache.ts';
 import type { Counters } from '../store/counters.ts';
 import { createAcknowledgements, type Acknowledgements } from './acknowledgements.ts';
-import type { OversizeWatch } from '../../probes/access/oversize-watch.ts';
+import type { ExcessWatch } from '../../probes/access/excess-watch.ts';
 import { claimIdle, readNew, type StreamEntry } from './result-stream.ts';
 import { createResultsAhead, type ResultsAhead, type ResultsAheadDependencies } from './inline-results.ts';
 import { showFinal } from './commit-result.ts';
@@ -17,7 +17,7 @@ import type { Screenshots } from '../screenshots/screenshots.ts';
 export interface IngestDependencies extends ResultsAheadDependencies {
   readonly types: CheckTypes;
   readonly screenshots: Pick<Screenshots, 'takeIn'>;
-  readonly oversize: OversizeWatch;
+  readonly oversize: ExcessWatch;
   /** While it is closed, results stay in their streams. */
   readonly gate: Pick<MasterGate, 'isOpen'>;
   /** Asks a registry about an address ahead of `lookUpPlace`; absent where the operator wants none asked. Never rejects. */

@@ -7,7 +7,7 @@ import type { Log } from '../../redis/log.ts';
 import { readHash } from '../../redis/read-hash.ts';
 import { onStore } from '../../redis/store.ts';
 import type { WriteWatch } from '../../redis/server-state/write-watch.ts';
-import type { OversizeWatch } from '../access/oversize-watch.ts';
+import type { ExcessWatch } from '../access/excess-watch.ts';
 import type { AccessWatch } from '../enrolment/access-watch.ts';
 import { entryOf, isJustBack, marksToWrite, type ProbeEntry, type ReadProbe, type Seen } from './probe-entry.ts';
 import { createGatewayLives } from './gateway-lives.ts';
@@ -64,7 +64,7 @@ export interface ProbeDirectoryDependencies {
   readonly validators: ProbeValidators;
   readonly access: Pick<AccessWatch, 'of'>;
   readonly writes: Pick<WriteWatch, 'refusal'>;
-  readonly oversize: OversizeWatch;
+  readonly oversize: ExcessWatch;
   readonly log: Log;
 }
 
