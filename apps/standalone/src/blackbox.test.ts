@@ -6,11 +6,13 @@ import { freePort, startDaemon, type Daemon } from '@vantage/test-support/daemon
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
+import { SERVER_PACKAGES } from '../test/mail-and-file-servers.ts';
+import { dialogueCases, dialogueModules } from '../test/dialogue-cases.ts';
 import { startScrapeTargets, ZONE, type ScrapeTargets } from '../test/scrape-targets.ts';
 import { startService, temporaryFolder, type Service } from '../test/service.ts';
 
 const EXPORTER = ['prometheus-blackbox-exporter'];
-const missing = await packagesMissing(EXPORTER, ['knot', 'knot-dnsutils']);
+const missing = await packagesMissing(EXPORTER, ['knot', 'knot-dnsutils'], ...SERVER_PACKAGES);
 // Raw sockets, and the port of DNS.
 const itSideBySide = itNeeding(process.getuid?.() === 0 ? missing : 'root is needed', process.env['CI']);
 
@@ -27,7 +29,7 @@ const MODULES = `modules:
   http_no_tls: {prober: http, timeout: 15s, http: {fail_if_ssl: true}}
   http_tls: {prober: http, timeout: 15s, http: {fail_if_not_ssl: true}}
   http_insecure: {prober: http, timeout: 15s, http: {tls_config: {insecure_skip_verify: true}}}
-  http_short: {prober: http, timeout: 3s}
+  http_short: {prober: http, timeout: 1s}
   http_small: {prober: http, timeout: 15s, http: {body_size_limit: 1KB}}
   http_body: {prober: http, timeout: 15s, http: {fail_if_body_not_matches_regexp: ['^Hello from /', '\\n$']}}
   http_no_body: {prober: http, timeout: 15s, http: {fail_if_body_matches_regexp: [nothing, '(?i)HELLO']}}
@@ -62,7 +64,7 @@ describe('a scrape of Vantage and one of blackbox_exporter with the same modules
     if (missing !== null || process.getuid?.() !== 0) return;
     targets = await startScrapeTargets(data.folder);
     const file = join(data.folder, 'blackbox.yml');
-    writeFileSync(file, MODULES);
+    writeFileSync(file, MODULES + dialogueModules(targets.dialogues));
     const packages = await unpackPackages(...EXPORTER);
     const address = `127.0.0.1:${await freePort()}`;
     exporterUrl = `http://${address}`;
@@ -175,6 +177,16 @@ describe('a scrape of Vantage and one of blackbox_exporter with the same modules
       const theirs = await scrape(exporterUrl, module, at);
       const ours = await scrape(service.url, module, at);
       expect(theirs.size).toBeGreaterThan(4);
+      expect(comparable(ours)).toEqual(comparable(theirs));
+    });
+  }
+
+  for (const [what, module, target, success] of dialogueCases) {
+    itSideBySide(`have the same series for ${what} over TCP`, async () => {
+      const at = targets.dialogues.at[target];
+      const theirs = await scrape(exporterUrl, module, at);
+      const ours = await scrape(service.url, module, at);
+      expect(theirs.get('probe_success')).toBe(success);
       expect(comparable(ours)).toEqual(comparable(theirs));
     });
   }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 
 import { certificateMint } from '@vantage/test-support/certificate-mint';
 import { freePort } from '@vantage/test-support/daemon';
+import { startDialogueTargets, type DialogueTargets } from './dialogue-targets.ts';
 import { startKnot } from '@vantage/test-support/dns/knot';
 import { zoneFile } from '@vantage/test-support/dns/zone';
 
@@ -21,6 +22,7 @@ export interface ScrapeTargets {
   /** Address of an authoritative server of `ZONE` on the port of DNS, and one where there is none. */
   readonly dns: string;
   readonly noDns: string;
+  readonly dialogues: DialogueTargets;
   /** Certificate of the issuer, PEM. */
   readonly caFile: string;
   readonly close: () => Promise<void>;
@@ -44,6 +46,7 @@ export async function startScrapeTargets(folder: string): Promise<ScrapeTargets>
     createSecureServer({ key: issued.key, cert: issued.cert, allowHTTP1: true }, answer as never),
   );
   const plain = await listen(createServer((socket) => socket.on('error', () => undefined)));
+  const dialogues = await startDialogueTargets(folder, issued);
   const [dns, noDns] = [loopbackAddress(), loopbackAddress()];
   const knot = await startKnot({ zones: { [ZONE]: zoneFile(ZONE) }, address: dns, port: 53 });
   return {
@@ -51,8 +54,9 @@ export async function startScrapeTargets(folder: string): Promise<ScrapeTargets>
     https: `https://127.0.0.1:${portOf(https)}`,
     open: `127.0.0.1:${portOf(plain)}`,
     closed: `127.0.0.1:${await freePort()}`,
-    ...{ dns, noDns, caFile },
+    ...{ dns, noDns, caFile, dialogues },
     close: async () => {
+      await dialogues.close();
       for (const server of [http, https, plain]) server.close();
       await knot.stop();
     },

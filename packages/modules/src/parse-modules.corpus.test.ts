@@ -78,6 +78,32 @@ describe('a file of modules', () => {
     ]);
   });
 
+  it.each([
+    [
+      'two handshakes',
+      'tls: true\n      query_response: [{starttls: true}]',
+      6,
+      'tcp.query_response',
+      'where there is TLS',
+    ],
+    ['many entries', `query_response: [${'{},'.repeat(33)}]`, 5, 'tcp.query_response', 'more than 32 entries'],
+    ['a long line', `query_response: [{send: ${'a'.repeat(1_025)}}]`, 5, 'tcp.query_response.send', 'more than 1024'],
+    ['no version', 'tls_config: {max_version: TLS11}', 5, 'tcp.tls_config.max_version', 'the lowest is TLSv1.2'],
+    [
+      'a private key',
+      'tls_config: {key_file: a.key}',
+      5,
+      'tcp.tls_config.key_file',
+      'private keys stay where they are',
+    ],
+    ['a file that is not read', 'tls_config: {ca_file: a.pem}', 5, 'tcp.tls_config.ca_file', 'a.pem is not read'],
+  ])('names the line of an option that cannot be run: %s', (_what, options, line, option, reason) => {
+    const parsing = parseModules(`modules:\n  m:\n    prober: tcp\n    tcp:\n      ${options}\n`);
+    expect(parsing.ok && parsing.refused.get('m')).toMatchObject([
+      { line, option, reason: expect.stringContaining(reason) },
+    ]);
+  });
+
   itWithExporter('is not needed: the default modules are a file that both accept', async () => {
     const parsing = parseModules(DEFAULT_MODULES);
     expect(askExporter(DEFAULT_MODULES).accepted).toBe(true);

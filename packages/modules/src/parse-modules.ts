@@ -1,16 +1,25 @@
 import type { Fault } from './file/decode.ts';
 import { readFile } from './file/read-file.ts';
 import { planModules, type PlannedModules } from './plan/plan-modules.ts';
+import type { ReadText } from './plan/refusals.ts';
 
 export type ModulesParsing =
   | ({ readonly ok: true } & PlannedModules)
   /** blackbox_exporter refuses the file too. Never empty. */
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
-/** Reads a `blackbox.yml`. */
-export function parseModules(text: string): ModulesParsing {
+/**
+ * Reads a `blackbox.yml`.
+ *
+ * @param readText reads the files that modules name; without it a module that names one is refused
+ */
+export function parseModules(text: string, readText: ReadText = readNone): ModulesParsing {
   const reading = readFile(text);
-  return reading.ok ? { ok: true, ...planModules(reading.file) } : reading;
+  return reading.ok ? { ok: true, ...planModules(reading.file, readText) } : reading;
+}
+
+function readNone(path: string): never {
+  throw new Error(`${path} is not read`);
 }
 
 /** The modules of a service without a file: those that blackbox_exporter's example has and a probe can run. */

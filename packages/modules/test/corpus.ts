@@ -119,6 +119,27 @@ export const corpus: readonly CorpusFile[] = [
     'prober: tcp\ntcp:\n  query_response:\n  - expect: "^220"\n  - send: "EHLO x"\n    starttls: true',
   ),
   module('a dialogue with a bad expression', 'prober: tcp\ntcp:\n  query_response:\n  - expect: "^(220"'),
+  module('a dialogue of nothing', 'prober: tcp\ntcp:\n  query_response:\n  - {}\n  -\n  - expect: ""\n    send: ""'),
+  module(
+    'a dialogue with names of groups',
+    'prober: tcp\ntcp:\n  query_response:\n  - {expect: "(?P<a>x)", send: "${a}$1$$"}',
+  ),
+  module('a dialogue with a lookahead', 'prober: tcp\ntcp:\n  query_response: [{expect: "(?=a)"}]'),
+  module(
+    'a dialogue with labels, which this release does not know',
+    'prober: tcp\ntcp:\n  query_response: [{labels: []}]',
+  ),
+  module(
+    'a dialogue with bytes, which this release does not know',
+    'prober: tcp\ntcp:\n  query_response: [{expect_bytes: a}]',
+  ),
+  module('TLS twice', 'prober: tcp\ntcp:\n  tls: true\n  query_response: [{starttls: true}]'),
+  module('a certificate that does not exist', 'prober: tcp\ntcp:\n  tls: true\n  tls_config: {ca_file: /no/such/file}'),
+  module('a certificate without a key', 'prober: tcp\ntcp:\n  tls: true\n  tls_config: {cert_file: /no/such/file}'),
+  module(
+    'versions of TLS that leave none',
+    'prober: tcp\ntcp:\n  tls_config: {min_version: TLS13, max_version: TLS12}',
+  ),
   module('a dialogue that is a mapping', 'prober: tcp\ntcp:\n  query_response: {expect: a}'),
   module('tcp with TLS', 'prober: tcp\ntcp:\n  tls: true\n  tls_config: {insecure_skip_verify: true}'),
   module('a source address', 'prober: tcp\ntcp:\n  source_ip_address: 127.0.0.1'),

@@ -60,6 +60,26 @@ describe('the modules', () => {
     expect(loadedAt()).toBeGreaterThanOrEqual(before);
   });
 
+  it('follow the files that they name, and are refused while one cannot be read', async () => {
+    const ca = join(folder, 'ca.pem');
+    const pem = '-----BEGIN CERTIFICATE-----\nfirst\n-----END CERTIFICATE-----\n';
+    writeFileSync(
+      path,
+      `modules:\n  a:\n    prober: tcp\n    tcp:\n      tls: true\n      tls_config: {ca_file: ${ca}}\n`,
+    );
+    const modules = await follow(path);
+    expect(moduleWarnings(modules)).toEqual([
+      'MODULES_FILE: module "a" cannot be run: line 6: tcp.tls_config.ca_file: the file cannot be read (ENOENT).',
+    ]);
+    const held = (): unknown => modules.current().usable.get('a');
+
+    writeFileSync(ca, pem);
+    await until(() => held() !== undefined);
+    expect(held()).toMatchObject({ tlsOptions: { ca: pem } });
+    writeFileSync(ca, pem.replace('first', 'second'));
+    await until(() => JSON.stringify(held()).includes('second'));
+  });
+
   it('stay as they are while the file is broken or absent, which log and warnings say', async () => {
     writeFileSync(path, 'modules: {a: {prober: icmp}}');
     const modules = await follow(path);

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
-import { DEFAULT_MODULES, parseModules, type Fault, type PlannedModules, type Refusal } from '@vantage/modules';
+import { DEFAULT_MODULES, type Fault, type PlannedModules, type Refusal } from '@vantage/modules';
 import type { Logger } from 'pino';
+
+import { parseWithFiles } from './named-files.ts';
 
 /** The modules of `GET /probe`, kept up to date with their file. */
 export interface Modules {
@@ -17,7 +19,8 @@ export interface Modules {
 const LOOK_EVERY_MS = 2_000;
 
 /**
- * Reads the file and follows it. A file that cannot be read or parsed leaves the modules as they were.
+ * Reads the file and follows it, and the files that its modules name. A file that cannot be read or parsed leaves the
+ * modules as they were; a module that names a file which cannot be read is refused until it can.
  *
  * @param path undefined: the default modules
  * @throws Error with every fault of the file at the start
@@ -28,7 +31,8 @@ export async function followModules(
   lookEveryMs = LOOK_EVERY_MS,
 ): Promise<Modules> {
   let seen = path === undefined ? DEFAULT_MODULES : await readFile(path, 'utf8');
-  const first = parseModules(seen);
+  let parsed = parseWithFiles(seen);
+  const { parsing: first } = parsed;
   if (!first.ok) throw new Error(`MODULES_FILE: ${faultText(path, first.faults)}`);
   let current: PlannedModules = first;
   let loadedAt = Date.now();
@@ -42,10 +46,12 @@ export async function followModules(
   };
   const look = async (file: string): Promise<void> => {
     const text = await readFile(file, 'utf8').catch((error: unknown) => reject(String(error)));
-    if (text === undefined || (text === seen && fault === undefined)) return;
+    if (text === undefined || (text === seen && fault === undefined && !parsed.hasChangedFiles())) return;
     seen = text;
-    const parsing = parseModules(text);
+    const next = parseWithFiles(text);
+    const { parsing } = next;
     if (!parsing.ok) return reject(faultText(file, parsing.faults));
+    parsed = next;
     current = parsing;
     loadedAt = Date.now();
     fault = undefined;

@@ -100,3 +100,4 @@ export type RawHttp = ValueOf<typeof http>;
 export type RawTcp = ValueOf<typeof tcp>;
 export type RawIcmp = ValueOf<typeof icmp>;
 export type RawDns = ValueOf<typeof dns>;
+export type RawTls = ValueOf<typeof tlsConfig>;

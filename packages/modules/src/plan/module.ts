@@ -1,4 +1,5 @@
 import type { Family } from '@vantage/contract';
+import type { DialogueRules, TlsRules } from '@vantage/diagnostics/contract';
 
 interface Common {
   readonly name: string;
@@ -18,6 +19,9 @@ export interface IcmpModule extends Common {
 
 export interface TcpModule extends Common {
   readonly prober: 'tcp';
+  /** Undefined if the connection is all that is wanted. */
+  readonly dialogue: Omit<DialogueRules, 'timeoutMs' | 'tlsOptions'> | undefined;
+  readonly tlsOptions: TlsRules;
 }
 
 /** A rule about a header of the response. */

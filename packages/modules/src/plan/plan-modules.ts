@@ -4,7 +4,7 @@ import { planDns } from './dns.ts';
 import { planHttp } from './http.ts';
 import { planIcmp } from './icmp.ts';
 import type { Module, Refusal } from './module.ts';
-import { collectRefusals, type Refusals } from './refusals.ts';
+import { collectRefusals, type ReadText, type Refusals } from './refusals.ts';
 import { planTcp } from './tcp.ts';
 
 export interface PlannedModules {
@@ -14,15 +14,20 @@ export interface PlannedModules {
   readonly refused: ReadonlyMap<string, readonly Refusal[]>;
 }
 
-/** Separates the modules that can be run from those with an option that has no equivalent. */
-export function planModules({ modules, lineOf }: RawFile): PlannedModules {
+/**
+ * Separates the modules that can be run from those with an option that has no equivalent.
+ *
+ * @param readText reads the files that modules name
+ */
+export function planModules({ modules, lineOf }: RawFile, readText: ReadText): PlannedModules {
   const usable = new Map<string, Module>();
   const refused = new Map<string, readonly Refusal[]>();
   for (const [name, raw] of modules) {
-    const refusals = collectRefusals(name, (owner, key) => {
+    const lineOfOption = (owner: object, key: string): number => {
       const line = lineOf(owner, key);
       return line > 1 ? line : lineOf(modules, name);
-    });
+    };
+    const refusals = collectRefusals(name, lineOfOption, readText);
     const module = plan(name, lineOf(modules, name), raw, refusals);
     if (refusals.list.length === 0 && module !== undefined) usable.set(name, module);
     else refused.set(name, refusals.list);

@@ -1,5 +1,8 @@
 import type { Refusal } from './module.ts';
 
+/** Reads a file that a module names, as text. Throws if it cannot be read. */
+export type ReadText = (path: string) => string;
+
 /** Collects the options of one module that cannot be run. */
 export interface Refusals {
   /**
@@ -7,16 +10,33 @@ export interface Refusals {
    * @param path of the mapping below the module, such as `http.tls_config`
    */
   readonly refuse: (owner: object, path: string, option: string, reason: string) => void;
+  /** Content of the file that an option names; undefined if it names none, or if it is refused. */
+  readonly textOf: (owner: object | undefined, path: string, option: string) => string | undefined;
   readonly list: readonly Refusal[];
 }
 
-export function collectRefusals(module: string, lineOf: (owner: object, key: string) => number): Refusals {
+export function collectRefusals(
+  module: string,
+  lineOf: (owner: object, key: string) => number,
+  readText: ReadText,
+): Refusals {
   const list: Refusal[] = [];
+  const refuse: Refusals['refuse'] = (owner, path, option, reason) => {
+    const full = path === '' ? option : `${path}.${option}`;
+    list.push({ module, line: lineOf(owner, option), option: full, reason });
+  };
   return {
     list,
-    refuse: (owner, path, option, reason) => {
-      const full = path === '' ? option : `${path}.${option}`;
-      list.push({ module, line: lineOf(owner, option), option: full, reason });
+    refuse,
+    textOf: (owner, path, option) => {
+      const file = (owner as Readonly<Record<string, unknown>> | undefined)?.[option];
+      if (owner === undefined || typeof file !== 'string' || file === '') return undefined;
+      try {
+        return readText(file);
+      } catch (error) {
+        refuse(owner, path, option, Error.isError(error) ? error.message : String(error));
+        return undefined;
+      }
     },
   };
 }

@@ -29,7 +29,7 @@ const MAX_BODY_BYTES = 1_048_576;
  */
 export function checkRequest(module: Module, target: string, budgetMs: number): CheckRequest {
   if (module.prober === 'icmp') return pingCheck(module, target, budgetMs);
-  if (module.prober === 'tcp') return tcpCheck(module, target);
+  if (module.prober === 'tcp') return tcpCheck(module, target, budgetMs);
   return module.prober === 'http' ? httpCheck(module, target) : dnsCheck(module, target);
 }
 
@@ -38,10 +38,12 @@ function pingCheck({ family, payloadBytes: size, ttl }: IcmpModule, target: stri
   return { ...check('ping', target, { count, interval: PACKET_INTERVAL_MS, size, family, ttl }), rules: TIMED };
 }
 
-function tcpCheck({ family }: TcpModule, target: string): CheckRequest {
+function tcpCheck({ family, dialogue, tlsOptions }: TcpModule, target: string, budgetMs: number): CheckRequest {
   const split = splitHostPort(target);
   if (split === undefined) return { ok: false, message: 'must be host:port, an IPv6 address in brackets' };
-  return { ...check('tcp', split.host, { attempts: 1, family }, { port: split.port }), rules: TIMED };
+  const request = check('tcp', split.host, { attempts: 1, family }, { port: split.port });
+  if (dialogue === undefined) return { ...request, rules: TIMED };
+  return { ...request, rules: { ...TIMED, dialogue: { ...dialogue, tlsOptions, timeoutMs: budgetMs } } };
 }
 
 function check(

@@ -6,7 +6,7 @@ import { gauge, type Sample } from './families.ts';
 import { httpReading, httpSeries, lacksBodyRules } from './http.ts';
 import { icmpReading, icmpSeries } from './icmp.ts';
 import type { AnyResult, Reading } from './result.ts';
-import { tcpReading, tcpSeries } from './tcp.ts';
+import { lacksDialogue, tcpReading, tcpSeries } from './tcp.ts';
 
 export interface ProbeRun {
   readonly probe: string;
@@ -32,7 +32,7 @@ export interface ScrapeFacts {
 /** The series of one probe, named and labelled as those of blackbox_exporter, and the label `probe`. */
 export function probeSeries(module: Module, { probe, result, place }: ProbeRun, facts: ScrapeFacts): ScrapedRun {
   const { success, reasons, samples } = read(module, result, facts.isLiteral ? 0 : undefined);
-  const isOld = module.prober === 'http' && result.result !== 'pending' && lacksBodyRules(module, result);
+  const isOld = result.result !== 'pending' && lacksRules(module, result);
   const measured = result.result !== 'error' && (result.startedAt ?? null) !== null && !isOld;
   const isSuccess = success && measured;
   const all = [
@@ -49,6 +49,12 @@ export function probeSeries(module: Module, { probe, result, place }: ProbeRun, 
   };
 }
 
+/** True for the result of an agent of an earlier release that does not know the rules of the module. */
+function lacksRules(module: Module, result: AnyResult): boolean {
+  if (module.prober === 'http') return lacksBodyRules(module, result);
+  return module.prober === 'tcp' && lacksDialogue(module, result);
+}
+
 function read(
   module: Module,
   result: AnyResult,
@@ -56,7 +62,7 @@ function read(
 ): Reading & { readonly samples: readonly Sample[] } {
   const resolveMs = literalMs ?? (result as { readonly resolve?: number }).resolve;
   if (module.prober === 'icmp') return { ...icmpReading(result), samples: icmpSeries(result, resolveMs) };
-  if (module.prober === 'tcp') return { ...tcpReading(result), samples: tcpSeries(result, resolveMs) };
+  if (module.prober === 'tcp') return { ...tcpReading(module, result), samples: tcpSeries(module, result, resolveMs) };
   if (module.prober === 'http') return { ...httpReading(module, result), samples: httpSeries(module, result) };
   return { ...dnsReading(module, result), samples: dnsSeries(module, result, resolveMs) };
 }

@@ -1,13 +1,46 @@
+import type { TcpModule } from '../plan/module.ts';
 import { addressSeries } from './address.ts';
+import { certificateSeries } from './certificate.ts';
 import { gauge, type Sample } from './families.ts';
 import { reading, type Reading, type ResultOf } from './result.ts';
 
 type Tcp = ResultOf<'tcp'>;
 
-export function tcpReading(result: Tcp): Reading {
-  return reading([result.state !== 'open' && (result.error?.message ?? 'There was no connection in time.')]);
+export function tcpReading(module: TcpModule, result: Tcp): Reading {
+  const { state, error, dialogue } = result;
+  return reading([
+    state !== 'open' && (error?.message ?? 'There was no connection in time.'),
+    state === 'open' && module.dialogue !== undefined && dialogueFault(module.dialogue, result),
+    lacksDialogue(module, result) &&
+      dialogue === undefined &&
+      result.result !== 'pending' &&
+      'The agent of this probe is too old for a module with tls or query_response.',
+  ]);
 }
 
-export function tcpSeries(result: Tcp, resolveMs: number | undefined): readonly Sample[] {
-  return [...addressSeries(result.resolvedIp, resolveMs), gauge('probe_failed_due_to_regex', 0)];
+function dialogueFault(
+  { tls, steps }: NonNullable<TcpModule['dialogue']>,
+  { result, error, dialogue }: Tcp,
+): string | undefined {
+  if (result === 'success' || dialogue === undefined) return undefined;
+  const at = tls && dialogue.steps === 0 && error?.phase === 'tls' ? 'tls' : `query_response, entry ${dialogue.steps}`;
+  const entry = steps[dialogue.steps];
+  const expected = entry?.expect === undefined ? '' : `, expect ${JSON.stringify(entry.expect)}`;
+  return `${error?.message ?? 'The dialogue did not come to its end in time.'} (${at}${expected})`;
+}
+
+/** True for a connection of an agent that knows no dialogues: it did not measure what the module asks. */
+export function lacksDialogue(module: TcpModule, { state, dialogue }: Tcp): boolean {
+  return module.dialogue !== undefined && state === 'open' && dialogue === undefined;
+}
+
+export function tcpSeries(module: TcpModule, result: Tcp, resolveMs: number | undefined): readonly Sample[] {
+  const { tls, dialogue } = result;
+  const { insecure } = module.tlsOptions;
+  return [
+    ...addressSeries(result.resolvedIp, resolveMs),
+    gauge('probe_failed_due_to_regex', dialogue?.unmatched === true ? 1 : 0),
+    // For Go, a handshake with a certificate that is not valid is none.
+    ...(tls !== undefined && (insecure || tls.authorized) ? certificateSeries(tls, insecure) : []),
+  ];
 }

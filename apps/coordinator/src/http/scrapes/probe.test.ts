@@ -176,10 +176,44 @@ describe('GET /probe', () => {
     expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('1');
   });
 
-  it('is the only way to set rules: a request of a client cannot', async () => {
+  it('sends the dialogue of a module to the agents, and does not trust an agent that holds none', async () => {
+    const text = 'modules: {m: {prober: tcp, tcp: {query_response: [{expect: ^220, send: "PASS hidden"}]}}}';
+    const modules = modulesOf(text);
+    const { ask, stored, created } = await start({ modules: { current: () => modules } });
+    const held = { ...open, dialogue: { steps: 1, unmatched: false } };
+    const closed = { ...held, result: 'failure', error: silence, dialogue: { steps: 0, unmatched: true } };
+    const headers = { 'X-Prometheus-Scrape-Timeout-Seconds': '10' };
+    const scrape = async (results: Check['results']): Promise<string> => {
+      stored.set(CHECK_ID, check('tcp', results));
+      return (await ask('/probe?target=192.0.2.1:21&module=m&debug=true', { headers })).text;
+    };
+    const of = (text: string, probe: string): readonly unknown[] =>
+      ['probe_success', 'vantage_probe_measured', 'probe_failed_due_to_regex'].map((name) =>
+        samples(text).get(`${name}{probe="${probe}"}`),
+      );
+
+    const first = await scrape({ 'fra-1': open, 'nyc-1': held });
+    expect([of(first, 'fra-1'), of(first, 'nyc-1')]).toEqual([
+      ['0', '0', '0'],
+      ['1', '1', '0'],
+    ]);
+    const second = await scrape({ 'fra-1': closed, 'nyc-1': held });
+    expect(of(second, 'fra-1')).toEqual(['0', '1', '1']);
+
+    const steps = [{ expect: '^220', send: 'PASS hidden', startTls: false }];
+    const rules = { dialogue: { timeoutMs: 9_500, tls: false, steps } };
+    expect(created).toMatchObject([{ params: { rules } }, { params: { rules } }]);
+    expect(second).toContain(String.raw`(query_response, entry 0, expect \"^220\")`);
+    expect(second).not.toContain('hidden');
+  });
+
+  it.each([
+    ['http', { host: 'https://a.example/', rules: { body: ['a'] } }],
+    ['tcp', { host: 'a.example', port: 80, rules: { dialogue: { steps: [{ send: 'a' }] } } }],
+    ['tcp', { host: 'a.example', port: 80, options: { rules: { dialogue: { steps: [{ send: 'a' }] } } } }],
+  ])('is the only way to set rules of %s: a request of a client cannot', async (type, body) => {
     const { ask, created } = await start();
-    const body = { type: 'http', host: 'https://a.example/', rules: { body: ['a'] } };
-    expect((await ask('/check', post(body))).status).toBe(400);
+    expect((await ask('/check', post({ type, ...body }))).status).toBe(400);
     expect(created).toEqual([]);
   });
 

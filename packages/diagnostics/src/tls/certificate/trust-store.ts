@@ -1,6 +1,7 @@
 import { constants, X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 
+import type { TlsVersion } from '../rules.ts';
 import { certificateOf, comparableName, type Certificate } from './certificate.ts';
 
 /** The certificates that a probe trusts, read once: with own ones that takes as long as several whole checks. */
@@ -8,9 +9,23 @@ export interface TrustStore {
   /**
    * What a handshake is made with. TLS 1.0 and weak ciphers are allowed in it: they are measured, not relied on. It
    * carries no sessions, so that each handshake is a full one and shows the certificate.
+   *
+   * @param versions all of them by default
    */
-  readonly secureContext: () => SecureContext;
+  readonly secureContext: (versions?: TlsVersions) => SecureContext;
   readonly anchors: () => TrustAnchors;
+}
+
+export interface TlsVersions {
+  readonly minVersion: TlsVersion;
+  readonly maxVersion: TlsVersion;
+}
+
+export interface TrustStoreOptions {
+  /** PEM texts of the roots of public authorities; those of Mozilla, which Node brings along, by default. */
+  readonly publicAuthorities?: () => readonly string[];
+  /** True if the certificates that Node trusts are not trusted. */
+  readonly exclusive?: boolean;
 }
 
 /** The same certificates, to look a path up in. */
@@ -26,20 +41,29 @@ export interface TrustAnchors {
  * Reads the certificates when they are first needed.
  *
  * @param certificateAuthorities PEM texts to trust in addition to the certificates that Node trusts
- * @param publicAuthorities PEM texts of the roots of public authorities; those of Mozilla, which Node brings along, by default
  */
 export function createTrustStore(
   certificateAuthorities: readonly string[],
-  publicAuthorities: () => readonly string[] = () => getCACertificates('bundled'),
+  { publicAuthorities = () => getCACertificates('bundled'), exclusive = false }: TrustStoreOptions = {},
 ): TrustStore {
-  let secureContext: SecureContext | undefined;
+  const contexts = new Map<string, SecureContext>();
+  const trusted = (): readonly string[] =>
+    exclusive ? certificateAuthorities : [...getCACertificates('default'), ...certificateAuthorities];
+  // Without own certificates Node shares its own among all contexts.
+  const ca = certificateAuthorities.length === 0 && !exclusive ? undefined : trusted;
   let anchors: TrustAnchors | undefined;
   return {
-    secureContext: () => (secureContext ??= createContext(certificateAuthorities)),
-    anchors: () =>
-      (anchors ??= readAnchors([...getCACertificates('default'), ...certificateAuthorities], publicAuthorities)),
+    secureContext: (versions = ALL_VERSIONS) => {
+      const key = `${versions.minVersion} ${versions.maxVersion}`;
+      const context = contexts.get(key) ?? createContext(versions, ca?.());
+      contexts.set(key, context);
+      return context;
+    },
+    anchors: () => (anchors ??= readAnchors(trusted(), publicAuthorities)),
   };
 }
+
+const ALL_VERSIONS: TlsVersions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.3' };
 
 /**
  * Every cipher of this OpenSSL that encrypts and by which a server shows a certificate, those first that are on by default.
@@ -51,18 +75,15 @@ const CIPHERS = [
   'ALL:+AESCCM:+ARIA:+CAMELLIA:!aNULL:!eNULL:!PSK:!SRP:@SECLEVEL=0',
 ].join(':');
 
-function createContext(certificateAuthorities: readonly string[]): SecureContext {
+function createContext(versions: TlsVersions, ca: readonly string[] | undefined): SecureContext {
   return createSecureContext({
     // `TLSSocket.disableRenegotiation` stops only the clients of a server, not the servers of a client.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    minVersion: 'TLSv1',
-    maxVersion: 'TLSv1.3',
+    ...versions,
     ciphers: CIPHERS,
     // Without the key share of X25519MLKEM768, which no server requires: it makes a ClientHello of two packets.
     ecdhCurve: 'X25519:P-256:X448:P-521:P-384:ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192',
-    ...(certificateAuthorities.length === 0
-      ? {}
-      : { ca: [...getCACertificates('default'), ...certificateAuthorities] }),
+    ...(ca === undefined ? {} : { ca: [...ca] }),
   });
 }
 

@@ -37,7 +37,7 @@ describeWithOpenssl('the validity that Chromium takes (skipped without the opens
     ['399 days of a public authority since the rule', true, daysTo('2020-09-02'), daysTo('2020-09-02') + 399, true],
   ])('ends with %s', (_reason, isPublic, from, until, expected) => {
     const leaf = mint.issue({ subject: '/CN=www.good.test', issuer: root, from, until });
-    const anchors = createTrustStore([root.cert], () => (isPublic ? [root.cert] : [])).anchors();
+    const anchors = createTrustStore([root.cert], { publicAuthorities: () => (isPublic ? [root.cert] : []) }).anchors();
     const path = buildPath([certificateOf(new X509Certificate(leaf.cert).raw)], anchors, Date.now());
 
     const faults = chromiumFaults({ path, anchors, isSigning: true });

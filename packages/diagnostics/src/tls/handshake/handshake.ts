@@ -9,7 +9,7 @@ import { explainFailure, explainLater } from './explain-failure.ts';
 import { distrustOf } from '../faults/faults.ts';
 import type { TlsFields } from '../schema.ts';
 import { handshakeSecretOf, readServerFlight } from './server-flight.ts';
-import type { TrustStore } from '../certificate/trust-store.ts';
+import type { TlsVersions, TrustStore } from '../certificate/trust-store.ts';
 import { tapSocket } from './wire-tap.ts';
 
 export interface HandshakeOptions {
@@ -17,6 +17,8 @@ export interface HandshakeOptions {
   readonly host: string;
   readonly alpn: readonly string[];
   readonly trust: TrustStore;
+  /** All by default. */
+  readonly versions?: TlsVersions;
 }
 
 export type Handshake =
@@ -50,9 +52,9 @@ export type Handshake =
  */
 export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: AbortSignal): Promise<Handshake> {
   return new Promise((resolve, reject) => {
-    const { host, alpn, trust } = options;
+    const { host, alpn, trust, versions } = options;
     // The first use reads the trusted certificates, which takes some milliseconds: not time of the handshake.
-    const secureContext = trust.secureContext();
+    const secureContext = trust.secureContext(versions);
     const anchors = trust.anchors();
     const tap = tapSocket(socket);
     const started = performance.now();

@@ -3,16 +3,65 @@ import {
   durationSchema,
   failureSchema,
   familySchema,
+  MAX_EXPRESSION_LENGTH,
   nullable,
   resolutionField,
   resolutionRules,
 } from '@vantage/contract';
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import { icmpErrorSchema, icmpUnreadSchema } from '../../shared/icmp-contract.ts';
+import { tlsRules } from '../../tls/rules.ts';
+import { tlsSchema } from '../../tls/schema.ts';
 
 /** Time one handshake may take: enough for one SYN retransmission (RFC 6298, 1 s). */
 export const ATTEMPT_TIMEOUT_MS = 2_000;
+
+/** Bounds of a dialogue. Bytes are those of the target's lines, and of the probe's. */
+export const MAX_DIALOGUE_STEPS = 32;
+export const MAX_SEND_LENGTH = 1_024;
+export const MAX_DIALOGUE_BYTES = 65_536;
+/** Segments of a handshake of TLS and of the steps, and what a target has sent ahead when the connection is closed. */
+const DIALOGUE_TRAFFIC = { packets: 36, bytes: 128 * 1024 + 2 * MAX_DIALOGUE_BYTES };
+
+const expression = Type.String({ maxLength: MAX_EXPRESSION_LENGTH });
+
+/** `tls` and `query_response` of a module. No client can set them. */
+const dialogueRules = Type.Object(
+  {
+    timeoutMs: Type.Integer({ minimum: 0, maximum: 60_000, description: 'Time for the whole run.' }),
+    tls: Type.Boolean({ description: 'True if the connection begins with a TLS handshake.' }),
+    tlsOptions: tlsRules,
+    steps: Type.Array(
+      Type.Object({
+        expect: Type.Optional({
+          ...expression,
+          description: 'Expression of RE2 that a line of the target must match.',
+        }),
+        send: Type.Optional(
+          Type.String({
+            maxLength: MAX_SEND_LENGTH,
+            description: 'Line to send; `${1}` and `${name}` are groups of the matched line.',
+          }),
+        ),
+        startTls: Type.Boolean({ description: 'True if a TLS handshake follows.' }),
+      }),
+      { maxItems: MAX_DIALOGUE_STEPS },
+    ),
+  },
+  { description: 'Lines to expect and to send once connected.' },
+);
+
+export type DialogueRules = Static<typeof dialogueRules>;
+
+/** The rules of a job, which its parameters have in addition to those of a client. */
+interface WithRules {
+  readonly rules?: { readonly dialogue?: DialogueRules };
+}
+
+export function dialogueOf(params: object): DialogueRules | undefined {
+  return (params as WithRules).rules?.dialogue;
+}
 
 export const tcp = defineCheckType({
   type: 'tcp',
@@ -32,9 +81,19 @@ export const tcp = defineCheckType({
     }),
     family: Type.Optional(familySchema),
   },
-  rules: resolutionRules,
+  rules: { ...resolutionRules, dialogue: Type.Optional(dialogueRules) },
   result: {
     ...resolutionField,
+    dialogue: Type.Object(
+      {
+        steps: Type.Integer({ minimum: 0, description: 'Entries of the module that were completed.' }),
+        unmatched: Type.Boolean({
+          description: 'True if the target closed the connection before a line matched the expression.',
+        }),
+      },
+      { additionalProperties: false, description: 'Only in scrapes with a module that has `query_response` or `tls`.' },
+    ),
+    tls: { ...tlsSchema, description: 'Only in scrapes: the TLS connection of the module.' },
     state: Type.Enum(['open', 'closed', 'filtered'], {
       description:
         'open: the handshake completed; closed: refused by RST; filtered: silence or an ICMP error, port ' +
@@ -53,6 +112,11 @@ export const tcp = defineCheckType({
   requiredOnSuccess: ['state', 'port', 'attempts'],
   needsRawSockets: false,
   // SYN, and again after one second and after three; ACK and RST.
-  traffic: ({ options: { attempts } }) => ({ packets: attempts * 5, bytes: attempts * 5 * 2 * 80 }),
-  budgetMs: ({ options }) => options.attempts * ATTEMPT_TIMEOUT_MS + 3_000,
+  traffic: (params) => {
+    const packets = params.options.attempts * 5;
+    const more = dialogueOf(params) === undefined ? { packets: 0, bytes: 0 } : DIALOGUE_TRAFFIC;
+    return { packets: packets + more.packets, bytes: packets * 2 * 80 + more.bytes };
+  },
+  budgetMs: (params) =>
+    Math.max(dialogueOf(params)?.timeoutMs ?? 0, params.options.attempts * ATTEMPT_TIMEOUT_MS + 3_000),
 });

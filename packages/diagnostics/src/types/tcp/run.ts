@@ -4,7 +4,8 @@ import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import { connectPinned } from '../../sockets/connect.ts';
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { ATTEMPT_TIMEOUT_MS, type tcp } from './contract.ts';
+import { ATTEMPT_TIMEOUT_MS, dialogueOf, type tcp } from './contract.ts';
+import { compileDialogue, holdDialogue, type Dialogue, type DialogueEnd } from './dialogue.ts';
 
 type Tcp = typeof tcp;
 type Row = { readonly rt: number; readonly error: null } | { readonly rt: null; readonly error: Failure };
@@ -14,11 +15,19 @@ interface Attempt {
   readonly icmp: IcmpNotice | null;
   /** True if an ICMP error may have come that the probe could not read. */
   readonly icmpUnread: boolean;
+  /** How the dialogue of the module ended, if there is one. */
+  readonly held?: DialogueEnd;
 }
 
-/** Handshakes with the pinned address, one after another; the connection is reset at once, nothing is written. */
+/**
+ * Handshakes with the pinned address, one after another; the connection is reset at once, nothing is written. With a
+ * module that has a dialogue, the first connection is used for it, and is the last.
+ */
 export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<Tcp>): Promise<Outcome<Tcp>> {
   const { host, port, options } = params;
+  const rules = dialogueOf(params);
+  const dialogue = rules === undefined ? undefined : compileDialogue(rules);
+  if (dialogue !== undefined && 'failure' in dialogue) return notStarted(dialogue.failure, port);
   const admission = await admit(host, port, options.family, context);
   if ('failure' in admission) return notStarted(admission.failure, port);
 
@@ -27,9 +36,10 @@ export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<T
     context.emitPartial({ resolvedIp: admission.target.address, port, attempts: rowsOf(attempts) });
   };
   show();
-  while (attempts.length < options.attempts && !context.signal.aborted) {
-    attempts.push(await handshake(admission.target, port, context));
-    show();
+  while (attempts.length < options.attempts && !context.signal.aborted && attempts.at(-1)?.held === undefined) {
+    const made = await attempt(admission.target, port, dialogue, context);
+    attempts.push(made);
+    if (made.held === undefined) show();
   }
   return outcome(admission.target, port, attempts);
 }
@@ -62,6 +72,12 @@ function outcome(target: Target, port: number, attempts: readonly Attempt[]): Ou
   const common = { resolvedIp: target.address, port, attempts: rows };
   const open = rows.find((row) => row.error === null);
   const refused = attempts.find(({ icmp }) => icmp !== null);
+  const held = attempts.at(-1)?.held;
+  if (open !== undefined && held !== undefined) {
+    const { failure, fields } = held;
+    const result = failure === null ? 'success' : outcomeOf(failure);
+    return { result, rt: open.rt, error: failure, state: 'open', icmp: null, ...common, ...fields };
+  }
   if (open !== undefined) {
     return { result: 'success', rt: open.rt, error: null, state: 'open', icmp: refused?.icmp ?? null, ...common };
   }
@@ -81,13 +97,24 @@ function outcome(target: Target, port: number, attempts: readonly Attempt[]): Ou
   return { result, rt: null, error, state: error.code === 'connection_refused' ? 'closed' : 'filtered', ...fields };
 }
 
-async function handshake(target: Target, port: number, context: DiagnosticContext<Tcp>): Promise<Attempt> {
-  const options = { timeoutMs: ATTEMPT_TIMEOUT_MS, icmp: context };
+async function attempt(
+  target: Target,
+  port: number,
+  dialogue: Dialogue | undefined,
+  context: DiagnosticContext<Tcp>,
+): Promise<Attempt> {
+  const options = { timeoutMs: dialogue?.timeoutMs ?? ATTEMPT_TIMEOUT_MS, icmp: context };
   const connected = await connectPinned(target, port, context.signal, options);
   if (connected.socket === null) {
     const { failure, icmp = null, icmpUnread = false } = connected;
     return { row: { rt: null, error: failure }, icmp, icmpUnread };
   }
-  connected.socket.resetAndDestroy();
-  return { row: { rt: roundMs(connected.ms), error: null }, icmp: null, icmpUnread: false };
+  const made = { row: { rt: roundMs(connected.ms), error: null }, icmp: null, icmpUnread: false };
+  if (dialogue === undefined) {
+    connected.socket.resetAndDestroy();
+    return made;
+  }
+  const onProgress = (fields: DialogueEnd['fields']): void =>
+    context.emitPartial({ resolvedIp: target.address, port, state: 'open', attempts: [made.row], ...fields });
+  return { ...made, held: await holdDialogue(connected.socket, target, dialogue, { ...context, onProgress }) };
 }

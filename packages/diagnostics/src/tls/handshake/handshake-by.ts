@@ -1,0 +1,28 @@
+import { createTrustStore, type TrustStore } from '../certificate/trust-store.ts';
+import type { TlsRules } from '../rules.ts';
+import type { HandshakeOptions } from './handshake.ts';
+
+/** As a context of a diagnostic has it. */
+interface Trusting {
+  readonly certificateAuthorities?: readonly string[] | undefined;
+  readonly trust?: TrustStore | undefined;
+}
+
+/**
+ * How to make a handshake with a host.
+ *
+ * @param rules of a module; undefined: as the check of a client does
+ */
+export function handshakeBy(
+  rules: TlsRules | undefined,
+  host: string,
+  { certificateAuthorities = [], trust = createTrustStore(certificateAuthorities) }: Trusting,
+): Omit<HandshakeOptions, 'alpn'> {
+  if (rules === undefined) return { host, trust };
+  const { serverName, ca, minVersion, maxVersion } = rules;
+  return {
+    host: serverName ?? host,
+    trust: ca === undefined ? trust : createTrustStore([ca], { exclusive: true }),
+    versions: { minVersion, maxVersion },
+  };
+}
