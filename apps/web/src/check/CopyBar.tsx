@@ -20,7 +20,7 @@ export function CopyBar(props: { readonly check: CheckData; readonly summary: Su
     ['JSON', 'Copy as JSON', () => JSON.stringify(check, null, 2)],
     ['Markdown', 'Copy as Markdown', () => asMarkdown(check, summary, publicUrl, askedOf(check))],
     ['Badge', 'Copy a badge with the verdict, as Markdown', () => asBadge(check.testId, publicUrl)],
-    ['Embed', 'Copy a frame with the results, as HTML', () => asEmbed(check.testId, publicUrl)],
+    ['Embed', 'Copy an embed of the results, as HTML', () => asEmbed(check.testId, publicUrl)],
   ];
   const copy = async (name: string, text: string): Promise<void> => {
     const isCopied = await writeClipboard(text);
