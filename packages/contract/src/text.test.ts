@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { escapeText } from './index.ts';
+import { escapeText, parseEscaped } from './index.ts';
 
 describe('escapeText', () => {
   it.each([
@@ -28,5 +28,22 @@ describe('escapeText', () => {
 
   it('counts what an escape adds', () => {
     expect(Array.from(escapeText('\u0000'.repeat(100), 20)).length).toBeLessThanOrEqual(20);
+  });
+});
+
+describe('parseEscaped', () => {
+  it.each([
+    ['escapes of JSON', '{"a":["\\u001b[31m","\\n"]}', { a: ['…', '…'] }],
+    ['characters as they are', '["x\u202Eexe.txt"]', ['x\\u{202e…']],
+    ['a lone surrogate', '["a long text \\ud800"]', ['a long text …']],
+    ['what was escaped before', '["\\\\u{1b}[31m"]', ['\\u{1b}[31m']],
+    ['no need', '{"a":"東京 🙂","b":1,"c":null}', { a: '東京 🙂', b: 1, c: null }],
+    ['a pair of escapes that is one character', '["\\ud83d\\ude42"]', ['🙂']],
+  ])('escapes the strings of a document with %s, none longer than it was', (_what, json, parsed) => {
+    expect(parseEscaped(json)).toEqual(parsed);
+  });
+
+  it('throws if it is no JSON', () => {
+    expect(() => parseEscaped('{"a":"\\u00')).toThrow(SyntaxError);
   });
 });

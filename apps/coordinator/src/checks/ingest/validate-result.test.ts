@@ -42,6 +42,15 @@ describe('a result that a probe wrote', () => {
     });
   });
 
+  it('has no characters that an agent escapes', () => {
+    const accepted = accept(JSON.stringify({ ...success('\u001b[31mred\u202e, \ud800 and more'), rt: 2 }));
+
+    expect(accepted).toMatchObject({ valid: true });
+    const { said } = JSON.parse('json' in accepted ? accepted.json : '') as { readonly said: string };
+    expect(said).toMatch(/^\\u\{1b\}\[31mred/);
+    expect(said).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+  });
+
   it.each([
     ['at the limit', 65_536, true],
     ['one byte over it', 65_537, false],

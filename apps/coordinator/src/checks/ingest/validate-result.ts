@@ -1,6 +1,7 @@
 import {
   escapeText,
   MAX_RESULT_BYTES,
+  parseEscaped,
   type AnyCheckType,
   type CommonResult,
   type LookUpPlace,
@@ -81,9 +82,10 @@ function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: Lo
   }
 }
 
+/** An agent escapes what it writes; whoever has its login may not. */
 function parse(data: string): unknown {
   try {
-    return JSON.parse(data) as unknown;
+    return parseEscaped(data);
   } catch {
     return undefined;
   }

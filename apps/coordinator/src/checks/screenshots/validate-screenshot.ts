@@ -1,5 +1,6 @@
 import {
   MAX_SCREENSHOT_BYTES,
+  parseEscaped,
   SCREENSHOT_SIZE,
   screenshotReportSchema,
   type Failure,
@@ -60,7 +61,7 @@ function invalid(message: string): AcceptedScreenshot {
 
 function parse(data: string): unknown {
   try {
-    return JSON.parse(data) as unknown;
+    return parseEscaped(data);
   } catch {
     return undefined;
   }

@@ -42,6 +42,22 @@ describe('the list of probes', () => {
     expect(Object.getPrototypeOf(probes)).toBeNull();
   });
 
+  it('escapes what an agent claims, and leaves names of the operator as they are', async () => {
+    // A zero width non-joiner, as Persian names have.
+    await bed.addProbe('thr-1', { name: 'نیم\u200cفاصله' });
+    const degraded = ['\u001b]0;title\u0007 \u202eand a long text'];
+    await until(async () => {
+      await bed.beat('thr-1', { version: 'v\u202e1.2.3-long', degraded });
+      return (await bed.core.probes.list())['thr-1']?.status === 'degraded';
+    });
+    const { name, version, reason } = (await bed.core.probes.list())['thr-1']!;
+
+    expect(name).toBe('نیم\u200cفاصله');
+    expect(version).toMatch(/^v\\u\{202e/);
+    expect(reason).toMatch(/^\\u\{1b\}\]0;title/);
+    expect(`${version}${reason}`).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+
   it('tells when a probe was last seen after its heartbeat is gone, from the heartbeat’s own age', async () => {
     await bed.addProbe('nyc-1');
     await until(async () => {

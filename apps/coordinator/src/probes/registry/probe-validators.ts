@@ -1,4 +1,4 @@
-import { heartbeatSchema, probeRecordSchema, type Heartbeat, type ProbeRecord } from '@vantage/contract';
+import { heartbeatSchema, parseEscaped, probeRecordSchema, type Heartbeat, type ProbeRecord } from '@vantage/contract';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
@@ -17,17 +17,21 @@ export function createProbeValidators(): ProbeValidators {
   // An agent writes it: the first fault is enough.
   const isHeartbeat = new Ajv2020({ strict: true }).compile<Heartbeat>(heartbeatSchema);
 
-  const read = <T>(json: string, isValid: (value: unknown) => value is T): T | undefined => {
+  const read = <T>(
+    json: string,
+    parse: (json: string) => unknown,
+    isValid: (value: unknown) => value is T,
+  ): T | undefined => {
     try {
-      const value = JSON.parse(json) as unknown;
+      const value = parse(json);
       return isValid(value) ? value : undefined;
     } catch {
       return undefined;
     }
   };
   return {
-    readRecord: (json) => read(json, isRecord),
-    readHeartbeat: (json) => read(json, isHeartbeat),
+    readRecord: (json) => read(json, (text) => JSON.parse(text) as unknown, isRecord),
+    readHeartbeat: (json) => read(json, parseEscaped, isHeartbeat),
     recordFaults: (record) => {
       if (isRecord(record)) return [];
       const faults = new Map<string, string>();
