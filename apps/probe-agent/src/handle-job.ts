@@ -1,31 +1,11 @@
-import {
-  createPartials,
-  failureResult,
-  probeFailure,
-  type PartialsOfProbe,
-  type ResultOutlet,
-} from '@vantage/agent-loop';
-import {
-  costOf,
-  TARGET_UNIT,
-  type AnyCheckType,
-  type Failure,
-  type Job,
-  type FinalOutcome,
-  type ResultFieldsOf,
-} from '@vantage/contract';
-import { createContext, type Diagnostic, type Outcome, type ProbeContext } from '@vantage/diagnostics';
+import { createPartials, failureResult, probeFailure, type ResultOutlet } from '@vantage/agent-loop';
+import type { Failure, FinalOutcome, Job } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
-import type { Logger } from 'pino';
 
 import type { Fields } from './fit-result.ts';
-import type { Schemas } from './schemas.ts';
-import { timeResolution } from './time-resolution.ts';
+import { runJob, type Ending, type RunDependencies } from './run-job.ts';
 
-export interface JobHandlerDependencies {
-  readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
-  /** @param cost of the run, charged to the network limit */
-  readonly probeContext: (cost: number) => ProbeContext;
+export interface JobHandlerDependencies extends Omit<RunDependencies, 'partials'> {
   /** Check types that this probe offers. */
   readonly offered: ReadonlySet<string>;
   /** Target check of the job's parameters before the run; `admit` checks the resolved addresses again. */
@@ -36,11 +16,9 @@ export interface JobHandlerDependencies {
     readonly rttMs: () => number;
     readonly read: (isNewServer: boolean) => Promise<void>;
   };
-  readonly schemas: Schemas;
   readonly outlet: Pick<ResultOutlet, 'partial' | 'final'>;
   /** Called with each result and its check type. */
   readonly onResult?: ((type: string, result: FinalOutcome) => void) | undefined;
-  readonly log: Logger;
 }
 
 /** @returns the reason for which the target is refused, or undefined */
@@ -57,13 +35,6 @@ export type HandleJob = (id: string, data: unknown, interrupted: AbortSignal) =>
 
 /** The run is aborted this long before its deadline, so that its partial result arrives in time. */
 const MARGIN_MS = 250;
-/** A diagnostic that ignores its abort for this long is abandoned. */
-const CUT_OFF_MS = 125;
-
-type Ending =
-  | { readonly outcome: Outcome<AnyCheckType> }
-  /** `measured`: last partial result of an unfinished diagnostic. */
-  | { readonly failure: Failure; readonly result?: 'timeout'; readonly measured?: Fields };
 
 export function createJobHandler(dependencies: JobHandlerDependencies): HandleJob {
   const { clock, schemas, outlet, log } = dependencies;
@@ -112,80 +83,8 @@ export function createJobHandler(dependencies: JobHandlerDependencies): HandleJo
     if (refusal !== undefined) return settle(job, null, { failure: refusedByPolicy(refusal) });
     const startedAt = timestamp();
     const budgetMs = job.deadlineAt - now - MARGIN_MS - clock.rttMs();
-    settle(job, startedAt, await run(job, { startedAt, budgetMs }, interrupted, { ...dependencies, partials }));
+    settle(job, startedAt, await runJob(job, { startedAt, budgetMs }, interrupted, { ...dependencies, partials }));
   };
-}
-
-type RunDependencies = JobHandlerDependencies & { readonly partials: PartialsOfProbe };
-
-/** Runs the diagnostic until it ends, is cut off, or the agent must stop. */
-async function run(
-  job: Job & { readonly type: CheckTypeName },
-  { startedAt, budgetMs }: { readonly startedAt: string; readonly budgetMs: number },
-  interrupted: AbortSignal,
-  { loadDiagnostic, probeContext, schemas, outlet, partials, log }: RunDependencies,
-): Promise<Ending> {
-  const startedMs = performance.now();
-  const abort = new AbortController();
-  const shown = partials.open<ResultFieldsOf<AnyCheckType>>((fields) => {
-    const json = schemas.writePartial(job.type, { startedAt, ...fields });
-    if (json === undefined) log.error({ check: job.checkId, type: job.type }, 'invalid partial result');
-    else outlet.partial(job.checkId, json, job.deadlineAt);
-  });
-
-  let measured: Fields = {};
-  const emitPartial = (fields: ResultFieldsOf<AnyCheckType>): void => {
-    measured = fields;
-    shown.offer(fields);
-  };
-
-  const runDiagnostic = async (): Promise<Ending> => {
-    try {
-      const diagnostic = await loadDiagnostic(job.type);
-      const cost = costOf(diagnostic.checkType.traffic(job.params as never), TARGET_UNIT);
-      const bounds = { signal: abort.signal, budgetMs: startedMs + budgetMs - performance.now(), emitPartial };
-      const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
-      const outcome = await diagnostic.run(job.params as never, context);
-      return { outcome: { ...outcome, ...fields() } };
-    } catch (error) {
-      // Errors after the cut-off are logged, except for the abort's own reason.
-      if (!abort.signal.aborted || error !== abort.signal.reason) {
-        log.error({ check: job.checkId, type: job.type, err: error }, 'diagnostic threw');
-      }
-      return abort.signal.aborted
-        ? { failure: probeFailure('probe_timeout'), result: 'timeout' }
-        : { failure: probeFailure('internal_error') };
-    }
-  };
-
-  const { promise: cutOff, resolve: cut } = Promise.withResolvers<Ending>();
-  const stop = (): void => {
-    cut({ failure: probeFailure('probe_interrupted') });
-    abort.abort(new DOMException('The agent stops.', 'AbortError'));
-  };
-  let patienceUp: NodeJS.Timeout | undefined;
-  const timeUp = setTimeout(
-    () => {
-      // Started at the abort instead of at the start: after a machine stall both timers would fire at once.
-      patienceUp = setTimeout(() => {
-        log.error({ check: job.checkId, type: job.type }, 'diagnostic ignored its abort');
-        cut({ failure: probeFailure('probe_timeout'), result: 'timeout' });
-      }, CUT_OFF_MS);
-      abort.abort(new DOMException('The deadline of the check has come.', 'TimeoutError'));
-    },
-    Math.max(0, budgetMs),
-  );
-  interrupted.addEventListener('abort', stop);
-  if (interrupted.aborted) stop();
-  try {
-    const ending = await Promise.race([cutOff, runDiagnostic()]);
-    return 'failure' in ending ? { ...ending, measured } : ending;
-  } finally {
-    clearTimeout(timeUp);
-    clearTimeout(patienceUp);
-    interrupted.removeEventListener('abort', stop);
-    shown.close();
-  }
 }
 
 function fieldsOf(ending: Ending): Fields {

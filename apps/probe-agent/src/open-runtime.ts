@@ -11,9 +11,7 @@ import {
   type ScreenshotsOptions,
 } from '@vantage/diagnostics';
 import { checkTypes, type CheckTypeName } from '@vantage/diagnostics/contract';
-import { parseRedisUrl } from '@vantage/redis-connections';
 import {
-  canonicalizeHost,
   createAdmission,
   createNameLookup,
   createNameResolver,
@@ -24,7 +22,6 @@ import {
   judgeTarget,
   systemResolvers,
   type DiscoveredAddresses,
-  type Endpoint,
   type NameResolver,
   type TargetPolicy,
 } from '@vantage/target-policy';
@@ -35,6 +32,7 @@ import type { MeasuringConfig } from './config.ts';
 import { usableFamilies } from './connectivity.ts';
 import type { TargetCheck } from './handle-job.ts';
 import { countBytes, createNetworkLimit, limitNetworks } from './network-limit.ts';
+import { redisEndpoints } from './redis-endpoints.ts';
 import type { ProbeRuntime } from './runtime.ts';
 import { createScreenshotOffer, type ScreenshotOffer } from './screenshot-offer.ts';
 
@@ -162,26 +160,6 @@ function createTargetCheck(policy: TargetPolicy): TargetCheck {
     const { host, port } = params as { readonly host: string; readonly port?: number };
     const judgement = judgeTarget({ hostKind, purpose, host, port }, policy);
     return judgement.verdict === 'accepted' ? undefined : judgement.message;
-  };
-}
-
-/** The configured endpoint and the addresses at which it was reached. Returns the same list until it changes. */
-function redisEndpoints(url: string | undefined): {
-  readonly all: () => readonly Endpoint[];
-  readonly note: ProbeRuntime['noteRedis'];
-} {
-  let endpoints: readonly Endpoint[] = url === undefined ? [] : parseRedisUrl(url).endpoints;
-  if (!endpoints.every(({ host }) => canonicalizeHost(host.includes(':') ? `[${host}]` : host, 'name').ok)) {
-    throw new Error('A host in REDIS_URL is neither a plain name nor an address; callers could not be kept from it.');
-  }
-  return {
-    all: () => endpoints,
-    note: (address, remotePort) => {
-      if (address === undefined || remotePort === undefined) return;
-      const host = address.replace(/^::ffff:(?=\d+\.)/, '').replace(/%.*$/, '');
-      if (endpoints.some((known) => known.host === host && known.port === remotePort)) return;
-      endpoints = [...endpoints, { host, port: remotePort }];
-    },
   };
 }
 

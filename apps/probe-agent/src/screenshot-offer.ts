@@ -66,12 +66,8 @@ export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies)
     const outcome = await screenshots.selfTest(signal).catch(() => 'The self-test of the browser could not be run.');
     if (closing.signal.aborted) return;
     browserFailures = 0;
-    if (outcome !== verdict || !isTested) {
-      if (outcome === null) log.info('screenshots enabled');
-      else log[wish === 'on' ? 'warn' : 'info']({ reason: outcome }, 'screenshots disabled');
-    }
-    verdict = outcome;
-    isTested = true;
+    if (outcome !== verdict || !isTested) logOutcome(outcome, wish, log);
+    [verdict, isTested] = [outcome, true];
     failures = outcome === null ? 0 : failures + 1;
     if (outcome !== null) timer = setTimeout(start, backoffMs(failures));
   };
@@ -83,8 +79,7 @@ export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies)
   };
 
   const note = ({ failure }: Picture): void => {
-    const isBrowsers = failure?.code === 'screenshot_failed' && failure.source === 'probe';
-    browserFailures = isBrowsers ? browserFailures + 1 : 0;
+    browserFailures = isOfBrowser(failure) ? browserFailures + 1 : 0;
     if (browserFailures < DOUBTFUL_AFTER || verdict !== null) return;
     verdict = failure!.message;
     start();
@@ -95,12 +90,7 @@ export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies)
     isOffered: () => verdict === null,
     degraded: () => (wish === 'on' && isTested && verdict !== null ? `screenshot: ${verdict}` : null),
     settled: async (signal) => {
-      const { promise: aborted, resolve } = Promise.withResolvers<void>();
-      const onAbort = (): void => resolve();
-      signal.addEventListener('abort', onAbort);
-      if (signal.aborted) onAbort();
-      await Promise.race([testing, aborted]);
-      signal.removeEventListener('abort', onAbort);
+      await unlessAborted(testing, signal);
       return verdict;
     },
     capture: async (request) => {
@@ -116,4 +106,23 @@ export function createScreenshotOffer(dependencies: ScreenshotOfferDependencies)
       await screenshots?.close();
     },
   };
+}
+
+function logOutcome(reason: string | null, wish: ScreenshotWish, log: Logger): void {
+  if (reason === null) log.info('screenshots enabled');
+  else log[wish === 'on' ? 'warn' : 'info']({ reason }, 'screenshots disabled');
+}
+
+function isOfBrowser(failure: Picture['failure']): boolean {
+  return failure?.code === 'screenshot_failed' && failure.source === 'probe';
+}
+
+/** Waits for a promise until the signal aborts. */
+async function unlessAborted(work: Promise<void> | undefined, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  const onAbort = (): void => resolve();
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  await Promise.race([work, aborted]);
+  signal.removeEventListener('abort', onAbort);
 }

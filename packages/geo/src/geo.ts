@@ -4,6 +4,7 @@ import { parseAddress, prefixOf, type Address } from './address.ts';
 import { createCredits } from './credits.ts';
 import { createFallback } from './sources/fallback.ts';
 import type { GeoLog } from './geo-log.ts';
+import { startPolling } from './polling.ts';
 import { bundledView, fallbackView, operatorView, type GeoSource } from './sources/geo-source.ts';
 import {
   addLocation,
@@ -186,25 +187,4 @@ function createAnswer({ city, asn, isp, bundledCity, bundledAsn, fallback, rdap 
 /** A network of no bits is a file that does not divide this family. */
 function prefixOfFound(address: Address, length: number): string | null {
   return length === 0 ? null : prefixOf(address, length);
-}
-
-/** Runs `look` again and again, never twice at once, and keeps no process alive. `stop` waits for the one that runs. */
-function startPolling(pollMs: number, look: () => Promise<void>): { readonly stop: () => Promise<void> } {
-  let running = Promise.resolve();
-  let stopped = false;
-  let timer = setTimeout(turn, pollMs).unref();
-
-  function turn(): void {
-    running = look().then(() => {
-      if (!stopped) timer = setTimeout(turn, pollMs).unref();
-    });
-  }
-
-  return {
-    stop: () => {
-      stopped = true;
-      clearTimeout(timer);
-      return running;
-    },
-  };
 }

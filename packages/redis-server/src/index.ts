@@ -1,9 +1,5 @@
-export {
-  findRedisServer,
-  freePort,
-  redisPidFile,
-  startRedisServer,
-  type RedisServer,
-  type RedisServerOptions,
-} from './server.ts';
-export { startRedisCluster, startRedisSentinel, type RedisCluster, type RedisSentinel } from './topologies.ts';
+export { startRedisCluster, type RedisCluster } from './cluster.ts';
+export { findRedisServer } from './find-redis-server.ts';
+export { freePort } from './free-port.ts';
+export { startRedisSentinel, type RedisSentinel } from './sentinel.ts';
+export { redisPidFile, startRedisServer, type RedisServer, type RedisServerOptions } from './server.ts';

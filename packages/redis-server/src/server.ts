@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { accessSync, closeSync, constants, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { freePort } from './free-port.ts';
 
 /** A Redis (or Valkey) server on loopback, started as a child process. */
 export interface RedisServer {
@@ -53,16 +54,6 @@ const ANSWERS_WITHIN_MS = 30_000;
 const ENDS_WITHIN_MS = 15_000;
 /** Attempts with different free ports: another process may bind one before the server does. */
 const MOST_PORTS = 4;
-
-/**
- * Finds Redis or Valkey on PATH or in Debian's folder. `redis-check-rdb` is the same executable under another name;
- * Debian's redis-tools contains it without starting a daemon.
- */
-export function findRedisServer(path: string): string | undefined {
-  return ['redis-server', 'valkey-server', 'redis-check-rdb']
-    .flatMap((name) => [...path.split(delimiter), '/usr/bin', '/usr/local/bin'].map((folder) => join(folder, name)))
-    .find(isExecutable);
-}
 
 /**
  * Starts a server on loopback: append-only file on, no eviction.
@@ -174,35 +165,4 @@ function ping(port: number): Promise<string> {
     socket.once('error', () => settle(''));
     socket.once('close', () => settle(''));
   });
-}
-
-/** Below the ephemeral port ranges of Linux and macOS, above well-known ports. */
-const PORTS = { from: 12_000, to: 32_000 } as const;
-
-/**
- * Returns a free loopback port outside the ephemeral range, so that the kernel does not assign it to another socket
- * before the server binds it or while it restarts.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

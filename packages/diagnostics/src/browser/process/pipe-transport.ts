@@ -68,15 +68,10 @@ export function pipeTransport(
     }
     if (start < piece.length) pending.push(piece.subarray(start));
     pendingBytes += piece.length - start;
-    const flood = tooMuch();
+    const flood = excessOf({ messageBytes: pendingBytes, totalBytes, messages }, limits);
     if (flood === undefined) return;
     onFlood(flood);
     close();
-  };
-  const tooMuch = (): string | undefined => {
-    if (pendingBytes > limits.messageBytes) return 'one message is too large';
-    if (totalBytes > limits.totalBytes) return 'the messages are too large';
-    return messages > limits.messages ? 'there are too many messages' : undefined;
   };
 
   const transport: PipeTransport = {
@@ -92,4 +87,10 @@ export function pipeTransport(
   fromBrowser.on('data', receive).on('close', close).on('error', close);
   toBrowser.on('error', close);
   return transport;
+}
+
+function excessOf(received: MessageLimits, limits: MessageLimits): string | undefined {
+  if (received.messageBytes > limits.messageBytes) return 'one message is too large';
+  if (received.totalBytes > limits.totalBytes) return 'the messages are too large';
+  return received.messages > limits.messages ? 'there are too many messages' : undefined;
 }

@@ -2,16 +2,17 @@ import type { Failure, ParamsOf, Target } from '@vantage/contract';
 
 import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { capabilityMissing, shownAddress, worstClock } from '../../sockets/provide-packets.ts';
-import type { Clock, PacketSockets } from '../../sockets/packet-socket.ts';
+import { capabilityMissing, shownAddress } from '../../sockets/provide-packets.ts';
+import type { PacketSockets } from '../../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../../shared/address-bytes.ts';
 import { MAX_PACKETS, portOf, refusedPort, type traceroute } from './contract.ts';
 import { demoteFilters } from './probing/answer-kind.ts';
 import { fitHops } from './hops/fit-hops.ts';
 import { viewFlows } from './probing/flow-view.ts';
-import { hopNames, type HopNames } from './hops/hop-names.ts';
+import { hopNames } from './hops/hop-names.ts';
 import { fullTtlOf, shownPath, type HopDress } from './hops/hops.ts';
 import { mtuSearch } from './mtu/mtu-search.ts';
+import { clockOf, partialsOf } from './partial-path.ts';
 import { openFlows } from './probing/open-flows.ts';
 import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
 import { joinTraces } from './probing/other-traces.ts';
@@ -50,15 +51,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
   const others = joinTraces(packets, `${protocol} ${target.address} ${portOf(params.options)}`);
   const names = hopNames(context.names, context.signal);
   const dress = dressOf(params, target, names, context);
-  const plan = {
-    flows: opened.flows,
-    destination: addressText(addressBytes(target.address)),
-    protocol,
-    maxHops: params.options.maxHops,
-    queries: params.options.queries,
-    maxPackets: MAX_PACKETS,
-    budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS,
-  };
+  const plan = planOf(params, opened.flows, target, context);
   try {
     const showPartial = partialsOf(target, protocol, names, dress, context);
     const trace = await traceWithMtu(plan, mtu, others, context, showPartial);
@@ -92,6 +85,20 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
   }
 }
 
+function planOf(
+  { options }: TracerouteParams,
+  flows: PursuitPlan['flows'],
+  target: Target,
+  context: Context,
+): PursuitPlan {
+  const { protocol, maxHops, queries } = options;
+  return {
+    ...{ flows, protocol, maxHops, queries, maxPackets: MAX_PACKETS },
+    destination: addressText(addressBytes(target.address)),
+    budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS,
+  };
+}
+
 function dressOf(
   { options }: TracerouteParams,
   target: Target,
@@ -104,27 +111,6 @@ function dressOf(
     shown: (address) => shownAddress(address, target, context),
     isPrivate: (address) => address !== target.address && context.isPrivateAddress(address),
     name: names.known,
-  };
-}
-
-/** @returns a function that emits the state of a trace as a partial result */
-function partialsOf(
-  target: Target,
-  protocol: TracerouteParams['options']['protocol'],
-  names: ReturnType<typeof hopNames>,
-  dress: HopDress,
-  context: Context,
-): (trace: Trace) => void {
-  return (trace) => {
-    askNames(trace, names, dress);
-    const { hops } = shownPath(trace, dress);
-    context.emitPartial({
-      resolvedIp: target.address,
-      hops: fitHops(hops),
-      protocol,
-      reached: isReached(trace),
-      clock: clockOf(trace),
-    });
   };
 }
 
@@ -191,15 +177,4 @@ function notStarted(error: Failure, target: Target | null, protocol: 'icmp' | 'u
   const nothing = { rt: null, hops: [], flows: [], reached: false, stopReason: null, fullTtl: null };
   const unknown = { pathMtu: null, mtuBlackHole: null, echo: null, loop: null, clock: null };
   return { result: outcomeOf(error), error, resolvedIp: target?.address ?? null, protocol, ...nothing, ...unknown };
-}
-
-function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {
-  for (const { answer } of packets) {
-    // The name of an address that is not shown would give it away.
-    if (answer !== null && dress.shown(answer.from) !== null) names.ask(answer.from);
-  }
-}
-
-function clockOf({ packets }: Trace): Clock | null {
-  return worstClock(packets.flatMap(({ answer }) => answer?.clock ?? []));
 }

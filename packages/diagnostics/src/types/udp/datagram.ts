@@ -56,16 +56,15 @@ export async function sendDatagram(
   /** A new socket owes no error to anything sent before: what refuses to send is of the probe. */
   const onUnsent = (thrown: unknown): void => hear({ kind: 'failure', failure: unsentFailure(thrown), notice: null });
   const onError = (thrown: unknown): void => {
-    const { failure, notice } = fromKernel(classifyError(thrown, 'request'), target);
-    const one: Heard = { kind: 'failure', failure, notice };
+    const one = { kind: 'failure', ...fromKernel(classifyError(thrown, 'request'), target) } as const;
     // Once a datagram is out, what is not the probe's own fault may stem from an ICMP error.
-    const mayBeNamed = sentAtMs > 0 && failure.source !== 'probe' && watch !== null;
+    const mayBeNamed = sentAtMs > 0 && one.failure.source !== 'probe' && watch !== null;
     if (!mayBeNamed) return hear(one);
     stopGrace ??= awakeTimer(() => hear(one), NOTICE_GRACE_MS);
   };
-  const onNotice = ({ failure, notice }: HeardIcmp): void => {
-    const one: Heard = { kind: 'failure', failure, notice };
-    if (isOfClosedPort(failure)) return hear(one);
+  const onNotice = (icmp: HeardIcmp): void => {
+    const one: Heard = { kind: 'failure', ...icmp };
+    if (isOfClosedPort(icmp.failure)) return hear(one);
     stopGrace?.();
     stopGrace = awakeTimer(() => hear(one), AFTER_ERROR_MS);
   };

@@ -1,0 +1,121 @@
+import { probeFailure, type PartialsOfProbe, type ResultOutlet } from '@vantage/agent-loop';
+import { costOf, TARGET_UNIT, type AnyCheckType, type Failure, type Job, type ResultFieldsOf } from '@vantage/contract';
+import { createContext, type Diagnostic, type Outcome, type ProbeContext } from '@vantage/diagnostics';
+import type { CheckTypeName } from '@vantage/diagnostics/contract';
+import type { Logger } from 'pino';
+
+import type { Fields } from './fit-result.ts';
+import type { Schemas } from './schemas.ts';
+import { timeResolution } from './time-resolution.ts';
+
+/** A diagnostic that ignores its abort for this long is abandoned. */
+const CUT_OFF_MS = 125;
+
+/** How the run of a diagnostic ended. */
+export type Ending =
+  | { readonly outcome: Outcome<AnyCheckType> }
+  /** `measured`: last partial result of an unfinished diagnostic. */
+  | { readonly failure: Failure; readonly result?: 'timeout'; readonly measured?: Fields };
+
+export interface RunDependencies {
+  readonly loadDiagnostic: (type: CheckTypeName) => Promise<Diagnostic<AnyCheckType>>;
+  /** @param cost of the run, charged to the network limit */
+  readonly probeContext: (cost: number) => ProbeContext;
+  readonly schemas: Schemas;
+  readonly outlet: Pick<ResultOutlet, 'partial'>;
+  readonly partials: PartialsOfProbe;
+  readonly log: Logger;
+}
+
+/** Runs the diagnostic until it ends, is cut off, or the agent must stop. */
+export async function runJob(
+  job: Job & { readonly type: CheckTypeName },
+  { startedAt, budgetMs }: { readonly startedAt: string; readonly budgetMs: number },
+  interrupted: AbortSignal,
+  { loadDiagnostic, probeContext, schemas, outlet, partials, log }: RunDependencies,
+): Promise<Ending> {
+  const startedMs = performance.now();
+  const abort = new AbortController();
+  const shown = partials.open<ResultFieldsOf<AnyCheckType>>((fields) => {
+    const json = schemas.writePartial(job.type, { startedAt, ...fields });
+    if (json === undefined) log.error({ check: job.checkId, type: job.type }, 'invalid partial result');
+    else outlet.partial(job.checkId, json, job.deadlineAt);
+  });
+
+  let measured: Fields = {};
+  const emitPartial = (fields: ResultFieldsOf<AnyCheckType>): void => {
+    measured = fields;
+    shown.offer(fields);
+  };
+
+  const runDiagnostic = async (): Promise<Ending> => {
+    try {
+      const diagnostic = await loadDiagnostic(job.type);
+      const cost = costOf(diagnostic.checkType.traffic(job.params as never), TARGET_UNIT);
+      const bounds = { signal: abort.signal, budgetMs: startedMs + budgetMs - performance.now(), emitPartial };
+      const { context, fields } = timeResolution(createContext(probeContext(cost), bounds), job);
+      const outcome = await diagnostic.run(job.params as never, context);
+      return { outcome: { ...outcome, ...fields() } };
+    } catch (error) {
+      // Errors after the cut-off are logged, except for the abort's own reason.
+      if (!abort.signal.aborted || error !== abort.signal.reason) {
+        log.error({ check: job.checkId, type: job.type, err: error }, 'diagnostic threw');
+      }
+      return abort.signal.aborted
+        ? { failure: probeFailure('probe_timeout'), result: 'timeout' }
+        : { failure: probeFailure('internal_error') };
+    }
+  };
+
+  const bounds = boundRun(abort, budgetMs, interrupted, () =>
+    log.error({ check: job.checkId, type: job.type }, 'diagnostic ignored its abort'),
+  );
+  try {
+    const ending = await Promise.race([bounds.cutOff, runDiagnostic()]);
+    return 'failure' in ending ? { ...ending, measured } : ending;
+  } finally {
+    bounds.close();
+    shown.close();
+  }
+}
+
+/**
+ * Aborts a run at the end of its budget or when the agent must stop.
+ *
+ * @param onIgnored called when the run ignores its abort
+ * @returns `cutOff` resolves when the run has to be abandoned
+ */
+function boundRun(
+  abort: AbortController,
+  budgetMs: number,
+  interrupted: AbortSignal,
+  onIgnored: () => void,
+): { readonly cutOff: Promise<Ending>; readonly close: () => void } {
+  const { promise: cutOff, resolve: cut } = Promise.withResolvers<Ending>();
+  const stop = (): void => {
+    cut({ failure: probeFailure('probe_interrupted') });
+    abort.abort(new DOMException('The agent stops.', 'AbortError'));
+  };
+  let ignored: NodeJS.Timeout | undefined;
+  const timeUp = setTimeout(
+    () => {
+      // Started at the abort instead of at the start: after a machine stall both timers would fire at once.
+      ignored = setTimeout(() => {
+        onIgnored();
+        cut({ failure: probeFailure('probe_timeout'), result: 'timeout' });
+      }, CUT_OFF_MS);
+      abort.abort(new DOMException('The deadline of the check has come.', 'TimeoutError'));
+    },
+    Math.max(0, budgetMs),
+  );
+  interrupted.addEventListener('abort', stop);
+  if (interrupted.aborted) stop();
+  return {
+    cutOff,
+    close: () => {
+      clearTimeout(timeUp);
+      clearTimeout(ignored);
+      interrupted.removeEventListener('abort', stop);
+    },
+  };
+}

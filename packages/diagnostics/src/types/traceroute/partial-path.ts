@@ -1,0 +1,45 @@
+import type { ParamsOf, Target } from '@vantage/contract';
+
+import type { DiagnosticContext } from '../../diagnostic.ts';
+import type { Clock } from '../../sockets/packet-socket.ts';
+import { worstClock } from '../../sockets/provide-packets.ts';
+import type { traceroute } from './contract.ts';
+import { fitHops } from './hops/fit-hops.ts';
+import type { HopNames } from './hops/hop-names.ts';
+import { shownPath, type HopDress } from './hops/hops.ts';
+import { isReached } from './hops/target-answers.ts';
+import type { Trace } from './probing/trace-state.ts';
+
+type Traceroute = typeof traceroute;
+
+/** @returns a function that emits the state of a trace as a partial result */
+export function partialsOf(
+  target: Target,
+  protocol: ParamsOf<Traceroute>['options']['protocol'],
+  names: HopNames,
+  dress: HopDress,
+  context: DiagnosticContext<Traceroute>,
+): (trace: Trace) => void {
+  return (trace) => {
+    askNames(trace, names, dress);
+    const { hops } = shownPath(trace, dress);
+    context.emitPartial({
+      resolvedIp: target.address,
+      hops: fitHops(hops),
+      protocol,
+      reached: isReached(trace),
+      clock: clockOf(trace),
+    });
+  };
+}
+
+function askNames({ packets }: Trace, names: HopNames, dress: HopDress): void {
+  for (const { answer } of packets) {
+    // The name of an address that is not shown would give it away.
+    if (answer !== null && dress.shown(answer.from) !== null) names.ask(answer.from);
+  }
+}
+
+export function clockOf({ packets }: Trace): Clock | null {
+  return worstClock(packets.flatMap(({ answer }) => answer?.clock ?? []));
+}

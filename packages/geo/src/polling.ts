@@ -1,0 +1,20 @@
+/** Runs `look` at an interval, never twice at once, and keeps no process alive. `stop` waits for the run in progress. */
+export function startPolling(pollMs: number, look: () => Promise<void>): { readonly stop: () => Promise<void> } {
+  let running = Promise.resolve();
+  let stopped = false;
+  let timer = setTimeout(turn, pollMs).unref();
+
+  function turn(): void {
+    running = look().then(() => {
+      if (!stopped) timer = setTimeout(turn, pollMs).unref();
+    });
+  }
+
+  return {
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+      return running;
+    },
+  };
+}

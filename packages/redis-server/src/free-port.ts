@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** Below the ephemeral port ranges of Linux and macOS, above well-known ports. */
+const PORTS = { from: 12_000, to: 32_000 } as const;
+
+/**
+ * Returns a free loopback port outside the ephemeral range, so that the kernel does not assign it to another socket
+ * before the server binds it or while it restarts.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}
