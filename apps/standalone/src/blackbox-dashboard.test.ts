@@ -1,0 +1,182 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
+import { freePort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
+import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { itNeeding } from '@vantage/test-support/needs';
+
+import { SERVER_PACKAGES } from '../test/mail-and-file-servers.ts';
+import { startScrapeTargets, ZONE, type ScrapeTargets } from '../test/scrape-targets.ts';
+import { startService, temporaryFolder, type Service } from '../test/service.ts';
+
+jest.setTimeout(180_000);
+
+const EXPORTER = ['prometheus-blackbox-exporter'];
+const missing = await packagesMissing(EXPORTER, ['prometheus'], ['knot', 'knot-dnsutils'], ...SERVER_PACKAGES);
+const itSideBySide = itNeeding(process.getuid?.() === 0 ? missing : 'root is needed', process.env['CI']);
+
+const MODULES = `modules:
+  http_2xx: {prober: http, timeout: 10s}
+  tcp_tls: {prober: tcp, timeout: 10s, tcp: {tls: true, query_response: [{expect: '^[+]OK'}]}}
+  icmp: {prober: icmp, timeout: 10s}
+  dns: {prober: dns, timeout: 10s, dns: {query_name: ${ZONE}, query_type: SOA}}
+`;
+
+/** `$` is the selector of one exporter. The second field says whether the values are times, which differ. */
+const expressions: readonly (readonly [expression: string, isTime?: true])[] = [
+  ['probe_success$'],
+  ['sum by (job) (probe_success$) / count by (job) (probe_success$)'],
+  ['avg by (instance, job) (avg_over_time(probe_success$[10s]))'],
+  ['count by (job) (probe_success$ == 0)'],
+  ['avg by (instance, job) (probe_duration_seconds$)', true],
+  ['sum by (instance) (probe_http_duration_seconds$)', true],
+  ['avg by (instance, phase) (probe_http_duration_seconds$)', true],
+  ['max by (instance) (probe_http_status_code$)'],
+  ['max by (instance) (probe_http_version$)'],
+  ['count(probe_http_ssl$ == 1) / count(probe_http_version$)'],
+  ['max by (instance) (probe_http_redirects$)'],
+  ['min by (instance, job) (probe_ssl_earliest_cert_expiry$ - time())'],
+  ['min by (instance, job) (probe_ssl_last_chain_expiry_timestamp_seconds$ - time())'],
+  ['max by (instance, job, version) (probe_tls_version_info$)'],
+  ['avg by (instance, job) (probe_dns_lookup_time_seconds$)', true],
+  ['avg by (instance, phase) (probe_icmp_duration_seconds$)', true],
+  ['max by (instance) (probe_dns_answer_rrs$) + on (instance) max by (instance) (probe_dns_query_succeeded$)'],
+  ['max by (instance, job) (probe_failed_due_to_regex$) or max by (instance, job) (probe_ip_protocol$)'],
+];
+
+interface Sample {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [number, string];
+}
+
+const SCRAPES_OF_TARGETS = 8;
+
+describe('dashboards over a Prometheus that scrapes Vantage and blackbox_exporter', () => {
+  const data = temporaryFolder();
+  const daemons: Daemon[] = [];
+  let targets: ScrapeTargets;
+  let service: Service;
+  let prometheusUrl: string;
+
+  beforeAll(async () => {
+    if (missing !== null || process.getuid?.() !== 0) return;
+    targets = await startScrapeTargets(data.folder);
+    const file = join(data.folder, 'blackbox.yml');
+    writeFileSync(file, MODULES);
+    const exporter = await unpackPackages(...EXPORTER);
+    const exporterAt = `127.0.0.1:${await freePort()}`;
+    const environment = { ...exporter.environment, SSL_CERT_FILE: targets.caFile };
+    const flags = [`--config.file=${file}`, `--web.listen-address=${exporterAt}`];
+    const answers = async (url: string): Promise<boolean> => (await fetch(url)).ok;
+    daemons.push(
+      await startDaemon({ ...exporter, environment }, EXPORTER[0]!, flags, () =>
+        answers(`http://${exporterAt}/-/healthy`),
+      ),
+    );
+    service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8'], {
+      ...{ MODULES_FILE: file, SCRAPE_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: targets.caFile },
+    });
+    const config = join(data.folder, 'prometheus.yml');
+    writeFileSync(
+      config,
+      JSON.stringify(scrapeConfig(targets, { vantage: new URL(service.url).host, blackbox: exporterAt })),
+    );
+    const prometheusAt = `127.0.0.1:${await freePort()}`;
+    prometheusUrl = `http://${prometheusAt}`;
+    const storage = [`--storage.tsdb.path=${join(data.folder, 'tsdb')}`, `--web.listen-address=${prometheusAt}`];
+    daemons.push(
+      await startDaemon(await unpackPackages('prometheus'), 'prometheus', [`--config.file=${config}`, ...storage], () =>
+        answers(`${prometheusUrl}/-/ready`),
+      ),
+    );
+  }, 300_000);
+
+  afterAll(async () => {
+    for (const daemon of daemons.toReversed()) await daemon.stop();
+    await service?.stop();
+    await targets?.close();
+    data.remove();
+  }, 120_000);
+
+  async function query(expression: string, at: number): Promise<readonly Sample[]> {
+    const asked = new URLSearchParams({ query: expression, time: String(at) });
+    const response = await fetch(`${prometheusUrl}/api/v1/query?${asked.toString()}`);
+    const { data: found, error } = (await response.json()) as {
+      readonly data?: { readonly result: readonly Sample[] };
+      readonly error?: string;
+    };
+    if (found === undefined) throw new Error(`${expression}: ${error}`);
+    return found.result;
+  }
+
+  /** Values by labels, without those that tell the exporters apart. Of a time: whether there is one. */
+  async function evaluate(exporter: string, at: number): Promise<Record<string, unknown>> {
+    const found: Record<string, unknown> = {};
+    for (const [expression, isTime] of expressions) {
+      const samples = await query(expression.replaceAll('$', `{exporter="${exporter}"}`), at);
+      for (const { metric, value } of samples) {
+        const { probe: _, exporter: __, ...labels } = metric;
+        const number = Number(value[1]);
+        found[`${expression} ${JSON.stringify(sorted(labels))}`] = isTime
+          ? Number.isFinite(number) && number >= 0
+          : number;
+      }
+    }
+    return found;
+  }
+
+  itSideBySide('has the same label sets and values for 18 expressions', async () => {
+    // A scrape of a loaded machine may have failed: the next ones decide.
+    const until = performance.now() + 150_000;
+    for (;;) {
+      const at = Date.now() / 1_000;
+      const scraped = await query('sum by (exporter) (up)', at);
+      const [ours, theirs] = [await evaluate('vantage', at), await evaluate('blackbox', at)];
+      const isComplete = scraped.length === 2 && scraped.every(({ value }) => Number(value[1]) === SCRAPES_OF_TARGETS);
+      const isOver = performance.now() > until;
+      if (!isOver && !(isComplete && JSON.stringify(sorted(ours)) === JSON.stringify(sorted(theirs)))) {
+        await sleep(500);
+        continue;
+      }
+      expect(ours).toEqual(theirs);
+      const seen = expressions.filter(([expression]) => Object.keys(ours).some((key) => key.startsWith(expression)));
+      expect(seen).toEqual(expressions);
+      expect(Object.keys(ours).length).toBeGreaterThan(60);
+      return;
+    }
+  });
+});
+
+function sorted(found: Readonly<Record<string, unknown>>): unknown {
+  return Object.entries(found).toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** The targets of each module, scraped from both exporters. */
+function scrapeConfig(
+  { http, https, closed, dns, dialogues }: ScrapeTargets,
+  exporters: Readonly<Record<string, string>>,
+): object {
+  const byModule = {
+    http_2xx: [`${http}/`, `${http}/missing`, `${https}/redirect`, `http://${closed}/`],
+    tcp_tls: [dialogues.at.pop3s, dialogues.at.ownTls],
+    icmp: ['127.0.0.1'],
+    dns: [dns],
+  };
+  const configs = Object.entries(exporters).flatMap(([exporter, address]) =>
+    Object.entries(byModule).map(([module, targets]) => ({
+      job_name: `${exporter}-${module}`,
+      metrics_path: '/probe',
+      params: { module: [module], ...(exporter === 'vantage' ? { probe: ['demo-1'] } : {}) },
+      static_configs: [{ targets, labels: { exporter } }],
+      relabel_configs: [
+        { source_labels: ['__address__'], target_label: '__param_target' },
+        { source_labels: ['__param_target'], target_label: 'instance' },
+        { target_label: 'job', replacement: module },
+        { target_label: '__address__', replacement: address },
+      ],
+    })),
+  );
+  return { global: { scrape_interval: '5s', scrape_timeout: '5s' }, scrape_configs: configs };
+}
