@@ -11,6 +11,7 @@ import {
   type HttpBed,
   post,
 } from '../../../test/http-bed.ts';
+import { StoreUnavailable } from '../../redis/store-errors.ts';
 import { readScrape } from './scrape-request.ts';
 
 const beds: HttpBed[] = [];
@@ -115,11 +116,39 @@ describe('GET /probe', () => {
     expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('0');
   });
 
+  const unavailable = async (): Promise<never> => {
+    throw new StoreUnavailable('Redis does not answer');
+  };
+  it.each([
+    ['Redis takes no check', { create: unavailable }],
+    ['Redis goes away while the probes measure', { read: unavailable }],
+    ['the record of the check is lost', { read: async () => undefined }],
+  ])('is 503 if %s: an outage of Vantage is none of the target', async (_what, checks) => {
+    const { ask } = await start({ checks });
+    const { status, text } = await ask('/probe?target=192.0.2.1:443&module=tcp_connect');
+    expect(status).toBe(503);
+    expect(text).not.toContain('probe_success');
+  });
+
+  it.each(['NaN', 'Infinity', '-1', '1e400', '5, 5', '5s', 'null'])(
+    'is 400 for a scrape timeout of %s',
+    async (time) => {
+      const { ask, created } = await start();
+      const headers = { 'X-Prometheus-Scrape-Timeout-Seconds': time };
+      const { status, json } = await ask('/probe?target=192.0.2.1:443&module=tcp_connect', { headers });
+      expect(status).toBe(400);
+      expect((json as { readonly detail: string }).detail).toContain('must be a number of seconds');
+      expect(created).toEqual([]);
+    },
+  );
+
   it.each([
     ['the time of the module', '10', 'm', 3_000],
     ['the time of Prometheus less half a second', '10', 'n', 9_500],
     ['at most as long as any client', '', 'n', 25_000],
     ['the time of Prometheus, if it is less than that of the module', '2', 'm', 1_500],
+    ['at most as long as any client, whatever Prometheus has', '1e9', 'n', 25_000],
+    ['at most as long as any client for a time of 0, as blackbox_exporter does', '0', 'n', 25_000],
     ['the time of the module, if Prometheus leaves none', '0.2', 'm', 3_000],
   ])('takes %s', (_what, timeout, module, budgetMs) => {
     const modules = modulesOf('modules: {m: {prober: tcp, timeout: 3s}, n: {prober: tcp}}');
@@ -227,7 +256,8 @@ describe('GET /probe', () => {
   it('lets a key with the scope scrape from anywhere', async () => {
     const key = { id: 'k', name: 'grafana', scopes: ['check'], limit: 600, allow: [], expiresAt: null } as never;
     const keys = { find: () => ({ key }), look: async () => undefined };
-    const { ask } = await start({ scrapeNetworks: [], keys });
+    const { ask, stored } = await start({ scrapeNetworks: [], keys });
+    stored.set(CHECK_ID, check('ping', { 'fra-1': { result: 'pending' } }));
     const headers = { Authorization: 'Bearer vtg_x' };
     expect((await ask('/probe?target=a.example&module=icmp', { headers })).status).toBe(200);
     expect((await ask('/sd', { headers })).status).toBe(403);
@@ -235,9 +265,8 @@ describe('GET /probe', () => {
   });
 
   it('counts at the limit of scrapes', async () => {
-    const { ask } = await start({
-      rateLimits: { ...highLimits, scrape: 1 },
-    });
+    const { ask, stored } = await start({ rateLimits: { ...highLimits, scrape: 1 } });
+    stored.set(CHECK_ID, check('ping', { 'fra-1': { result: 'pending' } }));
     expect((await ask('/probe?target=a.example&module=icmp')).status).toBe(200);
     expect((await ask('/probe?target=a.example&module=icmp')).status).toBe(429);
   });

@@ -67,6 +67,8 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
       const accepted = acceptedOf(options, scrape, request);
       const { checkId, probes } = await start(options, scrape, accepted, request, response);
       const check = await read(options, checkId, scrape.budgetMs - (performance.now() - startedMs), response);
+      // Without a record the results are lost: that must not read as an outage of the target.
+      if (check === undefined) throw new StoreUnavailable('The check of the scrape was lost');
       const places = await options.probes.list();
       const facts = { isLiteral: isLiteral(scrape, accepted), elapsedMs: performance.now() - startedMs };
       const runs = probes.map((probe) => runOf(scrape, check, places, probe, facts));
@@ -165,12 +167,12 @@ function isLiteral({ module, target }: Scrape, { params }: AcceptedRequest): boo
 
 function runOf(
   { module }: Scrape,
-  check: Check | undefined,
+  check: Check,
   places: Probes,
   probe: string,
   facts: { readonly isLiteral: boolean; readonly elapsedMs: number },
 ): ScrapedRun {
-  const result = (check?.results[probe] ?? { result: 'pending' }) as AnyResult;
+  const result = (check.results[probe] ?? { result: 'pending' }) as AnyResult;
   return probeSeries(module, { probe, result, place: places[probe] }, facts);
 }
 
