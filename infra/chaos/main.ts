@@ -64,7 +64,7 @@ async function breakAll(): Promise<void> {
   const isOverloaded = values.only === 'overload' || (values.only === '' && values.scale === '1');
   if (isOverloaded)
     print('· overload: three times the sustainable rate for a minute, then a minute and a half of rest');
-  const overload = isOverloaded ? await overloadFigures({ seed: Number(values.seed), loadMs: 60_000 }) : [];
+  const overload = isOverloaded ? await overloadFigures({ seed: Number(values.seed), loadMs: 60_000, print }) : [];
   print('');
   for (const reason of skipped) print(`skipped: ${reason}`);
   process.exitCode = verdict(wanted.length > 0 ? file : undefined, overload);

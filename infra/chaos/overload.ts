@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile, type Figure } from '../bench/goals.ts';
 import { openDirect, startDeployment, type Deployment } from './deployment.ts';
 import { historyNow, openHistory, readHistory } from './history.ts';
+import { describe } from './goals.ts';
 import { judge } from './judge.ts';
 import type { Tally } from './ledger.ts';
 import { observe } from './observer.ts';
@@ -16,6 +17,8 @@ import { watchStalls } from './stalls.ts';
 export interface OverloadOptions {
   readonly seed: number;
   readonly loadMs: number;
+  /** Is given what happened, and each broken promise, in lines for a person. */
+  readonly print: (line: string) => void;
 }
 
 interface Memory {
@@ -32,7 +35,7 @@ const RETENTION_SECONDS = 60;
 const REST_MS = 7_000 + RETENTION_SECONDS * 1_000 + 15_000;
 
 /** Three times what the probes can do, then a rest: what was accepted ends, what is refused is refused at once. */
-export async function overloadFigures({ seed, loadMs }: OverloadOptions): Promise<readonly Figure[]> {
+export async function overloadFigures({ seed, loadMs, print }: OverloadOptions): Promise<readonly Figure[]> {
   const deployment = await startDeployment({
     ...{ agents: 3, store: 'single', agentEnv: { CONCURRENCY: String(CONCURRENCY) } },
     coordinatorEnv: { RESULT_RETENTION_SECONDS: String(RETENTION_SECONDS) },
@@ -42,6 +45,7 @@ export async function overloadFigures({ seed, loadMs }: OverloadOptions): Promis
     await loadOnce(deployment, seed, 5_000, SUSTAINABLE_PER_SECOND / 2);
     const before = await memoryOf(deployment);
     const tally = await loadOnce(deployment, seed, loadMs, SUSTAINABLE_PER_SECOND * 3);
+    describe(tally).forEach(print);
     await sleep(REST_MS);
     return [...figuresOf(tally), ...memoryFigures(before, await memoryOf(deployment))];
   } finally {

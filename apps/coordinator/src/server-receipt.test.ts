@@ -83,6 +83,54 @@ describe('a client that is slow', () => {
   });
 });
 
+describe('a service that stood still', () => {
+  /** Opens a connection that the server has accepted. */
+  async function open(): Promise<Socket> {
+    const socket = connect(server!.port, '127.0.0.1');
+    sockets.push(socket);
+    await once(socket, 'connect');
+    // Connections are accepted in turn.
+    await talk('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
+    return socket;
+  }
+
+  /** For longer than a request may take, after that; the event loop runs timers next, and reads later. */
+  async function standStill(act?: () => void): Promise<void> {
+    await new Promise(setImmediate);
+    act?.();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
+  }
+
+  it.each([
+    ['', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['GET / HTTP/1.1\r\nHo', 'st: a\r\n\r\n'],
+    ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n', 'abc'],
+  ])('answers %j%j, which arrived meanwhile', async (before, meanwhile) => {
+    await start({ receipt: { headersMs: 300, requestMs: 300, lookEveryMs: 50 } });
+    const socket = await open();
+    const answer = once(socket, 'data').then(String);
+
+    socket.write(before);
+    await sleep(20);
+    await standStill(() => socket.write(meanwhile));
+
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['half a head', 'GET / HTTP/1.1\r\nHo'],
+    ['half a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na'],
+  ])('sends away who has still sent %s', async (_what, text) => {
+    await start({ receipt: impatient });
+    const { answer } = talk(text);
+
+    await standStill();
+
+    expect(await answer).toMatch(/^(?:HTTP\/1\.1 408 |$)/);
+  });
+});
+
 describe('a client that keeps its end open', () => {
   it.each([
     ['saying nothing', ''],

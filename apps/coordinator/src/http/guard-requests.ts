@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+
+import { readFirstTimer } from '@vantage/timers';
 
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
@@ -8,6 +10,10 @@ import { requestFault } from './request-fault.ts';
 
 /** The methods that some path of the service answers. */
 const methods = 'GET, HEAD, POST, OPTIONS';
+
+type ClientError = Error & { readonly code?: string };
+
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** A client has this long to read the last answer and to close its end. */
 const LINGER_MS = 1_000;
@@ -20,7 +26,12 @@ const LINGER_MS = 1_000;
  */
 export function guardRequests(server: Server, links: Links, listener: RequestListener): void {
   const answers = trackAnswers(server);
-  server.on('clientError', (error, socket) => refuseError(error, socket, answers(socket), links));
+  const newestOf = trackRequests(server);
+  server.on('clientError', (error: ClientError, socket) => {
+    const refuseIt = (): void => refuseError(error, socket, answers(socket), links);
+    if (error.code === REQUEST_TIMEOUT) refuseUnlessArrived(newestOf, socket, refuseIt);
+    else refuseIt();
+  });
   server.on('connect', (_request, socket) => refuse(notAProxy(), socket, links));
   server.on('request', (request, response) => {
     const fault = requestFault(request);
@@ -28,6 +39,34 @@ export function guardRequests(server: Server, links: Links, listener: RequestLis
     else if (request.url === '*') response.writeHead(204, { Allow: methods }).end();
     else listener(request, response);
   });
+}
+
+/**
+ * After a stall of the process the time of a request is over before what arrived meanwhile is read. It is read first, and a
+ * request that is whole by then is answered. One without its whole body has a second: Node watches its time no more.
+ */
+function refuseUnlessArrived(
+  newestOf: (socket: Duplex) => IncomingMessage | undefined,
+  socket: Duplex,
+  refuseIt: () => void,
+  milliseconds = 0,
+): void {
+  const before = newestOf(socket);
+  const wasWhole = before?.complete === true;
+  readFirstTimer(() => {
+    const newest = newestOf(socket);
+    const isNew = newest !== before;
+    if (newest?.complete === true && (isNew || !wasWhole)) return;
+    if (isNew) refuseUnlessArrived(newestOf, socket, refuseIt, LINGER_MS);
+    else refuseIt();
+  }, milliseconds);
+}
+
+/** The newest request of a connection. */
+function trackRequests(server: Server): (socket: Duplex) => IncomingMessage | undefined {
+  const newest = new WeakMap<Duplex, IncomingMessage>();
+  server.on('request', (request) => newest.set(request.socket, request));
+  return (socket) => newest.get(socket);
 }
 
 /** The answers that a connection still owes, oldest first. */
@@ -42,12 +81,7 @@ function trackAnswers(server: Server): (socket: Duplex) => readonly ServerRespon
 }
 
 /** What Node's parser refuses never becomes a request: the answer is written by hand. */
-function refuseError(
-  error: Error & { readonly code?: string },
-  socket: Duplex,
-  owed: readonly ServerResponse[],
-  links: Links,
-): void {
+function refuseError(error: ClientError, socket: Duplex, owed: readonly ServerResponse[], links: Links): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -110,7 +144,7 @@ function problemOf(code: string | undefined): HttpProblem {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new HttpProblem('headers-too-large', 'The request line and the headers are larger than 8 KiB.');
   }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+  if (code === REQUEST_TIMEOUT) {
     return new HttpProblem('request-timeout', 'The request did not arrive in time.');
   }
   return new HttpProblem('invalid-http', 'The request is not valid HTTP.');
