@@ -12,7 +12,7 @@ export interface LinkStory {
   readonly copies?: Readonly<Record<number, number>>;
   /** Replies that come later by so much. */
   readonly holdMs?: Readonly<Record<number, number>>;
-  /** Replies that come after another one, whenever that is: the order is certain, however slow the machine is. */
+  /** Replies held until another one was sent, so that their order does not depend on the speed of the machine. */
   readonly behind?: Readonly<Record<number, number>>;
   /** Replies with a changed byte, and a checksum that is wrong for it or right; or without their last bytes. */
   readonly damage?: Readonly<Record<number, 'checksum' | 'payload' | 'cut'>>;

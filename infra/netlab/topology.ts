@@ -63,7 +63,7 @@ export const networks = {
   behindLimited: 96,
   /** On `far`, behind a router of a label-switched path. */
   labelled: 97,
-  /** On the target, by way of link 9 and its delay. */
+  /** Address of the target that is reached through link 9, with its delay. */
   distant: 98,
   /** As `distant`, with a longer delay. */
   remote: 99,

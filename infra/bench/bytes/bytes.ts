@@ -90,7 +90,7 @@ async function costOfReads(
     for (let reads = 0; reads < READS; reads += 1) await read(url, encoding);
     return (cpuMs(pid) - before) / READS;
   };
-  // Until it is compiled.
+  // Warm-up: V8 compiles the code before the first measured round.
   await cost('identity');
   const [plains, shares]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round += 1) {

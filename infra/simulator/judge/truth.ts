@@ -100,7 +100,7 @@ export function isReordered(own: readonly Passage[]): boolean {
 /** Binomial deviations beyond which two shares are no longer of one truth. */
 const DEVIATIONS = 3.5;
 
-/** Whether a share of `lost` out of `of` can be a sample of the true one. */
+/** Whether `lost` of `of` packets is within the sampling error of the true loss rate. */
 export function isSample(lost: number, of: number, truth: number): boolean {
   if (of === 0) return true;
   return Math.abs(lost / of - truth) <= DEVIATIONS * Math.sqrt((truth * (1 - truth)) / of) + 1e-9;

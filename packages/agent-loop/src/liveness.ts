@@ -22,9 +22,9 @@ export interface Liveness {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** A wait of three seconds and the five in which a connection is found dead, as looks. */
+/** Looks without a reply before a reconnect: a blocking wait takes 3 s, and detecting a dead connection 5 s. */
 const SILENT_LOOKS = 9;
-/** No check lasts longer than a minute: without free places the loop asks for nothing until then. */
+/** The same while all slots are taken: the loop does not ask for jobs then, and a check lasts at most a minute. */
 const FULL_LOOKS = 75;
 /** Looks from there until nothing else has helped. */
 const HOPELESS_LOOKS = 21;

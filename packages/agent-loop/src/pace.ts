@@ -15,12 +15,12 @@ export interface Pace {
   readonly isDense: () => boolean;
 }
 
-/** Dense from about 130 results a second on, also where they come in bunches; ten at once are no rate. */
+/** Dense above about 130 results per second, even in bursts: this many results within this time. Ten at once are no rate. */
 const RESULTS = 16;
 const WITHIN_MS = 120;
-/** A wait that gathers fewer than this has failed … */
+/** A wait that collects fewer results than this has failed; the next one is tried later. */
 const LEAST_GATHERED = 3;
-/** … and the next is tried twice as many results later, up to this many. */
+/** Upper bound of the results between two waits, which doubles with each failed one. */
 const MOST_BETWEEN = 1_024;
 
 export function createPace(nowMs: () => number = () => performance.now()): Pace {

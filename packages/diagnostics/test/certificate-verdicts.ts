@@ -6,7 +6,7 @@ export interface Expectation {
   readonly chromiumFaults?: readonly number[];
   /** Every error that `openssl s_client -auth_level 2` prints, in its order. */
   readonly openssl: readonly string[];
-  /** Whether curl takes it. Its reason is the first of those of OpenSSL. */
+  /** Whether curl accepts the certificate. If not, its reason is the first one of OpenSSL. */
   readonly curl: boolean;
   /** `200`, or the error of the navigation. */
   readonly chromium: string;

@@ -13,7 +13,7 @@ const LOOKS = 40;
 
 /** Times are monotonic. */
 interface OwedCommand {
-  /** For the first time: on a cluster it may be sent again, to another server. */
+  /** Time of the first send: a cluster client may send a command again, to another server. */
   givenAt?: number;
   sentAt?: number;
   setTimeout: (milliseconds: number) => void;
@@ -53,9 +53,9 @@ interface Heard {
 }
 
 /**
- * Does what ioredis does for `commandTimeout` and `socketTimeout`, for a machine that may stand still: its own timers fire
- * before what lies in the socket is read. And with one timer a connection, which looks at what is owed while something is;
- * one for each command was a fifth of what commands cost in a POST. A look is a fortieth of `socketTimeout` apart from the next, or less where a time is up before.
+ * Replaces ioredis' timers for `commandTimeout` and `socketTimeout`, which fire before pending replies are read after a stall.
+ * One timer per connection polls while commands await replies: a timer per command was a fifth of the Redis cost of a POST.
+ * The interval is a fortieth of `socketTimeout`, or less if a timeout is due earlier.
  */
 export function watchReplies(redis: Redis): void {
   const connection = redis as unknown as Connection;

@@ -12,7 +12,7 @@ import type { Answer, AnswerSink, HeadSeen, ReceiveBounds, Sending } from './ans
 const READ_AHEAD_BYTES = 64 * 1024;
 /** The kernel's buffer holds up to twice the configured size. */
 const WINDOW_SHARE = 0.875;
-/** For records of TLS that carry nothing; all else is looked at as it comes. */
+/** Interval for empty TLS records; everything else is examined on arrival. */
 const LOOK_AT_RECEIVED_EVERY_MS = 50;
 /** Interim (1xx) answers before which a target has to come to the point. */
 const MAX_INTERIM = 16;

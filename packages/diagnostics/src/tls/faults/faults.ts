@@ -64,7 +64,7 @@ export function certificateFaults(judged: Judged): Fault[] {
   return sorted.slice(0, MAX_FAULTS);
 }
 
-/** The failure of a check that heeds them: the first, and how many there are besides. */
+/** Failure of a check that verifies certificates: the first fault, and the number of further ones. */
 export function distrustOf([first, ...more]: readonly Fault[]): Failure | null {
   if (first === undefined) return null;
   const others = new Set(more.map(({ reason }) => reason)).size;

@@ -35,7 +35,7 @@ function params(host: string, options: Options = {}): ParamsOf<typeof ping> {
   return { host, options: { count: 3, interval: 200, size: 56, ...options } };
 }
 
-/** Runs a ping whose packets go nowhere real, by a clock that waits for nothing. */
+/** Runs a ping with stub sockets in virtual time. */
 function virtualPing(context: TestContextOptions<typeof ping>, options: Options = {}): ReturnType<typeof runPing> {
   return inVirtualTime(() => runPing(params(TARGET, options), testContext<typeof ping>(context)));
 }

@@ -34,7 +34,7 @@ export interface PathMtu {
 export const UNKNOWN_MTU: PathMtu = { mtu: null, blackHole: null };
 
 export interface PathMtuLimits {
-  /** What an answer of the target takes, as far as it is known by now. */
+  /** Round-trip time to the target, milliseconds; null until it answers. */
   readonly rttMs: () => number | null;
   /** Packets that the check may send in addition to the trace. */
   readonly maxPackets: number;
