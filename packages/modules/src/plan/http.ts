@@ -11,13 +11,10 @@ const METHODS: readonly string[] = checkTypes.http.options.method.enum;
 /** A body is read to here. */
 const MAX_BODY_BYTES = 1_048_576;
 
-const NO_FILE = 'credentials are read from no file: write them into the module';
-
 const reasons = {
   body: 'probes send no body',
   compression: 'probes report the body as it was sent',
   oauth2: 'probes ask for no tokens',
-  bearer_token_file: NO_FILE,
   proxy_url: 'probes use no proxy',
   skip_resolve_phase_with_proxy: 'probes use no proxy',
 } as const;
@@ -28,8 +25,6 @@ export function planHttp(
 ): Omit<HttpModule, 'name' | 'line' | 'timeoutMs'> {
   refuseSet(refusals, raw, 'http', reasons);
   refuseSet(refusals, raw?.tls_config, 'http.tls_config', tlsReasons);
-  refuseSet(refusals, raw?.basic_auth, 'http.basic_auth', { password_file: NO_FILE });
-  refuseSet(refusals, raw?.authorization, 'http.authorization', { credentials_file: NO_FILE });
   return {
     prober: 'http',
     family: familyOf(raw, 'http', refusals),
@@ -83,7 +78,7 @@ function methodOf(raw: RawHttp | undefined, refusals: Refusals): string {
 
 function headersOf(raw: RawHttp | undefined, refusals: Refusals): Readonly<Record<string, string>> {
   const given = Object.fromEntries(raw?.headers ?? []);
-  const authorization = authorizationOf(raw);
+  const authorization = authorizationOf(raw, refusals);
   const headers = authorization === undefined ? given : { ...given, Authorization: authorization };
   const params = { host: 'http://example.com/', insecureSSL: false, options: { headers } as never };
   for (const { message } of checkTypes.http.inputErrors?.(params) ?? []) {
@@ -92,16 +87,21 @@ function headersOf(raw: RawHttp | undefined, refusals: Refusals): Readonly<Recor
   return headers;
 }
 
-function authorizationOf(raw: RawHttp | undefined): string | undefined {
-  const { basic_auth: basic, authorization: other, bearer_token: token = '' } = raw ?? {};
+function authorizationOf(raw: RawHttp | undefined, refusals: Refusals): string | undefined {
+  const { basic_auth: basic, authorization: other } = raw ?? {};
+  /** As Prometheus reads a secret: without the blanks around it. */
+  const fileOf = (owner: object | undefined, path: string, option: string): string | undefined =>
+    refusals.textOf(owner, path, option)?.trim();
   if (basic !== undefined) {
-    const pair = `${basic.username ?? ''}:${basic.password ?? ''}`;
-    return `Basic ${Buffer.from(pair).toString('base64')}`;
+    const password = fileOf(basic, 'http.basic_auth', 'password_file') ?? basic.password ?? '';
+    return `Basic ${Buffer.from(`${basic.username ?? ''}:${password}`).toString('base64')}`;
   }
+  const token = fileOf(raw, 'http', 'bearer_token_file') ?? raw?.bearer_token ?? '';
   if (token !== '') return `Bearer ${token}`;
-  if (other?.credentials === undefined || other.credentials === '') return undefined;
-  const type = other.type?.trim() ?? '';
-  return `${type === '' ? 'Bearer' : type} ${other.credentials}`;
+  const credentials = fileOf(other, 'http.authorization', 'credentials_file') ?? other?.credentials ?? '';
+  if (credentials === '') return undefined;
+  const type = other?.type?.trim() ?? '';
+  return `${type === '' ? 'Bearer' : type} ${credentials}`;
 }
 
 function bodySizeLimitOf(raw: RawHttp | undefined, refusals: Refusals): number {
