@@ -19,9 +19,13 @@ export function byteCount(bytes: number): string {
 }
 
 /** Time of day in the user's time zone. */
+/** Formats and collators are made once: making one for each probe took a quarter of the time of a page of a hundred. */
+let clock: Intl.DateTimeFormat | undefined;
+
 export function clockTime(iso: string | null | undefined): string {
   if (iso === null || iso === undefined) return '–';
-  return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+  clock ??= new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+  return clock.format(new Date(iso));
 }
 
 export function day(iso: string | null | undefined): string {
@@ -85,4 +89,11 @@ export function placeOf(probe: {
 }): string {
   const parts = [probe.city, countryName(probe.countryCode)].filter((part) => part !== null);
   return parts.length === 0 ? probe.datacenter : parts.join(', ');
+}
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** Order of ids and names: `a-2` before `a-10`. */
+export function compareNames(one: string, other: string): number {
+  return collator.compare(one, other);
 }

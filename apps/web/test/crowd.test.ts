@@ -10,7 +10,7 @@ import { axeViolations, here, openBrowser, openTab, untilText, untilTrue, WAIT_L
 import { itInBrowser } from './it-in-browser.ts';
 import { startShowcase, type Showcase } from './showcase.ts';
 import { pingCheck, tracerouteCheck, worldChecks } from './world.ts';
-import { crowd, crowded } from './world/crowd.ts';
+import { crowd, crowded, widelyTraced } from './world/crowd.ts';
 
 jest.setTimeout(4 * WAIT_LIMIT_MS);
 
@@ -65,6 +65,19 @@ describe('the page of a check from a hundred probes', () => {
       expect(tab.faults).toEqual([]);
     });
   }
+
+  itInBrowser('draws every router of a hundred paths, and not in one frame', async () => {
+    showcase.checks.set(tracerouteCheck.testId, widelyTraced(tracerouteCheck));
+    await tab.page.evaluateOnNewDocument(`globalThis.counts = new Set();
+      new MutationObserver(() => counts.add(document.querySelectorAll('.graph .node').length))
+        .observe(document, { childList: true, subtree: true });`);
+    await open(`/c/${tracerouteCheck.testId}?show=all`);
+
+    await untilTrue(tab.page, `document.querySelectorAll('.graph .node.router').length >= 600`);
+    const counts = (await tab.page.evaluate('[...counts].filter((count) => count > 0)')) as number[];
+    expect(counts.length).toBeGreaterThan(5);
+    expect(tab.faults).toEqual([]);
+  });
 
   itInBrowser('begins with the probes that failed, in chart and table', async () => {
     await open(`/c/${pingCheck.testId}`);

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 
+import { compareNames } from '../format.ts';
 import { toneOf } from '../parts/tone.tsx';
 import type { CheckData } from './use-check.ts';
 
@@ -11,9 +12,7 @@ export function ProbeIndicators(props: {
   readonly check: CheckData;
   readonly onChoose: (probe: string) => void;
 }): JSX.Element {
-  const entries = Object.entries(props.check.results).toSorted(([a], [b]) =>
-    a.localeCompare(b, 'en', { numeric: true }),
-  );
+  const entries = Object.entries(props.check.results).toSorted(([a], [b]) => compareNames(a, b));
   return (
     <div class={entries.length > MANY ? 'lamps many' : 'lamps'} aria-hidden="true">
       {entries.map(([probe, result]) => (

@@ -1,7 +1,7 @@
 import type { Probes } from '@vantage/contract';
 
 import { columnsOf } from '../check/columns.ts';
-import { countryName } from '../format.ts';
+import { compareNames, countryName } from '../format.ts';
 import { outcomeOf, probeOf, type Row } from './rows.ts';
 import type { Grouping } from './view-state.ts';
 
@@ -37,7 +37,7 @@ export function groupRows(rows: readonly Row[], grouping: Grouping, type: string
   const groups = [...Map.groupBy(rows, titleOf)].map(([title, members]) => groupOf(title, members));
   if (grouping === 'outcome') return groups.toSorted((a, b) => severity(a, type) - severity(b, type));
   return groups.toSorted(
-    (a, b) => share(b) - share(a) || b.rows.length - a.rows.length || a.title.localeCompare(b.title, 'en'),
+    (a, b) => share(b) - share(a) || b.rows.length - a.rows.length || compareNames(a.title, b.title),
   );
 }
 

@@ -2,14 +2,12 @@ import type { Probe, Probes } from '@vantage/contract';
 
 import { columnsOf, type Column } from '../check/columns.ts';
 import type { CheckData, Result } from '../check/use-check.ts';
-import { countryName } from '../format.ts';
+import { compareNames, countryName } from '../format.ts';
 import { wordOf } from '../words.ts';
 import type { Order, ViewState } from './view-state.ts';
 
 /** A probe with its result. */
 export type Row = readonly [id: string, result: Result];
-
-const collator = new Intl.Collator('en', { numeric: true });
 
 /** The rows of a check that a view shows, in its order. */
 export function rowsOf(check: CheckData, probes: Probes, view: ViewState): readonly Row[] {
@@ -59,7 +57,7 @@ function textOf(id: string, probe: Probe | undefined, type: string, result: Resu
 
 /** Rows without a value come last in both directions; ties are ordered by name. */
 export function sortRows(rows: readonly Row[], columns: readonly Column[], order: Order): readonly Row[] {
-  const sorted = rows.toSorted(([a], [b]) => collator.compare(a, b));
+  const sorted = rows.toSorted(([a], [b]) => compareNames(a, b));
   if (order.key === 'probe') return order.isDown ? sorted.toReversed() : sorted;
   const column = columns.find(({ key }) => key === order.key);
   if (column === undefined) return sorted;
@@ -67,6 +65,6 @@ export function sortRows(rows: readonly Row[], columns: readonly Column[], order
   return sorted.toSorted(([, a], [, b]) => {
     const [x, y] = [column.sortBy(a), column.sortBy(b)];
     if (x === undefined || y === undefined) return Number(x === undefined) - Number(y === undefined);
-    return sign * (typeof x === 'number' && typeof y === 'number' ? x - y : collator.compare(String(x), String(y)));
+    return sign * (typeof x === 'number' && typeof y === 'number' ? x - y : compareNames(String(x), String(y)));
   });
 }

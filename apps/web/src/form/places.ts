@@ -1,6 +1,6 @@
 import type { Probe, Probes } from '@vantage/contract';
 
-import { countryName } from '../format.ts';
+import { compareNames, countryName } from '../format.ts';
 
 /** A place that `locations` can name, with its number of probes that are online. */
 export interface Place {
@@ -34,5 +34,5 @@ function count(
   const named = probes.flatMap(namesOf);
   return [...Map.groupBy(named, ([code]) => code)]
     .map(([code, members]) => ({ code, name: members[0]![1], count: members.length }))
-    .toSorted((a, b) => b.count - a.count || a.name.localeCompare(b.name, 'en'));
+    .toSorted((a, b) => b.count - a.count || compareNames(a.name, b.name));
 }

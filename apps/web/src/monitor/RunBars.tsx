@@ -1,7 +1,7 @@
 import type { Monitor, Run } from '@vantage/contract';
 import type { JSX } from 'preact';
 
-import { clockTime, plural } from '../format.ts';
+import { clockTime, compareNames, plural } from '../format.ts';
 import { useRouter } from '../parts/router.tsx';
 
 type RunState = Run['results'][string]['state'];
@@ -80,5 +80,5 @@ export function probesOf({ probes, runs }: Monitor): readonly string[] {
   const order: Readonly<Record<string, number>> = { failing: 0, unmeasured: 1, ok: 2 };
   const rank = (probe: string): number => (Object.hasOwn(probes, probe) ? order[probes[probe]!.state]! : 3);
   const all = new Set([...Object.keys(probes), ...runs.flatMap(({ results }) => Object.keys(results))]);
-  return [...all].toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b, 'en', { numeric: true }));
+  return [...all].toSorted((a, b) => rank(a) - rank(b) || compareNames(a, b));
 }

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 import { faultText } from '../faults.ts';
-import { ago, clockTime } from '../format.ts';
+import { ago, clockTime, compareNames } from '../format.ts';
 import { nameOfMonitored, probeTones, stateTones } from '../monitor/monitor-text.ts';
 import { Link, useService } from '../parts/router.tsx';
 import { Badge } from '../parts/tone.tsx';
@@ -19,9 +19,7 @@ export function MonitorsPage(): JSX.Element {
   useEffect(() => {
     document.title = 'Monitors · Vantage';
   }, []);
-  const all = Object.values(monitors ?? {}).toSorted(
-    (a, b) => rankOf(a) - rankOf(b) || a.name.localeCompare(b.name, 'en', { numeric: true }),
-  );
+  const all = Object.values(monitors ?? {}).toSorted((a, b) => rankOf(a) - rankOf(b) || compareNames(a.name, b.name));
   const count = (state: string): number => all.filter((monitor) => monitor.state === state).length;
   return (
     <main class="page">

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { faultText } from '../faults.ts';
-import { ago, placeOf, plural } from '../format.ts';
+import { ago, compareNames, placeOf, plural } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
 import { useService } from '../parts/router.tsx';
 import { statusTone } from '../parts/status.ts';
@@ -22,7 +22,7 @@ export function ProbesPage(): JSX.Element {
   useEffect(() => {
     document.title = 'Probes · Vantage';
   }, []);
-  const entries = Object.entries(probes ?? {}).toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
+  const entries = Object.entries(probes ?? {}).toSorted(([a], [b]) => compareNames(a, b));
   const shown = entries.filter(([id, probe]) => textOf(id, probe).includes(sought.trim().toLowerCase()));
   const count = (status: string): number => entries.filter(([, probe]) => probe.status === status).length;
   return (

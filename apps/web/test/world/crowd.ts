@@ -36,3 +36,23 @@ export function crowded(check: Check): Check {
   );
   return { ...check, results };
 }
+
+/** A trace of the crowd in which each probe meets six routers that no other one does. */
+export function widelyTraced(check: Check): Check {
+  const { results } = crowded(check);
+  const wide = Object.entries(results).map(([id, result], index) => {
+    const hops = result['hops'] as readonly Record<string, unknown>[];
+    const own = Array.from({ length: 6 }, (_, hop) => {
+      const who = {
+        ip: `203.0.${index}.${hop + 1}`,
+        hostname: null,
+        asn: `AS${64_496 + index}`,
+        asName: `Network ${index}`,
+      };
+      const seen = { ...who, private: false, hostnameVerified: null, rtts: [1, 1, 1] };
+      return { ...hops[0], ...seen, hop: hop + 1, latency: 1, responders: [seen] };
+    });
+    return [id, { ...result, hops: [...own, ...hops.map((hop, at) => ({ ...hop, hop: at + 7 }))] }];
+  });
+  return { ...check, results: Object.fromEntries(wide) as Check['results'] };
+}
