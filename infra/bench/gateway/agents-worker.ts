@@ -1,12 +1,13 @@
-import { createHash, generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { decodeFrame, encodeMessage } from '@vantage/agent-loop';
-import { challengeText, redisKeys, type AgentMessage, type GatewayMessage } from '@vantage/contract';
+import type { AgentMessage, GatewayMessage } from '@vantage/contract';
 import { checkTypeNames } from '@vantage/diagnostics/contract';
-import { Redis } from 'ioredis';
 import { WebSocket } from 'ws';
+
+import { enrol, makeKey, prove, type SimulatedKey } from './simulated-keys.ts';
 
 /**
  * Many enrolled agents in one process, as little as the protocol of the gateway asks for: they answer each job at once with a
@@ -22,37 +23,8 @@ const capabilities = { types: [...checkTypeNames], ipv4: true, ipv6: false, scre
 /** Connections under way at a time. */
 const AT_ONCE = 50;
 
-interface Agent {
-  readonly probeId: string;
-  readonly publicKey: string;
-  readonly privateKey: KeyObject;
-}
-
-function makeAgent(index: number): Agent {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  return { probeId: `sim-${index}`, publicKey: String(publicKey.export({ format: 'jwk' }).x), privateKey };
-}
-
-/** As `probe:invite` and a first connection leave it. */
-async function enrol(agents: readonly Agent[]): Promise<void> {
-  const redis = new Redis(redisUrl);
-  const now = Date.now();
-  await Promise.all(
-    agents.flatMap(({ probeId, publicKey }) => {
-      const digest = createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('base64url');
-      const access = JSON.stringify({ state: 'approved', key: `SHA256:${digest}` });
-      return [
-        redis.hset(redisKeys.agentAccess, probeId, access),
-        redis.hset(redisKeys.agentKey(probeId), 'publicKey', publicKey, 'enrolledAt', now),
-        redis.xadd(redisKeys.agentChanges, 'MAXLEN', '~', 4096, '*', 'probe', probeId),
-      ];
-    }),
-  );
-  redis.disconnect();
-}
-
 /** Resolves once the agent is ready for jobs. */
-function connect(agent: Agent, index: number): Promise<void> {
+function connect(agent: SimulatedKey, index: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const address = `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
   const headers = { 'X-Forwarded-For': address };
@@ -61,10 +33,7 @@ function connect(agent: Agent, index: number): Promise<void> {
   const send = (message: AgentMessage): void => socket.send(encodeMessage(message));
   const take = (message: GatewayMessage): void => {
     if (message.t === 'challenge') {
-      const { probeId, publicKey, privateKey } = agent;
-      const signed = { origin: url, probeId, nonce: message.nonce, counter: 1, publicKey };
-      const signature = sign(null, Buffer.from(challengeText(signed)), privateKey).toString('base64url');
-      const proof = { probeId, publicKey, counter: 1, signature };
+      const proof = prove(agent, url, message.nonce, 1);
       send({ t: 'hello', v: 1, proof, instance: randomUUID(), release: '0.1.0', credit: 20 });
     } else if (message.t === 'welcome') {
       send({ t: 'status', status: { capabilities, degraded: [], draining: false } });
@@ -85,9 +54,8 @@ function connect(agent: Agent, index: number): Promise<void> {
   return promise;
 }
 
-const agents = Array.from({ length: Number(count) }, (_, index) => makeAgent(index));
-await enrol(agents);
-// The gateway reads the state of all agents within half a second.
+const agents = Array.from({ length: Number(count) }, (_, index) => makeKey(`sim-${index}`));
+await enrol(redisUrl, agents);
 await sleep(1_500);
 for (let from = 0; from < agents.length; from += AT_ONCE) {
   await Promise.all(agents.slice(from, from + AT_ONCE).map((agent, index) => connect(agent, from + index)));
