@@ -64,6 +64,8 @@ export interface AppOptions {
   readonly keys: KeyRing;
   readonly monitors: MonitorReads & MonitorWrites;
   readonly readiness: Readiness;
+  /** True for a process that serves agents and no callers. */
+  readonly isGatewayOnly?: boolean;
   /** What is wrong although checks can be taken, as sentences; in `/readyz?verbose`. */
   readonly warnings: () => readonly string[];
   readonly judgeTarget: JudgeTarget;
@@ -108,7 +110,7 @@ export function createApp(options: AppOptions): Express {
   const window = createSharedWindow(options.rateLimitRedis, log, () => performance.now());
   const limit = (bucket: Bucket) => limitRate(bucket, window, log);
   const readRequest = createRequestReader(checkTypes, options.judgeTarget);
-  const web = openPage(links.publicUrl);
+  const web = options.isGatewayOnly === true ? undefined : openPage(links.publicUrl);
   const document = createDocument({ checkTypes, links, buckets, retentionSeconds, version: options.version });
   const compressed = createCompressedCache();
   const checkOptions = {
@@ -133,6 +135,7 @@ export function createApp(options: AppOptions): Express {
 
   // Strict: each resource has one path, which is the one that caches, limits and the document know.
   const router = express.Router({ caseSensitive: true, strict: true });
+  const health = [showHealth, showReadiness(options.readiness, options.warnings)];
   const endpoints = [
     createCheck(checkOptions),
     readCheck(checkOptions),
@@ -145,12 +148,11 @@ export function createApp(options: AppOptions): Express {
     ...scrapes,
     ...monitorEndpoints(options, limit(buckets.readMonitors)),
     showCaller({ ...options, limit: limit(buckets.showCaller) }),
-    showHealth,
-    showReadiness(options.readiness, options.warnings),
+    ...health,
     ...documentation(web, document, links, checkTypes),
     ...wellKnown(links, options.contacts ?? {}),
   ];
-  mount(router, endpoints, options.keys);
+  mount(router, options.isGatewayOnly === true ? health : endpoints, options.keys);
 
   const app = express();
   app.disable('x-powered-by');

@@ -100,11 +100,11 @@ export const settings = {
   }),
   gateway: setting({
     env: 'GATEWAY',
-    kind: oneOf(['on', 'off']),
+    kind: oneOf(['on', 'off', 'only']),
     default: 'on',
     description:
       'Whether agents may connect to this process, by WebSocket at `/agent` below the public address. Every process with it ' +
-      'serves every agent.',
+      'serves every agent. With `only` it answers nothing else but `/healthz`, `/readyz` and, at `METRICS_PORT`, `/metrics`.',
   }),
   redisUrl: setting({
     env: 'REDIS_URL',

@@ -71,6 +71,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   await within(core.started, LISTENS_WITHIN_MS);
   const stopping = new AbortController();
 
+  const isGatewayOnly = config.gateway === 'only';
   const behindProxies = config.trustedProxies !== undefined;
   let app: ReturnType<typeof createApp> | undefined;
   const server = await startServer({ ...config, behindProxies }, (publicUrl) => {
@@ -87,7 +88,8 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
         warnings: () => [...(core.monitors.fileFault()?.split('\n') ?? []), ...moduleWarnings(modules)],
         rateLimitRedis: core.rateLimitRedis,
       },
-      readiness: () => missing(core),
+      readiness: () => missing(core, isGatewayOnly),
+      isGatewayOnly,
       modules,
       checkTypes: Object.values(checkTypes),
       judgeTarget: (target, allow) => judgeTarget(target, policyFor(allow)),
@@ -98,7 +100,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
     });
     return app;
   });
-  const gateway = config.gateway === 'on' ? core.openGateway(new URL(server.publicUrl).origin) : undefined;
+  const gateway = config.gateway !== 'off' ? core.openGateway(new URL(server.publicUrl).origin) : undefined;
   server.onAgent(
     gateway && ((request, socket, head) => gateway.upgrade(request, socket, head, app && upgradeAddress(app, request))),
   );
@@ -129,13 +131,14 @@ function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: Tar
   return createSendWebhook({ admit, secret });
 }
 
-async function missing(core: Core): Promise<readonly string[]> {
+/** A process for agents alone is ready without any: they could not connect otherwise. */
+async function missing(core: Core, isGatewayOnly: boolean): Promise<readonly string[]> {
   const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await core.ready();
   if (!redis) return ['Redis does not answer.'];
   return [
     ...(writeRefusal === undefined ? [] : [`Redis refuses writes: ${writeRefusal}`]),
     ...(isEmptied ? ['Redis has lost the records of all probes: restore its data, or add the probes again.'] : []),
-    ...(healthyProbes === 0 ? ['No probe is healthy.'] : []),
+    ...(healthyProbes === 0 && !isGatewayOnly ? ['No probe is healthy.'] : []),
     ...stalledTasks.map((name) => `A background task does not end: ${name}.`),
   ];
 }

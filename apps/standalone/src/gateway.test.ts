@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -167,6 +167,25 @@ describe('an agent with an address and a token', () => {
     expect(proxy.connects()).toContain(`127.0.0.1:${service.port}`);
     expect(results['fra-5']).toMatchObject({ result: 'success' });
   }, 120_000);
+
+  it('finds its gateway at a process that answers no callers', async () => {
+    const gateway = await service.startCoordinator({ GATEWAY: 'only' });
+    const statusOf = async (path: string, method = 'GET') =>
+      (await fetch(`http://127.0.0.1:${gateway.port}${path}`, { method })).status;
+    const headers = {
+      ...{ Connection: 'Upgrade', Upgrade: 'websocket' },
+      ...{ 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+    };
+    const asking = request({ port: gateway.port, path: '/agent', headers }).end();
+    const [answer, socket] = (await once(asking, 'upgrade')) as [IncomingMessage, Socket];
+    socket.destroy();
+
+    expect(answer.statusCode).toBe(101);
+    await until(async () => (await statusOf('/readyz')) === 200);
+    expect(await statusOf('/healthz')).toBe(200);
+    const others = ['/', '/probes', '/me', '/docs', '/metrics'].map((path) => statusOf(path));
+    expect(await Promise.all([...others, statusOf('/check', 'POST')])).toEqual([404, 404, 404, 404, 404, 404]);
+  }, 180_000);
 
   it.each([
     ['no address and no Redis', { VANTAGE_URL: '' }, 'VANTAGE_URL is required'],

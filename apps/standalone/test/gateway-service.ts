@@ -20,7 +20,7 @@ export interface GatewayService {
   readonly caFile: string;
   readonly folder: string;
   readonly redis: RedisServer;
-  readonly startCoordinator: () => Promise<Coordinator>;
+  readonly startCoordinator: (env?: Readonly<Record<string, string>>) => Promise<Coordinator>;
   /** Connections go to this coordinator from now on. */
   readonly route: (coordinator: Coordinator) => void;
   /** Runs an operator's command. */
@@ -75,10 +75,10 @@ export async function startGatewayService(): Promise<GatewayService> {
   };
   return {
     ...{ url, port: front.port, caFile: front.caFile, folder, redis, admin, ...askThrough(front.target) },
-    startCoordinator: async () => {
+    startCoordinator: async (env = {}) => {
       const child = start(main('coordinator'), {
         ...{ PORT: '0', PUBLIC_URL: url, REDIS_URL: redis.url, TARGET_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'warn' },
-        ...{ RATE_LIMIT_PROBES: '1000000', RATE_LIMIT_RESULTS: '1000000' },
+        ...{ RATE_LIMIT_PROBES: '1000000', RATE_LIMIT_RESULTS: '1000000', ...env },
       });
       const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }];
       return { port, process: child };
@@ -115,7 +115,9 @@ function askThrough(port: () => number): Pick<GatewayService, 'probes' | 'startC
     probes: () => ask<Probes>('/probes'),
     startCheck: async (body) => {
       const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-      return (await ask<{ readonly checkId: string }>('/check', init)).checkId;
+      const answer = await ask<{ readonly checkId?: string }>('/check', init);
+      if (answer.checkId === undefined) throw new Error(JSON.stringify(answer));
+      return answer.checkId;
     },
     completed: async (check) => {
       for (;;) {
