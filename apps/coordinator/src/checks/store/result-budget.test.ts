@@ -267,7 +267,9 @@ describe('the budget of results on a cluster', () => {
 
     expect(options.counters.checksEvicted).toBe(11);
     const evicted = await Promise.all(ids.map((id) => redis.hget(redisKeys.check(id), 'evicted')));
-    expect(evicted.filter((reason) => reason?.includes('before their time'))).toHaveLength(11);
+    expect(evicted.filter((reason) => reason !== null)).toHaveLength(11);
+    const sizes = await Promise.all(ids.map((id) => redis.memory('USAGE', redisKeys.check(id))));
+    expect(sizes.filter((size) => size! > 200)).toEqual([]);
     expect(budget.status()).toMatchObject({ bytes: 100, maxBytes: 100 });
     const own = createResultBudget(options);
     await own.look();

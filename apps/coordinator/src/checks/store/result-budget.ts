@@ -8,6 +8,7 @@ import { onStore } from '../../redis/store.ts';
 import { familyOf } from './check-records.ts';
 import type { Counters } from './counters.ts';
 import type { StoredCheck } from './stored-bytes.ts';
+import { OVER_BUDGET } from '../../redis/store-errors.ts';
 import { evictScript, forgetScript, noteScript } from './result-budget-scripts.ts';
 
 export interface BudgetStatus {
@@ -55,10 +56,6 @@ const AT_ONCE = 500;
 /** The sums are looked at this often without news: checks expire. */
 const IDLE_EVERY_MS = 5_000;
 
-const REASON =
-  'The check was completed. Its results were removed before their time: results took more memory than the service, or one client, may ' +
-  'use, and the oldest checks of the clients that use most go first.';
-
 export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
   const { redis, keptMs, counters, onNoted, log } = options;
   let noted: { readonly id: string; readonly stored: StoredCheck }[] = [];
@@ -80,7 +77,7 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
   };
 
   const evict = async (ids: readonly string[]): Promise<void> => {
-    const gone = await Promise.all(ids.map((id) => runScript(redis, evictScript, familyOf(id), [REASON])));
+    const gone = await Promise.all(ids.map((id) => runScript(redis, evictScript, familyOf(id), [OVER_BUDGET])));
     await runScript(redis, forgetScript, [redisKeys.resultAccounting], ids);
     counters.checksEvicted += gone.filter((one) => one === 1).length;
     if (performance.now() - warnedAt < WARN_EVERY_MS) return;
