@@ -138,7 +138,7 @@ describe('monitors on the page', () => {
     const text = String(await tab.page.evaluate('document.body.innerText'));
     expect(text).toContain('3 of 4 probes that count fail, in 3 networks and 3 countries; an alarm takes 3');
     expect(text).toContain('3 of 5 probes, in 2 networks, at 2 ticks in a row');
-    expect(text).toContain('flapping, does not count');
+    expect(text).toContain('flapping');
 
     await tab.page.evaluate(
       `document.querySelector('.run-rows rect.failing').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,

@@ -143,8 +143,10 @@ const count = (description: string) => Type.Integer({ minimum: 0, maximum: 100, 
 
 export const agreementSchema = Type.Object(
   {
-    failing: count('Probes that fail, without flapping ones.'),
-    counted: count('Probes that measured, without flapping ones.'),
+    failing: count('Probes that fail, of those that count.'),
+    counted: count(
+      'Probes that count: those that measured, without flapping ones unless the others are too few for an alarm.',
+    ),
     needed: count('Probes that must fail for the monitor to be bad.'),
     networks: count('Different networks of the failing probes.'),
     countries: count('Different countries of the failing probes.'),
@@ -167,7 +169,7 @@ export const monitoredProbeSchema = Type.Object(
       description: 'ok; failing: an expectation does not hold; unmeasured: the probe could not measure.',
     }),
     since: timestampSchema,
-    flapping: Type.Boolean({ description: 'True while its state changes too often to be counted.' }),
+    flapping: Type.Boolean({ description: 'True while its state changes too often to be evidence.' }),
     network: nullable(asnSchema),
     country: nullable(Type.String({ maxLength: 2, description: 'ISO 3166-1 code.' })),
     reason,

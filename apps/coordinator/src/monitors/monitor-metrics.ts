@@ -35,13 +35,13 @@ export const monitorMetrics = {
   failing: {
     kind: 'gauge',
     name: 'vantage_monitor_failing_probes',
-    help: 'Probes that fail, without flapping ones.',
+    help: 'Probes that fail, of those that count.',
     labels: { monitor },
   },
   counted: {
     kind: 'gauge',
     name: 'vantage_monitor_counted_probes',
-    help: 'Probes that measured, without flapping ones.',
+    help: 'Probes that count: those that measured, without flapping ones unless the others are too few for an alarm.',
     labels: { monitor },
   },
   success: {

@@ -148,7 +148,7 @@ function Places({ monitor }: { readonly monitor: Monitor }): JSX.Element {
                     <span class="note" title={clockTime(at.since)}>
                       since {ago(at.since, Date.now())}
                     </span>
-                    {at.flapping ? <span class="reason">flapping, does not count</span> : null}
+                    {at.flapping ? <span class="reason">flapping</span> : null}
                   </>
                 )}
               </div>

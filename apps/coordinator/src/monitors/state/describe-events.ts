@@ -25,13 +25,12 @@ export function describeEvent(event: MonitorEvent, state: MonitorState, facts: E
   return { kind: 'state', ...common, from, to, headline, agreement, failing: [...failing], tracerouteId };
 }
 
-/** Probes of the last tick in a state, in alphabetical order; flapping ones are left out. */
+/** Probes of the last tick in a state, in alphabetical order; flapping ones are left out unless there are no others. */
 export function probesIn(
   { probes, tick }: Pick<MonitorState, 'probes' | 'tick'>,
   state: 'ok' | 'failing',
 ): readonly string[] {
-  return Object.entries(probes)
-    .filter(([, memory]) => memory.tick === tick && memory.state === state && !memory.flapping)
-    .map(([probe]) => probe)
-    .toSorted();
+  const found = Object.entries(probes).filter(([, memory]) => memory.tick === tick && memory.state === state);
+  const steady = found.filter(([, { flapping }]) => !flapping);
+  return (steady.length === 0 ? found : steady).map(([probe]) => probe).toSorted();
 }

@@ -54,6 +54,57 @@ describe('the state of a monitor', () => {
     expect(run(ticks).states).toEqual(expected);
   });
 
+  it.each([
+    [
+      'an outage with a tick at which nothing measures',
+      ['ooooo', 'fffff', '-----', 'fffff'],
+      ['ok', 'ok', 'ok', 'bad'],
+    ],
+    [
+      'one with such a tick each second time',
+      ['ooooo', '-----', 'fffff', '-----', 'fffff'],
+      ['ok', 'ok', 'ok', 'ok', 'bad'],
+    ],
+    ['one from the start on', ['fffff', '-----', '-----', 'fffff'], ['unknown', 'unknown', 'unknown', 'bad']],
+    ['a recovery', ['fffff', 'fffff', 'ooooo', '-----', 'ooooo'], ['unknown', 'bad', 'bad', 'bad', 'ok']],
+    [
+      'no outage: a good tick ends the count',
+      ['ooooo', 'fffff', '-----', 'ooooo', 'fffff'],
+      ['ok', 'ok', 'ok', 'ok', 'ok'],
+    ],
+    [
+      'the way to unknown and back',
+      ['ooooo', 'fffff', '-----', '-----', 'fffff'],
+      ['ok', 'ok', 'ok', 'unknown', 'unknown'],
+    ],
+  ])('is decided by measured ticks: %s', (_reason, ticks, expected) => {
+    expect(run(ticks).states).toEqual(expected);
+  });
+
+  it('is unknown, not ok, if all that measure fail and are too few networks to agree', () => {
+    const alone = run(['ooooo', 'fffoo', 'fffoo', 'ff---', 'ff---']);
+
+    // Before two networks agree, those that work elsewhere refute it; those that do not measure cannot.
+    expect(alone.states).toEqual(['ok', 'ok', 'bad', 'bad', 'unknown']);
+    expect(run(['ooooo', 'ffo--', 'ffo--']).states.at(-1)).toBe('ok');
+    expect(run(['ooooo', 'oo---', 'oo---']).states.at(-1)).toBe('ok');
+  });
+
+  it('can be bad by probes whose places are not known', () => {
+    let state: MonitorState | undefined;
+    for (const tick of [1, 2]) {
+      const outcome = outcomeOf(tick, 'fff');
+      const probes = Object.entries(outcome.probes).map(([probe, result]) => [
+        probe,
+        { ...result, network: null, country: null },
+      ]);
+      const unknown = { ...outcome, probes: Object.fromEntries(probes) as TickOutcome['probes'] };
+      state = reduce(state, unknown, readAlarm({})!).state;
+    }
+
+    expect(state).toMatchObject({ state: 'bad', agreement: { networks: 1, countries: 1 } });
+  });
+
   it('wants failures in as many networks as the rule says', () => {
     const oneNetwork = ['AS1', 'AS1', 'AS1', 'AS2', 'AS3'];
 
@@ -112,6 +163,15 @@ describe('a flapping probe', () => {
 
   it('does not hide an outage at the others', () => {
     expect(run([...flaps, 'offfo', 'offfo']).states.at(-1)).toBe('bad');
+  });
+
+  it('is evidence if all flap: the target does, and an outage of it is found', () => {
+    const all = flaps.map((_, tick) => (tick % 2 === 0 ? 'fffff' : 'ooooo'));
+    const { state, states } = run([...all, 'fffff', 'fffff']);
+
+    expect(new Set(states.slice(1, -2))).toEqual(new Set(['ok']));
+    expect(Object.values(state.probes).every(({ flapping }) => flapping)).toBe(true);
+    expect(state).toMatchObject({ state: 'bad', agreement: { failing: 5, counted: 5 } });
   });
 
   it('is remembered while it is not selected', () => {

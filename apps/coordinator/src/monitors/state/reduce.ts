@@ -33,13 +33,20 @@ export interface MonitorState {
   readonly atMs: number;
   readonly state: MonitorStateName;
   readonly sinceMs: number;
-  /** Ticks in a row that spoke for another state. */
-  readonly turning: { readonly to: MonitorStateName; readonly ticks: number } | null;
+  /** Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row without enough measurements. */
+  readonly turning: Turning | null;
+  /** A turn that waits while too few probes measure: those ticks speak neither for nor against it. */
+  readonly suspended?: Turning | null | undefined;
   readonly agreement: Agreement;
   readonly headline: string | null;
   /** The traceroute of its turn to bad. */
   readonly traceId?: string | null;
   readonly probes: Readonly<Record<string, ProbeMemory>>;
+}
+
+interface Turning {
+  readonly to: MonitorStateName;
+  readonly ticks: number;
 }
 
 export type MonitorEvent =
@@ -77,16 +84,17 @@ export function reduce(
   const names = new Set(measured.map(([probe]) => probe));
   // A probe that was not selected keeps its history for a while.
   const absent = [...before].filter(([probe, memory]) => !names.has(probe) && tick - memory.tick <= REMEMBERED_TICKS);
-  const agreement = agree(
+  const counted = countedOf(
     measured.map(([, memory]) => memory),
     rule,
   );
+  const agreement = agree(counted, rule);
   const current = { state: state?.state ?? 'unknown', sinceMs: state?.sinceMs ?? atMs };
-  const turn = turnTo(conditionOf(agreement, rule), current.state, state?.turning ?? null, rule);
+  const turn = turnTo(conditionOf(agreement, counted, rule), current.state, state, rule);
   const changed = turn.state !== current.state;
   return {
     state: {
-      ...{ tick, atMs, headline, agreement, turning: turn.turning },
+      ...{ tick, atMs, headline, agreement, turning: turn.turning, suspended: turn.suspended },
       ...{ state: turn.state, sinceMs: changed ? atMs : current.sinceMs },
       traceId: turn.state === 'bad' ? (state?.traceId ?? null) : null,
       probes: Object.fromEntries([...measured, ...absent]),
@@ -116,18 +124,33 @@ function remember(
   };
 }
 
-/** How far probes agree. What could not be measured, and what flaps, speaks neither for nor against. */
-function agree(probes: readonly ProbeMemory[], rule: AlarmRule): Agreement {
-  const counted = probes.filter(({ state, flapping }) => state !== 'unmeasured' && !flapping);
+/**
+ * Probes that count: what could not be measured, and what flaps, speaks neither for nor against. If the others are too few
+ * for an alarm, the target flaps and not its probes: then all count.
+ */
+function countedOf(probes: readonly ProbeMemory[], rule: AlarmRule): readonly ProbeMemory[] {
+  const measured = probes.filter(({ state }) => state !== 'unmeasured');
+  const steady = measured.filter(({ flapping }) => !flapping);
+  return steady.length < fewest(rule) ? measured : steady;
+}
+
+/** How far the probes that count agree. */
+function agree(counted: readonly ProbeMemory[], rule: AlarmRule): Agreement {
   const failing = counted.filter(({ state }) => state === 'failing');
   const share = Math.ceil((counted.length * rule.failing) / rule.of);
   return {
     failing: failing.length,
     counted: counted.length,
     needed: Math.max(fewest(rule), share),
-    networks: new Set(failing.flatMap(({ network }) => network ?? [])).size,
-    countries: new Set(failing.flatMap(({ country }) => country ?? [])).size,
+    networks: differentOf(failing, 'network'),
+    countries: differentOf(failing, 'country'),
   };
+}
+
+/** Probes whose place is not known, such as removed ones, are in one place at least. */
+function differentOf(probes: readonly ProbeMemory[], place: keyof ProbePlace): number {
+  const known = new Set(probes.flatMap((probe) => probe[place] ?? [])).size;
+  return Math.max(known, Math.min(probes.length, 1));
 }
 
 /** One probe alone is no agreement unless the rule asks for one. */
@@ -135,21 +158,34 @@ function fewest({ failing }: AlarmRule): number {
   return Math.min(failing, 2);
 }
 
-function conditionOf({ failing, counted, needed, networks, countries }: Agreement, rule: AlarmRule): MonitorStateName {
-  if (counted < fewest(rule)) return 'unknown';
-  const agrees = failing >= needed && networks >= rule.networks && countries >= rule.countries;
-  return agrees ? 'bad' : 'ok';
+function conditionOf(
+  { failing, needed, networks, countries }: Agreement,
+  counted: readonly ProbeMemory[],
+  rule: AlarmRule,
+): MonitorStateName {
+  if (counted.length < fewest(rule)) return 'unknown';
+  if (failing < needed) return 'ok';
+  if (networks >= rule.networks && countries >= rule.countries) return 'bad';
+  // Enough probes fail, and those elsewhere that could confirm or refute it do not measure.
+  const isSpread =
+    differentOf(counted, 'network') >= rule.networks && differentOf(counted, 'country') >= rule.countries;
+  return isSpread ? 'ok' : 'unknown';
 }
 
 function turnTo(
   condition: MonitorStateName,
   state: MonitorStateName,
-  turning: MonitorState['turning'],
+  before: Pick<MonitorState, 'turning' | 'suspended'> | undefined,
   rule: AlarmRule,
-): Pick<MonitorState, 'state' | 'turning'> {
-  if (condition === state) return { state, turning: null };
-  const ticks = turning?.to === condition ? turning.ticks + 1 : 1;
+): Pick<MonitorState, 'state' | 'turning' | 'suspended'> {
+  const [turning, suspended] = [before?.turning ?? null, before?.suspended ?? null];
+  const isMeasured = condition !== 'unknown';
+  const measured = turning === null || turning.to === 'unknown' ? suspended : turning;
+  if (condition === state) return { state, turning: null, suspended: isMeasured ? null : measured };
+  const last = isMeasured ? measured : turning;
+  const ticks = last?.to === condition ? last.ticks + 1 : 1;
   // What was never measured is ok at once; an alarm always takes its ticks.
   const needed = state === 'unknown' && condition === 'ok' ? 1 : rule.ticks;
-  return ticks >= needed ? { state: condition, turning: null } : { state, turning: { to: condition, ticks } };
+  if (ticks < needed) return { state, turning: { to: condition, ticks }, suspended: isMeasured ? null : measured };
+  return { state: condition, turning: null, suspended: null };
 }
