@@ -3,7 +3,13 @@ import { connect } from 'node:net';
 import { deflateRawSync } from 'node:zlib';
 
 import { encodePiece } from '@vantage/agent-loop';
-import { redisKeys, SCREENSHOT_PIECE_BYTES, type AgentMessage, type GatewayJob } from '@vantage/contract';
+import {
+  redisKeys,
+  SCREENSHOT_PIECE_BYTES,
+  type AgentMessage,
+  type GatewayJob,
+  type Heartbeat,
+} from '@vantage/contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WebSocket } from 'ws';
 
@@ -80,6 +86,16 @@ describe('a gateway', () => {
 
     expect(probe['shown']).toMatchObject({ status: 'healthy', version: '0.1.0', load: { running: 0, capacity: 2 } });
     expect(described['shown']).toMatchObject({ transport: 'gateway', state: 'connected' });
+  });
+
+  it('lives from its first agent on', async () => {
+    const fresh = await test.startGateway(test.bed.startCore());
+    await test.join(fresh, 'early');
+    let text: string | null = null;
+    await until(async () => (text = await test.bed.redis.get(redisKeys.heartbeat('early'))) !== null);
+    const { gateway: { id = '' } = {} } = JSON.parse(text!) as Heartbeat;
+
+    expect(await test.bed.redis.exists(redisKeys.gateway(id))).toBe(1);
   });
 
   it('gives no more jobs at a time than the agent has slots', async () => {

@@ -74,8 +74,20 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     maxPayload: MAX_GATEWAY_MESSAGE_BYTES,
   });
   const beats = createBeats({ redis, connections, id });
-  // Redis may have lost writes, as in a fail-over.
-  redis.on('ready', beats.rewriteAll);
+  const live = (): void => {
+    connections.beat().then(
+      (wasGone) => {
+        if (wasGone) beats.rewriteAll();
+      },
+      () => undefined,
+    );
+  };
+  redis.on('ready', () => {
+    // Before anything else on this connection: no heartbeat refers to a sign of life that is not there yet.
+    live();
+    // Redis may have lost writes, as in a fail-over.
+    beats.rewriteAll();
+  });
   let isStopping = false;
 
   const admit = async (socket: AgentSocket, address: string, attempt: Attempt): Promise<void> => {
@@ -112,7 +124,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     }),
     connections.close,
   ];
-  const stopTimers = startTimers(connections, beats);
+  const stopTimers = startTimers(connections, beats, live);
 
   return {
     upgrade: (request, socket, head, address) => {
@@ -150,7 +162,7 @@ function applyAccess(connection: AgentConnection, now: AgentAccess, removeHeartb
   socket.close(4403);
 }
 
-function startTimers(connections: Connections, beats: Beats): readonly (() => void)[] {
+function startTimers(connections: Connections, beats: Beats, live: () => void): readonly (() => void)[] {
   let next = 0;
   const lookInTurn = (): void => {
     const all = connections.all();
@@ -161,20 +173,11 @@ function startTimers(connections: Connections, beats: Beats): readonly (() => vo
   const ping = (): void => {
     for (const { socket } of connections.all()) socket.ping();
   };
-  const beat = (): void => {
-    connections.beat().then(
-      (wasGone) => {
-        if (wasGone) beats.rewriteAll();
-      },
-      () => undefined,
-    );
-  };
-  beat();
   const timers = [
     setInterval(lookInTurn, LOOK_EVERY_MS),
     setInterval(ping, GATEWAY_PING_MS),
     setInterval(beats.beatAll, STATUS_EVERY_MS),
-    setInterval(beat, HEARTBEAT_EVERY_MS),
+    setInterval(live, HEARTBEAT_EVERY_MS),
   ];
   return timers.map((timer) => () => clearInterval(timer));
 }
