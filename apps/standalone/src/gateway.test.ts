@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
+import { foreignCa } from '../test/certificates.ts';
 import {
   end,
-  foreignCa,
   startGatewayService,
   type Coordinator,
   type GatewayService,

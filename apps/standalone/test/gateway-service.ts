@@ -1,6 +1,6 @@
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +12,15 @@ import { promisify } from 'node:util';
 import type { Check, Probes } from '@vantage/contract';
 import { findRedisServer, startRedisServer, type RedisServer } from '@vantage/redis-server';
 
+import { makeCertificate, type Certificate } from './certificates.ts';
+
 /** Coordinators behind one TLS address, as a reverse proxy has them, and agents that connect to their gateways. */
 export interface GatewayService {
   /** Public address; its certificate is signed by `caFile`. */
   readonly url: string;
   readonly port: number;
   readonly caFile: string;
+  readonly keyFile: string;
   readonly folder: string;
   readonly redis: RedisServer;
   readonly startCoordinator: (env?: Readonly<Record<string, string>>) => Promise<Coordinator>;
@@ -49,10 +52,12 @@ export interface StartedAgent {
 const main = (app: string, file = 'main'): URL => new URL(`../../${app}/src/${file}.ts`, import.meta.url);
 const record = ['--name', 'A', '--datacenter', 'B', '--country', 'DE', '--isp', 'C', '--asn', 'AS64496'];
 
-export async function startGatewayService(): Promise<GatewayService> {
+/** @param port of the public address, if the caller ends TLS there; without it a front is started */
+export async function startGatewayService(port?: number): Promise<GatewayService> {
   const folder = mkdtempSync(join(tmpdir(), 'vantage-gateway-e2e-'));
   const redis = await startRedisServer({ executable: findRedisServer(process.env['PATH'] ?? '')! });
-  const front = await startFront(folder);
+  const certificate = await makeCertificate(folder);
+  const front = port === undefined ? await startFront(certificate) : noFront(port);
   const url = `https://127.0.0.1:${front.port}`;
   const children: ChildProcess[] = [];
 
@@ -74,7 +79,7 @@ export async function startGatewayService(): Promise<GatewayService> {
     return (await promisify(execFile)(process.execPath, [...program, ...args], { env })).stdout;
   };
   return {
-    ...{ url, port: front.port, caFile: front.caFile, folder, redis, admin, ...askThrough(front.target) },
+    ...{ url, port: front.port, ...certificate, folder, redis, admin, ...askThrough(front.target) },
     startCoordinator: async (env = {}) => {
       const child = start(main('coordinator'), {
         ...{ PORT: '0', PUBLIC_URL: url, REDIS_URL: redis.url, TARGET_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'warn' },
@@ -90,7 +95,7 @@ export async function startGatewayService(): Promise<GatewayService> {
     },
     startAgent: (env) => {
       const child = start(main('probe-agent'), {
-        ...{ VANTAGE_URL: url, VANTAGE_CA_FILE: front.caFile, SCREENSHOTS: 'off' },
+        ...{ VANTAGE_URL: url, VANTAGE_CA_FILE: certificate.caFile, SCREENSHOTS: 'off' },
         ...{ TARGET_ALLOW: '127.0.0.0/8', DNS_SERVERS: '127.0.0.1:9', ...env },
       });
       let [log, errors] = ['', ''];
@@ -139,18 +144,22 @@ export async function end(child: ChildProcess): Promise<void> {
 
 interface Front {
   readonly port: number;
-  readonly caFile: string;
+  /** Port of the coordinator that the test asks. */
   readonly target: () => number;
   readonly route: (port: number) => void;
   readonly close: () => void;
 }
 
+function noFront(port: number): Front {
+  let target = 0;
+  const route: Front['route'] = (next) => {
+    target = next;
+  };
+  return { port, target: () => target, route, close: () => undefined };
+}
+
 /** Where TLS ends: passes bytes on to one coordinator. */
-async function startFront(folder: string): Promise<Front> {
-  const [keyFile, caFile] = [join(folder, 'key.pem'), join(folder, 'ca.pem')];
-  const subject = ['-subj', '/CN=vantage', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:gateway.example.test'];
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', keyFile];
-  await promisify(execFile)('openssl', ['req', '-x509', '-days', '2', ...key, '-out', caFile, ...subject]);
+async function startFront({ keyFile, caFile }: Certificate): Promise<Front> {
   const sockets = new Set<Socket>();
   let target = 0;
   const server: Server = createServer({ key: readFileSync(keyFile), cert: readFileSync(caFile) }, (client) => {
@@ -168,7 +177,6 @@ async function startFront(folder: string): Promise<Front> {
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    caFile,
     target: () => target,
     route: (port) => {
       target = port;
@@ -178,13 +186,4 @@ async function startFront(folder: string): Promise<Front> {
       server.close();
     },
   };
-}
-
-/** A file with a CA that signed nothing of this service. */
-export async function foreignCa(folder: string): Promise<string> {
-  const file = join(folder, 'foreign.pem');
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', '/dev/null'];
-  const { stdout } = await promisify(execFile)('openssl', ['req', '-x509', '-days', '2', ...key, '-subj', '/CN=other']);
-  writeFileSync(file, stdout);
-  return file;
 }
