@@ -52,10 +52,9 @@ async function underLoad({ ids, front, first, second, watch }: Stage): Promise<r
   const load = setInterval(() => {
     const probe = ids[outcomes.length % ids.length]!;
     outcomes.push(
-      startCheck(second.url, probe).then(
-        (check) => outcomeOf(second.url, check, probe),
-        (error: unknown) => String(error),
-      ),
+      startCheck(second.url, probe)
+        .then((check) => outcomeOf(second.url, check, probe))
+        .catch((error: unknown) => String(error)),
     );
   }, EVERY_MS);
   await sleep(BEFORE_MS);
