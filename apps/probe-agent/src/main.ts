@@ -3,22 +3,26 @@ import { SettingsError } from '@vantage/settings';
 import { pino } from 'pino';
 
 import { readConfig, readMeasuringConfig } from './config.ts';
+import { enrol } from './enrolment/enrol.ts';
 import { openRuntime } from './open-runtime.ts';
 import { runOnce } from './run-once/run-once.ts';
 import { serve } from './serve.ts';
 
 const USAGE = `vantage-agent                              takes the jobs of its probe; its settings are in the environment
 vantage-agent run TYPE HOST [flags]        runs one check on this machine and shows its result, without Redis
+vantage-agent enrol URL TOKEN              enrols this machine with the token of probe:invite; it then starts without it
 vantage-agent run --help                   lists check types and flags
 `;
 
 const [command, ...args] = process.argv.slice(2);
 if (command === undefined) await serve(settingsOrExit(readConfig));
 else if (command === 'run') process.exit(await run());
-else {
-  const isHelp = command === 'help' || command === '--help';
+else if (command === 'enrol' && !args.includes('--help')) {
+  process.exitCode = await enrol(args, process.env, { output: process.stdout, errors: process.stderr });
+} else {
+  const isHelp = command === 'help' || command === '--help' || command === 'enrol';
   (isHelp ? process.stdout : process.stderr).write(
-    isHelp ? USAGE : `unknown command "${command}"; expected run\n${USAGE}`,
+    isHelp ? USAGE : `unknown command "${command}"; expected run or enrol\n${USAGE}`,
   );
   process.exitCode = isHelp ? 0 : 2;
 }

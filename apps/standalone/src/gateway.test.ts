@@ -15,6 +15,7 @@ import {
   type GatewayService,
   type StartedAgent,
 } from '../test/gateway-service.ts';
+import { runAgent } from '../test/run-agent.ts';
 
 let service: GatewayService;
 let first: Coordinator;
@@ -88,6 +89,24 @@ describe('an agent with an address and a token', () => {
     expect(status).toBe(0);
     expect(statSync(join(state, 'key.json')).mode & 0o777).toBe(0o600);
   }, 180_000);
+
+  it('is enrolled by a command, and starts without the token', async () => {
+    const token = await service.invite('fra-6');
+    const env = { VANTAGE_STATE_FOLDER: join(service.folder, 'state-fra-6'), VANTAGE_CA_FILE: service.caFile };
+    const enrolled = await runAgent(['enrol', service.url, token], env);
+    const used = { ...env, VANTAGE_STATE_FOLDER: join(service.folder, 'state-other') };
+    const refused = await runAgent(['enrol', service.url, token], used);
+    const agent = service.startAgent({ VANTAGE_STATE_FOLDER: env.VANTAGE_STATE_FOLDER });
+    await until(() => isUp('fra-6'));
+    await end(agent.process);
+
+    expect(enrolled).toMatchObject({
+      status: 0,
+      output: expect.stringContaining('Probe fra-6 is enrolled at https://'),
+    });
+    expect(refused).toMatchObject({ status: 1, output: expect.stringContaining('The token has been used up') });
+    expect(agent.log()).not.toContain('agent enrolled');
+  }, 300_000);
 
   it('finishes a job whose gateway is killed, and delivers its result by another one', async () => {
     hold();

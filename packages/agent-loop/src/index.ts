@@ -10,6 +10,7 @@ export {
 export { createFinisher, type Finisher } from './finisher.ts';
 export { decodeFrame, encodeMessage, encodePiece, type Frame } from './frames/frames.ts';
 export { createAgentMessageReader } from './frames/validate.ts';
+export { enrolOnce } from './gateway/enrol-once.ts';
 export { createGatewayLoop } from './gateway/gateway-loop.ts';
 export type { GatewayLoopOptions } from './gateway/parts.ts';
 export type { AgentIdentity } from './gateway/session.ts';

@@ -1,0 +1,131 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+import { controlFile, libraryVersion, unitFile } from './control.ts';
+
+const repository = join(import.meta.dirname, '../..');
+const HOME = 'usr/lib/vantage-agent';
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+/** Only a compiler or a debugger reads these. */
+const UNUSED = /\.(?:map|d\.[cm]?ts|tsbuildinfo)$/;
+
+/**
+ * Builds the package of the agent for the architecture of this machine, with the Node of the lockfile: Debian 12 has Node 18.
+ * The dependencies must be installed (`npm run setup`).
+ *
+ * @returns path of the package
+ * @throws Error if a step fails, with its output
+ */
+export function buildDeb(folder: string): string {
+  const architecture = ARCHITECTURES[process.arch];
+  if (architecture === undefined) throw new Error(`no package for ${process.arch}; expected x64 or arm64`);
+  const root = mkdtempSync(join(tmpdir(), 'vantage-deb-'));
+  try {
+    placeProgram(join(root, HOME));
+    placeFiles(root);
+    const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+      readonly version: string;
+    };
+    placeControl(root, { version, architecture });
+    const file = resolve(folder, `vantage-agent_${version}_${architecture}.deb`);
+    mkdirSync(dirname(file), { recursive: true });
+    // A higher level takes minutes and saves a tenth.
+    run('dpkg-deb', '--root-owner-group', '-Zxz', '-z1', '--build', root, file);
+    return file;
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** The program with its production dependencies, as the image of the agent has them. */
+function placeProgram(home: string): void {
+  const infra = join(repository, 'infra/setup');
+  run(
+    process.execPath,
+    join(repository, 'node_modules/typescript/bin/tsc'),
+    '-b',
+    join(repository, 'apps/probe-agent'),
+  );
+  mkdirSync(dirname(home), { recursive: true });
+  run(
+    process.execPath,
+    join(infra, 'pnpm.mjs'),
+    '--filter',
+    '@vantage/probe-agent',
+    'deploy',
+    '--prod',
+    '--offline',
+    home,
+  );
+  run(process.execPath, join(infra, 'native-module.mjs'), home);
+  // By way of pnpm's links a file may be listed twice.
+  for (const file of filesIn(home, UNUSED)) rmSync(file, { force: true });
+  copyFileSync(nodeOfLockfile(), join(home, 'node'));
+  chmodSync(join(home, 'node'), 0o755);
+  for (const file of ['LICENSE', 'NOTICE']) copyFileSync(join(repository, file), join(home, file));
+}
+
+function nodeOfLockfile(): string {
+  return join(repository, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
+}
+
+function placeFiles(root: string): void {
+  const agent = join(repository, 'infra/agent');
+  const own = join(import.meta.dirname, 'files');
+  cpSync(join(agent, 'plain-browser.sh'), join(root, HOME, 'plain-browser.sh'));
+  chmodSync(join(root, HOME, 'plain-browser.sh'), 0o755);
+  place(root, 'usr/bin/vantage-agent', readFileSync(join(own, 'vantage-agent.sh'), 'utf8'), 0o755);
+  place(
+    root,
+    'usr/lib/systemd/system/vantage-agent.service',
+    unitFile(readFileSync(join(agent, 'vantage-agent.service'), 'utf8')),
+  );
+  place(root, 'etc/vantage/agent.env', readFileSync(join(own, 'agent.env'), 'utf8'), 0o600);
+  place(root, 'usr/share/doc/vantage-agent/copyright', readFileSync(join(repository, 'NOTICE'), 'utf8'));
+}
+
+function placeControl(root: string, release: { readonly version: string; readonly architecture: string }): void {
+  const natives = filesIn(join(root, HOME), /\/(?:node|raw\.node)$/);
+  const kibibytes = Number(run('du', '-sk', root).split('\t')[0]);
+  const libc = libraryVersion(
+    natives.map((file) => readFileSync(file)),
+    'GLIBC',
+  );
+  place(root, 'DEBIAN/control', controlFile({ ...release, libc, kibibytes }));
+  place(root, 'DEBIAN/conffiles', '/etc/vantage/agent.env\n');
+  for (const script of ['postinst', 'prerm', 'postrm']) {
+    place(root, `DEBIAN/${script}`, readFileSync(join(import.meta.dirname, 'files', `${script}.sh`), 'utf8'), 0o755);
+  }
+}
+
+/** Files below a folder whose path matches. */
+function filesIn(folder: string, pattern: RegExp): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => pattern.test(file));
+}
+
+function place(root: string, path: string, text: string, mode = 0o644): void {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  // The mode of a new file is cut by the umask.
+  chmodSync(file, mode);
+}
+
+function run(program: string, ...args: readonly string[]): string {
+  return execFileSync(program, args, { encoding: 'utf8', cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] });
+}

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { settings } from '@vantage/probe-agent';
+import { describe, expect, it } from '@jest/globals';
+
+import { controlFile, libraryVersion, unitFile } from './control.ts';
+
+const bareHost = readFileSync(join(import.meta.dirname, '../agent/vantage-agent.service'), 'utf8');
+
+describe('the control file', () => {
+  it('requires the newest C library that a native file asks for', () => {
+    const files = [Buffer.from('x\0GLIBC_2.9\0GLIBC_2.34\0'), Buffer.from('GLIBC_2.17\0GLIBCXX_3.4.30')];
+
+    expect(libraryVersion(files, 'GLIBC')).toBe('2.34');
+    expect(controlFile({ version: '1.2.3', architecture: 'arm64', libc: '2.34', kibibytes: 7 })).toMatch(
+      /^Version: 1\.2\.3\nArchitecture: arm64\n[\s\S]*^Depends: libc6 \(>= 2\.34\),/m,
+    );
+  });
+});
+
+describe('the unit of the package', () => {
+  it('is that of a bare host with the files and the user of the package', () => {
+    const unit = unitFile(bareHost);
+
+    expect(unit).not.toMatch(/\/opt\/|\/usr\/bin\/node|DynamicUser/);
+    expect(unit).toContain(
+      '\nExecStart=/usr/lib/vantage-agent/node --max-semi-space-size=2 /usr/lib/vantage-agent/dist/main.js\n',
+    );
+    expect(unit).toContain('\nUser=vantage-agent\n');
+    expect(unit).toContain('\nAmbientCapabilities=CAP_NET_RAW\n');
+  });
+
+  it('is not written from one that has changed', () => {
+    expect(() => unitFile(bareHost.replace('DynamicUser=yes\n', ''))).toThrow('the unit has no');
+  });
+});
+
+describe('the scripts of the package', () => {
+  const folder = join(import.meta.dirname, 'files');
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+
+  it.each(['vantage-agent.sh', 'postinst.sh', 'prerm.sh', 'postrm.sh'])(
+    '%s is a script that a shell can read',
+    (name) => {
+      expect(spawnSync('sh', ['-n', join(folder, name)], { encoding: 'utf8' })).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+      expect(read(name)).toMatch(/^#!\/bin\/sh\n/);
+    },
+  );
+
+  it('use the user, the folders and the settings that unit and agent have', () => {
+    const unit = unitFile(bareHost);
+    const known = new Set<string>(Object.values(settings).map(({ env }) => env));
+    const named = [...`${read('agent.env')}${read('vantage-agent.sh')}`.matchAll(/\b([A-Z]+_[A-Z_]+)\b/g)].map(
+      ([, name]) => name!,
+    );
+
+    expect(unit).toContain('\nStateDirectory=vantage-agent\n');
+    expect(unit).toContain('\nEnvironmentFile=/etc/vantage/agent.env\n');
+    expect(read('postinst.sh')).toContain(
+      'install -d -o vantage-agent -g vantage-agent -m 0700 /var/lib/vantage-agent',
+    );
+    expect(read('vantage-agent.sh')).toContain('environment=/etc/vantage/agent.env');
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,12 @@
+#!/bin/sh
+set -e
+if [ "$1" = configure ]; then
+  getent passwd vantage-agent > /dev/null || useradd --system --user-group --home-dir /var/lib/vantage-agent \
+    --no-create-home --shell /usr/sbin/nologin vantage-agent
+  install -d -o vantage-agent -g vantage-agent -m 0700 /var/lib/vantage-agent
+  if [ -d /run/systemd/system ]; then
+    systemctl daemon-reload
+    # After an upgrade; a new agent starts when it is enrolled.
+    systemctl try-restart vantage-agent
+  fi
+fi

@@ -1,0 +1,33 @@
+#!/bin/sh
+# vantage-agent: `enrol URL TOKEN` as root gives this machine its identity and starts the service; `run TYPE HOST` measures once.
+set -eu
+home=/usr/lib/vantage-agent
+environment=/etc/vantage/agent.env
+node() { "$home/node" --max-semi-space-size=2 "$home/dist/main.js" "$@"; }
+
+if [ "${1:-}" != enrol ] || [ "${2:-}" = --help ]; then
+  node "$@"
+  exit
+fi
+if [ "$(id -u)" != 0 ]; then
+  echo 'vantage-agent enrol: must be run as root' >&2
+  exit 2
+fi
+# The way to the service, if the file names one.
+for name in VANTAGE_CA_FILE HTTPS_PROXY NO_PROXY; do
+  value=$(sed -n "s/^$name=//p" "$environment" | tail -n 1)
+  [ -z "$value" ] || export "$name=$value"
+done
+# The key belongs to the user of the service from the start.
+VANTAGE_STATE_FOLDER=/var/lib/vantage-agent setpriv --reuid=vantage-agent --regid=vantage-agent --clear-groups \
+  "$home/node" "$home/dist/main.js" "$@"
+{ grep -v '^VANTAGE_URL=' "$environment" || true; echo "VANTAGE_URL=$2"; } > "$environment.new"
+chmod 0600 "$environment.new"
+mv "$environment.new" "$environment"
+if [ -d /run/systemd/system ]; then
+  systemctl enable --quiet vantage-agent
+  systemctl restart vantage-agent
+  echo 'The service vantage-agent runs.'
+else
+  echo 'systemd does not run here: start vantage-agent with the variables of /etc/vantage/agent.env.'
+fi
