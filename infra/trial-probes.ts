@@ -2,6 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { openProbeRecords } from '@vantage/coordinator';
 
+import { runProbeAdmin } from '../apps/coordinator/src/admin/commands.ts';
+import { readAdminConfig } from '../apps/coordinator/src/admin/config.ts';
+
 /** Of benchmarks and chaos: records for probes that stand for no place. */
 export async function recordProbes(redisUrl: string, ids: readonly string[]): Promise<void> {
   const { records, close } = await openProbeRecords(redisUrl);
@@ -12,6 +15,17 @@ export async function recordProbes(redisUrl: string, ids: readonly string[]): Pr
     });
   }
   await close();
+}
+
+/** Makes a probe whose agent connects to a gateway. @returns the token of its agent */
+export async function inviteProbe(redisUrl: string, id: string, publicUrl: string): Promise<string> {
+  const lines: string[] = [];
+  const record = ['--name', id, '--datacenter', id, '--country', 'QM', '--isp', 'Trial', '--asn', 'AS64496'];
+  const config = readAdminConfig({ REDIS_URL: redisUrl, PUBLIC_URL: publicUrl });
+  const streams = { out: (line: string) => lines.push(line), err: (line: string) => lines.push(line) };
+  const status = await runProbeAdmin(['invite', id, ...record, '--json'], config, streams);
+  if (status !== 0) throw new Error(lines.join('\n'));
+  return (JSON.parse(lines.join('\n')) as { readonly token: string }).token;
 }
 
 /** Much more than it takes: machines may be busy. */

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { freePort } from '@vantage/redis-server';
 import { Redis } from 'ioredis';
 
-import { recordProbes, untilProbesAreUp } from '../trial-probes.ts';
+import { inviteProbe, recordProbes, untilProbesAreUp } from '../trial-probes.ts';
+import { GATEWAY_URL, makeTlsEnd, openGatewayLine, type GatewayLine, type TlsEnd } from './gateway-line.ts';
 import { openHost, type Host } from './host.ts';
 import { openLink, type Link } from './link.ts';
 import { definePart, type Part } from './processes.ts';
@@ -13,7 +14,7 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { keepStore, type Store } from './store.ts';
 import { openTargets, type Targets } from './targets.ts';
 
-/** The service with two coordinators, as production has it, with a spoilable line from each process to Redis. */
+/** The service with two coordinators, as production has it, with a spoilable line from each process to Redis or the gateways. */
 export interface Deployment {
   readonly store: Store;
   readonly coordinators: readonly Coordinator[];
@@ -35,12 +36,18 @@ export interface Coordinator {
 export interface Agent {
   readonly id: string;
   readonly part: Part;
+  /** To Redis; undefined for an agent at a gateway, and with several servers. */
   readonly link: Link | undefined;
+  /** To the gateways; undefined for an agent that connects to Redis. */
+  readonly line: GatewayLine | undefined;
   readonly host: Host | undefined;
 }
 
 export interface DeploymentOptions {
+  /** Agents that connect to Redis. */
   readonly agents: number;
+  /** Agents that connect to the gateways of the coordinators. */
+  readonly gatewayAgents?: number;
   readonly store: 'single' | 'sentinel';
   /** More settings of the coordinators. */
   readonly coordinatorEnv?: Readonly<Record<string, string>>;
@@ -66,8 +73,9 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
     stoppers.push(targets.close);
     const store = await keepStore(options.store, folder);
     stoppers.push(store.stop);
-    const ids = Array.from({ length: options.agents }, (_, index) => `chaos-${index + 1}`);
-    await recordProbes(store.url, ids);
+    const { agents: redisAgents, gatewayAgents = 0 } = options;
+    const ids = Array.from({ length: redisAgents + gatewayAgents }, (_, index) => `chaos-${index + 1}`);
+    await recordProbes(store.url, ids.slice(0, redisAgents));
 
     const logs = join(folder, 'logs');
     mkdirSync(logs);
@@ -88,13 +96,20 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
       stoppers.push(link.close);
       return { redisUrl: `redis://127.0.0.1:${link.port}`, link };
     };
+    const publicUrl = gatewayAgents > 0 ? GATEWAY_URL : undefined;
     const coordinators: Coordinator[] = [];
     for (const name of ['coordinator-1', 'coordinator-2']) {
       const { redisUrl, link } = await lineFor();
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
       const env = {
-        ...{ HOST: '127.0.0.1', PORT: String(port), PUBLIC_URL: url, REDIS_URL: redisUrl, LOG_LEVEL: 'info' },
+        ...{
+          HOST: '127.0.0.1',
+          PORT: String(port),
+          PUBLIC_URL: publicUrl ?? url,
+          REDIS_URL: redisUrl,
+          LOG_LEVEL: 'info',
+        },
         ...{ RATE_LIMIT_CHECK: MANY, RATE_LIMIT_RESULTS: MANY, RATE_LIMIT_PROBES: MANY, RATE_LIMIT_TARGET: MANY },
         ...{ RATE_LIMIT_SUMMARY: MANY, RATE_LIMIT_EVENTS: MANY, EVENT_STREAMS_PER_CLIENT: '5000' },
         ...{ RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
@@ -107,18 +122,39 @@ export async function startDeployment(options: DeploymentOptions): Promise<Deplo
       const part = definePart(name, 'coordinator', { ...env, ...host?.environment }, logFile(name));
       coordinators.push({ part, url, link, host });
     }
-    const agents: Agent[] = [];
-    for (const id of ids) {
+    const tls = gatewayAgents > 0 ? await makeTlsEnd(join(folder, 'tls')) : undefined;
+    const toRedis = async (id: string) => {
       const { redisUrl, link } = await lineFor();
+      return { link, line: undefined, connection: { PROBE_ID: id, REDIS_URL: redisUrl } };
+    };
+    const toGateways = async (id: string, index: number, { caFile, ...end }: TlsEnd) => {
+      const line = await openGatewayLine(
+        coordinators.map(({ url }) => url),
+        index,
+        end,
+      );
+      stoppers.push(line.close);
+      const connection = {
+        ...{ VANTAGE_URL: GATEWAY_URL, VANTAGE_TOKEN: await inviteProbe(store.url, id, GATEWAY_URL) },
+        ...{ VANTAGE_STATE_FOLDER: join(folder, id), VANTAGE_CA_FILE: caFile },
+        HTTPS_PROXY: `http://127.0.0.1:${line.port}`,
+      };
+      return { link: undefined, line, connection };
+    };
+    const agents: Agent[] = [];
+    for (const [index, id] of ids.entries()) {
+      const { link, line, connection } =
+        tls !== undefined && index >= redisAgents ? await toGateways(id, index, tls) : await toRedis(id);
       const env = {
-        ...{ PROBE_ID: id, REDIS_URL: redisUrl, LOG_LEVEL: 'info', TARGET_ALLOW: '127.0.0.0/8' },
+        ...connection,
+        ...{ LOG_LEVEL: 'info', TARGET_ALLOW: '127.0.0.0/8' },
         TARGET_NETWORK_LIMIT: MANY,
         SCREENSHOTS: options.screenshots === true ? 'auto' : 'off',
         ...options.agentEnv,
       };
       const host = openHost(folder, id);
       const part = definePart(id, 'probe-agent', { ...env, ...host?.environment }, logFile(id));
-      agents.push({ id, part, link, host });
+      agents.push({ id, part, link, line, host });
     }
     for (const { part } of [...coordinators, ...agents]) {
       part.start();

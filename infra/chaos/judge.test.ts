@@ -157,6 +157,10 @@ describe('a history without a broken promise', () => {
     ],
     ['a probe that comes back', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 4_900 }]],
     [
+      'an agent at a gateway that is connected again in time',
+      [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 44_000, withinMs: 45_000 }],
+    ],
+    [
       'a refusal while the machine stalls, and of a new check a while after',
       [
         { kind: 'stall', from: T, to: T + 6_000 },
@@ -340,6 +344,10 @@ const cases: Readonly<
   deaf: [
     ['no success at all', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: null }]],
     ['no success in time', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 5_100 }]],
+    [
+      'no success in the longer time of an agent at a gateway',
+      [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 46_000, withinMs: 45_000 }],
+    ],
     [
       'later than by the stall',
       [

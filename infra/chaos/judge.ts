@@ -4,6 +4,7 @@ import { judgeRefusal } from './judge-refusal.ts';
 import { breakRule, newTally, type Tally } from './ledger.ts';
 import type { CheckHistory, JudgeContext } from './seen.ts';
 
+/** Of probes for which nothing else is documented. */
 const RECOVERS_WITHIN_MS = 5_000;
 
 /**
@@ -53,7 +54,7 @@ function judgeDeployment(records: readonly HistoryRecord[], tallies: Map<string,
     const ms = record.ms ?? Number.POSITIVE_INFINITY;
     tally.slowestRecoveryMs = Math.max(tally.slowestRecoveryMs, ms);
     const countedMs = record.ms === null ? ms : ms - context.lostWithin(record.from, record.from + ms);
-    if (countedMs <= RECOVERS_WITHIN_MS + context.setup.indulgenceMs) continue;
+    if (countedMs <= (record.withinMs ?? RECOVERS_WITHIN_MS) + context.setup.indulgenceMs) continue;
     breakRule(tally, 'deaf', `${record.probe} had no success for ${countedMs} ms after the fault`);
   }
 }

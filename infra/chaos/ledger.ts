@@ -34,7 +34,7 @@ export const rules = {
   control: 'requests refused and results timed out without a fault',
   unanswered: 'requests unanswered',
   wrong: 'requests answered wrongly',
-  deaf: 'probes without a success within 5 s after a fault',
+  deaf: 'probes without a success in time after a fault',
 } as const;
 
 export type Rule = keyof typeof rules;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** The line between one process and Redis, which a fault can spoil. */
+/** The line of one process to Redis or the gateways, which a fault can spoil. */
 export interface Link {
   readonly port: number;
   /** Closes every connection; new ones can be made. */
@@ -15,63 +15,83 @@ export interface Link {
   readonly close: () => void;
 }
 
-export async function openLink(targetPort: number): Promise<Link> {
-  const sockets = new Set<Socket>();
-  let silent = false;
-  let oneWayMs = 0;
+/** Both ends of a connection, ready to carry data. */
+interface Ends {
+  readonly client: Socket;
+  readonly upstream: Socket;
+}
 
-  const carry = (from: Socket, to: Socket): void => {
-    sockets.add(from);
-    from.setNoDelay(true);
-    // In order, whatever the delay is when each arrives: TCP lets nothing overtake.
-    const held: { readonly chunk: Buffer; readonly due: number }[] = [];
-    const release = (): void => {
-      const now = performance.now();
-      while (held.length > 0 && held[0]!.due <= now) {
-        const { chunk } = held.shift()!;
-        if (to.writable) to.write(chunk);
-      }
-      if (held.length > 0) setTimeout(release, Math.max(1, held[0]!.due - now));
-    };
-    from.on('data', (chunk: Buffer) => {
-      if (silent) return;
-      const due = Math.max(performance.now() + oneWayMs, held.at(-1)?.due ?? 0);
-      held.push({ chunk, due });
-      if (held.length === 1) release();
-    });
-    from.on('error', () => undefined);
-    from.on('close', () => {
-      sockets.delete(from);
-      if (!silent) to.destroy();
-    });
+interface State {
+  readonly sockets: Set<Socket>;
+  silent: boolean;
+  oneWayMs: number;
+}
+
+/** @param open the port that each connection leads to, or what finds its other end; undefined refuses it */
+export async function openLink(open: number | ((client: Socket) => Promise<Ends | undefined>)): Promise<Link> {
+  const state: State = { sockets: new Set(), silent: false, oneWayMs: 0 };
+  const lead = async (accepted: Socket): Promise<void> => {
+    const ends =
+      typeof open === 'number'
+        ? { client: accepted, upstream: connect(open, '127.0.0.1') }
+        : await open(accepted).catch(() => undefined);
+    if (ends === undefined) return void accepted.destroy();
+    carry(ends.client, ends.upstream, state);
+    carry(ends.upstream, ends.client, state);
   };
-
   const server = createServer((client) => {
-    const upstream = connect(targetPort, '127.0.0.1');
-    carry(client, upstream);
-    carry(upstream, client);
+    client.on('error', () => undefined);
+    state.sockets.add(client);
+    client.on('close', () => state.sockets.delete(client));
+    void lead(client);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const cut = (): void => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of state.sockets) socket.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,
     cut,
     silence: () => {
-      silent = true;
+      state.silent = true;
     },
     delay: (ms) => {
-      oneWayMs = ms;
+      state.oneWayMs = ms;
     },
     mend: () => {
-      oneWayMs = 0;
-      if (silent) cut();
-      silent = false;
+      state.oneWayMs = 0;
+      if (state.silent) cut();
+      state.silent = false;
     },
     close: () => {
       server.close();
       cut();
     },
   };
+}
+
+function carry(from: Socket, to: Socket, state: State): void {
+  state.sockets.add(from);
+  from.setNoDelay(true);
+  // In order, whatever the delay is when each arrives: TCP lets nothing overtake.
+  const held: { readonly chunk: Buffer; readonly due: number }[] = [];
+  const release = (): void => {
+    const now = performance.now();
+    while (held.length > 0 && held[0]!.due <= now) {
+      const { chunk } = held.shift()!;
+      if (to.writable) to.write(chunk);
+    }
+    if (held.length > 0) setTimeout(release, Math.max(1, held[0]!.due - now));
+  };
+  from.on('data', (chunk: Buffer) => {
+    if (state.silent) return;
+    const due = Math.max(performance.now() + state.oneWayMs, held.at(-1)?.due ?? 0);
+    held.push({ chunk, due });
+    if (held.length === 1) release();
+  });
+  from.on('error', () => undefined);
+  from.on('close', () => {
+    state.sockets.delete(from);
+    if (!state.silent) to.destroy();
+  });
 }

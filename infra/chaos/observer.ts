@@ -120,8 +120,8 @@ export function observe(options: ObserverOptions): Observer {
       await Promise.all(Array.from({ length: count }, () => track(start(coordinator, given))));
     },
     noteRecovery: (recoveries) => {
-      for (const { probe, from, ms } of recoveries) {
-        history.add({ kind: 'recovery', fault: callers.fault(), probe, from, ms });
+      for (const recovery of recoveries) {
+        history.add({ kind: 'recovery', fault: callers.fault(), ...recovery });
       }
     },
     completed: () => watched.flatMap(({ id, completed }) => (completed ? [id] : [])).toReversed(),

@@ -22,6 +22,7 @@ export interface RunOptions {
   readonly rate: number;
   /** See `Scene`. */
   readonly scale: number;
+  /** Agents that connect to Redis, and as many at the gateways. */
   readonly agents?: number;
   /** How much later than promised a check may end and a probe may come back, on machines that others keep busy. */
   readonly indulgenceMs?: number;
@@ -49,8 +50,8 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
   const { promise: aborted, reject: abort } = Promise.withResolvers<never>();
   aborted.catch(() => undefined);
   options.signal?.addEventListener('abort', () => abort(options.signal?.reason));
-  const { agents = 3, screenshots = false, keepLogsIn } = options;
-  const deployment = await startDeployment({ agents, store, screenshots, keepLogsIn });
+  const { agents = 2, screenshots = false, keepLogsIn } = options;
+  const deployment = await startDeployment({ agents, gatewayAgents: agents, store, screenshots, keepLogsIn });
   history.add({ kind: 'setup', store, indulgenceMs });
   const stalls = watchStalls(history);
   const ended = new AbortController();
@@ -78,7 +79,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       await fault.inject({ deployment, observer, random, scale, harm });
       history.add({ kind: 'fault', name: fault.name, from, to: historyNow(), harmed: [...harmed] });
       // Before anything else is done to them: whatever needs a restart by others shows here.
-      observer.noteRecovery(await recoveries(deployment));
+      observer.noteRecovery(await recoveries(deployment, fault.silencesGateways ?? false));
     };
     const skipped = await injectAll(options, {
       deployment,

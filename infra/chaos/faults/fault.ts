@@ -1,5 +1,6 @@
 import { redisUntil } from './redis.ts';
 import type { Agent, Coordinator, Deployment } from '../deployment.ts';
+import type { GatewayLine } from '../gateway-line.ts';
 import type { Observer } from '../observer.ts';
 import { descendantsOf } from '../processes.ts';
 
@@ -11,6 +12,11 @@ export interface Fault {
   /** Why it cannot be had in this deployment, or undefined. */
   readonly impossible?: (deployment: Deployment) => Promise<string | undefined> | string | undefined;
   readonly inject: (scene: Scene) => Promise<void>;
+  /**
+   * The connection of an agent to its gateway may be silent, or lost again and again: it is made again within the time that the
+   * documentation states, not within five seconds.
+   */
+  readonly silencesGateways?: boolean;
 }
 
 export interface Scene {
@@ -30,6 +36,35 @@ export interface Scene {
 export function pickAgent({ deployment, random, harm }: Scene): Agent {
   harm('probes');
   return pick(deployment.agents, random);
+}
+
+export function pickRedisAgent({ deployment, random, harm }: Scene): Agent {
+  harm('probes');
+  return pick(
+    deployment.agents.filter(({ line }) => line === undefined),
+    random,
+  );
+}
+
+/** An agent that is connected to a gateway, its line, and the coordinator at the end of it. */
+export interface AtGateway {
+  readonly agent: Agent;
+  readonly line: GatewayLine;
+  readonly gateway: Coordinator;
+}
+
+export function pickAtGateway({ deployment, random, harm }: Scene): AtGateway {
+  harm('probes');
+  const connected = deployment.agents.flatMap((agent) => {
+    const gateway = deployment.coordinators.find(({ url }) => url === agent.line?.gateway());
+    return agent.line === undefined || gateway === undefined ? [] : [{ agent, line: agent.line, gateway }];
+  });
+  return pick(connected, random);
+}
+
+/** Why no gateway can be harmed, or undefined. */
+export function noGatewayAgents({ agents }: Deployment): string | undefined {
+  return agents.some(({ line }) => line !== undefined) ? undefined : 'no agent is at a gateway';
 }
 
 export function pickCoordinator({ deployment, random, harm }: Scene): Coordinator {

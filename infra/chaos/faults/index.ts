@@ -6,6 +6,7 @@ import { clocks } from './clocks.ts';
 import { deaths } from './deaths.ts';
 import { failOvers } from './fail-overs.ts';
 import type { Fault } from './fault.ts';
+import { gateways } from './gateways.ts';
 import { lines } from './lines.ts';
 import { standStills } from './stand-stills.ts';
 import { storeFaults } from './store-faults.ts';
@@ -20,6 +21,7 @@ export const faults: readonly Fault[] = [
   ...standStills,
   ...storeFaults,
   ...lines,
+  ...gateways,
   ...clocks,
   ...clients,
   ...failOvers,

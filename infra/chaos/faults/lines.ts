@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Agent, Coordinator } from '../deployment.ts';
+import type { Link } from '../link.ts';
 import { partition, partitionImpossible } from '../partition.ts';
-import { pick, pickAgent, pickCoordinator, type Fault, type Scene } from './fault.ts';
+import { pick, pickAgent, pickCoordinator, pickRedisAgent, type Fault, type Scene } from './fault.ts';
 
-/** What happens to the lines between Redis and the others. */
+/** What happens to the lines between Redis and the others, and those of agents to their gateways. */
 export const lines: readonly Fault[] = [
   {
     name: 'connections cut',
     store: 'single',
+    silencesGateways: true,
     inject: async ({ deployment, random, scale, harm }) => {
       for (let times = 0; times < 4; times += 1) {
         const end = pick([...deployment.agents, ...deployment.coordinators], random);
         harm('probes', end.part.name);
-        end.link?.cut();
+        (end.link ?? lineOf(end))?.cut();
         await sleep(300 * scale);
       }
     },
@@ -20,9 +23,11 @@ export const lines: readonly Fault[] = [
   {
     name: 'half-open connections',
     store: 'single',
+    silencesGateways: true,
     inject: async (scene) => {
       // One coordinator and one agent at most: while no coordinator reaches Redis, none runs as far as checks go.
-      const links = [pickCoordinator(scene).link, pickAgent(scene).link];
+      const agent = pickAgent(scene);
+      const links = [pickCoordinator(scene).link, agent.link ?? agent.line];
       for (const link of links) link?.silence();
       await sleep(7_000 * scene.scale);
       for (const link of links) link?.mend();
@@ -35,20 +40,24 @@ export const lines: readonly Fault[] = [
     inject: async ({ deployment, scale, harm }) => {
       const ends = [...deployment.agents, ...deployment.coordinators];
       harm('store');
-      for (const { link } of ends) link?.delay(125);
+      for (const end of ends) (end.link ?? lineOf(end))?.delay(125);
       await sleep(5_000 * scale);
-      for (const { link } of ends) link?.mend();
+      for (const end of ends) (end.link ?? lineOf(end))?.mend();
     },
   },
   oneWay('from a coordinator to Redis', (scene) => partition.dropTo(pickCoordinator(scene).link!.port)),
   oneWay('from Redis to a coordinator', (scene) => partition.dropFrom(pickCoordinator(scene).link!.port)),
-  oneWay('from an agent to Redis', (scene) => partition.dropTo(pickAgent(scene).link!.port)),
-  oneWay('from Redis to an agent', (scene) => partition.dropFrom(pickAgent(scene).link!.port)),
+  oneWay('from an agent to Redis', (scene) => partition.dropTo(pickRedisAgent(scene).link!.port)),
+  oneWay('from Redis to an agent', (scene) => partition.dropFrom(pickRedisAgent(scene).link!.port)),
   oneWay('from all agents to Redis', async (scene) => {
     scene.harm('probes');
-    for (const { link } of scene.deployment.agents) await partition.dropTo(link!.port);
+    for (const { link } of scene.deployment.agents) if (link !== undefined) await partition.dropTo(link.port);
   }),
 ];
+
+function lineOf(end: Agent | Coordinator): Link | undefined {
+  return 'line' in end ? end.line : undefined;
+}
 
 function oneWay(what: string, drop: (scene: Scene) => Promise<void>): Fault {
   return {
