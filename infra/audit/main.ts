@@ -1,12 +1,13 @@
 /**
- * `npm run -s audit:security -- [--seed S] [--seconds S] [--json FILE]`: tries what the service promises to withstand. Packets go to loopback and
+ * `npm run -s audit:security -- [--only PARTS] [--seed S] [--seconds S] [--json FILE]`: tries what the service promises to withstand. Packets go to loopback and
  * into network namespaces alone; the namespaces need root.
  */
-import { report } from '../bench/goals.ts';
+import { report, type Figure } from '../bench/goals.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { tryFuzz, tryHostileInputs } from './api-audit.ts';
 import { guessKeys, mostLookedUp } from './key-audit.ts';
 import { networkMissing, runCanaryAudit } from './canaries/index.ts';
+import { auditGateway } from './gateway/figures.ts';
 import { tryStolenLogin } from './stolen-login/index.ts';
 
 interface Row {
@@ -23,70 +24,104 @@ interface Row {
 const FUZZ_REQUESTS = 10_000;
 const KEY_GUESSES = 20_000;
 
+const PARTS = ['api', 'keys', 'login', 'gateway'];
+
 const values = flagsOfProcess('npm run -s audit:security --', 'Tries what the service promises to withstand.', {
+  only: { description: `Only these parts, separated by commas: ${PARTS.join(', ')}.`, fallback: PARTS.join(',') },
   seed: { description: 'Repeats a run.', fallback: '1', isNumber: true },
-  seconds: { description: 'Length of each attack with a stolen login.', fallback: '10', isNumber: true },
+  seconds: {
+    description: 'Length of each attack with a stolen login or on the gateway.',
+    fallback: '10',
+    isNumber: true,
+  },
   json: { description: 'File for the figures.' },
 });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const missing = networkMissing();
-
-const rows: readonly Row[] = [
-  fromApi('hostile targets, ports and options, to the coordinator', await tryHostileInputs()),
-  fromApi('requests made from the OpenAPI document', await tryFuzz(Number(values.seed), FUZZ_REQUESTS)),
-  ...(missing === null ? [await tryCanaries()] : []),
-];
-if (missing !== null) print(`skipped: the canaries of the agent: ${missing}`);
-
-const widths = [56, 8, 17, 15, 5, 7, 14];
-const line = (cells: readonly string[]): string =>
-  cells.map((cell, index) => (index === 0 ? cell.padEnd(widths[index]!) : cell.padStart(widths[index]!))).join('');
-print(line(['part', 'inputs', 'wrongly accepted', 'canary touches', '5xx', 'faults', 'longest answer']));
-for (const { part, inputs, accepted, touches, serverErrors, faults, longestMs } of rows) {
-  const counts = [inputs, accepted.length, touches?.length ?? '–', serverErrors, faults.length].map(String);
-  print(line([part, ...counts, `${Math.round(longestMs)} ms`]));
+const chosen = new Set(values.only.split(','));
+const unknown = [...chosen].find((part) => !PARTS.includes(part));
+if (unknown !== undefined) {
+  process.stderr.write(`unknown part "${unknown}"; expected one of ${PARTS.join(', ')}\n`);
+  process.exit(2);
 }
-print('');
-for (const { accepted, touches = [], faults } of rows) {
-  for (const text of [...accepted, ...touches, ...faults].slice(0, 20)) print(`! ${text}`);
-}
+const seconds = Number(values.seconds);
 
-const guessingSince = performance.now();
-const keys = await guessKeys(KEY_GUESSES);
-const mostKeys = mostLookedUp((performance.now() - guessingSince) / 60_000);
-print(
-  `API keys guessed from one address: ${keys.guesses}, looked up ${keys.lookedUp} (at most ${mostKeys}), accepted ${keys.accepted}`,
-);
-for (const text of keys.disclosures.slice(0, 20)) print(`! ${text.slice(0, 300)}`);
-print('');
+const figures: Figure[] = [];
+if (chosen.has('api')) figures.push(...(await auditApi()));
+if (chosen.has('keys')) figures.push(...(await auditKeys()));
+if (chosen.has('login')) figures.push(...(await auditLogin()));
+if (chosen.has('gateway')) figures.push(...(await auditGateway(seconds, print)));
+process.exitCode = report(figures, values.json);
 
-const stolen = await tryStolenLogin(Number(values.seconds));
-print('a stolen agent’s login: what another client of Redis sees meanwhile');
-for (const { name, p99Ms, longestMs, busyP99Ms, endedAfterMs, refused, firstRefusal } of stolen) {
-  const ended = endedAfterMs === null ? '' : `, ended after ${(endedAfterMs / 1_000).toFixed(1)} s`;
-  const times = `p99 ${p99Ms.toFixed(1)} ms (Redis at work: ${busyP99Ms.toFixed(1)}), longest ${Math.round(longestMs)} ms${ended}`;
-  print(`  ${name.padEnd(42)}${times}, refused ${refused}${firstRefusal === null ? '' : ` (${firstRefusal})`}`);
-}
-print('');
-const [quiet, ...attacked] = stolen;
-const bounded = attacked.filter(({ isFlood }) => !isFlood);
-
-const all = (of: (row: Row) => readonly string[]): number => rows.flatMap(of).length;
-const inputs = rows.reduce((sum, row) => sum + row.inputs, 0);
-const serverErrors = rows.reduce((sum, row) => sum + row.serverErrors, 0);
-process.exitCode = report(
-  [
-    { name: 'inputs tried', value: inputs, unit: 'inputs' },
+async function auditApi(): Promise<readonly Figure[]> {
+  const missing = networkMissing();
+  const rows: readonly Row[] = [
+    fromApi('hostile targets, ports and options, to the coordinator', await tryHostileInputs()),
+    fromApi('requests made from the OpenAPI document', await tryFuzz(Number(values.seed), FUZZ_REQUESTS)),
+    ...(missing === null ? [await tryCanaries()] : []),
+  ];
+  if (missing !== null) print(`skipped: the canaries of the agent: ${missing}`);
+  printRows(rows);
+  const all = (of: (row: Row) => readonly string[]): number => rows.flatMap(of).length;
+  const touches = all((row) => row.touches ?? []);
+  return [
+    { name: 'inputs tried', value: rows.reduce((sum, row) => sum + row.inputs, 0), unit: 'inputs' },
     { name: 'wrongly accepted', value: all(({ accepted }) => accepted), unit: 'inputs', atMost: 0 },
-    ...(missing === null
-      ? [{ name: 'canary touches', value: all(({ touches = [] }) => touches), unit: 'places', atMost: 0 }]
-      : []),
+    ...(missing === null ? [{ name: 'canary touches', value: touches, unit: 'places', atMost: 0 }] : []),
+    { name: '5xx', value: rows.reduce((sum, row) => sum + row.serverErrors, 0), unit: 'answers', atMost: 0 },
+    { name: 'other faults', value: all(({ faults }) => faults), unit: 'faults', atMost: 0 },
+    {
+      name: 'longest answer',
+      value: Math.max(...rows.slice(0, 2).map(({ longestMs }) => longestMs)),
+      unit: 'ms',
+      atMost: 5_000,
+    },
+  ];
+}
+
+function printRows(rows: readonly Row[]): void {
+  const widths = [56, 8, 17, 15, 5, 7, 14];
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, index) => (index === 0 ? cell.padEnd(widths[index]!) : cell.padStart(widths[index]!))).join('');
+  print(line(['part', 'inputs', 'wrongly accepted', 'canary touches', '5xx', 'faults', 'longest answer']));
+  for (const { part, inputs, accepted, touches, serverErrors, faults, longestMs } of rows) {
+    const counts = [inputs, accepted.length, touches?.length ?? '–', serverErrors, faults.length].map(String);
+    print(line([part, ...counts, `${Math.round(longestMs)} ms`]));
+  }
+  print('');
+  for (const { accepted, touches = [], faults } of rows) {
+    for (const text of [...accepted, ...touches, ...faults].slice(0, 20)) print(`! ${text}`);
+  }
+}
+
+async function auditKeys(): Promise<readonly Figure[]> {
+  const guessingSince = performance.now();
+  const keys = await guessKeys(KEY_GUESSES);
+  const mostKeys = mostLookedUp((performance.now() - guessingSince) / 60_000);
+  print(
+    `API keys guessed from one address: ${keys.guesses}, looked up ${keys.lookedUp} (at most ${mostKeys}), accepted ${keys.accepted}`,
+  );
+  for (const text of keys.disclosures.slice(0, 20)) print(`! ${text.slice(0, 300)}`);
+  print('');
+  return [
     { name: 'guessed API keys accepted', value: keys.accepted, unit: 'keys', atMost: 0 },
     { name: 'guessed API keys looked up', value: keys.lookedUp, unit: 'keys', atMost: mostKeys },
     { name: 'requests with the right key refused meanwhile', value: keys.rightRefused, unit: 'requests', atMost: 0 },
     { name: 'log lines and answers with a secret of a key', value: keys.disclosures.length, unit: 'lines', atMost: 0 },
-    { name: '5xx', value: serverErrors + keys.serverErrors, unit: 'answers', atMost: 0 },
-    { name: 'other faults', value: all(({ faults }) => faults), unit: 'faults', atMost: 0 },
+    { name: '5xx while keys are guessed', value: keys.serverErrors, unit: 'answers', atMost: 0 },
+  ];
+}
+
+async function auditLogin(): Promise<readonly Figure[]> {
+  const [quiet, ...attacked] = await tryStolenLogin(seconds);
+  print('a stolen agent’s login: what another client of Redis sees meanwhile');
+  for (const { name, p99Ms, longestMs, busyP99Ms, endedAfterMs, refused, firstRefusal } of [quiet!, ...attacked]) {
+    const ended = endedAfterMs === null ? '' : `, ended after ${(endedAfterMs / 1_000).toFixed(1)} s`;
+    const times = `p99 ${p99Ms.toFixed(1)} ms (Redis at work: ${busyP99Ms.toFixed(1)}), longest ${Math.round(longestMs)} ms${ended}`;
+    print(`  ${name.padEnd(42)}${times}, refused ${refused}${firstRefusal === null ? '' : ` (${firstRefusal})`}`);
+  }
+  print('');
+  const bounded = attacked.filter(({ isFlood }) => !isFlood);
+  return [
     {
       name: 'latency of other clients of Redis under a stolen login, p99 of the worst attack',
       value: Math.max(...bounded.map(({ p99Ms }) => p99Ms)),
@@ -106,15 +141,8 @@ process.exitCode = report(
       unit: 'writes',
       atMost: 0,
     },
-    {
-      name: 'longest answer',
-      value: Math.max(...rows.slice(0, 2).map(({ longestMs }) => longestMs)),
-      unit: 'ms',
-      atMost: 5_000,
-    },
-  ],
-  values.json,
-);
+  ];
+}
 
 function fromApi(
   part: string,

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A coordinator in a separate process, as in production. */
 export interface CoordinatorProcess {
   readonly port: number;
+  readonly pid: number;
   readonly url: string;
   /** Lines of its log of level error and above. */
   readonly errors: readonly string[];
@@ -43,6 +44,7 @@ export async function startCoordinatorProcess(
   }
   return {
     port: said.port,
+    pid: child.pid!,
     url: `http://127.0.0.1:${said.port}`,
     errors,
     isAlive: () => child.exitCode === null && child.signalCode === null,

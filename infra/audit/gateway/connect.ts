@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { decodeFrame, encodeMessage } from '@vantage/agent-loop';
+import type { GatewayMessage } from '@vantage/contract';
+import { WebSocket } from 'ws';
+
+import type { AgentKey } from '../../../apps/coordinator/test/agent-key.ts';
+
+/** Connects with an address that a proxy would pass on. */
+export function open(url: string, address: string): WebSocket {
+  const socket = new WebSocket(url, { perMessageDeflate: false, headers: { 'X-Forwarded-For': address } });
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+interface Identity {
+  readonly token?: string;
+  readonly replayed?: ReturnType<AgentKey['prove']>;
+}
+
+/** Resolves when the gateway has closed the connection. */
+export async function identify(
+  url: string,
+  address: string,
+  key: AgentKey,
+  { token, replayed }: Identity = {},
+): Promise<void> {
+  const socket = open(url, address);
+  const closed = once(socket, 'close');
+  socket.once('message', (payload: Buffer) => {
+    const { nonce } = JSON.parse(payload.toString()) as { readonly nonce: string };
+    const proof = replayed ?? key.prove(1, nonce, token === undefined ? {} : { token });
+    socket.send(encodeMessage({ t: 'hello', v: 1, proof, instance: randomUUID(), release: '0', credit: 1 }));
+  });
+  await closed;
+}
+
+/** An admitted agent. */
+export async function admit(
+  url: string,
+  key: AgentKey,
+  token: string,
+  take: (message: GatewayMessage) => void = () => undefined,
+): Promise<{ readonly socket: WebSocket }> {
+  const socket = open(url, anyAddress());
+  const { promise: welcomed, resolve, reject } = Promise.withResolvers<void>();
+  socket.on('close', (code) => reject(new Error(`the gateway closed with ${code}`)));
+  socket.on('message', (payload: Buffer, isBinary) => {
+    const frame = decodeFrame(payload, isBinary);
+    if (frame.kind !== 'message') return;
+    const message = frame.message as GatewayMessage;
+    if (message.t === 'challenge') {
+      const proof = key.prove(1, message.nonce, { token });
+      socket.send(encodeMessage({ t: 'hello', v: 1, proof, instance: 'a', release: '0', credit: 100 }));
+    } else if (message.t === 'welcome') resolve();
+    else take(message);
+  });
+  await welcomed;
+  return { socket };
+}
+
+/** Resolves when the other side has read most of what was sent. */
+export async function drained(socket: WebSocket): Promise<void> {
+  do await sleep(1);
+  while (socket.bufferedAmount > 1_048_576);
+}
+
+/** One of those that a proxy would pass on. */
+export function anyAddress(): string {
+  return `10.${[...randomBytes(3)].join('.')}`;
+}

@@ -1,0 +1,163 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { encodeMessage } from '@vantage/agent-loop';
+
+import { createAgentKey, ORIGIN } from '../../../apps/coordinator/test/agent-key.ts';
+import { quantile } from '../../bench/goals.ts';
+import { residentMiB } from '../../chaos/processes.ts';
+import { startFuzzBed, type FuzzBed } from '../../fuzz/bed.ts';
+import { inviteProbe } from '../../trial-probes.ts';
+import { gatewayAttacks, VICTIM, type GatewayAttack } from './attacks.ts';
+import { admit } from './connect.ts';
+
+/** What others saw of a coordinator with its gateway while somebody attacked that. */
+export interface GatewayReport {
+  readonly name: string;
+  /** Requests for `GET /probes`, and questions of an agent for the time, each every 20 ms; those under way count so far. */
+  readonly http: Latencies;
+  readonly agent: Latencies;
+  /** Requests of the others that were not answered with 200, and connections of their agent that were lost. */
+  readonly refused: number;
+  /** Signatures that the coordinator verified for the attacker; undefined if the attacker has many addresses. */
+  readonly verified: number | undefined;
+  /** Resident memory of the coordinator at its largest, minus that before. */
+  readonly grownMiB: number;
+}
+
+interface Latencies {
+  readonly p99Ms: number;
+  readonly longestMs: number;
+}
+
+/** Failures of an address a minute, and handshakes of it at a time; two minutes can be met. */
+export const MOST_VERIFIED = 2 * 30 + 64;
+const EVERY_MS = 20;
+const LOOK_EVERY_MS = 200;
+const SETTLES_MS = 1_000;
+
+/** Each attack for some seconds, on one coordinator. The first report is of the time without an attack. */
+export async function attackGateway(
+  seconds: number,
+  chosen: readonly GatewayAttack[] = gatewayAttacks,
+): Promise<readonly GatewayReport[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-audit-gateway-'));
+  const verifications = join(folder, 'verifications');
+  writeFileSync(verifications, '');
+  const preload = new URL('count-verifications.ts', import.meta.url).href;
+  const bed = await startFuzzBed({
+    ...{ PUBLIC_URL: ORIGIN, TRUSTED_PROXIES: '1' },
+    ...{ VERIFICATIONS_FILE: verifications, NODE_OPTIONS: `--import=${preload}` },
+  });
+  try {
+    const url = `ws://127.0.0.1:${bed.coordinator.port}/agent`;
+    const others = await watchOthers(bed, url);
+    const reports = [await watch(undefined, 0)];
+    for (const [index, attack] of chosen.entries()) {
+      const token = await inviteProbe(bed.redisUrl, `thief-${index}`, ORIGIN);
+      const verifiedBefore = statSync(verifications).size;
+      const attacker = await startAttacker(attack, [url, token, `198.51.100.${index}`]);
+      reports.push(await watch(attack, verifiedBefore));
+      attacker.kill('SIGKILL');
+      await sleep(SETTLES_MS);
+    }
+    others.stop();
+    return reports;
+
+    async function watch(attack: GatewayAttack | undefined, verifiedBefore: number): Promise<GatewayReport> {
+      others.read();
+      const before = residentMiB(bed.coordinator.pid);
+      let most = before;
+      for (let look = 0; look < (seconds * 1_000) / LOOK_EVERY_MS; look += 1) {
+        await sleep(LOOK_EVERY_MS);
+        most = Math.max(most, residentMiB(bed.coordinator.pid));
+      }
+      const verified = statSync(verifications).size - verifiedBefore;
+      return {
+        ...{ name: attack?.name ?? 'no attack', ...others.read(), grownMiB: most - before },
+        verified: attack?.isOneAddress === true ? verified : undefined,
+      };
+    }
+  } finally {
+    await bed.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function startAttacker(attack: GatewayAttack, args: readonly string[]): Promise<ReturnType<typeof fork>> {
+  const index = String(gatewayAttacks.indexOf(attack));
+  const child = fork(new URL('attacker-process.ts', import.meta.url), [index, ...args], {
+    execArgv: ['--conditions=vantage-source', '--no-warnings'],
+  });
+  await once(child, 'message');
+  return child;
+}
+
+interface Others {
+  /** What they saw since the last call. */
+  readonly read: () => Omit<GatewayReport, 'name' | 'verified' | 'grownMiB'>;
+  readonly stop: () => void;
+}
+
+/** A client of the API and an agent at the gateway, each with an address that no attacker has. */
+async function watchOthers(bed: FuzzBed, url: string): Promise<Others> {
+  const [http, agent] = [createStopwatch(), createStopwatch()];
+  let refused = 0;
+  const token = await inviteProbe(bed.redisUrl, VICTIM, ORIGIN);
+  const { socket } = await admit(url, createAgentKey(VICTIM), token, (message) => {
+    if (message.t === 'time') agent.end(message.id);
+  });
+  socket.on('close', () => (refused += 1));
+  let number = 0;
+  const timer = setInterval(() => {
+    const id = (number += 1);
+    agent.begin(id);
+    socket.send(encodeMessage({ t: 'time', id }));
+    http.begin(id);
+    void fetch(`${bed.coordinator.url}/probes`)
+      .then(async (answer) => {
+        await answer.arrayBuffer();
+        if (answer.status !== 200) refused += 1;
+      })
+      .catch(() => (refused += 1))
+      .finally(() => http.end(id));
+  }, EVERY_MS);
+  return {
+    read: () => {
+      const seen = { http: http.read(), agent: agent.read(), refused };
+      refused = 0;
+      return seen;
+    },
+    stop: () => {
+      clearInterval(timer);
+      socket.terminate();
+    },
+  };
+}
+
+function createStopwatch(): {
+  readonly begin: (id: number) => void;
+  readonly end: (id: number) => void;
+  readonly read: () => Latencies;
+} {
+  const underWay = new Map<number, number>();
+  let ended: number[] = [];
+  return {
+    begin: (id) => void underWay.set(id, performance.now()),
+    end: (id) => {
+      const begun = underWay.get(id);
+      if (begun !== undefined) ended.push(performance.now() - begun);
+      underWay.delete(id);
+    },
+    read: () => {
+      const now = performance.now();
+      const all = [...ended, ...[...underWay.values()].map((begun) => now - begun)];
+      ended = [];
+      return { p99Ms: quantile(all, 0.99), longestMs: Math.max(0, ...all) };
+    },
+  };
+}
