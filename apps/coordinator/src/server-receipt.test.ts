@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -115,6 +116,24 @@ describe('a service that stood still', () => {
     await standStill(() => socket.write(meanwhile));
 
     expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('hands over an upgrade that arrived meanwhile', async () => {
+    await start({ receipt: impatient });
+    server!.onAgent((_request, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+      setTimeout(() => socket.end('hello'), 100);
+    });
+    const socket = await open();
+    const answer = text(socket);
+    const headers = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
+
+    await sleep(20);
+    await standStill(() =>
+      socket.write(`GET /agent HTTP/1.1\r\n${headers}Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`),
+    );
+
+    expect(await answer).toMatch(/^HTTP\/1\.1 101 .*\r\n\r\nhello$/s);
   });
 
   it.each([

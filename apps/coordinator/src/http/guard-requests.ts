@@ -27,8 +27,13 @@ const LINGER_MS = 1_000;
 export function guardRequests(server: Server, links: Links, listener: RequestListener): void {
   const answers = trackAnswers(server);
   const newestOf = trackRequests(server);
+  /** What follows on these is another protocol. */
+  const upgraded = new WeakSet<Duplex>();
+  server.on('upgrade', (_request, socket) => upgraded.add(socket));
   server.on('clientError', (error: ClientError, socket) => {
-    const refuseIt = (): void => refuseError(error, socket, answers(socket), links);
+    const refuseIt = (): void => {
+      if (!upgraded.has(socket)) refuseError(error, socket, answers(socket), links);
+    };
     if (error.code === REQUEST_TIMEOUT) refuseUnlessArrived(newestOf, socket, refuseIt);
     else refuseIt();
   });
