@@ -41,7 +41,6 @@ export const filesWithLongFunctions: readonly string[] = [
 export const longFiles: readonly string[] = [
   'apps/cli/src/command.ts',
   'apps/probe-agent/src/config.ts',
-  'apps/standalone/src/standalone.ts',
   'infra/audit/hostile-inputs.ts',
   'infra/fuzz/requests.ts',
   'packages/agent-loop/src/agent-loop.ts',

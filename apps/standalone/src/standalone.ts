@@ -12,6 +12,7 @@ import { writeDemoProbes } from './demo-probes.ts';
 import { superviseRedis, type SupervisedRedis } from './supervise-redis.ts';
 import { keepRegistrations } from './keep-registrations.ts';
 import { killGroup } from './kill-group.ts';
+import { coordinatorEnv, probeEnv } from './program-settings.ts';
 import { nodeFlags } from './node-flags.ts';
 import { startReaper } from './reaper.ts';
 import { supervise, type Supervised } from './supervised.ts';
@@ -99,7 +100,9 @@ export async function startStandalone(args: Arguments, options: StandaloneOption
     };
 
     start('coordinator', 'coordinator', coordinatorEnv(args, options.env, port, url, redis.url));
-    for (const { id } of records) start(id, 'probe-agent', probeEnv(args, options.env, id, urls[id] ?? redis.url));
+    for (const [index, { id }] of records.entries()) {
+      start(id, 'probe-agent', probeEnv(args, options.env, { id, index, redisUrl: urls[id] ?? redis.url }));
+    }
     const { logFolder } = data;
     const probes = await waitUntilReady({ url, probes: args.probes, processes, logFolder, report, signal });
     return { url, probes, stop };
@@ -160,42 +163,7 @@ async function agentUrls(
   );
 }
 
-type Env = StandaloneOptions['env'];
 type App = keyof typeof nodeFlags;
-
-/** Passes all other settings of coordinator and agents from the environment. */
-function coordinatorEnv(
-  args: Arguments,
-  env: Env,
-  port: number,
-  url: string,
-  redisUrl: string,
-): Record<string, string> {
-  return {
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    // Set by the operator behind a reverse proxy.
-    PUBLIC_URL: env['PUBLIC_URL'] ?? url,
-    REDIS_URL: redisUrl,
-    TARGET_ALLOW: allowed(args, env),
-    ...(args.rateLimit === undefined ? {} : rateLimits(args.rateLimit)),
-  };
-}
-
-function allowed(args: Arguments, env: Env): string {
-  return [env['TARGET_ALLOW'] ?? '', ...args.allow].filter((part) => part !== '').join(',');
-}
-
-function rateLimits(perMinute: number): Record<string, string> {
-  const names = ['CHECK', 'RESULTS', 'EVENTS', 'SCREENSHOT', 'SUMMARY', 'PROBES', 'ME'].map(
-    (name) => `RATE_LIMIT_${name}`,
-  );
-  return Object.fromEntries(names.map((name) => [name, String(perMinute)]));
-}
-
-function probeEnv(args: Arguments, env: Env, id: string, redisUrl: string): Record<string, string> {
-  return { PROBE_ID: id, REDIS_URL: redisUrl, TARGET_ALLOW: allowed(args, env) };
-}
 
 /** Programs are started in the same form as this one: sources or built files. */
 function entry(app: App): URL {
@@ -203,7 +171,7 @@ function entry(app: App): URL {
   return new URL(`../../${app}/${folder}/main.${extension}`, import.meta.url);
 }
 
-function inherited(env: Env): Record<string, string> {
+function inherited(env: StandaloneOptions['env']): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
 

@@ -1,0 +1,49 @@
+import type { Arguments } from './arguments.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Passes all other settings of coordinator and agents from the environment. */
+export function coordinatorEnv(
+  args: Arguments,
+  env: Env,
+  port: number,
+  url: string,
+  redisUrl: string,
+): Record<string, string> {
+  return {
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    // Set by the operator behind a reverse proxy.
+    PUBLIC_URL: env['PUBLIC_URL'] ?? url,
+    REDIS_URL: redisUrl,
+    TARGET_ALLOW: allowed(args, env),
+    ...(args.rateLimit === undefined ? {} : rateLimits(args.rateLimit)),
+  };
+}
+
+function allowed(args: Arguments, env: Env): string {
+  return [env['TARGET_ALLOW'] ?? '', ...args.allow].filter((part) => part !== '').join(',');
+}
+
+function rateLimits(perMinute: number): Record<string, string> {
+  const names = ['CHECK', 'RESULTS', 'EVENTS', 'SCREENSHOT', 'SUMMARY', 'PROBES', 'MONITORS', 'ME'].map(
+    (name) => `RATE_LIMIT_${name}`,
+  );
+  return Object.fromEntries(names.map((name) => [name, String(perMinute)]));
+}
+
+export interface LocalProbe {
+  readonly id: string;
+  /** Of the local probes, from 0. */
+  readonly index: number;
+  readonly redisUrl: string;
+}
+
+/** Settings of one agent. With `METRICS_PORT` the agents take the ports after that of the coordinator; 0 is any free port. */
+export function probeEnv(args: Arguments, env: Env, { id, index, redisUrl }: LocalProbe): Record<string, string> {
+  const metricsPort = Number(env['METRICS_PORT'] ?? '');
+  return {
+    ...{ PROBE_ID: id, REDIS_URL: redisUrl, TARGET_ALLOW: allowed(args, env) },
+    ...(metricsPort > 0 ? { METRICS_PORT: String(metricsPort + 1 + index) } : {}),
+  };
+}
