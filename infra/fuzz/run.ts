@@ -82,19 +82,30 @@ export async function fuzz({ coordinator, report }: FuzzBed, options: FuzzOption
   return { sent, byStatus, faults, serverErrors, unavailable, hangs, longestMs, logged: [...coordinator.errors] };
 }
 
+/** Path and media type of what other pages may show. */
+const shownElsewhere = [
+  /^\/check\/[^/?]+\/badge\.svg(?:\?\S*)? image\/svg\+xml\b/,
+  /^\/check\/[^/?]+\/card\.png(?:\?\S*)? image\/png\b/,
+  /^\/c\/[^/?]+\/embed(?:\?\S*)? text\/html\b/,
+];
+
 /** The promises that are not in the document. */
-function broken({ method }: FuzzRequest, { status, headers, body }: RawAnswer): readonly string[] {
+function broken({ method, path }: FuzzRequest, { status, headers, body }: RawAnswer): readonly string[] {
   const faults: string[] = [];
   const type = headers.get('Content-Type') ?? '';
+  // What another page shows says in its own form that there is no such check.
+  const isShown = [404, 410].includes(status) && shownElsewhere.some((form) => form.test(`${path} ${type}`));
   if (status >= 500 && status !== 503) faults.push(`status ${status}`);
-  if (status >= 400 && !type.startsWith('application/problem+json')) faults.push(`an error as ${type}`);
-  if (status >= 400 && method !== 'HEAD' && body.length > 8_192) faults.push(`an error of ${body.length} bytes`);
+  if (status >= 400 && !isShown && !type.startsWith('application/problem+json')) faults.push(`an error as ${type}`);
+  if (status >= 400 && !isShown && method !== 'HEAD' && body.length > 8_192)
+    faults.push(`an error of ${body.length} bytes`);
   if (status >= 400 && /node_modules|\\n\s+at /.test(body)) faults.push('an error that tells of the inside');
   if (status >= 400 && body.includes(HOSTILE_KEY.slice(-20))) faults.push('the secret of a key');
   if (headers.has('X-Injected')) faults.push('a header that the request made');
   if (headers.has('X-Powered-By')) faults.push('a header that tells of the inside');
+  const isText = !type.startsWith('image/png');
   // oxlint-disable-next-line no-control-regex -- that is what is looked for
-  if (/[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(body))
+  if (isText && /[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(body))
     faults.push('a control character');
   return faults;
 }
