@@ -82,7 +82,7 @@ function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: Lo
   }
 }
 
-/** An agent escapes what it writes; whoever has its login may not. */
+/** Agents escape the text that they write. A stolen login can write unescaped text. */
 function parse(data: string): unknown {
   try {
     return parseEscaped(data);
