@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 
@@ -10,6 +10,7 @@ import { startService, temporaryFolder, type Service } from '../test/service.ts'
 import type { Running } from './data-folder.ts';
 
 const WAIT_LIMIT_MS = 240_000;
+const GONE_WITHIN_MS = 120_000;
 const flags = ['--probes', '1'];
 
 interface Entry {
@@ -48,9 +49,22 @@ function stillThere(those: readonly Entry[]): readonly Entry[] {
   return those.filter(({ pid, startedAt }) => now.some((one) => one.pid === pid && one.startedAt === startedAt));
 }
 
-/** Resolves when all of them have exited. */
+/**
+ * Resolves when all of them have exited.
+ *
+ * @throws Error that names those that remain
+ */
 async function untilGone(those: readonly Entry[]): Promise<void> {
-  while (stillThere(those).length > 0) await sleep(50);
+  const until = performance.now() + GONE_WITHIN_MS;
+  while (stillThere(those).length > 0) {
+    if (performance.now() > until) throw new Error(`still there:\n${stillThere(those).map(describeEntry).join('\n')}`);
+    await sleep(50);
+  }
+}
+
+function describeEntry({ pid, parent }: Entry): string {
+  const line = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8').replaceAll('\0', ' ');
+  return `${pid} (child of ${parent}): ${line('stat').slice(0, 40)} ${line('cmdline')}`;
 }
 
 /** Runs a scenario and kills any process that it leaves behind. */
@@ -95,7 +109,9 @@ async function killReaper(service: Service): Promise<void> {
     processes().flatMap(({ pid, parent }) => (parent === service.pid && !known.has(pid) ? [pid] : []));
   const [first = 0] = reapers();
   process.kill(first, 'SIGKILL');
-  while (reapers().length === 0 || reapers().includes(first)) await sleep(50);
+  // The service starts another after a second. From then on without a pause: the replacement is to be new-born.
+  await sleep(500);
+  while (!reapers().some((pid) => pid !== first)) await setImmediate();
 }
 
 /** Resolves with the process id of npm once the service runs. */
@@ -193,6 +209,20 @@ describe('of a service that ends, nothing is left', () => {
         all.splice(0, all.length, ...family(service.pid));
         stopAll(service);
 
+        process.kill(service.pid, 'SIGKILL');
+
+        await untilGone(all);
+      }),
+    WAIT_LIMIT_MS,
+  );
+
+  it.concurrent(
+    'when it is killed at the moment at which its reaper is replaced',
+    () =>
+      withFamily(async (all, folder) => {
+        const service = await start(all, folder);
+
+        await killReaper(service);
         process.kill(service.pid, 'SIGKILL');
 
         await untilGone(all);

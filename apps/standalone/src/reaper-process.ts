@@ -1,5 +1,6 @@
-// Ends the processes of a killed supervisor. The supervisor writes a JSON line at each change; end of file on the pipe
-// means that it has exited. Redis ends last, because results are written until then.
+// Ends the processes of a killed supervisor. Its first argument is a JSON line, if anything runs already; the supervisor
+// writes another at each change, and end of file on the pipe means that it has exited. Redis ends last, because results
+// are written until then.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,12 +28,17 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 
 const known = new Map<number, Known>();
 let last: SupervisedProcesses = { programs: [], redis: null, graceMs: 0 };
-for await (const line of createInterface({ input: process.stdin })) {
+
+function learn(line: string): void {
   last = JSON.parse(line) as SupervisedProcesses;
   for (const pid of [...last.programs, ...(last.redis === null ? [] : [last.redis])]) {
     if (!known.has(pid)) known.set(pid, { pid, startedAt: startOf(pid) });
   }
 }
+
+const [, , first = ''] = process.argv;
+if (first !== '') learn(first);
+for await (const line of createInterface({ input: process.stdin })) learn(line);
 await end(last.programs, last.graceMs);
 await end(last.redis === null ? [] : [last.redis], last.graceMs);
 

@@ -22,8 +22,9 @@ export function startReaper(): Reaper {
 
   const tell = (): void => void child.stdin?.write(line);
   const start = (): void => {
-    // Own session: neither Ctrl-C nor a signal to our process group reaches it.
-    child = spawn(process.execPath, [...process.execArgv, program], {
+    // Own session: neither Ctrl-C nor a signal to our process group reaches it. The line is an argument: this process may
+    // be killed before it writes to the pipe.
+    child = spawn(process.execPath, [...process.execArgv, program, line], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       env: {},
@@ -33,7 +34,6 @@ export function startReaper(): Reaper {
     child.once('exit', () => {
       if (!isStopping) setTimeout(start, START_AGAIN_MS).unref();
     });
-    if (line !== '') tell();
   };
   start();
 
