@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
 import { decodeFrame, encodeMessage } from '@vantage/agent-loop';
-import type { AgentMessage, GatewayMessage } from '@vantage/contract';
+import { GATEWAY_PING_MS, type AgentMessage, type GatewayMessage } from '@vantage/contract';
 import { WebSocket } from 'ws';
 
 import { readAdminConfig } from '../src/admin/config.ts';
@@ -42,6 +42,8 @@ export interface Connecting {
   readonly instance?: string;
   readonly credit?: number;
   readonly v?: number;
+  /** Sends no pings. */
+  readonly isSilent?: boolean;
   /** Changes the hello before it is sent. */
   readonly forge?: (hello: Extract<AgentMessage, { t: 'hello' }>) => AgentMessage;
 }
@@ -135,6 +137,8 @@ function play(url: string, options: Connecting): PlayedAgent {
   });
   const failed = Promise.withResolvers<readonly [number, string]>();
   socket.on('error', (error) => failed.resolve([0, error.message]));
+  const pings = options.isSilent === true ? undefined : setInterval(() => ping(socket), GATEWAY_PING_MS);
+  socket.on('close', () => clearInterval(pings));
   const closed = once(socket, 'close').then(([code, reason]) => [code as number, String(reason)] as const);
   return {
     ...{ socket, instance, received, send },
@@ -150,4 +154,8 @@ function play(url: string, options: Connecting): PlayedAgent {
     closed: Promise.race([failed.promise, closed]),
     beReady: (draining = false) => send({ t: 'status', status: { capabilities, degraded: [], draining } }),
   };
+}
+
+function ping(socket: WebSocket): void {
+  if (socket.readyState === socket.OPEN) socket.ping();
 }

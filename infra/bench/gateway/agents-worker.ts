@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { decodeFrame, encodeMessage } from '@vantage/agent-loop';
-import type { AgentMessage, GatewayMessage } from '@vantage/contract';
+import { GATEWAY_PING_MS, type AgentMessage, type GatewayMessage } from '@vantage/contract';
 import { checkTypeNames } from '@vantage/diagnostics/contract';
 import { WebSocket } from 'ws';
 
@@ -37,6 +37,7 @@ function connect(agent: SimulatedKey, index: number): Promise<void> {
       send({ t: 'hello', v: 1, proof, instance: randomUUID(), release: '0.1.0', credit: 20 });
     } else if (message.t === 'welcome') {
       send({ t: 'status', status: { capabilities, degraded: [], draining: false } });
+      setInterval(() => socket.ping(), GATEWAY_PING_MS);
       resolve();
     } else if (message.t === 'job') {
       const at = new Date().toISOString();

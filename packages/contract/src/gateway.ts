@@ -13,8 +13,8 @@ export const GATEWAY_PATH = '/agent';
 /** Versions of the protocol that this release speaks. */
 export const gatewayVersions = { oldest: 1, newest: 1 } as const;
 
-/** The gateway sends a ping this often. An agent that hears nothing for twice the time and a bit connects again. */
-export const GATEWAY_PING_MS = 15_000;
+/** The agent sends a ping this often: the pong shows that both directions work. */
+export const GATEWAY_PING_MS = 2_000;
 
 /** Limit of one message, compressed and uncompressed. */
 export const MAX_GATEWAY_MESSAGE_BYTES = 256 * 1024;
@@ -107,6 +107,12 @@ const welcome = Type.Object({
   state: Type.Enum(['approved', 'waiting'], {
     description: 'waiting: for the approval of the operator; without jobs.',
   }),
+  returnOverMs: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 0, maximum: 600_000 },
+      description: 'Advice: agents that lose their gateway together return over this time.',
+    }),
+  ),
 });
 
 const approved = Type.Object({ t: Type.Literal('approved') });

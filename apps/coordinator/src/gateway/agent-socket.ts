@@ -2,7 +2,7 @@ import { decodeFrame, encodeMessage, type Frame } from '@vantage/agent-loop';
 import { MAX_GATEWAY_MESSAGE_BYTES, type GatewayCloseCode, type GatewayMessage } from '@vantage/contract';
 import type { WebSocket } from 'ws';
 
-import { createByteRate } from './byte-rate.ts';
+import { createTokenBucket } from './limits/token-bucket.ts';
 
 /** The connection of one agent, admitted or not. */
 export interface AgentSocket {
@@ -15,24 +15,28 @@ export interface AgentSocket {
   /** Reads no more from the network for a while. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Sends a ping; ends the connection if nothing came since the one before. */
-  readonly ping: () => void;
-  /** True if it was ended because the agent did not answer a ping. */
+  /** Ends the connection if nothing came since the look before the last one: the agent sends pings. */
+  readonly look: () => void;
+  /** True if it was ended because nothing came from the agent. */
   readonly wasSilent: () => boolean;
 }
 
 /** More than all jobs that an agent may have, each of the largest size that occurs. */
 const MOST_BUFFERED_BYTES = 8 * MAX_GATEWAY_MESSAGE_BYTES;
-/** Many times what an agent with all its slots taken sends; a stolen one gets no further. */
-const RATE = { bytesPerSecond: 8 * 1024 * 1024, burstBytes: 32 * 1024 * 1024 } as const;
+/** Bytes, uncompressed. Many times what an agent with all its slots taken sends; a stolen one gets no further. */
+const RATE = { perSecond: 4 * 1024 * 1024, burst: 8 * 1024 * 1024 } as const;
+/** Stands for the work on a message that does not depend on its size: some 1,000 small messages a second. */
+const MESSAGE_COST_BYTES = 4 * 1024;
+/** A look after a stall of this process comes before what has arrived meanwhile is read: one proves nothing. */
+const QUIET_LOOKS = 2;
 /** What the peer has to answer a close. */
 const CLOSE_MS = 2_000;
 
 export function openAgentSocket(socket: WebSocket): AgentSocket {
   let take: (frame: Frame) => void = () => undefined;
-  let isHeard = true;
+  let quietLooks = 0;
   let wasSilent = false;
-  const rate = createByteRate(RATE);
+  const rate = createTokenBucket(RATE);
   /** Reasons to read nothing: each side of the connection that asks for a pause is one. */
   let [isFull, isFast] = [false, false];
 
@@ -42,13 +46,15 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
   };
   const slowDown = (bytes: number): void => {
     const pauseMs = rate.take(bytes);
-    if (pauseMs === 0 || isFast) return;
-    isFast = true;
+    if (isFast) return;
+    isFast = pauseMs > 0;
     flow();
-    setTimeout(() => {
-      isFast = false;
-      flow();
-    }, pauseMs).unref();
+    // What was read before the pause is handled during it, and counts.
+    if (isFast) setTimeout(endPause, pauseMs).unref();
+  };
+  const endPause = (): void => {
+    isFast = false;
+    slowDown(0);
   };
 
   const close: AgentSocket['close'] = (code, reason = '') => {
@@ -56,14 +62,25 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
     socket.close(code, reason);
     setTimeout(() => socket.terminate(), CLOSE_MS).unref();
   };
+  // The answer to a ping is sent before, whether it is read or not.
+  const takeControl = (data: Buffer): void => {
+    quietLooks = 0;
+    slowDown(MESSAGE_COST_BYTES + data.length);
+    if (socket.bufferedAmount > MOST_BUFFERED_BYTES) close(4413);
+  };
   socket.on('message', (payload: Buffer, isBinary) => {
-    isHeard = true;
-    slowDown(payload.length);
-    take(decodeFrame(payload, isBinary));
+    quietLooks = 0;
+    const frame = decodeFrame(payload, isBinary);
+    slowDown(MESSAGE_COST_BYTES + (frame.kind === 'message' ? frame.bytes : payload.length));
+    take(frame);
   });
-  socket.on('pong', () => (isHeard = true));
-  // The close that follows says what there is to say.
-  socket.on('error', () => undefined);
+  socket.on('ping', takeControl);
+  socket.on('pong', takeControl);
+  // The close that follows says what there is to say. What else arrives, such as the rest of a message above the limit, is not read.
+  socket.on('error', () => {
+    setImmediate(() => socket.pause());
+    setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+  });
 
   return {
     send: (message) => {
@@ -86,13 +103,12 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
       isFull = false;
       flow();
     },
-    ping: () => {
-      if (!isHeard && !socket.isPaused) {
-        wasSilent = true;
-        return socket.terminate();
-      }
-      isHeard = false;
-      socket.ping();
+    look: () => {
+      if (socket.isPaused) return;
+      quietLooks += 1;
+      if (quietLooks <= QUIET_LOOKS) return;
+      wasSilent = true;
+      socket.terminate();
     },
     wasSilent: () => wasSilent,
   };

@@ -88,6 +88,30 @@ describe('a gateway', () => {
     expect(described['shown']).toMatchObject({ transport: 'gateway', state: 'connected' });
   });
 
+  it('ends a connection from which no ping comes, and shows the probe as offline', async () => {
+    const agent = await test.join(gateway, 'quiet', { isSilent: true });
+    const lively = await test.join(gateway, 'lively');
+    await isAlive('quiet');
+    const [code] = await agent.closed;
+    await until(async () => (await test.bed.redis.exists(redisKeys.heartbeat('quiet'))) === 0);
+
+    expect(code).toBe(1006);
+    expect(lively.socket.readyState).toBe(lively.socket.OPEN);
+  }, 60_000);
+
+  it('says over which time its agents return if they lose it together', async () => {
+    const fresh = await test.startGateway(test.bed.startCore());
+    const advised = await Promise.all(
+      ['advised-1', 'advised-2'].map(async (probe) => {
+        const { received } = await test.join(fresh, probe);
+        return received.flatMap((message) => (message.t === 'welcome' ? [message.returnOverMs] : []));
+      }),
+    );
+
+    // A second for 300 of them.
+    expect(Math.max(...advised.flat().map(Number))).toBe(7);
+  });
+
   it('lives from its first agent on', async () => {
     const fresh = await test.startGateway(test.bed.startCore());
     await test.join(fresh, 'early');
@@ -348,6 +372,33 @@ describe('a gateway under attack', () => {
     expect(await last.closed).toEqual([0, 'Unexpected server response: 429']);
     expect(last.received).toEqual([]);
   }, 60_000);
+
+  it('takes one message of a connection in each turn, so that many that arrive together delay no other one', async () => {
+    const [many, one] = [await test.join(gateway, 'many'), await test.join(gateway, 'one')];
+    many.send({ t: 'time', id: 1 });
+    await many.next('time');
+    const count = 500;
+    for (let id = 1; id <= count; id += 1) many.send({ t: 'time', id });
+    one.send({ t: 'time', id: 1 });
+    await new Promise((resolve) => one.socket.once('message', resolve));
+    const before = many.received.length;
+
+    await until(() => many.received.filter(({ t }) => t === 'time').length === count + 1);
+    expect(before).toBeLessThan(count / 2);
+  });
+
+  it('reads no more of a connection for a while that sends many messages, however small', async () => {
+    const agent = await test.join(gateway, 'flooding');
+    const since = performance.now();
+    const count = 3_400;
+    for (let id = 1; id <= count; id += 1) agent.send({ t: 'time', id });
+    await until(() => agent.received.filter(({ t }) => t === 'time').length === count);
+    agent.send({ t: 'time', id: count + 1 });
+    await until(() => agent.received.filter(({ t }) => t === 'time').length > count);
+
+    // A burst of 2,000 is allowed, then 1,000 a second.
+    expect(performance.now() - since).toBeGreaterThan(1_000);
+  });
 
   it('answers other requests as if they asked for no upgrade', async () => {
     const { port } = new URL(gateway.url);

@@ -3,13 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 
-import {
-  GATEWAY_PING_MS,
-  HEARTBEAT_EVERY_MS,
-  MAX_GATEWAY_MESSAGE_BYTES,
-  redisKeys,
-  type LookUpPlace,
-} from '@vantage/contract';
+import { HEARTBEAT_EVERY_MS, MAX_GATEWAY_MESSAGE_BYTES, redisKeys, type LookUpPlace } from '@vantage/contract';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import { axesOf } from '../http/limits/axes.ts';
@@ -21,9 +15,11 @@ import type { Store } from '../redis/open-store.ts';
 import { openAgentSocket, type AgentSocket } from './agent-socket.ts';
 import { createBeats, type Beats } from './beats.ts';
 import { createConnection, type AgentConnection } from './connection.ts';
+import { createConnectLimit } from './limits/connect-limit.ts';
 import { createConnections, type Connections } from './connections.ts';
 import { agreeOnVersion, shakeHands } from './handshake.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
+import { createTurns } from './limits/turns.ts';
 
 /** Gives the jobs of probes to the agents that connect here, and writes their results. Keeps nothing that another one lacks. */
 export interface Gateway {
@@ -56,6 +52,13 @@ const STATUS_EVERY_MS = 2_000;
 const UPLOADS_MOST_BYTES = 64 * 1024 * 1024;
 /** Screenshots are large: Redis may take longer than for a command. */
 const SCREENSHOT_REPLY_MS = 8_000;
+/** Agents send pings every two seconds. */
+const LOOK_FOR_QUIET_MS = 4_000;
+/** Agents that lose their gateway together come to another one at about 300 a second. */
+const RETURN_MS_EACH = 1_000 / 300;
+const RETURN_MOST_MS = 60_000;
+/** Handshakes begun in one turn of the event loop. */
+const UPGRADES_A_TURN = 8;
 const LEAVE_WITHIN_MS = 4_000;
 const LEAVE_LOOK_MS = 50;
 const LEAVE_LOOKS = 120;
@@ -69,9 +72,13 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
   const connections = createConnections({ redis, channels, id });
   const budget = { bytes: 0, mostBytes: UPLOADS_MOST_BYTES };
   const limit = createAttemptLimit();
+  const connects = createConnectLimit();
+  const turns = createTurns(UPGRADES_A_TURN);
   const server = new WebSocketServer({
     ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
     maxPayload: MAX_GATEWAY_MESSAGE_BYTES,
+    // One message of a connection in each turn of the event loop: thousands that arrive together delay no other connection.
+    allowSynchronousEvents: false,
   });
   const beats = createBeats({ redis, connections, id });
   const live = (): void => {
@@ -96,6 +103,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     if (agent === undefined || !(await agreeOnVersion(agent, socket, enrolment)) || !socket.isOpen()) return;
     const { hello, admission } = agent;
     const { probeId: probe } = hello.proof;
+    if (!connects.admits(probe)) return socket.close(1013, 'too many connections');
     const connection = createConnection({
       ...{ socket, hello, redis, screenshots, clock, budget, log },
       ...{ fingerprint: admission.fingerprint, isApproved: admission.state === 'approved' },
@@ -110,7 +118,8 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     await connections.add(connection);
     // A change between the admission and now has reached no listener.
     applyAccess(connection, await enrolment.accessOf(probe), beats.remove);
-    socket.send({ t: 'welcome', v: hello.v, state: admission.state });
+    const returnOverMs = Math.min(RETURN_MOST_MS, Math.ceil(connections.all().length * RETURN_MS_EACH));
+    socket.send({ t: 'welcome', v: hello.v, state: admission.state, returnOverMs });
     log.info({ probe, release: hello.release, state: admission.state }, 'agent connected');
   };
 
@@ -133,10 +142,13 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
       const attempt = limit.begin(axesOf(address, 1)[0]!.key);
       if (!attempt.admitted) return refuseUpgrade(socket, 429, attempt.retryAfterMs);
       // Also a request that is no handshake of a WebSocket.
-      socket.once('close', () => attempt.end(false));
-      server.handleUpgrade(request, socket, head, (opened: WebSocket) => {
-        const agent = openAgentSocket(opened);
-        admit(agent, address, attempt).catch(() => agent.close(1013));
+      socket.once('close', () => attempt.end('abandoned'));
+      socket.on('error', () => undefined);
+      turns.add(() => {
+        server.handleUpgrade(request, socket, head, (opened: WebSocket) => {
+          const agent = openAgentSocket(opened);
+          admit(agent, address, attempt).catch(() => agent.close(1013));
+        });
       });
     },
     size: () => connections.all().length,
@@ -170,12 +182,12 @@ function startTimers(connections: Connections, beats: Beats, live: () => void): 
     for (let index = 0; index < count; index += 1) all[(next + index) % all.length]?.wake();
     next = all.length === 0 ? 0 : (next + count) % all.length;
   };
-  const ping = (): void => {
-    for (const { socket } of connections.all()) socket.ping();
+  const lookForQuiet = (): void => {
+    for (const { socket } of connections.all()) socket.look();
   };
   const timers = [
     setInterval(lookInTurn, LOOK_EVERY_MS),
-    setInterval(ping, GATEWAY_PING_MS),
+    setInterval(lookForQuiet, LOOK_FOR_QUIET_MS),
     setInterval(beats.beatAll, STATUS_EVERY_MS),
     setInterval(live, HEARTBEAT_EVERY_MS),
   ];

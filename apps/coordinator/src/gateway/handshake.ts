@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import { createAgentMessageReader, type Frame } from '@vantage/agent-loop';
 import { gatewayVersions, type AgentHello } from '@vantage/contract';
+import { stallTolerantTimeout } from '@vantage/timers';
 
+import type { AttemptEnd } from '../probes/enrolment/attempt-limit.ts';
 import type { Admission, Enrolment } from '../probes/enrolment/enrolment.ts';
 import type { AgentSocket } from './agent-socket.ts';
 
@@ -25,23 +27,23 @@ const readMessage = createAgentMessageReader();
  * Challenges an agent and verifies its proof. Closes the connection if it is refused.
  *
  * @param address canonical address of the agent
- * @param end called once with whether the attempt counts as a failure of the address
+ * @param end called once with how the attempt ended
  */
 export async function shakeHands(
   socket: AgentSocket,
   enrolment: Enrolment,
   address: string,
-  end: (succeeded: boolean) => void,
+  end: (how: AttemptEnd) => void,
 ): Promise<AdmittedAgent | undefined> {
   const nonce = randomBytes(NONCE_BYTES).toString('base64url');
   const hello = await receiveHello(socket, nonce);
-  if (hello === undefined) {
-    end(false);
+  if (typeof hello === 'string') {
+    end(hello);
     return undefined;
   }
   try {
     const admission = await enrolment.authenticate(hello.proof, nonce, address);
-    end(admission.ok || ofKnownAgents.has(admission.code));
+    end(admission.ok || ofKnownAgents.has(admission.code) ? 'identified' : 'refused');
     if (!admission.ok) {
       socket.close(4401, admission.code);
       return undefined;
@@ -49,7 +51,7 @@ export async function shakeHands(
     return { hello, admission };
   } catch {
     // Redis is away, which is no fault of the agent.
-    end(true);
+    end('identified');
     socket.close(1013);
     return undefined;
   }
@@ -77,25 +79,26 @@ export async function agreeOnVersion(
   return false;
 }
 
-function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | undefined> {
+function receiveHello(socket: AgentSocket, nonce: string): Promise<AgentHello | AttemptEnd> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => {
+    // A gateway that was late itself finds the hello in its socket.
+    const stopTimer = stallTolerantTimeout(PROOF_MS, () => {
       socket.close(4408);
-      resolve(undefined);
-    }, PROOF_MS);
+      resolve('refused');
+    });
     const take = (frame: Frame): void => {
-      clearTimeout(timer);
+      stopTimer();
       // Nothing more is taken until the proof is verified.
       socket.onFrame(() => socket.close(4400, 'a message before the welcome'));
       const message = frame.kind === 'message' ? readMessage(frame.message) : undefined;
       if (message?.t === 'hello') return resolve(message);
       socket.close(4400, 'the first message must be a hello');
-      resolve(undefined);
+      resolve('refused');
     };
     socket.onFrame(take);
     socket.onClosed(() => {
-      clearTimeout(timer);
-      resolve(undefined);
+      stopTimer();
+      resolve('abandoned');
     });
     socket.send({ t: 'challenge', versions: gatewayVersions, nonce });
   });

@@ -124,6 +124,20 @@ describe('the feed of jobs', () => {
     expect(found).toEqual([false, false, true, true, false]);
   });
 
+  it('takes a job out of the queue that has ended long ago, though the agent never says that it is done', async () => {
+    const { jobs, active } = queue(...Array.from({ length: 1_003 }, (_, index) => `job-${index}`));
+    const { given } = open(jobs, 10);
+    feed!.wake();
+    for (let next = 0; next < 1_003; next += 1) {
+      while (given[next] === undefined) await settle();
+      feed!.release(given[next]!);
+    }
+
+    await until(() => active.length <= 1_000);
+
+    expect(active.map(({ id }) => id)).toEqual(given.slice(3));
+  });
+
   it('knows nothing of an agent without jobs', () => {
     open(queue().jobs, 5);
 

@@ -41,6 +41,8 @@ export interface JobFeedOptions {
 /** A look after this time finds what a connection took that has just been replaced. */
 const LOOK_AGAIN_MS = 2_000;
 const RETRY_MS = 500;
+/** Jobs without `done` whose results came: beyond them the oldest leaves the queue without it. */
+const MOST_ENDED = 1_000;
 /** An agent gives up a result 5 s after the deadline, and then ends the job. */
 const LATE_MS = 10_000;
 
@@ -69,6 +71,14 @@ export function createJobFeed(options: JobFeedOptions): JobFeed {
     for (const id of ids) ended.delete(id);
   }, log);
 
+  const end = (id: string): void => {
+    endedAtMs = nowMs();
+    ended.add(id);
+    if (ended.size <= MOST_ENDED) return;
+    const [oldest = ''] = ended;
+    ended.delete(oldest);
+    finisher.add(oldest);
+  };
   const room = (): number => credit - held.size;
   const hold = (job: TakenJob): void => {
     if (held.has(job.id) || ended.has(job.id)) return;
@@ -155,14 +165,12 @@ export function createJobFeed(options: JobFeedOptions): JobFeed {
     },
     release: (id) => {
       if (!held.delete(id)) return;
-      endedAtMs = nowMs();
-      ended.add(id);
+      end(id);
       if (mayWait) wake();
     },
     finish: (id) => {
       const wasHeld = held.delete(id);
-      endedAtMs = nowMs();
-      ended.add(id);
+      end(id);
       finisher.add(id);
       if (wasHeld && mayWait) wake();
     },

@@ -34,6 +34,8 @@ let folder: string;
 let thieves: Readonly<Record<(typeof transports)[number], Thief>>;
 /** Connects as the probe `held`, with its key, as often as the gateway closes. */
 let connected: () => Promise<PlayedAgent>;
+/** The same as one of many probes: a gateway lets none connect again and again without end. */
+let connectedAsAny: () => Promise<PlayedAgent>;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vantage-thief-'));
@@ -45,6 +47,9 @@ beforeAll(async () => {
   await logins.add('other');
   redisUser = logins.connect(own);
   connected = await stealKey('held');
+  const stolen = await Promise.all(Array.from({ length: 8 }, (_, index) => stealKey(`held-${index}`)));
+  let next = 0;
+  connectedAsAny = () => stolen[(next += 1) % stolen.length]!();
   thieves = { Redis: atRedis(), gateway: atGateway() };
   await Promise.all(['own', 'other'].map((probe) => bed.keepAlive(probe)));
   await until(async () => {
@@ -215,7 +220,7 @@ describe('a stolen agent may not', () => {
   });
 
   it.each(attempts)('%s by a gateway', async (_what, [command = '', ...args]) => {
-    const agent = await connected();
+    const agent = await connectedAsAny();
     const before = agent.received.filter(({ t }) => t !== 'job').length;
     agent.send({ t: command.toLowerCase(), command, args } as unknown as AgentMessage);
     const [code] = await agent.closed;

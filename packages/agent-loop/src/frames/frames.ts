@@ -16,7 +16,7 @@ export interface Piece {
 }
 
 export type Frame =
-  | { readonly kind: 'message'; readonly message: unknown }
+  | { readonly kind: 'message'; readonly message: unknown; /** Uncompressed. */ readonly bytes: number }
   | ({ readonly kind: 'piece' } & Piece)
   | { readonly kind: 'fault'; readonly reason: string };
 
@@ -38,11 +38,11 @@ export function encodePiece({ seq, upload, bytes }: Piece): Buffer {
 /** Never throws: what cannot be read is a fault. */
 export function decodeFrame(payload: Buffer, isBinary: boolean): Frame {
   try {
-    if (!isBinary) return { kind: 'message', message: JSON.parse(payload.toString()) };
+    if (!isBinary) return { kind: 'message', message: JSON.parse(payload.toString()), bytes: payload.length };
     const type = payload[0];
     if (type === COMPRESSED) {
       const json = inflateRawSync(payload.subarray(1), { maxOutputLength: MAX_GATEWAY_MESSAGE_BYTES });
-      return { kind: 'message', message: JSON.parse(json.toString()) };
+      return { kind: 'message', message: JSON.parse(json.toString()), bytes: json.length };
     }
     if (type !== PIECE || payload.length <= PIECE_HEAD_BYTES) return { kind: 'fault', reason: 'unknown frame' };
     return {

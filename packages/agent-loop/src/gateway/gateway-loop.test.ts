@@ -24,6 +24,8 @@ let loop: AgentLoop | undefined;
 let link: Link | undefined;
 /** Connections that the gateway refuses because Redis is away. */
 let refusals: number;
+/** Connections without an answer: their gateway stalls. */
+let unanswered: number;
 let started: string[];
 let run: (id: string, interrupted: AbortSignal) => Promise<void>;
 
@@ -34,7 +36,7 @@ interface Peer {
 }
 
 beforeEach(async () => {
-  [peers, started, refusals, link, loop] = [[], [], 0, undefined, undefined];
+  [peers, started, refusals, unanswered, link, loop] = [[], [], 0, 0, undefined, undefined];
   run = async () => undefined;
   server = createServer().listen(0, '127.0.0.1');
   const sockets = new WebSocketServer({ server });
@@ -47,6 +49,10 @@ beforeEach(async () => {
     const frames: Frame[] = [];
     const peer = { socket, frames, send: (message: GatewayMessage) => socket.send(encodeMessage(message)) };
     peers.push(peer);
+    if (unanswered > 0) {
+      unanswered -= 1;
+      return;
+    }
     socket.on('message', (payload: Buffer, isBinary) => {
       const frame = decodeFrame(payload, isBinary);
       frames.push(frame);
@@ -240,6 +246,35 @@ describe('an agent at a gateway', () => {
     expect([refusals, peers.length]).toEqual([0, 2]);
     expect(messages(peers[0], 'hello')).toHaveLength(1);
   });
+
+  it('finds another gateway when its own stands still, although one that it tries does too, and sends its results there', async () => {
+    await start();
+    unanswered = 1;
+    peers[0]!.socket.pause();
+    const written = link!.outlet.final(CHECK, '{"result":"success"}', deadline());
+    await until(() => messages(peers[2], 'result').length === 1);
+    peers[2]!.send({ t: 'ack', seq: messages(peers[2], 'result')[0]!.seq });
+    await written;
+    await until(() => peers[1]!.socket.readyState === peers[1]!.socket.CLOSED);
+
+    expect(peers).toHaveLength(3);
+  }, 60_000);
+
+  it('stays with a gateway that answers again before another one does', async () => {
+    await start();
+    unanswered = 10;
+    peers[0]!.socket.pause();
+    await until(() => peers.length > 1);
+    peers[0]!.socket.resume();
+    await until(() => peers.slice(1).every(({ socket }) => socket.readyState === socket.CLOSED));
+    const tried = peers.length;
+    // Two pings later nothing else is tried.
+    for (let pings = 0; pings < 2; pings += 1) await once(peers[0]!.socket, 'ping');
+    give(peers[0]!);
+    await until(() => started.length === 1);
+
+    expect(peers).toHaveLength(tried);
+  }, 60_000);
 
   it('gives up if its token is refused for good', async () => {
     const hopeless = Promise.withResolvers<void>();

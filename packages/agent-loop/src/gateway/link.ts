@@ -40,6 +40,10 @@ export interface LinkOptions {
   readonly log: Logger;
 }
 
+/** Attempts side by side, of which the first that leads to a gateway counts: one may hang at a gateway that stands still. */
+const MOST_ATTEMPTS = 4;
+/** What a gateway that has asked for the proof is given to accept it, before it is asked again. */
+const ACCEPT_MS = 10_000;
 /** A connection that lived this long was a success. */
 const PROVED_MS = 10_000;
 /** An outage may last for hours. */
@@ -51,24 +55,54 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
   const reconnect = createReconnect();
   const events = new EventEmitter();
   let current: Session | undefined;
-  /** The one that is on its way to be the current one. */
-  let next: Session | undefined;
+  /** Those that may be the current one soon. */
+  const attempts = new Set<Session>();
   let timer: NodeJS.Timeout | undefined;
   let proving: NodeJS.Timeout | undefined;
   let isStopped = false;
-  /** The current gateway stops: the attempt to find another one is repeated while it lasts. */
-  let isLeaving = false;
+  /** The current gateway stops or is silent: the attempt to find another one is repeated while it lasts. */
+  let [isLeaving, isSilent] = [false, false];
   let failures = 0;
 
   const connect = (): void => {
-    timer = undefined;
-    if (isStopped || next !== undefined) return;
-    next = openSession({ socket: dial(), identity, hello, read, onMessage: take, onClosed: closed });
+    // Meanwhile the gateway may have answered again.
+    if (isStopped || (current !== undefined && !isLeaving && !isSilent)) return;
+    if (attempts.size < MOST_ATTEMPTS) {
+      const events = { onChallenged: challenged, onSilence: heard, onMessage: take, onClosed: closed };
+      attempts.add(openSession({ socket: dial(), identity, hello, read, ...events }));
+    }
+    connectIn(reconnect.beforeAnother());
   };
   const connectIn = (ms: number): void => {
     if (isStopped) return;
     clearTimeout(timer);
     timer = setTimeout(connect, ms);
+  };
+
+  const endAttempts = (except?: Session): void => {
+    for (const attempt of attempts) {
+      if (attempt === except) continue;
+      attempts.delete(attempt);
+      attempt.terminate();
+    }
+  };
+
+  /** One proof at a time: of two the gateways could see the newer one first. */
+  const challenged = (session: Session): void => {
+    endAttempts(session);
+    connectIn(ACCEPT_MS);
+  };
+
+  const heard = (nowSilent: boolean, session: Session): void => {
+    if (session !== current) return;
+    isSilent = nowSilent;
+    if (isSilent) {
+      log.warn('the gateway does not answer: looking for another one');
+      return connectIn(reconnect.afterSilence());
+    }
+    if (isLeaving) return;
+    clearTimeout(timer);
+    endAttempts();
   };
 
   const take = (message: GatewayMessage, session: Session): void => {
@@ -78,28 +112,35 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
       return connectIn(Math.random() * message.withinMs);
     }
     if (message.t !== 'welcome') return onMessage(message, session);
-    const before = current;
+    if (!attempts.delete(session)) return session.terminate();
+    const [before, wasSilent] = [current, isSilent];
     current = session;
-    next = undefined;
-    isLeaving = false;
+    endAttempts();
+    clearTimeout(timer);
+    [isLeaving, isSilent] = [false, false];
     failures = 0;
+    if (message.returnOverMs !== undefined) reconnect.spreadOver(message.returnOverMs);
     clearTimeout(proving);
     proving = setTimeout(reconnect.succeeded, PROVED_MS);
     void identity.confirmed().catch((error: unknown) => log.error({ err: error }, 'key could not be stored'));
     log.info({ state: message.state }, 'connected to the gateway');
     events.emit('ready');
     onReady(session, message.state);
-    // It still acknowledges what it was sent, and then ends as asked.
-    before?.close();
+    // One that answers still acknowledges what it was sent, and then ends as asked.
+    if (wasSilent) before?.terminate();
+    else before?.close();
   };
 
   const closed = (end: Closed, session: Session): void => {
-    if (session === next) next = undefined;
+    const wasAttempt = attempts.delete(session);
     const wasCurrent = session === current;
-    if (wasCurrent) current = undefined;
-    clearTimeout(wasCurrent ? proving : undefined);
+    if (wasCurrent) {
+      current = undefined;
+      clearTimeout(proving);
+    }
     onLost(session);
-    if (isStopped || (current !== undefined && !isLeaving) || next !== undefined || timer !== undefined) return;
+    if (isStopped || !(wasAttempt || wasCurrent) || attempts.size > 0) return;
+    clearTimeout(timer);
     void pauseAfter(end).then(
       (ms) => (ms === undefined ? onHopeless() : connectIn(ms)),
       () => connectIn(reconnect.afterFailure()),
@@ -129,7 +170,7 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
       clearTimeout(timer);
       clearTimeout(proving);
       current?.close();
-      next?.terminate();
+      endAttempts();
     },
     session: () => current,
     send: (message) => current?.send(message),

@@ -4,28 +4,47 @@ export interface Reconnect {
   readonly afterFailure: () => number;
   /** The pause after a refusal that only an operator can end. */
   readonly afterRefusal: () => number;
+  /** The pause before the first attempt to replace a connection that is silent. */
+  readonly afterSilence: () => number;
+  /** The pause before another attempt while one has no answer. */
+  readonly beforeAnother: () => number;
   /** Call when a connection has proved itself. */
   readonly succeeded: () => void;
+  /** Call with the gateway's advice: the time over which agents that lose it together return. */
+  readonly spreadOver: (ms: number) => void;
 }
 
 const SHORTEST_MS = 250;
 const FIRST_MS = 3_000;
+/** Even for a few agents: one that returns must be connected well within five seconds. */
+const LEAST_SPREAD_MS = 1_500;
 const LONGEST_MS = 30_000;
+const ANOTHER_MS = 2_000;
+/** Part of the time for returning within which agents leave a silent gateway: most of them hear it again before. */
+const SILENCE_PART = 6;
 const REFUSED_MS = { least: 15_000, most: 30_000 } as const;
 
-/** Decorrelated jitter: each pause is random up to three times the one before. */
+/** Decorrelated jitter: each pause is random up to three times the one before, and up to the gateway's advice once that is known. */
 export function createReconnect(random: () => number = Math.random): Reconnect {
-  let most = FIRST_MS;
+  let [first, longest] = [FIRST_MS, LONGEST_MS];
+  let most = first;
   const between = (least: number, upTo: number): number => Math.round(least + random() * (upTo - least));
   return {
     afterFailure: () => {
       const pauseMs = between(SHORTEST_MS, most);
-      most = Math.min(LONGEST_MS, Math.max(FIRST_MS, pauseMs * 3));
+      most = Math.min(longest, Math.max(first, pauseMs * 3));
       return pauseMs;
     },
     afterRefusal: () => between(REFUSED_MS.least, REFUSED_MS.most),
+    afterSilence: () => between(0, first / SILENCE_PART),
+    beforeAnother: () => between(ANOTHER_MS, Math.max(FIRST_MS, first)),
     succeeded: () => {
-      most = FIRST_MS;
+      most = first;
+    },
+    spreadOver: (ms) => {
+      longest = Math.max(LEAST_SPREAD_MS, ms);
+      first = longest;
+      most = longest;
     },
   };
 }

@@ -45,15 +45,19 @@ export interface SessionOptions {
   readonly identity: AgentIdentity;
   readonly hello: Pick<AgentHello, 'instance' | 'release' | 'credit'>;
   readonly read: ReadMessage<GatewayMessage>;
+  /** Called when the gateway has asked for the proof: it is there. */
+  readonly onChallenged?: (session: Session) => void;
+  /** Called when the gateway no longer answers pings, and when it does again. */
+  readonly onSilence?: (isSilent: boolean, session: Session) => void;
   /** Called with each message after the challenge. */
   readonly onMessage: (message: GatewayMessage, session: Session) => void;
   /** Called once, also if the connection never came about. */
   readonly onClosed: (closed: Closed, session: Session) => void;
 }
 
-/** Looks instead of a time: a stall of this process counts as one. */
-const LOOK_EVERY_MS = 5_000;
-const SILENT_LOOKS = Math.ceil((2 * GATEWAY_PING_MS) / LOOK_EVERY_MS) + 2;
+/** Pings without a pong. Counted instead of a time: a stall of this process is one. */
+const SILENT_AFTER = 2;
+const DEAD_AFTER = 8;
 /** What a gateway that is shutting down has to answer a close. */
 const CLOSE_MS = 2_000;
 
@@ -61,7 +65,7 @@ export function openSession(options: SessionOptions): Session {
   const { socket, identity, hello, read, onMessage, onClosed } = options;
   let seq = 0;
   let error: Error | undefined;
-  const silence = watchSilence(socket);
+  const stopPings = keepPinging(socket, (isSilent) => options.onSilence?.(isSilent, session));
 
   const session: Session = {
     isOpen: () => socket.readyState === socket.OPEN,
@@ -85,33 +89,40 @@ export function openSession(options: SessionOptions): Session {
   };
 
   socket.on('message', (payload: Buffer, isBinary) => {
-    silence.heard();
     const frame = decodeFrame(payload, isBinary);
     const message = frame.kind === 'message' ? read(frame.message) : undefined;
     // Later releases may send what this one does not know.
     if (message === undefined) return;
     if (message.t !== 'challenge') return onMessage(message, session);
+    options.onChallenged?.(session);
+    if (!session.isOpen()) return;
     answer(message.nonce, message.versions.newest).catch((cause: unknown) => {
       error = Error.isError(cause) ? cause : new Error(String(cause));
       socket.terminate();
     });
   });
-  socket.on('ping', silence.heard);
   socket.on('error', (cause) => (error ??= cause));
   socket.on('close', (code, reason) => {
-    silence.stop();
+    stopPings();
     onClosed({ code, reason: reason.toString(), error }, session);
   });
   return session;
 }
 
-function watchSilence(socket: WebSocket): { readonly heard: () => void; readonly stop: () => void } {
-  let looks = 0;
+/** Only a pong counts: what the gateway sends of its own accord says nothing of the other direction. */
+function keepPinging(socket: WebSocket, onSilence: (isSilent: boolean) => void): () => void {
+  let unanswered = 0;
   const timer = setInterval(() => {
-    looks += 1;
-    if (looks >= SILENT_LOOKS) socket.terminate();
-  }, LOOK_EVERY_MS);
-  return { heard: () => (looks = 0), stop: () => clearInterval(timer) };
+    if (unanswered === SILENT_AFTER) onSilence(true);
+    if (unanswered >= DEAD_AFTER) return socket.terminate();
+    unanswered += 1;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }, GATEWAY_PING_MS);
+  socket.on('pong', () => {
+    if (unanswered >= SILENT_AFTER) onSilence(false);
+    unanswered = 0;
+  });
+  return () => clearInterval(timer);
 }
 
 interface WithSocket {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createAttemptLimit, type Attempt, type AttemptLimit } from './attempt-limit.ts';
+import { createAttemptLimit, type Attempt, type AttemptEnd, type AttemptLimit } from './attempt-limit.ts';
 
-function attempt(limit: AttemptLimit, address: string, succeeds: boolean): boolean {
+function attempt(limit: AttemptLimit, address: string, how: AttemptEnd): boolean {
   const begun: Attempt = limit.begin(address);
-  if (begun.admitted) begun.end(succeeds);
+  if (begun.admitted) begun.end(how);
   return begun.admitted;
 }
 
@@ -13,20 +13,27 @@ describe('the limit of failed identifications', () => {
     let now = 0;
     const limit = createAttemptLimit(() => now);
 
-    const admitted = Array.from({ length: 40 }, () => attempt(limit, '192.0.2.1', false));
+    const admitted = Array.from({ length: 40 }, () => attempt(limit, '192.0.2.1', 'refused'));
 
     expect(admitted.filter(Boolean)).toHaveLength(30);
-    expect(attempt(limit, '192.0.2.2', true)).toBe(true);
+    expect(attempt(limit, '192.0.2.2', 'identified')).toBe(true);
     const refused = limit.begin('192.0.2.1');
     expect(refused).toEqual({ admitted: false, retryAfterMs: 60_000 });
     now = 60_000;
-    expect(attempt(limit, '192.0.2.1', true)).toBe(true);
+    expect(attempt(limit, '192.0.2.1', 'identified')).toBe(true);
   });
 
   it('admits any number of agents of one address that identify themselves', () => {
     const limit = createAttemptLimit(() => 0);
 
-    expect(Array.from({ length: 5_000 }, () => attempt(limit, '192.0.2.1', true))).not.toContain(false);
+    expect(Array.from({ length: 5_000 }, () => attempt(limit, '192.0.2.1', 'identified'))).not.toContain(false);
+  });
+
+  it('admits an address whose agents left a stalled gateway again and again, and not without end', () => {
+    const limit = createAttemptLimit(() => 0);
+    const admitted = Array.from({ length: 3_000 }, () => attempt(limit, '192.0.2.1', 'abandoned'));
+
+    expect(admitted.filter(Boolean)).toHaveLength(1_920);
   });
 
   it('admits as many handshakes at once as their failures may cost', () => {
@@ -35,9 +42,9 @@ describe('the limit of failed identifications', () => {
     const admitted = open.filter((one) => one.admitted);
 
     expect(admitted).toHaveLength(64);
-    for (const one of admitted) one.end(true);
-    for (const one of admitted) one.end(false);
-    expect(attempt(limit, '192.0.2.1', true)).toBe(true);
+    for (const one of admitted) one.end('identified');
+    for (const one of admitted) one.end('refused');
+    expect(attempt(limit, '192.0.2.1', 'identified')).toBe(true);
   });
 
   it('forgets addresses, those of long ago first', () => {
@@ -45,9 +52,9 @@ describe('the limit of failed identifications', () => {
     const limit = createAttemptLimit(() => now);
     for (let index = 0; index < 60_000; index += 1) {
       now += 1;
-      attempt(limit, `address ${index}`, false);
+      attempt(limit, `address ${index}`, 'refused');
     }
-    for (let more = 0; more < 30; more += 1) attempt(limit, 'address 59999', false);
+    for (let more = 0; more < 30; more += 1) attempt(limit, 'address 59999', 'refused');
 
     expect(limit.begin('address 59999').admitted).toBe(false);
     expect(limit.begin('address 0').admitted).toBe(true);

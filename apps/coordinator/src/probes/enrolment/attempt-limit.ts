@@ -1,5 +1,15 @@
-/** Failures a minute of one address; each further attempt is refused before any cryptography. */
-const FAILURES = 30;
+/** How an attempt ended, and how much of the limit that uses. */
+const costs = {
+  /** The agent has the key of its probe. */
+  identified: 0,
+  /** The agent left before it had identified itself, as its attempts at a gateway that stalled do. No signature was verified. */
+  abandoned: 1,
+  refused: 64,
+} as const;
+export type AttemptEnd = keyof typeof costs;
+
+/** Thirty refusals of one address a minute; each further attempt is refused before any cryptography. */
+const MOST_COST = 30 * costs.refused;
 const WINDOW_MS = 60_000;
 /** Handshakes of one address at the same time: what its failures can cost before the first of them is known. */
 const AT_ONCE = 64;
@@ -8,13 +18,13 @@ const MAX_ADDRESSES = 50_000;
 
 interface State {
   open: number;
-  failures: number;
-  /** Begin of the window of the failures. */
+  cost: number;
+  /** Begin of the window of the cost. */
   since: number;
 }
 
 export type Attempt =
-  | { readonly admitted: true; /** Ends the attempt, once. */ readonly end: (succeeded: boolean) => void }
+  | { readonly admitted: true; /** Ends the attempt, once. */ readonly end: (how: AttemptEnd) => void }
   | { readonly admitted: false; readonly retryAfterMs: number };
 
 export interface AttemptLimit {
@@ -39,10 +49,10 @@ export function createAttemptLimit(nowMs = (): number => performance.now()): Att
     const now = nowMs();
     const known = states.get(network);
     if (known !== undefined && (known.open > 0 || now - known.since < WINDOW_MS)) {
-      if (now - known.since >= WINDOW_MS) Object.assign(known, { failures: 0, since: now });
+      if (now - known.since >= WINDOW_MS) Object.assign(known, { cost: 0, since: now });
       return known;
     }
-    const state = { open: 0, failures: 0, since: now };
+    const state = { open: 0, cost: 0, since: now };
     states.delete(network);
     states.set(network, state);
     // Oldest first.
@@ -57,7 +67,7 @@ export function createAttemptLimit(nowMs = (): number => performance.now()): Att
   return {
     begin: (network) => {
       const state = stateOf(network);
-      if (state.failures >= FAILURES) {
+      if (state.cost >= MOST_COST) {
         return { admitted: false, retryAfterMs: Math.ceil(state.since + WINDOW_MS - nowMs()) };
       }
       if (state.open >= AT_ONCE) return { admitted: false, retryAfterMs: 1_000 };
@@ -65,11 +75,11 @@ export function createAttemptLimit(nowMs = (): number => performance.now()): Att
       let isOpen = true;
       return {
         admitted: true,
-        end: (succeeded) => {
+        end: (how) => {
           if (!isOpen) return;
           isOpen = false;
           state.open -= 1;
-          if (!succeeded) state.failures += 1;
+          state.cost += costs[how];
         },
       };
     },

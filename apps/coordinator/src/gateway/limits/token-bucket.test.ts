@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createByteRate } from './byte-rate.ts';
+import { createTokenBucket } from './token-bucket.ts';
 
-describe('the rate of a connection', () => {
+describe('a token bucket', () => {
   it('lets a burst pass, then asks for a pause until the rate holds again', () => {
     let now = 0;
-    const rate = createByteRate({ bytesPerSecond: 1_000, burstBytes: 5_000, nowMs: () => now });
+    const rate = createTokenBucket({ perSecond: 1_000, burst: 5_000, nowMs: () => now });
 
     const burst = [rate.take(3_000), rate.take(2_000)];
     const beyond = rate.take(500);

@@ -1,0 +1,25 @@
+/** Bounds how often the agents of one probe connect to this gateway: each time costs writes in Redis. */
+export interface ConnectLimit {
+  /** @param probe one whose key the agent has proved, so that there are no more than the operator has invited */
+  readonly admits: (probe: string) => boolean;
+}
+
+/** An agent that loses every connection at once makes fewer. */
+const BURST = 30;
+const PER_SECOND = 1;
+
+/** @param nowMs monotonic */
+export function createConnectLimit(nowMs = (): number => performance.now()): ConnectLimit {
+  const states = new Map<string, { left: number; readonly atMs: number }>();
+  return {
+    admits: (probe) => {
+      const now = nowMs();
+      const before = states.get(probe) ?? { left: BURST, atMs: now };
+      const left = Math.min(BURST, before.left + ((now - before.atMs) / 1_000) * PER_SECOND);
+      // A refused connection uses no token, so that repeated attempts do not lock the probe out.
+      const isAdmitted = left >= 1;
+      states.set(probe, { left: isAdmitted ? left - 1 : left, atMs: now });
+      return isAdmitted;
+    },
+  };
+}
