@@ -86,8 +86,6 @@ export interface RecoveryRecord {
   readonly from: number;
   /** From there to the first success; null: none within a minute. */
   readonly ms: number | null;
-  /** Longest time that is promised; absent: five seconds. */
-  readonly withinMs?: number | undefined;
 }
 
 export interface History {

@@ -27,9 +27,11 @@ export function judgeCheck(check: CheckHistory, tally: Tally, context: JudgeCont
   judgeSummaries(check, tally);
 }
 
-/** What was accepted is there, or says why it is not (410). */
+/** What was accepted is there, or says why it is not (410). The record of that reason is not kept as long as the check would be. */
 function judgeKept({ start, answers }: CheckHistory, tally: Tally): void {
-  const lost = answers.find(({ status, at }) => status === 404 && at >= start.doneAt);
+  const removals = answers.filter(({ status }) => status === 410).map(({ doneAt }) => doneAt);
+  const saidBy = Math.min(...removals);
+  const lost = answers.find(({ status, at }) => status === 404 && at >= start.doneAt && at < saidBy);
   if (lost !== undefined) breakRule(tally, 'lost', `${lost.check} is 404 at ${lost.from} (${lost.operation})`);
 }
 

@@ -115,6 +115,15 @@ describe('a history without a broken promise', () => {
     ],
     ['an evicted result that says so', [start(), read(50, both, 40), answer(100, 110, { status: 410, body: {} })]],
     [
+      'an evicted result whose reason is no longer kept either',
+      [
+        start(),
+        read(50, both, 40),
+        answer(100, 110, { status: 410, body: {} }),
+        answer(120, 130, { status: 404, body: {} }),
+      ],
+    ],
+    [
       'lateness by an outage',
       [
         start(),
@@ -156,10 +165,6 @@ describe('a history without a broken promise', () => {
       [fault(['coordinator-1']), answer(5, 20_005, { error: 'timeout' })],
     ],
     ['a probe that comes back', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 4_900 }]],
-    [
-      'an agent at a gateway that is connected again in time',
-      [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 44_000, withinMs: 45_000 }],
-    ],
     [
       'a refusal while the machine stalls, and of a new check a while after',
       [
@@ -344,10 +349,6 @@ const cases: Readonly<
   deaf: [
     ['no success at all', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: null }]],
     ['no success in time', [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 5_100 }]],
-    [
-      'no success in the longer time of an agent at a gateway',
-      [{ kind: 'recovery', fault: 'trial', probe: 'x', from: T, ms: 46_000, withinMs: 45_000 }],
-    ],
     [
       'later than by the stall',
       [

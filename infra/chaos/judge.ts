@@ -54,7 +54,7 @@ function judgeDeployment(records: readonly HistoryRecord[], tallies: Map<string,
     const ms = record.ms ?? Number.POSITIVE_INFINITY;
     tally.slowestRecoveryMs = Math.max(tally.slowestRecoveryMs, ms);
     const countedMs = record.ms === null ? ms : ms - context.lostWithin(record.from, record.from + ms);
-    if (countedMs <= (record.withinMs ?? RECOVERS_WITHIN_MS) + context.setup.indulgenceMs) continue;
+    if (countedMs <= RECOVERS_WITHIN_MS + context.setup.indulgenceMs) continue;
     breakRule(tally, 'deaf', `${record.probe} had no success for ${countedMs} ms after the fault`);
   }
 }

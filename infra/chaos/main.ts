@@ -8,12 +8,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { report } from '../bench/goals.ts';
+import { report, type Figure } from '../bench/goals.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { faults } from './faults/index.ts';
 import { describe, goalsOf } from './goals.ts';
 import { openHistory, readHistory } from './history.ts';
 import { judge } from './judge.ts';
+import { monitorFigures } from './monitors/figures.ts';
 import { overloadFigures } from './overload.ts';
 import { inNamespace, isInNamespace } from './partition.ts';
 import { runChaos } from './run.ts';
@@ -61,13 +62,10 @@ async function breakAll(): Promise<void> {
   for (const reason of await runAll(wanted)) skipped.add(reason);
   await history.close();
 
-  const isOverloaded = values.only === 'overload' || (values.only === '' && values.scale === '1');
-  if (isOverloaded)
-    print('· overload: three times the sustainable rate for a minute, then a minute and a half of rest');
-  const overload = isOverloaded ? await overloadFigures({ seed: Number(values.seed), loadMs: 60_000, print }) : [];
+  const more = [...(await overload()), ...(await ofMonitors())];
   print('');
   for (const reason of skipped) print(`skipped: ${reason}`);
-  process.exitCode = verdict(wanted.length > 0 ? file : undefined, overload);
+  process.exitCode = verdict(wanted.length > 0 ? file : undefined, more);
   if (folder !== undefined) rmSync(folder, { recursive: true });
 
   async function runAll(all: typeof faults): Promise<readonly string[]> {
@@ -104,6 +102,22 @@ async function breakAll(): Promise<void> {
     }
     return reasons;
   }
+}
+
+function isWanted(name: string): boolean {
+  return values.only === name || (values.only === '' && values.scale === '1');
+}
+
+async function overload(): Promise<readonly Figure[]> {
+  if (!isWanted('overload')) return [];
+  print('· overload: three times the sustainable rate for a minute, then a minute and a half of rest');
+  return overloadFigures({ seed: Number(values.seed), loadMs: 60_000, print });
+}
+
+async function ofMonitors(): Promise<readonly Figure[]> {
+  if (!isWanted('monitors')) return [];
+  print('· monitors: 500 every ten seconds, for some minutes, while coordinators are killed');
+  return monitorFigures({ seed: Number(values.seed), monitors: 500, durationMs: 200_000, print });
 }
 
 /** From the file alone. @returns the exit status */

@@ -10,12 +10,7 @@ export interface Recovery {
   readonly from: number;
   /** From there to its first success; null: none within a minute. */
   readonly ms: number | null;
-  /** See `RecoveryRecord`. */
-  readonly withinMs?: number | undefined;
 }
-
-/** Of an agent whose connection to a gateway was silent; see docs/reliability.md. */
-const RECONNECTS_WITHIN_MS = 45_000;
 
 const ASK_EVERY_MS = 250;
 const GIVE_UP_MS = 60_000;
@@ -25,22 +20,19 @@ const ANSWERS_WITHIN_MS = 8_000;
 /**
  * Asks every probe for a check of its own until it has answered one with success, by whichever coordinator takes it. Nothing is
  * restarted for it.
- *
- * @param silencesGateways see `Fault`
  */
-export function recoveries(deployment: Deployment, silencesGateways: boolean): Promise<readonly Recovery[]> {
+export function recoveries(deployment: Deployment): Promise<readonly Recovery[]> {
   const from = historyNow();
   return Promise.all(
-    deployment.agents.map(async ({ id, line }, index) => {
-      const withinMs = silencesGateways && line !== undefined ? RECONNECTS_WITHIN_MS : undefined;
+    deployment.agents.map(async ({ id }, index) => {
       for (let attempt = index; historyNow() - from < GIVE_UP_MS; attempt += 1) {
         const { url } = deployment.coordinators[attempt % deployment.coordinators.length]!;
         // Asked side by side: one that hangs must not hide the next that would succeed.
         const succeeded = await Promise.race([succeeds(url, id, deployment.targets.tcpPort), sleep(ASK_EVERY_MS * 4)]);
-        if (succeeded === true) return { probe: id, from, ms: historyNow() - from, withinMs };
+        if (succeeded === true) return { probe: id, from, ms: historyNow() - from };
         await sleep(ASK_EVERY_MS);
       }
-      return { probe: id, from, ms: null, withinMs };
+      return { probe: id, from, ms: null };
     }),
   );
 }

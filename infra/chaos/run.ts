@@ -79,7 +79,7 @@ export async function runChaos(options: RunOptions): Promise<readonly string[]> 
       await fault.inject({ deployment, observer, random, scale, harm });
       history.add({ kind: 'fault', name: fault.name, from, to: historyNow(), harmed: [...harmed] });
       // Before anything else is done to them: whatever needs a restart by others shows here.
-      observer.noteRecovery(await recoveries(deployment, fault.silencesGateways ?? false));
+      observer.noteRecovery(await recoveries(deployment));
     };
     const skipped = await injectAll(options, {
       deployment,

@@ -12,11 +12,6 @@ export interface Fault {
   /** Why it cannot be had in this deployment, or undefined. */
   readonly impossible?: (deployment: Deployment) => Promise<string | undefined> | string | undefined;
   readonly inject: (scene: Scene) => Promise<void>;
-  /**
-   * The connection of an agent to its gateway may be silent, or lost again and again: it is made again within the time that the
-   * documentation states, not within five seconds.
-   */
-  readonly silencesGateways?: boolean;
 }
 
 export interface Scene {

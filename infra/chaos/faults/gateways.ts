@@ -47,7 +47,6 @@ export const gateways: readonly Fault[] = [
   {
     name: 'gateway stands still',
     impossible: noGatewayAgents,
-    silencesGateways: true,
     inject: async (scene) => {
       const { gateway, agent } = pickAtGateway(scene);
       scene.harm(gateway.part.name);
@@ -60,7 +59,6 @@ export const gateways: readonly Fault[] = [
   {
     name: 'network of an agent at a gateway gone in the middle of a job',
     impossible: impossibleHere,
-    silencesGateways: true,
     inject: async (scene) => {
       const { agent, line } = pickAtGateway(scene);
       await giveJobs(scene, agent.id);
@@ -82,7 +80,6 @@ function oneWay(what: string, drop: (at: AtGateway) => Promise<void>): Fault {
   return {
     name: `nothing arrives from ${what}`,
     impossible: impossibleHere,
-    silencesGateways: true,
     inject: async (scene) => {
       const at = pickAtGateway(scene);
       await giveJobs(scene, at.agent.id);

@@ -10,7 +10,6 @@ export const lines: readonly Fault[] = [
   {
     name: 'connections cut',
     store: 'single',
-    silencesGateways: true,
     inject: async ({ deployment, random, scale, harm }) => {
       for (let times = 0; times < 4; times += 1) {
         const end = pick([...deployment.agents, ...deployment.coordinators], random);
@@ -23,7 +22,6 @@ export const lines: readonly Fault[] = [
   {
     name: 'half-open connections',
     store: 'single',
-    silencesGateways: true,
     inject: async (scene) => {
       // One coordinator and one agent at most: while no coordinator reaches Redis, none runs as far as checks go.
       const agent = pickAgent(scene);

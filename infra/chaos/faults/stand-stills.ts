@@ -16,7 +16,6 @@ export const standStills: readonly Fault[] = [
   },
   {
     name: 'a coordinator stands still',
-    silencesGateways: true,
     inject: async (scene) => {
       // What clients asked of it meanwhile comes to the probes at once.
       scene.harm('probes');
@@ -25,7 +24,6 @@ export const standStills: readonly Fault[] = [
   },
   {
     name: 'both coordinators stand still',
-    silencesGateways: true,
     inject: async (scene) => {
       const ms = stillMs(scene);
       const { coordinators } = scene.deployment;

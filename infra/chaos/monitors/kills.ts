@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { seededRandom } from '../random.ts';
+import type { MonitorTrial } from './service.ts';
+
+/**
+ * SIGKILL to coordinators at random, one at a time, and a start again after a while; one that listens is always left.
+ *
+ * @returns how many were killed
+ */
+export async function killAtRandom(
+  { coordinators }: Pick<MonitorTrial, 'coordinators'>,
+  seed: number,
+  durationMs: number,
+): Promise<number> {
+  const random = seededRandom(seed);
+  const until = performance.now() + durationMs;
+  const returning: Promise<void>[] = [];
+  let kills = 0;
+  while (performance.now() < until) {
+    await sleep(200 + random() * 1_500);
+    const listening = coordinators.filter(({ part }) => part.ranSince(performance.now()));
+    if (listening.length < 2) continue;
+    const { part } = listening[Math.floor(random() * listening.length)]!;
+    await part.kill();
+    kills += 1;
+    const away = random() * 2_000;
+    returning.push(sleep(away).then(part.start));
+  }
+  await Promise.all(returning);
+  await Promise.all(coordinators.map(({ part }) => part.started()));
+  return kills;
+}
