@@ -3,33 +3,15 @@ import { connect as connectTcp } from 'node:net';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { encodeMessage } from '@vantage/agent-loop';
 import { probeOfToken } from '@vantage/contract';
 
 import { createAgentKey } from '../../../apps/coordinator/test/agent-key.ts';
-import { admit, anyAddress, drained, identify, open } from './connect.ts';
-
-/** What the attacker knows. */
-export interface Target {
-  /** Address of the WebSocket. */
-  readonly url: string;
-  /** Token of an agent that the attacker has stolen, for its first connection. */
-  readonly token: string;
-  /** Of attacks from one address. */
-  readonly address: string;
-}
-
-/** What somebody can do to a gateway, again and again until the process ends. */
-export interface GatewayAttack {
-  readonly name: string;
-  /** True: all from one address, so that its limit holds. */
-  readonly isOneAddress: boolean;
-  readonly run: (target: Target) => Promise<unknown>;
-}
+import { repeat, steal, type GatewayAttack } from './attack.ts';
+import { anyAddress, identify, open } from './connect.ts';
+import { stolenAgentAttacks } from './stolen-agent-attacks.ts';
 
 /** A probe that belongs to others. */
 export const VICTIM = 'bystander';
-const AT_ONCE = 20;
 const CONNECTIONS = 500;
 const ANSWERS_MS = 10_000;
 
@@ -79,48 +61,6 @@ export const gatewayAttacks: readonly GatewayAttack[] = [
       }),
   },
   {
-    name: 'results without end',
-    isOneAddress: false,
-    run: async (target) => {
-      const { socket } = await steal(target);
-      // Does not compress.
-      const data = JSON.stringify({ x: randomBytes(20_000).toString('base64') });
-      for (let seq = 1; ; seq += 1) {
-        const check = randomBytes(16).toString('base64url');
-        socket.send(encodeMessage({ t: 'result', seq, check, kind: 'final', data }));
-        if (seq % 50 === 0) await drained(socket);
-      }
-    },
-  },
-  {
-    name: 'questions whose answers are not read',
-    isOneAddress: false,
-    run: async (target) => {
-      const { socket } = await steal(target);
-      socket.pause();
-      for (let id = 1; socket.readyState === socket.OPEN; id += 1) {
-        socket.send(encodeMessage({ t: 'time', id }));
-        if (id % 1_000 === 0) await drained(socket);
-      }
-      await sleep(2 ** 31 - 1);
-    },
-  },
-  {
-    name: 'pieces of screenshots that are never ended',
-    isOneAddress: false,
-    run: async (target) => {
-      const { socket } = await steal(target);
-      for (let seq = 1; ; seq += 1) {
-        const piece = Buffer.alloc(32 * 1_024, 'x');
-        piece[0] = 2;
-        piece.writeUInt32BE(seq, 1);
-        piece.writeUInt32BE(Math.ceil(seq / 8), 5);
-        socket.send(piece);
-        if (seq % 50 === 0) await drained(socket);
-      }
-    },
-  },
-  {
     name: 'handshakes that are not ended',
     isOneAddress: false,
     run: ({ url }) =>
@@ -144,19 +84,8 @@ export const gatewayAttacks: readonly GatewayAttack[] = [
         await once(open(url, anyAddress()), 'close');
       }, CONNECTIONS),
   },
+  ...stolenAgentAttacks,
 ];
-
-/** Never resolves. */
-async function repeat(act: () => Promise<unknown>, times = AT_ONCE): Promise<void> {
-  const worker = async (): Promise<void> => {
-    for (;;) await act().catch(() => sleep(10));
-  };
-  await Promise.all(Array.from({ length: times }, worker));
-}
-
-function steal({ url, token }: Target): ReturnType<typeof admit> {
-  return admit(url, createAgentKey(probeOfToken(token)!), token);
-}
 
 function guessedToken(): string {
   return `vt1_${VICTIM}_${randomBytes(32).toString('base64url')}`;

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { decodeFrame, encodeMessage } from '@vantage/agent-loop';
-import type { GatewayMessage } from '@vantage/contract';
+import { GATEWAY_PING_MS, type GatewayMessage } from '@vantage/contract';
 import { WebSocket } from 'ws';
 
 import type { AgentKey } from '../../../apps/coordinator/test/agent-key.ts';
@@ -43,17 +43,21 @@ export async function admit(
   key: AgentKey,
   token: string,
   take: (message: GatewayMessage) => void = () => undefined,
+  counter = 1,
 ): Promise<{ readonly socket: WebSocket }> {
   const socket = open(url, anyAddress());
   const { promise: welcomed, resolve, reject } = Promise.withResolvers<void>();
+  const pings = setInterval(() => socket.ping(), GATEWAY_PING_MS);
+  socket.on('close', () => clearInterval(pings));
   socket.on('close', (code) => reject(new Error(`the gateway closed with ${code}`)));
   socket.on('message', (payload: Buffer, isBinary) => {
     const frame = decodeFrame(payload, isBinary);
     if (frame.kind !== 'message') return;
     const message = frame.message as GatewayMessage;
     if (message.t === 'challenge') {
-      const proof = key.prove(1, message.nonce, { token });
-      socket.send(encodeMessage({ t: 'hello', v: 1, proof, instance: 'a', release: '0', credit: 100 }));
+      const proof = key.prove(counter, message.nonce, { token });
+      const instance = `audit-${counter}`;
+      socket.send(encodeMessage({ t: 'hello', v: 1, proof, instance, release: '0', credit: 100 }));
     } else if (message.t === 'welcome') resolve();
     else take(message);
   });

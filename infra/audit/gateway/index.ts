@@ -6,13 +6,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { encodeMessage } from '@vantage/agent-loop';
+import { probeOfToken } from '@vantage/contract';
 
 import { createAgentKey, ORIGIN } from '../../../apps/coordinator/test/agent-key.ts';
 import { quantile } from '../../bench/goals.ts';
 import { residentMiB } from '../../chaos/processes.ts';
-import { startFuzzBed, type FuzzBed } from '../../fuzz/bed.ts';
+import { PROBES, startFuzzBed, type FuzzBed } from '../../fuzz/bed.ts';
 import { inviteProbe } from '../../trial-probes.ts';
-import { gatewayAttacks, VICTIM, type GatewayAttack } from './attacks.ts';
+import type { GatewayAttack } from './attack.ts';
+import { gatewayAttacks, VICTIM } from './attacks.ts';
 import { admit } from './connect.ts';
 
 /** What others saw of a coordinator with its gateway while somebody attacked that. */
@@ -37,6 +39,7 @@ interface Latencies {
 /** Failures of an address a minute, and handshakes of it at a time; two minutes can be met. */
 export const MOST_VERIFIED = 2 * 30 + 64;
 const EVERY_MS = 20;
+const CHECK_EVERY_MS = 20;
 const LOOK_EVERY_MS = 200;
 const SETTLES_MS = 1_000;
 
@@ -55,13 +58,16 @@ export async function attackGateway(
   });
   try {
     const url = `ws://127.0.0.1:${bed.coordinator.port}/agent`;
+    await warmUp(bed);
     const others = await watchOthers(bed, url);
     const reports = [await watch(undefined, 0)];
     for (const [index, attack] of chosen.entries()) {
       const token = await inviteProbe(bed.redisUrl, `thief-${index}`, ORIGIN);
       const verifiedBefore = statSync(verifications).size;
       const attacker = await startAttacker(attack, [url, token, `198.51.100.${index}`]);
+      const stopChecks = attack.getsJobs === true ? startChecks(bed.coordinator.url, probeOfToken(token)!) : undefined;
       reports.push(await watch(attack, verifiedBefore));
+      stopChecks?.();
       attacker.kill('SIGKILL');
       await sleep(SETTLES_MS);
     }
@@ -95,6 +101,26 @@ async function startAttacker(attack: GatewayAttack, args: readonly string[]): Pr
   });
   await once(child, 'message');
   return child;
+}
+
+/** The first result of a type compiles its validator, which is no work of an attack. */
+async function warmUp({ coordinator, report }: FuzzBed): Promise<void> {
+  const checkId = await postCheck(coordinator.url, PROBES[0]);
+  await report(PROBES[0], checkId, '{}');
+  await (await fetch(`${coordinator.url}/check/${checkId}/results?wait=1`)).arrayBuffer();
+}
+
+/** Clients that start checks on one probe. Those that it has no capacity for are refused. */
+function startChecks(url: string, probe: string): () => void {
+  const timer = setInterval(() => void postCheck(url, probe).catch(() => undefined), CHECK_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+async function postCheck(url: string, probe: string): Promise<string> {
+  const body = JSON.stringify({ type: 'tcp', host: 'example.com', port: 443, probes: [probe] });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/check`, { method: 'POST', body, headers });
+  return ((await answer.json()) as { readonly checkId: string }).checkId;
 }
 
 interface Others {

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { encodeMessage } from '@vantage/agent-loop';
+import { probeOfToken, type GatewayMessage } from '@vantage/contract';
+import type { WebSocket } from 'ws';
+
+import { createAgentKey } from '../../../apps/coordinator/test/agent-key.ts';
+import { admit, drained } from './connect.ts';
+
+/** What the attacker knows. */
+export interface Target {
+  /** Address of the WebSocket. */
+  readonly url: string;
+  /** Token of an agent that the attacker has stolen, for its first connection. */
+  readonly token: string;
+  /** Of attacks from one address. */
+  readonly address: string;
+}
+
+/** What somebody can do to a gateway, again and again until the process ends. */
+export interface GatewayAttack {
+  readonly name: string;
+  /** True: all from one address, so that its limit holds. */
+  readonly isOneAddress: boolean;
+  /** True: meanwhile clients start checks on the probe whose agent the attacker has stolen. */
+  readonly getsJobs?: boolean;
+  readonly run: (target: Target) => Promise<unknown>;
+}
+
+const AT_ONCE = 20;
+
+/** Never resolves. */
+export async function repeat(act: () => Promise<unknown>, times = AT_ONCE): Promise<void> {
+  const worker = async (): Promise<void> => {
+    for (;;) await act().catch(() => sleep(10));
+  };
+  await Promise.all(Array.from({ length: times }, worker));
+}
+
+export function steal({ url, token }: Target, take?: (message: GatewayMessage) => void): ReturnType<typeof admit> {
+  return admit(url, createAgentKey(probeOfToken(token)!), token, take);
+}
+
+/** Sends one message after the other, as fast as the gateway reads. */
+export async function flood(target: Target, message: (number: number) => string | Buffer): Promise<void> {
+  const { socket } = await steal(target);
+  for (let number = 1; ; number += 1) {
+    socket.send(message(number));
+    if (number % 50 === 0) await drained(socket);
+  }
+}
+
+export function beReady(socket: WebSocket): void {
+  socket.send(statusMessage([]));
+}
+
+export function statusMessage(degraded: readonly string[]): string | Buffer {
+  const capabilities = { types: ['tcp'], ipv4: true, ipv6: false, screenshot: false };
+  return encodeMessage({ t: 'status', status: { capabilities, degraded, draining: false } });
+}
+
+export function forever(): Promise<unknown> {
+  return sleep(2 ** 31 - 1);
+}
+
+export function anyCheck(): string {
+  return randomBytes(16).toString('base64url');
+}
