@@ -74,6 +74,8 @@ export const redisKeys = {
   screenshotBytes: '{pictures}:bytes',
   /** Prefix of the accounting of stored results by client. Coordinators only. */
   resultAccounting: '{results}',
+  /** Prefix of the accounting of the records of removed checks by client. Coordinators only. */
+  removedAccounting: '{results}:removed',
   /** Stored response of the first request with an idempotency key, by a digest of client and key. Coordinators only. */
   idempotencyRecord: (digest: string) => `first:${digest}`,
   /** Hash of monitor name → definition, JSON. Coordinators only, as all keys of monitors. */

@@ -33,9 +33,16 @@ export interface Checks {
    *
    * @param client whose results count together
    * @param id of a check that another coordinator may have started: it is started once
+   * @param first digest of the `Idempotency-Key` of the request
    * @throws StoreUnavailable when Redis cannot take it; then nothing was promised
    */
-  readonly create: (request: AcceptedRequest, admit?: AdmitCheck, client?: string, id?: string) => Promise<Creation>;
+  readonly create: (
+    request: AcceptedRequest,
+    admit?: AdmitCheck,
+    client?: string,
+    id?: string,
+    first?: string,
+  ) => Promise<Creation>;
   /**
    * The check with a result for every selected probe, or undefined when there is no such check.
    *

@@ -36,6 +36,11 @@ export class HttpProblem extends Error {
   }
 }
 
+/** `detail` of a 404 for an id; a removed check has it once the record of its removal was dropped. */
+export const NO_SUCH_CHECK =
+  'There is no check with this id, or it is no longer kept: its retention has ended, or its results and then the record of their ' +
+  'removal made room for newer ones.';
+
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /**

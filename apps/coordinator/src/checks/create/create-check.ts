@@ -57,12 +57,12 @@ export function createChecks(dependencies: CreateCheckDependencies): Checks['cre
   const selector = createProbeSelector();
   // Before the first request, which would wait for it.
   placeNames();
-  return (request, admit, client, id) => {
+  return (request, admit, client, id, first) => {
     const { type } = request.checkType;
     return tracing.around('create check', { attributes: { 'vantage.check.type': type } }, async (span) => {
       const startedAt = performance.now();
       const creation = await onStore(redis, () =>
-        createCheck({ ...dependencies, selector }, request, { admit, client, id }),
+        createCheck({ ...dependencies, selector }, request, { admit, client, id, first }),
       );
       if (!creation.created) return creation;
       span.set({ 'vantage.check.id': creation.checkId, 'vantage.check.probes': creation.probes.length });
@@ -78,12 +78,13 @@ interface Asked {
   readonly admit: AdmitCheck | undefined;
   readonly client: string | undefined;
   readonly id: string | undefined;
+  readonly first: string | undefined;
 }
 
 async function createCheck(
   dependencies: WithSelector,
   request: AcceptedRequest,
-  { admit, client, id: givenId }: Asked,
+  { admit, client, id: givenId, first }: Asked,
 ): Promise<Creation> {
   const { redis, clock, directory, types, counters, screenshots, writes } = dependencies;
   // Probes whose heartbeats are refused look offline; that is no fault of the request.
@@ -104,7 +105,8 @@ async function createCheck(
   const selected = dependencies.selector.find(known, selection.probes);
   const wanted = request.checkType.screenshot?.(request.params);
   const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, selected, selection.probes);
-  await start(dependencies, id, createdAt, request, { ...selection, screenshot, client, once: givenId !== undefined });
+  const once = givenId !== undefined;
+  await start(dependencies, id, createdAt, request, { ...selection, screenshot, client, first, once });
   counters.checksCreated += 1;
   return { created: true, checkId: id, probes: [...selection.probes] };
 }
@@ -149,6 +151,7 @@ interface Chosen {
   readonly offline: ReadonlyMap<string, string>;
   readonly screenshot: NewScreenshot | undefined;
   readonly client: string | undefined;
+  readonly first: string | undefined;
   /** True if another coordinator may have started it. */
   readonly once: boolean;
 }
@@ -158,7 +161,7 @@ async function start(
   id: string,
   createdAt: number,
   { checkType, submittedHost, params }: AcceptedRequest,
-  { probes, offline, screenshot, client, once }: Chosen,
+  { probes, offline, screenshot, client, first, once }: Chosen,
 ): Promise<void> {
   const { redis, startCheck, queues, deadlines, load, replicas, screenshots, counters, directory } = dependencies;
   const { retentionMs, screenshotBudgetMs } = dependencies;
@@ -166,7 +169,7 @@ async function start(
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
   // The results have no longer for it: only the check waits for its screenshot.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
-  const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client, once };
+  const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client, first, once };
   const job: Job = { v: 1, checkId: id, type, params, deadlineAt: ofResults };
   const online = probes.filter((probe) => !offline.has(probe));
   load.added(id, online, type, deadlineAt - createdAt);

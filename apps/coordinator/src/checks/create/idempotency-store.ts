@@ -18,6 +18,8 @@ export type Claim =
   /** This request is the first: it keeps its answer, or gives the key back where nothing came of it. Neither rejects. */
   | {
       readonly kind: 'first';
+      /** Of client and key; absent without a key. The record is removed together with the check. */
+      readonly digest?: string;
       readonly keep: (answer: FirstAnswer) => Promise<void>;
       readonly release: () => Promise<void>;
     }
@@ -81,12 +83,13 @@ export function createFirstAnswers(redis: Redis, times: Partial<FirstAnswerTimes
   const { keepMs, leaseMs, waitMs } = { ...standardTimes, ...times };
   return {
     claim: async (client, key, request, signal) => {
-      const name = redisKeys.idempotencyRecord(digest(`${client}\n${key}`));
+      const keyDigest = digest(`${client}\n${key}`);
+      const name = redisKeys.idempotencyRecord(keyDigest);
       const own = JSON.stringify({ request: digest(request), token: randomBytes(12).toString('base64url') });
       const until = performance.now() + waitMs;
       for (;;) {
         const held = await onStore(redis, () => redis.set(name, own, 'PX', leaseMs, 'NX', 'GET'));
-        if (held === null) return first(redis, name, own, { keepMs, leaseMs });
+        if (held === null) return { ...first(redis, name, own, { keepMs, leaseMs }), digest: keyDigest };
         const { request: theirs, answer } = JSON.parse(held) as Held;
         if (theirs !== digest(request)) return { kind: 'other-request' };
         if (answer !== undefined) return { kind: 'repeated', answer };
@@ -102,7 +105,7 @@ function first(
   name: string,
   own: string,
   { keepMs, leaseMs }: Pick<FirstAnswerTimes, 'keepMs' | 'leaseMs'>,
-): Claim {
+): Claim & { readonly kind: 'first' } {
   const until = performance.now() + leaseMs;
   const replace = async (value: string): Promise<void> => {
     try {

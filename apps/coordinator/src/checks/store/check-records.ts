@@ -6,7 +6,7 @@ import { createScript, partialScript, readScript, settleScript } from './check-s
 import { CheckEvicted } from '../../redis/store-errors.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { StoredCheck } from './stored-bytes.ts';
-import { RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
+import { FIRST_ANSWER_BYTES, RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
 import { fromStored, toStored } from './stored-json.ts';
 
 /** A check as it is stored. Times are milliseconds since the epoch by Redis' clock. */
@@ -33,6 +33,8 @@ export interface NewCheck extends Pick<CheckRecord, 'type' | 'host' | 'createdAt
   readonly id: string;
   /** Digest of the client whose results count together. */
   readonly client?: string | undefined;
+  /** Digest of the `Idempotency-Key` that it was started with. */
+  readonly first?: string | undefined;
   /** True to start it only if there is no check with this id. */
   readonly once?: boolean | undefined;
   /** Absent where none is wanted; `given_up` where no probe can take one. */
@@ -69,13 +71,14 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
 
 /** The record of a new check as it is stored but for its version: field, value, and so on. */
 export function recordFields(check: NewCheck): readonly (string | number)[] {
-  const { type, host, createdAt, deadlineAt, probes, screenshot, client } = check;
+  const { type, host, createdAt, deadlineAt, probes, screenshot, client, first } = check;
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
     // Redis keeps UTF-8, and its JSON reads nothing else.
     ...['type', type, 'host', host.toWellFormed(), 'probes', probes.join(',')],
     ...['createdAt', createdAt, 'deadlineAt', deadlineAt],
     ...(client === undefined ? [] : ['client', client]),
+    ...(first === undefined ? [] : ['first', first]),
     ...['pending', pending, ...fieldsOf(screenshot)],
   ];
 }
@@ -133,7 +136,10 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
     partials: new Map([...toMap(partials)].map(([probe, kept]) => [probe, withoutVersion(kept)])),
     screenshot: screenshotOf(fields.get('shot'), fields.get('shotAsked')),
     stored: {
-      bytes: finals.reduce((sum, [, stored]) => sum + stored.length + RESULT_BYTES, RECORD_BYTES),
+      bytes: finals.reduce(
+        (sum, [, stored]) => sum + stored.length + RESULT_BYTES,
+        RECORD_BYTES + (fields.has('first') ? FIRST_ANSWER_BYTES : 0),
+      ),
       client: fields.get('client') ?? '',
     },
   };

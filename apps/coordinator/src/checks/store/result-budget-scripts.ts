@@ -1,8 +1,8 @@
 import { defineScript } from '../../redis/scripts.ts';
 
 /*
- * The ledger of what completed checks take in Redis. All of its keys are in one slot (`{results}`), and each script leaves the sums
- * equal to their parts:
+ * The ledgers of what completed checks take in Redis (`{results}`), and records of removed ones (`{results}:removed`, with the same
+ * keys). All of them are in one slot, and each script leaves the sums equal to their parts:
  *   {results}              sorted set of check ids by when they were noted
  *   {results}:sizes        hash of check id → `<bytes> <client>`
  *   {results}:clients      sorted set of clients by the bytes of their checks
@@ -36,7 +36,7 @@ const MAX_VICTIMS = 64;
  * that a coordinator that dies in between leaves them to the next look. Frees memory, so it runs when memory is short.
  *
  * KEYS ledger. ARGV bytes of all, bytes of one client, time for which checks are kept (ms), then id, bytes and client of each. Returns
- * the bytes of all, those of the bulkiest client, then the ids that have to go.
+ * the bytes of all, those of the bulkiest client, then id and client of each that has to go.
  */
 export const noteScript = defineScript(
   'allow-oom',
@@ -66,7 +66,7 @@ local function take(client, excess)
     -- One check that is larger than the share of a client can be read as long as there is room.
     if i == #ids and i < ${MAX_VICTIMS} and over - taken <= 0 then break end
     taken = taken + tonumber(string.match(redis.call('HGET', sizes, id) or '0 ', '^%d+'))
-    victims[#victims + 1] = id
+    victims[#victims + 1] = { id, client }
   end
   return taken
 end
@@ -78,7 +78,10 @@ for i = 1, #bulkiest, 2 do
   if excess > 0 then over = over - take(client, excess) end
 end
 local said = { sum, tonumber(bulkiest[2] or '0') }
-for _, id in ipairs(victims) do said[#said + 1] = id end
+for _, victim in ipairs(victims) do
+  said[#said + 1] = victim[1]
+  said[#said + 1] = victim[2]
+end
 return said
 `,
 );
@@ -90,13 +93,14 @@ export const forgetScript = defineScript(
 );
 
 /**
- * Removes the results of a completed check, and its picture. What stays until the check would have expired says that it was there, and
- * why it is not. KEYS check, results, partials. ARGV the reason. Returns 1 if the check was there whole.
+ * Removes the results of a completed check, and its picture. The record that stays, until the check would have expired or `dropScript`,
+ * has the reason. KEYS check, results, partials. ARGV the reason. Returns 0 if the check was not there whole, else the digest of its
+ * idempotency key or ''.
  */
 export const evictScript = defineScript(
   'allow-oom',
   `
-local check = redis.call('HMGET', KEYS[1], 'completedAt', 'type', 'shot')
+local check = redis.call('HMGET', KEYS[1], 'completedAt', 'type', 'shot', 'first')
 if not check[1] then return 0 end
 local ttl = math.max(redis.call('PTTL', KEYS[1]), 1)
 local isTaken, shot = pcall(cjson.decode, check[3] or '')
@@ -106,8 +110,14 @@ end
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 redis.call('HSET', KEYS[1], 'type', check[2], 'evicted', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ttl)
-return 1
+return check[4] or ''
 `,
 );
 
-export const resultBudgetScripts = [noteScript, forgetScript, evictScript] as const;
+/** KEYS check. Removes the record of a removed check, and no other. */
+export const dropScript = defineScript(
+  'allow-oom',
+  `if redis.call('HEXISTS', KEYS[1], 'evicted') == 1 then redis.call('DEL', KEYS[1]) end\nreturn 'OK'`,
+);
+
+export const resultBudgetScripts = [noteScript, forgetScript, evictScript, dropScript] as const;

@@ -10,8 +10,10 @@ import { findRedisServer, startRedisCluster, type RedisCluster } from '@vantage/
 import type { Redis } from 'ioredis';
 
 import { echo, PATIENT_MS, quiet, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { createFirstAnswers } from '../create/idempotency-store.ts';
 import { createCounters } from './counters.ts';
 import { createResultBudget, type ResultBudget } from './result-budget.ts';
+import { FIRST_ANSWER_BYTES, REMOVED_BYTES } from './stored-bytes.ts';
 import { DICTIONARY } from './stored-dictionary.ts';
 import { fromStored, toStored } from './stored-json.ts';
 
@@ -132,7 +134,7 @@ describe('the budget of results', () => {
     // What one that dies after its first script does: it names a1, and nothing else.
     const { noteScript } = await import('./result-budget-scripts.ts');
     const named = await bed.redis.eval(noteScript.lua, 1, redisKeys.resultAccounting, 100, 100, KEPT_MS);
-    expect(named).toEqual([200, 200, 'a1']);
+    expect(named).toEqual([200, 200, 'a1', 'a']);
 
     await open(100).look();
 
@@ -146,6 +148,56 @@ describe('the budget of results', () => {
     await complete('b1', 'b', open(10_000));
 
     expect(await sums()).toEqual({ total: 100, ofSizes: 100, ofClients: 100, checks: 1 });
+  });
+
+  it('keeps the newest records of removed checks, of each client and in all, and forgets the others', async () => {
+    // Room for 3 records of one client and 6 in all; no results.
+    const budget = open(64 * 6 * REMOVED_BYTES, 64 * 3 * REMOVED_BYTES);
+    const reason = async (id: string): Promise<string | null> => bed.redis.hget(redisKeys.check(id), 'evicted');
+    const reasons = async (ids: readonly string[]): Promise<readonly string[]> => {
+      const found = await Promise.all(ids.map(reason));
+      return ids.filter((_, index) => found[index] !== null);
+    };
+    const run = async (client: string, count: number): Promise<readonly string[]> => {
+      const ids = Array.from({ length: count }, (_, index) => `${client}${index}`);
+      const large = { bytes: 64 * 3 * REMOVED_BYTES, client };
+      for (const id of ids) {
+        await complete(id, client);
+        budget.note(id, large);
+        await budget.look();
+      }
+      return ids;
+    };
+
+    // The newest of each client still has its results.
+    const a = await run('a', 6);
+    expect(await reasons(a)).toEqual(['a2', 'a3', 'a4']);
+    expect(await bed.redis.exists(...a.slice(0, 2).map((id) => redisKeys.check(id)))).toBe(0);
+    expect(await kept(...a)).toEqual(['a5']);
+
+    const [b, c] = [await run('b', 6), await run('c', 4)];
+    expect((await reasons([...a, ...b, ...c])).length).toBeLessThanOrEqual(6);
+    expect(await reasons(c)).toContain('c2');
+    expect(Number(await bed.redis.get(`${redisKeys.removedAccounting}:bytes`))).toBeLessThanOrEqual(6 * REMOVED_BYTES);
+    const known = await bed.redis.zrange(redisKeys.removedAccounting, '0', '-1');
+    expect((await reasons(known)).toSorted()).toEqual(known.toSorted());
+  });
+
+  it('frees the idempotency key of a check that it removes', async () => {
+    const answers = createFirstAnswers(bed.redis);
+    const never = new AbortController().signal;
+    const claim = await answers.claim('192.0.2.1', 'key', 'body', never);
+    if (claim.kind !== 'first') throw new Error(claim.kind);
+    await claim.keep({ checkId: 'a1', message: 'It runs.' });
+    await complete('a1', 'a');
+    await bed.redis.hset(redisKeys.check('a1'), 'first', claim.digest!);
+    expect((await answers.claim('192.0.2.1', 'key', 'body', never)).kind).toBe('repeated');
+
+    const budget = open(50);
+    budget.note('a1', { bytes: 100, client: 'a' });
+    await budget.look();
+
+    expect((await answers.claim('192.0.2.1', 'key', 'body', never)).kind).toBe('first');
   });
 
   it('leaves a check that is pending as it is', async () => {
@@ -198,17 +250,21 @@ describe('a service whose Redis is small', () => {
     }
 
     expect((await bed.read(first)).results['fra-1']).toMatchObject({ said: 'a small result' });
-    await expect(bed.read(filled[0]!)).rejects.toMatchObject({
+    const reasons = await Promise.all(filled.map((id) => bed.redis.hget(redisKeys.check(id), 'evicted')));
+    const removed = filled[reasons.findLastIndex((reason) => reason !== null)]!;
+    await expect(bed.read(removed)).rejects.toMatchObject({
       name: 'CheckEvicted',
       message: expect.stringContaining('removed before their time'),
     });
-    await expect(bed.core.live.follow(filled[0]!, () => undefined)).rejects.toMatchObject({ name: 'CheckEvicted' });
-    await expect(bed.core.checks.screenshot(filled[0]!)).rejects.toMatchObject({ name: 'CheckEvicted' });
+    await expect(bed.core.live.follow(removed, () => undefined)).rejects.toMatchObject({ name: 'CheckEvicted' });
+    await expect(bed.core.checks.screenshot(removed)).rejects.toMatchObject({ name: 'CheckEvicted' });
+    // The record of its removal has gone, too.
+    await expect(bed.read(filled[0]!)).rejects.toThrow('there is no such check');
     expect((await bed.read(filled.at(-1)!)).status).toBe('completed');
     const used = Number(/^used_memory:(\d+)/m.exec(await bed.redis.info('memory'))?.[1]);
     expect(used).toBeLessThan(MAX_MEMORY);
     expect(bed.core.counters.checksEvicted).toBeGreaterThan(100);
-  });
+  }, 180_000);
 
   it('counts about what Redis has for it', async () => {
     const { maxBytes, maxClientBytes } = bed.core.resultBudget();
@@ -224,6 +280,31 @@ describe('a service whose Redis is small', () => {
     expect([maxBytes, maxClientBytes]).toEqual([MAX_MEMORY / 2, MAX_MEMORY / 8]);
     expect(bytes / sum).toBeGreaterThan(0.85);
     expect(bytes / sum).toBeLessThan(1.5);
+  });
+
+  it('counts the record of an idempotency key with its check, as much as it takes', async () => {
+    const creation = await bed.core.checks.create(
+      {
+        checkType: echo,
+        submittedHost: 'a.example',
+        limit: 1,
+        params: { host: 'a.example', options: { budget: 120_000 } },
+      },
+      undefined,
+      'keyed',
+      undefined,
+      'd'.repeat(43),
+    );
+    if (!creation.created) throw new Error(JSON.stringify(creation));
+    const plain = await run('plain', 'the same');
+    await report(bed.redis, 'fra-1', creation.checkId, success('the same'));
+    await bed.read(creation.checkId, PATIENT_MS);
+    const bytesOf = async (client: string): Promise<number> =>
+      Number(await bed.redis.zscore(`${redisKeys.resultAccounting}:clients`, client));
+    await until(async () => (await bytesOf('plain')) > 0 && (await bytesOf('keyed')) > 0);
+
+    expect((await bytesOf('keyed')) - (await bytesOf('plain'))).toBe(FIRST_ANSWER_BYTES);
+    expect((await bed.read(plain)).status).toBe('completed');
   });
 
   it('counts a check whose coordinator died when it had completed it', async () => {
@@ -261,8 +342,9 @@ describe('the budget of results on a cluster', () => {
       await redis.pexpire(redisKeys.check(id), KEPT_MS);
     }
     const options = { redis, keptMs: KEPT_MS, counters: createCounters(), onNoted: () => undefined, log: quiet };
-    const budget = createResultBudget({ ...options, maxBytes: 100, maxClientBytes: 100 });
-    for (const id of ids) budget.note(id, { bytes: 100, client: 'a' });
+    const bytes = 64 * ids.length * REMOVED_BYTES;
+    const budget = createResultBudget({ ...options, maxBytes: bytes, maxClientBytes: bytes });
+    for (const id of ids) budget.note(id, { bytes, client: 'a' });
     while (await budget.look());
 
     expect(options.counters.checksEvicted).toBe(11);
@@ -270,7 +352,7 @@ describe('the budget of results on a cluster', () => {
     expect(evicted.filter((reason) => reason !== null)).toHaveLength(11);
     const sizes = await Promise.all(ids.map((id) => redis.memory('USAGE', redisKeys.check(id))));
     expect(sizes.filter((size) => size! > 200)).toEqual([]);
-    expect(budget.status()).toMatchObject({ bytes: 100, maxBytes: 100 });
+    expect(budget.status()).toMatchObject({ bytes, maxBytes: bytes });
     const own = createResultBudget(options);
     await own.look();
     expect(own.status().maxBytes).toBe(512 * 1_048_576);

@@ -7,9 +7,9 @@ import { runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
 import { familyOf } from './check-records.ts';
 import type { Counters } from './counters.ts';
-import type { StoredCheck } from './stored-bytes.ts';
+import { REMOVED_BYTES, type StoredCheck } from './stored-bytes.ts';
 import { OVER_BUDGET } from '../../redis/store-errors.ts';
-import { evictScript, forgetScript, noteScript } from './result-budget-scripts.ts';
+import { dropScript, evictScript, forgetScript, noteScript } from './result-budget-scripts.ts';
 
 export interface BudgetStatus {
   readonly bytes: number;
@@ -52,6 +52,8 @@ const MAXMEMORY_EVERY_MS = 60_000;
 const WARN_EVERY_MS = 60_000;
 /** Checks that one script counts. */
 const AT_ONCE = 500;
+/** Records of removed checks may take this part of what results may take, in all and of one client. */
+const PART_OF_REMOVED = 64;
 
 /** The sums are looked at this often without news: checks expire. */
 const IDLE_EVERY_MS = 5_000;
@@ -76,15 +78,38 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
     return { maxBytes, maxClientBytes: Math.min(maxBytes, options.maxClientBytes ?? Math.floor(maxBytes / 4)) };
   };
 
-  const evict = async (ids: readonly string[]): Promise<void> => {
-    const gone = await Promise.all(ids.map((id) => runScript(redis, evictScript, familyOf(id), [OVER_BUDGET])));
+  const evict = async (victims: readonly Victim[]): Promise<void> => {
+    const ids = victims.map(({ id }) => id);
+    const replies = await Promise.all(ids.map((id) => runScript(redis, evictScript, familyOf(id), [OVER_BUDGET])));
+    const digests = replies.filter((reply) => typeof reply === 'string');
+    // A repetition starts another check: there is nothing to read of this one.
+    const keys = digests.filter((digest) => digest !== '').map((digest) => redisKeys.idempotencyRecord(digest));
+    await Promise.all(keys.map((key) => redis.unlink(key)));
+    await boundRemoved(victims);
     await runScript(redis, forgetScript, [redisKeys.resultAccounting], ids);
-    counters.checksEvicted += gone.filter((one) => one === 1).length;
+    counters.checksEvicted += digests.length;
     if (performance.now() - warnedAt < WARN_EVERY_MS) return;
     warnedAt = performance.now();
     log.warn(
       { ...last, evicted: counters.checksEvicted },
       'result budget exceeded: oldest checks of the bulkiest clients removed',
+    );
+  };
+
+  /** The oldest records of removed checks go by the same rules as their results did before. */
+  const boundRemoved = async (victims: readonly Victim[]): Promise<void> => {
+    const { maxBytes, maxClientBytes } = last;
+    const ledger = [redisKeys.removedAccounting];
+    const bounds = [maxBytes, maxClientBytes].map((bytes) => Math.floor(bytes / PART_OF_REMOVED));
+    const values = victims.flatMap(({ id, client }) => [id, REMOVED_BYTES, client]);
+    const dropped = victimsIn(await runScript(redis, noteScript, ledger, [...bounds, keptMs, ...values]));
+    if (dropped.length === 0) return;
+    await Promise.all(dropped.map(({ id }) => runScript(redis, dropScript, [redisKeys.check(id)], [])));
+    await runScript(
+      redis,
+      forgetScript,
+      ledger,
+      dropped.map(({ id }) => id),
     );
   };
 
@@ -103,7 +128,8 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
           [redisKeys.resultAccounting],
           [maxBytes, maxClientBytes, keptMs, ...values],
         );
-        const [bytes, bulkiestClientBytes, ...victims] = reply as [number, number, ...string[]];
+        const [bytes, bulkiestClientBytes] = reply as [number, number];
+        const victims = victimsIn(reply);
         noted = noted.slice(now.length);
         for (const { id } of now) onNoted(id);
         last = { bytes, bulkiestClientBytes, maxBytes, maxClientBytes };
@@ -113,6 +139,20 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
       });
     },
   };
+}
+
+interface Victim {
+  readonly id: string;
+  readonly client: string;
+}
+
+/** Those that the reply of `noteScript` names. */
+function victimsIn(reply: unknown): readonly Victim[] {
+  const [, , ...named] = reply as [number, number, ...string[]];
+  return Array.from({ length: named.length / 2 }, (_, index) => ({
+    id: named[2 * index]!,
+    client: named[2 * index + 1]!,
+  }));
 }
 
 /** Of all masters; 0 where one has none. */

@@ -8,7 +8,7 @@ import { sendEvents, type Sending, type StreamTimes } from '../events/send-event
 import { createStreamPlaces, type StreamBounds } from '../events/stream-places.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Links } from '../links.ts';
-import { HttpProblem } from '../problem.ts';
+import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export interface CheckEventsOptions {
@@ -81,7 +81,7 @@ export const streamHeaders = {
 async function follow(live: LiveChecks, id: string, onChange: () => void): Promise<LiveCheck> {
   const followed = isCheckId(id) ? await live.follow(id, onChange) : undefined;
   if (followed !== undefined) return followed;
-  throw new HttpProblem('check-not-found', 'There is no check with this id, or it is too old to be kept.');
+  throw new HttpProblem('check-not-found', NO_SUCH_CHECK);
 }
 
 /** -1 where the client knows nothing yet, or what it knows Redis has lost. */

@@ -17,7 +17,7 @@ import { callerDigest } from '../limits/axes.ts';
 import type { Asked, EarlyLimit, Limit } from '../limits/rate-limit.ts';
 import { clientCost, targetAxes, type TargetLimits } from '../limits/target-axes.ts';
 import type { Links } from '../links.ts';
-import { HttpProblem } from '../problem.ts';
+import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
 import { answerOnce, canonicalJson, claimKey, hasIdempotencyKey } from '../requests/idempotency-key.ts';
 import type { RequestReader } from '../requests/accept-request.ts';
 import { readWait } from '../requests/read-wait.ts';
@@ -66,12 +66,12 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       const reading = readings.get(request)!;
       const claim = await settled(claimIn(reading, request, firstAnswers, stopping));
       const counter = countOnce((asked) => limitCreate.count(request, response, asked));
-      const start = async (): Promise<FirstAnswer> => {
+      const start = async (first: string | undefined): Promise<FirstAnswer> => {
         const { accepted } = fulfilled(reading);
         const caller = callerOf(request);
-        return startCheck(checks, accepted, callerDigest(caller), (probes) =>
-          counter.admit({ cost: clientCost(accepted), targets: targetAxes(accepted, probes, caller, targetLimits) }),
-        );
+        const admit: AdmitCheck = (probes) =>
+          counter.admit({ cost: clientCost(accepted), targets: targetAxes(accepted, probes, caller, targetLimits) });
+        return startCheck(checks, accepted, { admit, client: callerDigest(caller), first });
       };
       const answer = await settled(answerOnce(claim, start));
       // What repeats a request is counted like any other.
@@ -105,10 +105,9 @@ async function claimIn(
 async function startCheck(
   checks: Checks,
   accepted: AcceptedRequest,
-  client: string,
-  admit: AdmitCheck,
+  { admit, client, first }: { readonly admit: AdmitCheck; readonly client: string; readonly first: string | undefined },
 ): Promise<FirstAnswer> {
-  const creation = await checks.create(accepted, admit, client);
+  const creation = await checks.create(accepted, admit, client, undefined, first);
   if (!creation.created) {
     if (creation.reason === 'invalid') throw invalid(creation.errors);
     if (creation.reason === 'no-probe') throw new HttpProblem('no-probe-available', creation.detail);
@@ -194,7 +193,7 @@ export function readCheck(options: CheckEndpointsOptions): Endpoint {
     answer: async (request, response) => {
       const check = await (begun.get(request) ?? read(request, response));
       if (check === undefined) {
-        throw new HttpProblem('check-not-found', 'There is no check with this id, or it is too old to be kept.');
+        throw new HttpProblem('check-not-found', NO_SUCH_CHECK);
       }
       response.set('Cache-Control', cacheControl(check, retentionSeconds));
       await sendJson(request, response, check, check.status === 'completed' ? compressed : undefined);

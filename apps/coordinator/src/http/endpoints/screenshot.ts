@@ -1,7 +1,7 @@
 import { isCheckId } from '@vantage/contract';
 import type { Checks, ScreenshotReading } from '../../checks/checks.ts';
 import type { Limit } from '../limits/rate-limit.ts';
-import { HttpProblem } from '../problem.ts';
+import { HttpProblem, NO_SUCH_CHECK } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendTagged } from './send-json.ts';
 
@@ -22,7 +22,7 @@ export function showScreenshot({ checks, retentionSeconds, limit }: ScreenshotEn
       const { id = '' } = request.params as { readonly id?: string };
       const reading = isCheckId(id) ? await checks.screenshot(id) : undefined;
       if (reading === undefined) {
-        throw new HttpProblem('check-not-found', 'There is no check with this id, or it is too old to be kept.');
+        throw new HttpProblem('check-not-found', NO_SUCH_CHECK);
       }
       if (reading.png === null) throw new HttpProblem('screenshot-not-found', whyNone(reading));
       const ageSeconds = Math.max(0, (Date.now() - reading.createdAt) / 1000);

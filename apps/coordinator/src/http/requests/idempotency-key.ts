@@ -34,12 +34,12 @@ export async function claimKey(
  * Answers a request once: whoever repeats it gets the first answer again.
  *
  * @param claimed where it was refused, that is the answer
- * @param answer makes the first answer; where it rejects the key is free again
+ * @param answer makes the first answer, given the digest of the key; where it rejects the key is free again
  * @throws HttpProblem 409 for a key that belongs to another request or whose answer is not known yet
  */
 export async function answerOnce(
   claimed: PromiseSettledResult<Claim>,
-  answer: () => Promise<FirstAnswer>,
+  answer: (digest: string | undefined) => Promise<FirstAnswer>,
 ): Promise<FirstAnswer> {
   if (claimed.status === 'rejected') throw claimed.reason;
   const claim = claimed.value;
@@ -60,7 +60,7 @@ export async function answerOnce(
       break;
   }
   try {
-    const first = await answer();
+    const first = await answer(claim.digest);
     await claim.keep(first);
     return first;
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Check, Summary, Verdict } from '@vantage/contract';
 
 import { nameOfCheck } from './name-of-check.ts';
+import { NO_SUCH_CHECK } from '../problem.ts';
 
 /** A check as badge, card and embed show it. */
 export interface ShownCheck {
@@ -46,7 +47,7 @@ export const unknownCheck: ShownCheck = {
   name: 'check',
   word: 'not found',
   tone: 'neutral',
-  headline: 'There is no check with this id, or it is too old to be kept.',
+  headline: NO_SUCH_CHECK,
 };
 
 /** @param reason a sentence */

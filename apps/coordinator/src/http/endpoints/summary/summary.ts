@@ -1,5 +1,5 @@
 import type { Limit } from '../../limits/rate-limit.ts';
-import { HttpProblem } from '../../problem.ts';
+import { HttpProblem, NO_SUCH_CHECK } from '../../problem.ts';
 import type { CompressedCache } from '../compression.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { readSummary, type SummarySources } from './read-summary.ts';
@@ -21,7 +21,7 @@ export function showSummary({ limit, compressed, ...sources }: SummaryEndpointOp
       const { id = '' } = request.params as { readonly id?: string };
       const reading = await readSummary(sources, id);
       if (reading === undefined) {
-        throw new HttpProblem('check-not-found', 'There is no check with this id, or it is too old to be kept.');
+        throw new HttpProblem('check-not-found', NO_SUCH_CHECK);
       }
       response.set('Cache-Control', reading.cacheControl);
       const kept = reading.check.status === 'completed' ? compressed : undefined;
