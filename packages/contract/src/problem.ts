@@ -20,8 +20,13 @@ export const problemTypes = {
     status: 401,
     title: 'The API key is not valid',
     help:
-      'The key in `Authorization: Bearer` is malformed, unknown, removed, replaced or expired. Send a valid key, or none: ' +
-      'the public API needs no key.',
+      'The key in `Authorization: Bearer` is malformed, unknown, removed, replaced or expired. Send a valid key, or none ' +
+      'if the operation needs none.',
+  },
+  'key-missing': {
+    status: 401,
+    title: 'An API key is required',
+    help: 'Send one as `Authorization: Bearer`. `detail` names the scope that it needs; the operator of the service issues keys.',
   },
   'scope-missing': {
     status: 403,
@@ -48,7 +53,9 @@ export const problemTypes = {
   'check-not-found': {
     status: 404,
     title: 'No such check',
-    help: 'The id is unknown, or the retention of the check has ended.',
+    help:
+      'The id is unknown, or the retention of the check has ended, or its results were removed before their time (410) and the ' +
+      'client has had so many removed since that this one is no longer on record.',
   },
   'screenshot-not-found': {
     status: 404,
@@ -83,7 +90,7 @@ export const problemTypes = {
   'idempotency-key-reused': {
     status: 409,
     title: 'The idempotency key was used with another request',
-    help: 'A key belongs to one request for 24 hours. Send the same body again for the same answer, or take a new key.',
+    help: 'A key belongs to one request for 24 hours, or until its check is removed (410). Send the same body again for the same answer, or take a new key.',
   },
   'idempotency-key-in-use': {
     status: 409,

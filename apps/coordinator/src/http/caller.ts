@@ -59,12 +59,12 @@ export function apiKeyOf({ res }: Pick<Request, 'res'>): ApiKey | undefined {
  *
  * @throws HttpProblem 401
  */
-export function requireKey(request: Request): ApiKey {
+export function requireKey(request: Request, scope: KeyScope): ApiKey {
   const key = apiKeyOf(request);
   if (key !== undefined) return key;
   // RFC 6750 section 3.1: without credentials there is no error code.
   const headers = { 'WWW-Authenticate': 'Bearer realm="Vantage"' };
-  throw new HttpProblem('unauthorized', 'This needs an API key: Authorization: Bearer.', { headers });
+  throw new HttpProblem('key-missing', `The operation needs an API key with the scope ${scope}.`, { headers });
 }
 
 /** @throws HttpProblem 400 if the client has no address */

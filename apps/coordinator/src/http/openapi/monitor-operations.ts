@@ -114,7 +114,7 @@ export function putMonitorOperation(bucket: Bucket): JsonObject {
       ...problemAnswers(
         [
           ...(['invalid-json', 'invalid-request', 'payload-too-large', 'unsupported-media-type'] as const),
-          ...(['monitor-of-file', 'too-many-monitors'] as const),
+          ...(['key-missing', 'monitor-of-file', 'too-many-monitors'] as const),
           ...readProblems,
         ],
         true,
@@ -134,7 +134,7 @@ export function deleteMonitorOperation(bucket: Bucket): JsonObject {
     parameters: [nameParameter],
     responses: {
       '204': { description: 'It is removed.', headers: headers(true, ['Cache-Control']) },
-      ...problemAnswers(['monitor-not-found', 'monitor-of-file', ...readProblems], true),
+      ...problemAnswers(['key-missing', 'monitor-not-found', 'monitor-of-file', ...readProblems], true),
     },
   };
 }

@@ -27,6 +27,9 @@ export function probeTargetOperation(bucket: Bucket): JsonObject {
       query('probe', 'Exactly these probes; repeated, or separated by commas.', many),
       query('location', 'Locations of the probes, as `locations` of POST /check; repeated.', many),
       query('limit', 'How many probes to select.', { type: 'integer', minimum: 1, maximum: 100, default: 10 }),
+      query('hostname', 'For modules of http: the header Host, and the name in the handshake of TLS.', {
+        type: 'string',
+      }),
       query('debug', '`true`: also the reasons of failures, and the module.', { type: 'string' }),
       {
         ...{ name: 'X-Prometheus-Scrape-Timeout-Seconds', in: 'header', schema: { type: 'number', minimum: 0 } },

@@ -68,7 +68,7 @@ describe('PUT /monitors/:name', () => {
   });
 
   it.each([
-    ['no key', '', 401, 'unauthorized'],
+    ['no key', '', 401, 'key-missing'],
     ['a key without the scope', 'reader', 403, 'scope-missing'],
   ])('is refused with %s, and so is DELETE', async (_reason, name, status, type) => {
     const key = name === '' ? '' : reader;

@@ -18,7 +18,7 @@ export function putMonitor(monitors: MonitorWrites, limit: Limit): Endpoint {
     scope: 'monitor',
     limit,
     answer: async (request, response) => {
-      const { allow } = requireKey(request);
+      const { allow } = requireKey(request, 'monitor');
       const { name = '' } = request.params as { readonly name?: string };
       if (!isMonitorName(name)) throw invalid([{ path: '', message: `the name must match ${MONITOR_NAME_PATTERN}` }]);
       const written = await monitors.put(name, await readJson(request), allow);
@@ -41,7 +41,7 @@ export function deleteMonitor(monitors: MonitorWrites, limit: Limit): Endpoint {
     scope: 'monitor',
     limit,
     answer: async (request, response) => {
-      requireKey(request);
+      requireKey(request, 'monitor');
       const { name = '' } = request.params as { readonly name?: string };
       const outcome = isMonitorName(name) ? await monitors.remove(name) : 'absent';
       if (outcome === 'absent') throw new HttpProblem('monitor-not-found', 'There is no monitor with this name.');
