@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
+
+import { takeDataFolder, withRunningService } from './running-service.ts';
 
 /** The program itself, as `npm run -s probe:<command>` starts it, without any setting. */
 function run(...args: readonly string[]): {
@@ -63,5 +67,37 @@ describe('the help of the commands on keys', () => {
     for (const command of ['key:add', 'key:list', 'key:rotate', 'key:remove'])
       expect(all.stdout).toContain(`${command} `);
     expect(run('key:other').status).toBe(2);
+  });
+});
+
+describe('--data', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vantage-data-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('names the Redis of a service of npm start, before REDIS_URL', () => {
+    writeFileSync(join(folder, 'running.json'), JSON.stringify({ redis: { pid: 1, port: 6 } }));
+    mkdirSync(join(folder, 'redis'));
+    writeFileSync(join(folder, 'redis', 'password'), 'secret\n');
+
+    const environment = { REDIS_URL: 'redis://127.0.0.1:7' };
+    expect(withRunningService(environment, folder)).toEqual({ REDIS_URL: 'redis://:secret@127.0.0.1:6' });
+    expect(withRunningService(environment)).toEqual(environment);
+    for (const args of [['--data', folder], [`--data=${folder}`]]) {
+      expect(takeDataFolder(['doctor', ...args, '--json'])).toEqual({ args: ['doctor', '--json'], folder });
+    }
+  });
+
+  it.each([
+    ['doctor', 3],
+    ['list', 2],
+  ])('is refused by %s if no service runs there', (command, expected) => {
+    const { status, stderr } = run(command, '--data', join(folder, 'absent'));
+
+    expect(status).toBe(expected);
+    expect(stderr).toMatch(/^--data: no service of npm start runs on /);
+  });
+
+  it('needs a value', () => {
+    expect(run('doctor', '--data')).toMatchObject({ status: 3, stderr: '--data: needs a folder\n' });
   });
 });

@@ -58,6 +58,7 @@ const probeOptions: readonly (readonly [option: string, meaning: string])[] = [
   ['--finish', 'Voids the old password.'],
   ['--host <host>', 'Name or address in the certificate of Redis; may be repeated.'],
   ['--renew', 'Makes the certificate again.'],
+  ['--data <folder>', 'Data folder of a service of npm start, whose Redis is meant.'],
   ['--json', 'Prints one JSON object.'],
 ];
 
@@ -75,7 +76,7 @@ export function helpText(args: readonly string[]): string | undefined {
     ...(ofKeys.length > 0 ? section(ofKeys, keyOptions) : []),
     ...(commands.length === 1 && commands[0] === 'tls'
       ? []
-      : ['', 'REDIS_URL names the Redis; all settings: docs/agents.md, docs/keys.md.']),
+      : ['', 'REDIS_URL, or --data FOLDER of npm start, names the Redis; all settings: docs/agents.md, docs/keys.md.']),
   ].join('\n');
 }
 

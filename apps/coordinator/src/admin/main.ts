@@ -6,21 +6,32 @@ import { helpText } from './help.ts';
 import { runProbeAdmin } from './commands.ts';
 import { isKeyCommand } from './keys/key-arguments.ts';
 import { runKeyAdmin } from './keys/key-commands.ts';
-import { withRunningService } from './running-service.ts';
+import { takeDataFolder, withRunningService } from './running-service.ts';
 
 const out = (line: string): unknown => process.stdout.write(`${line}\n`);
 const err = (line: string): unknown => process.stderr.write(`${line}\n`);
 
-const args = process.argv.slice(2);
-const help = helpText(args);
-const environment = withRunningService(process.env);
-try {
-  if (help !== undefined) out(help);
-  else if (args[0] === 'doctor') process.exitCode = await runDoctor(args.slice(1), environment, { out, err });
-  else {
-    const run = isKeyCommand(args[0] ?? '') ? runKeyAdmin : runProbeAdmin;
-    process.exitCode = await run(args, readAdminConfig(environment), { out, err });
+/** @returns the exit status */
+async function run(given: readonly string[]): Promise<number> {
+  const { args, folder } = takeDataFolder(given);
+  const [command = ''] = args;
+  const help = helpText(args);
+  if (help !== undefined) {
+    out(help);
+    return 0;
   }
+  const environment = folder === '' ? undefined : withRunningService(process.env, folder);
+  if (environment === undefined) {
+    err(folder === '' ? '--data: needs a folder' : `--data: no service of npm start runs on ${folder}`);
+    return command === 'doctor' ? 3 : 2;
+  }
+  if (command === 'doctor') return runDoctor(args.slice(1), environment, { out, err });
+  const runAdmin = isKeyCommand(command) ? runKeyAdmin : runProbeAdmin;
+  return runAdmin(args, readAdminConfig(environment), { out, err });
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   err(error.message);

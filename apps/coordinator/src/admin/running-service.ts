@@ -3,21 +3,44 @@ import { join } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Data folder of `npm start` in a checkout. */
+const DEFAULT_FOLDER = '.vantage';
+
 /**
- * Names the Redis of a service that `npm start` runs in this checkout, if the environment names none.
+ * Names the Redis of a service that `npm start` runs, if the environment names none.
  *
- * @param folder data of the service
+ * @param folder data of the service, if the operator named one: then it takes precedence over `REDIS_URL`
+ * @returns undefined if the operator named a folder on which no service runs
  */
-export function withRunningService(environment: Environment, folder = '.vantage'): Environment {
-  if ((environment['REDIS_URL'] ?? '') !== '') return environment;
+export function withRunningService(environment: Environment, folder?: string): Environment | undefined {
+  if (folder === undefined && (environment['REDIS_URL'] ?? '') !== '') return environment;
   try {
-    const running = JSON.parse(readFileSync(join(folder, 'running.json'), 'utf8')) as {
-      readonly redis: { readonly port: number } | null;
-    };
-    if (running.redis === null) return environment;
-    const password = readFileSync(join(folder, 'redis', 'password'), 'utf8').trim();
-    return { ...environment, REDIS_URL: `redis://:${password}@127.0.0.1:${running.redis.port}` };
+    return { ...environment, ...redisOf(folder ?? DEFAULT_FOLDER) };
   } catch {
-    return environment;
+    return folder === undefined ? environment : undefined;
   }
+}
+
+/** Empty if the service uses a Redis that it does not run: the environment names it. */
+function redisOf(folder: string): { readonly REDIS_URL?: string } {
+  const running = JSON.parse(readFileSync(join(folder, 'running.json'), 'utf8')) as {
+    readonly redis: { readonly port: number } | null;
+  };
+  if (running.redis === null) return {};
+  const password = readFileSync(join(folder, 'redis', 'password'), 'utf8').trim();
+  return { REDIS_URL: `redis://:${password}@127.0.0.1:${running.redis.port}` };
+}
+
+/** Takes `--data FOLDER` or `--data=FOLDER` out of the arguments of any command. */
+export function takeDataFolder(args: readonly string[]): {
+  readonly args: readonly string[];
+  /** Empty if the flag has no value. */
+  readonly folder: string | undefined;
+} {
+  const at = args.findIndex((arg) => arg === '--data' || arg.startsWith('--data='));
+  if (at === -1) return { args, folder: undefined };
+  const [given = '', next = ''] = args.slice(at, at + 2);
+  return given === '--data'
+    ? { args: args.toSpliced(at, 2), folder: next }
+    : { args: args.toSpliced(at, 1), folder: given.slice('--data='.length) };
 }

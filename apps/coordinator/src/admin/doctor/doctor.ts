@@ -14,7 +14,7 @@ import { count, error, worstOf, type Finding } from './finding.ts';
 const EXIT = { ok: 0, warning: 1, error: 2 } as const;
 const UNKNOWN = 3;
 
-export const doctorUsage = 'doctor [--json]';
+export const doctorUsage = 'doctor [--data <folder>] [--json]';
 
 /**
  * Looks for what is wrong, or soon will be, with a deployment: Redis and its disk, clocks, certificates, probes and their
@@ -33,7 +33,7 @@ export async function runDoctor(
     json = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } }).values.json === true;
     admin = readAdminConfig(environment);
   } catch (fault) {
-    err(fault instanceof SettingsError ? fault.message : optionFault(fault, ['json']));
+    err(fault instanceof SettingsError ? fault.message : optionFault(fault, ['data', 'json']));
     err(`Usage:\n  ${doctorUsage}`);
     return UNKNOWN;
   }

@@ -22,6 +22,9 @@ import { checkService } from './check-service.ts';
 import { error, ok, reasonOf, type Finding } from './finding.ts';
 import { readRedisFacts } from './redis-facts.ts';
 
+const REDIS_REMEDY =
+  'Start it, or correct REDIS_URL, its login, REDIS_CA_FILE or the firewall. A service of npm start with --data is ' +
+  'examined with the same --data.';
 const MIB = 1_048_576;
 /** `probe:tls` renews at 30 days. */
 const CERTIFICATE_WARN_DAYS = 30;
@@ -51,7 +54,7 @@ async function connectAndExamine(
     const { endpoints } = parseRedisUrl(admin.redisUrl);
     const where = endpoints.map(({ host, port }) => `${host}:${port}`).join(', ');
     const message = `Redis at ${where} cannot be examined: ${reasonOf(fault)}.`;
-    return [error('redis', message, 'Start it, or correct REDIS_URL, its login, REDIS_CA_FILE or the firewall.')];
+    return [error('redis', message, REDIS_REMEDY)];
   } finally {
     if (redis !== undefined) await closeAll([redis]);
   }
