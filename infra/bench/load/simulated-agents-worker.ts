@@ -7,9 +7,11 @@ import { pino } from 'pino';
 
 /**
  * Many probes in one process: the agent's own loop, and in place of a measurement a result that was measured once, given
- * after a set time.
+ * after a set time. It sends when each job began, by id, when it is asked for that.
  */
-const [, , redisUrl = '', firstId = '0', count = '1', lastsMs = '20'] = process.argv;
+const [, , redisUrl = '', firstId = '0', count = '1', lastsMs = '20', keepsStarts = ''] = process.argv;
+/** Pairs of a job's id and a time, milliseconds since the epoch. */
+let starts: (readonly [id: string, atMs: number])[] = [];
 
 const file = new URL('../../../packages/contract/test/release-0.1.json', import.meta.url);
 const { types } = JSON.parse(readFileSync(file, 'utf8')) as {
@@ -20,6 +22,7 @@ const log = pino({ level: 'error' });
 const runner: JobRunner = {
   prepare: ({ clock, outlet }) => ({
     run: async (job, id) => {
+      if (keepsStarts !== '') starts.push([id, Date.now()]);
       const startedAt = new Date(clock.now()).toISOString();
       await sleep(Number(lastsMs));
       const { deadlineAt } = job.data as { readonly deadlineAt: number };
@@ -48,5 +51,9 @@ const loops = Array.from({ length: Number(count) }, (_, index) =>
 for (let index = 0; index < loops.length; index += 50) {
   await Promise.all(loops.slice(index, index + 50).map((loop) => loop.start()));
 }
+process.on('message', () => {
+  process.send!(starts);
+  starts = [];
+});
 process.send!('ready');
 process.on('disconnect', () => process.exit(0));

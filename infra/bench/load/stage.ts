@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 
 import { findRedisServer, freePort, startRedisServer } from '@vantage/redis-server';
 
@@ -10,6 +11,8 @@ import { end, startProcess, startWorker } from './processes.ts';
 /** Redis, coordinators and agents, each in a separate process. */
 export interface Stage {
   readonly redisPort: number;
+  /** When each job began since the last call, milliseconds since the epoch; needs `keepsStarts`. */
+  readonly starts: () => Promise<readonly (readonly [id: string, atMs: number])[]>;
   readonly urls: readonly string[];
   readonly pids: {
     readonly redis: readonly number[];
@@ -26,6 +29,10 @@ interface StageOptions {
   readonly agents: 'simulated' | 'real' | 'none';
   /** What a simulated job takes. */
   readonly lastsMs?: number;
+  /** Simulated agents keep when each job began. */
+  readonly keepsStarts?: boolean;
+  /** More settings of the coordinators. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Probes that take checks, and how many of them each check is on. */
@@ -55,7 +62,13 @@ export async function onStage<T>(options: StageOptions, use: (stage: Stage) => P
   }
 }
 
-async function startStage({ probes, agents, lastsMs = 20 }: StageOptions): Promise<Stage> {
+async function startStage({
+  probes,
+  agents,
+  lastsMs = 20,
+  keepsStarts = false,
+  env = {},
+}: StageOptions): Promise<Stage> {
   const executable = findRedisServer(process.env['PATH'] ?? '');
   if (executable === undefined) throw new Error('There is no redis-server on this machine: npm run setup installs it.');
   const redis = await startRedisServer({ executable });
@@ -66,6 +79,13 @@ async function startStage({ probes, agents, lastsMs = 20 }: StageOptions): Promi
   let stopPlaying = (): void => undefined;
   const stage: Stage = {
     redisPort: redis.port,
+    starts: async () => {
+      const all = agentProcesses.map(async (child) => {
+        child.send('starts');
+        return ((await once(child, 'message')) as [Awaited<ReturnType<Stage['starts']>>])[0];
+      });
+      return (await Promise.all(all)).flat();
+    },
     urls,
     pids: { redis: [redis.pid], coordinators: [], agents: [] },
     addCoordinator: async () => {
@@ -79,6 +99,7 @@ async function startStage({ probes, agents, lastsMs = 20 }: StageOptions): Promi
           ...{ RATE_LIMIT_CHECK: MANY, RATE_LIMIT_RESULTS: MANY, RATE_LIMIT_EVENTS: MANY, RATE_LIMIT_PROBES: MANY },
           ...{ RATE_LIMIT_TARGET: MANY, RATE_LIMIT_TARGET_PORTS: MANY, RATE_LIMIT_CLIENT_TARGETS: MANY },
           ...{ EVENT_STREAMS_PER_CLIENT: '100000', EVENT_STREAMS: '100000', TARGET_ALLOW: '127.0.0.0/8' },
+          ...env,
         },
         [...nodeFlags.coordinator, ...profiling()],
       );
@@ -97,7 +118,13 @@ async function startStage({ probes, agents, lastsMs = 20 }: StageOptions): Promi
     await recordProbes(redis.url, ids);
     if (agents === 'none') stopPlaying = await playDead(redis.url, ids);
     if (agents === 'simulated') {
-      const { child } = await startWorker(SIMULATED, [redis.url, '0', String(probes), String(lastsMs)]);
+      const { child } = await startWorker(SIMULATED, [
+        redis.url,
+        '0',
+        String(probes),
+        String(lastsMs),
+        keepsStarts ? 'keep' : '',
+      ]);
       agentProcesses.push(child);
     } else if (agents === 'real') {
       for (const id of ids) {

@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import { JOB_QUEUE, redisKeys, type Monitor } from '@vantage/contract';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { readEcho, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
+import { quiet, readEcho, report, startCoreBed, success, until, type CoreBed } from '../../test/core-bed.ts';
 import { drawId } from '../checks/create/create-check.ts';
+import { createRedisClock } from '../redis/clock.ts';
 import type { ReadDefinition, StoredMonitor } from './definition.ts';
+import { followMonitorsFile } from './file/follow-file.ts';
+import { correctSchedule } from './schedule/correct-schedule.ts';
 import { claimTicks, putMonitor, removeMonitor, type Claim } from './schedule/monitor-records.ts';
+import { createReadStored, MOST_KNOWN } from './schedule/run-ticks.ts';
 
 const PROBES = ['fra-1', 'nyc-1'];
 
@@ -213,6 +217,35 @@ describe('the ticks of a monitor', () => {
   });
 });
 
+describe('the schedule of monitors', () => {
+  it('follows a step of the clock of Redis back by less than two intervals', async () => {
+    const [clock, everyMs] = [createRedisClock(), 3_600_000];
+    const readStored = createReadStored(readEcho);
+    await bed.core.close();
+    await putMonitor(bed.redis, 'web', web({ everyMs }), (await clock.now(bed.redis)) + 1.5 * everyMs);
+
+    await correctSchedule(bed.redis, clock, readStored);
+
+    const due = Number(await bed.redis.zscore(redisKeys.monitorsDue, 'web'));
+    expect(due).toBeLessThanOrEqual((await clock.now(bed.redis)) + everyMs);
+  });
+
+  it('keeps a bounded number of definitions', () => {
+    const read: string[] = [];
+    const readStored = createReadStored((name, request) => {
+      read.push(name);
+      return readEcho(name, request);
+    });
+    const stored = JSON.stringify(web());
+    readStored('removed', stored);
+    readStored('removed', stored);
+    for (let index = 0; index < MOST_KNOWN; index += 1) readStored(`monitor-${index}`, stored);
+    readStored('removed', stored);
+
+    expect(read.filter((name) => name === 'removed')).toHaveLength(2);
+  });
+});
+
 describe('the file of monitors', () => {
   const write = (text: string): void => writeFileSync(join(folder, 'monitors.yml'), text);
   const entry = (name: string, more = ''): string => `  ${name}:\n    check: {budget: 50}\n    every: 1h\n${more}`;
@@ -245,6 +278,45 @@ describe('the file of monitors', () => {
     expect(logged).toEqual(['MONITORS_FILE rejected; its last valid content stays']);
     expect(await names()).toEqual(['of-api', 'three', 'two']);
     expect(await core.monitors.list()).toMatchObject({ 'of-api': { owner: 'api' }, three: { owner: 'file' } });
+  });
+
+  it('is not applied while it is being written', async () => {
+    const file = followMonitorsFile({
+      ...{ path: join(folder, 'monitors.yml'), redis: bed.redis, clock: createRedisClock() },
+      ...{ readDefinition: readEcho, log: quiet },
+    });
+    const whole = `monitors:\n${entry('one')}${entry('two')}`;
+    write(whole);
+    await file.look();
+    await file.look();
+    await bed.redis.set(redisKeys.monitorState('two'), '{}');
+    for (const text of [whole.slice(0, whole.indexOf('  two:')), 'monitors: [', whole]) {
+      write(text);
+      await file.look();
+      expect([await names(), file.fault()]).toEqual([['one', 'two'], undefined]);
+    }
+    await file.look();
+
+    // A monitor that was removed and came back has no state.
+    expect(await bed.redis.get(redisKeys.monitorState('two'))).toBe('{}');
+  });
+
+  it('is applied again when Redis has lost its last version', async () => {
+    write(`monitors:\n${entry('one')}`);
+    bed.startCore({ monitors: { readDefinition: readEcho, file: join(folder, 'monitors.yml') } });
+    await until(async () => (await names()).join() === 'one');
+    await until(async () => (await bed.redis.get(redisKeys.monitorsFile)) !== null);
+    const before = (await bed.redis.get(redisKeys.monitorsFile))!;
+    write(`monitors:\n${entry('one')}${entry('two')}`);
+    await until(async () => (await names()).join() === 'one,two');
+    await until(async () => (await bed.redis.get(redisKeys.monitorsFile)) !== before);
+
+    // As after a fail-over to a replica that had not received it.
+    await removeMonitor(bed.redis, 'two', 'file');
+    await bed.redis.set(redisKeys.monitorsFile, before);
+
+    await until(async () => (await names()).join() === 'one,two');
+    expect(await bed.redis.get(redisKeys.monitorsFile)).not.toBe(before);
   });
 
   it('is applied again when Redis has lost its monitors', async () => {

@@ -27,10 +27,12 @@ export interface FollowFileDependencies {
 
 export function followMonitorsFile(dependencies: FollowFileDependencies): MonitorsFile {
   const { path, redis, readDefinition, log } = dependencies;
+  /** Of the last look: a file that still changes is not complete, and may be valid up to there. */
+  let last: string | undefined;
   let seen: string | undefined;
   let fault: string | undefined;
   let valid: { readonly definitions: readonly MonitorDefinition[]; readonly digest: string } | undefined;
-  let applied: string | undefined;
+  let applied: Application | undefined;
 
   const report = (message: string): void => {
     if (message !== fault)
@@ -39,6 +41,10 @@ export function followMonitorsFile(dependencies: FollowFileDependencies): Monito
   };
   const read = async (): Promise<void> => {
     const text = await readFile(path, 'utf8').catch((error: Error) => error);
+    const content = typeof text === 'string' ? text : text.message;
+    const isStill = content === last;
+    last = content;
+    if (!isStill) return;
     if (typeof text !== 'string') {
       seen = undefined;
       return report(`${path}: ${text.message}`);
@@ -57,20 +63,36 @@ export function followMonitorsFile(dependencies: FollowFileDependencies): Monito
     look: async () => {
       await read();
       if (valid === undefined) return;
-      const stored = await onStore(redis, () => redis.get(redisKeys.monitorsFile));
+      const { definitions, digest } = valid;
+      const stored = readApplication(await onStore(redis, () => redis.get(redisKeys.monitorsFile)));
       // Another coordinator may have another version of the file: only a change of our own, or a loss, is applied.
-      if (applied === valid.digest && stored !== null) return;
-      if (stored !== valid.digest) await onStore(redis, () => applyFile(dependencies, valid!));
-      applied = valid.digest;
+      const isLost = applied !== undefined && stored.generation < applied.generation;
+      if (applied?.digest === digest && !isLost) return;
+      const generation = Math.max(stored.generation, applied?.generation ?? 0) + 1;
+      if (stored.digest === digest) applied = stored;
+      else applied = await onStore(redis, () => applyFile(dependencies, definitions, { digest, generation }));
     },
   };
+}
+
+/** A file in Redis. The generation counts applications: a smaller one than before means that Redis lost the last ones. */
+interface Application {
+  readonly digest: string;
+  readonly generation: number;
+}
+
+/** Earlier releases wrote the digest alone. */
+function readApplication(text: string | null): Application {
+  const [digest = '', generation = '0'] = text?.split(' ') ?? [];
+  return { digest, generation: Number(generation) };
 }
 
 /** The digest is written last: an application that was interrupted is repeated. */
 async function applyFile(
   { redis, clock, log, path }: FollowFileDependencies,
-  { definitions, digest }: { readonly definitions: readonly MonitorDefinition[]; readonly digest: string },
-): Promise<void> {
+  definitions: readonly MonitorDefinition[],
+  application: Application,
+): Promise<Application> {
   const nowMs = await clock.now(redis);
   const names = new Set(definitions.map(({ name }) => name));
   const stored = Object.entries(await redis.hgetall(redisKeys.monitors));
@@ -88,7 +110,8 @@ async function applyFile(
     ),
   );
   await Promise.all(left.map(([name]) => removeMonitor(redis, name, 'file')));
-  await redis.set(redisKeys.monitorsFile, digest);
+  await redis.set(redisKeys.monitorsFile, `${application.digest} ${application.generation}`);
   const changed = changes.filter((change) => change !== 'same').length;
   log.info({ file: path, monitors: definitions.length, changed, removed: left.length }, 'MONITORS_FILE applied');
+  return application;
 }

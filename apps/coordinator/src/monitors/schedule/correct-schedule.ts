@@ -7,6 +7,9 @@ import { firstTickAfter } from '../definition.ts';
 import { readDue } from './monitor-records.ts';
 import type { ReadStored } from './run-ticks.ts';
 
+/** By so much two readings of the clock may differ. */
+const INEXACT_MS = 5_000;
+
 /** A monitor without a next tick gets one, and so does one whose next tick is too far away: Redis lost data, or its clock was stepped back. */
 export async function correctSchedule(background: Redis, clock: RedisClock, readStored: ReadStored): Promise<void> {
   await onStore(background, async (redis) => {
@@ -18,7 +21,7 @@ export async function correctSchedule(background: Redis, clock: RedisClock, read
       if (!reading.valid) continue;
       const nextMs = due.get(name);
       const first = firstTickAfter(nowMs, reading.definition);
-      const isFar = nextMs !== undefined && nextMs > nowMs + 2 * reading.definition.everyMs;
+      const isFar = nextMs !== undefined && nextMs > nowMs + reading.definition.everyMs + INEXACT_MS;
       if (nextMs === undefined) await redis.zadd(redisKeys.monitorsDue, 'NX', first, name);
       else if (isFar) await redis.zadd(redisKeys.monitorsDue, 'LT', first, name);
     }

@@ -33,6 +33,9 @@ export interface TickDependencies {
   readonly log: Log;
 }
 
+/** Definitions that are kept in the form that a tick needs. */
+export const MOST_KNOWN = 10_000;
+
 /** @param stored JSON of a `StoredMonitor` */
 export type ReadStored = (name: string, stored: string) => DefinitionReading;
 
@@ -44,6 +47,8 @@ export function createReadStored(readDefinition: ReadDefinition): ReadStored {
     if (before?.stored === stored) return before.reading;
     const { request, allow } = JSON.parse(stored) as StoredMonitor;
     const reading = readDefinition(name, request, allow);
+    // Those of removed monitors would stay.
+    if (known.size >= MOST_KNOWN) known.clear();
     known.set(name, { stored, reading });
     return reading;
   };
