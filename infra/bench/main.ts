@@ -20,6 +20,11 @@ const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly F
     const { links } = await import('./links/links.ts');
     return () => links(values.quick === true);
   },
+  paths: async () => (await import('./paths/paths.ts')).paths,
+  monitors: async () => {
+    const { monitors } = await import('./monitors/monitors.ts');
+    return () => monitors(values.quick === true);
+  },
   packets: async () => (await import('./packets/packets.ts')).packets,
   tcp: async () => (await import('./tcp/tcp.ts')).tcp,
   http: async () => (await import('./http/http.ts')).http,
@@ -38,7 +43,7 @@ const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly F
 };
 
 const { values, positionals } = parseArgs({
-  // `--quick` is for `agent`, `gateway`, `idle`, `load` and `links`, `--report` for `load`.
+  // `--quick` is for `agent`, `gateway`, `idle`, `load`, `links` and `monitors`, `--report` for `load`.
   options: { json: { type: 'string' }, quick: { type: 'boolean' }, report: { type: 'string' } },
   allowPositionals: true,
 });

@@ -86,6 +86,11 @@ const rows: readonly Row[] = [
     },
   },
   { name: 'traceroute', type: 'traceroute', options: { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1 } },
+  {
+    name: 'traceroute, 5 rounds',
+    type: 'traceroute',
+    options: { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1, rounds: 5 },
+  },
   ...['icmp', 'udp', 'tcp'].map((protocol): Row => {
     const options = { protocol, maxHops: 4, queries: 10, flows: 16 };
     return { name: `traceroute, ${protocol}, 640 packets`, type: 'traceroute', options };

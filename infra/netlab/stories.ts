@@ -39,5 +39,6 @@ export const stories: Readonly<Record<number, LinkStory>> = {
   [networks.doubling]: { delayMs: DELAY_MS, copies: { 1: 1, 3: 2 } },
   [networks.reordering]: { delayMs: DELAY_MS, holdMs: { 1: HOLD_MS }, behind: { 1: 3 } },
   [networks.damaging]: { delayMs: DELAY_MS, damage: { 2: 'checksum', 3: 'payload', 4: 'cut' } },
+  [networks.lossyDistant]: { delayMs: DELAY_MS, loseShare: 0.1 },
   [networks.late]: { delayMs: DELAY_MS, holdMs: { 1: LATE_MS } },
 };

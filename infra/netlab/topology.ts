@@ -74,9 +74,11 @@ export const networks = {
   reordering: 103,
   damaging: 104,
   late: 105,
+  /** As `distant`, and link 9 loses packets by chance. */
+  lossyDistant: 106,
 } as const;
 
-const distantNetworks = [networks.distant, networks.remote];
+const distantNetworks = [networks.distant, networks.remote, networks.lossyDistant];
 const targetNetworks = [networks.behindSilent, networks.diamond, networks.behindLimited, ...distantNetworks];
 const farNetworks = [
   networks.labelled,

@@ -31,6 +31,11 @@ describe('the words on the command line', () => {
     ['tcp example.com:443', { type: 'tcp', host: 'example.com', port: 443 }],
     ['tcp https://example.com/a', { type: 'tcp', host: 'example.com', port: 443 }],
     ['tcp example.com:80 443', { type: 'tcp', host: 'example.com', port: 443 }],
+    [
+      'mtr example.com --from de',
+      { type: 'traceroute', host: 'example.com', options: { rounds: 10 }, locations: ['de'] },
+    ],
+    ['mtr example.com --rounds=30', { type: 'traceroute', host: 'example.com', options: { rounds: 30 } }],
     ['ping example.com --limit 3', { type: 'ping', host: 'example.com', limit: 3 }],
   ])('make a request of “%s”', (line, request) => {
     expect(requestOf(line)).toEqual(request);

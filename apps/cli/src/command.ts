@@ -50,13 +50,22 @@ export function parseCommand(argv: readonly string[]): Command {
   }
   if (name === '--version' || name === 'version') return { kind: 'version' };
   if (isCheckTypeName(name)) return parseCheck(name, args);
+  if (name === 'mtr')
+    return parseCheck('traceroute', hasFlag(args, 'rounds') ? args : ['--rounds', MTR_ROUNDS, ...args]);
   if (name === 'monitors') return parseMonitors(args);
   if (name === 'completion') return parseCompletion(args);
   if (name === 'probes' || name === 'me' || name === 'show') return parseQuery(name, args);
-  const known = [...Object.keys(checkTypes), 'show', 'probes', 'me', 'monitors', 'completion', 'help'];
+  const known = [...Object.keys(checkTypes), 'mtr', 'show', 'probes', 'me', 'monitors', 'completion', 'help'];
   const near = nearestWord(name, known);
   const meant = near === undefined ? '' : `; did you mean "${near}"?`;
   return { kind: 'invalid', faults: [`unknown command "${name}"; expected one of ${known.join(', ')}${meant}`] };
+}
+
+/** As `mtr --report`. */
+const MTR_ROUNDS = '10';
+
+function hasFlag(args: readonly string[], name: string): boolean {
+  return args.some((word) => word === `--${name}` || word.startsWith(`--${name}=`));
 }
 
 function parseQuery(name: 'probes' | 'me' | 'show', args: readonly string[]): Command {

@@ -16,13 +16,15 @@ export function completionScript(shell: Shell): string {
 /** Completions by command. */
 function wordsByCommand(): ReadonlyMap<string, readonly string[]> {
   const common = Object.keys(commonFlags).map(dashed);
+  const ofCheck = (checkType: AnyCheckType): readonly string[] => {
+    const own = flagsOf(checkType).flatMap(({ name, kind }) =>
+      kind === 'switch' ? [dashed(name), dashed(`no-${name}`)] : [dashed(name)],
+    );
+    return [...own, ...Object.keys(checkFlagsOf(checkType)).map(dashed), ...common];
+  };
   return new Map<string, readonly string[]>([
-    ...Object.values<AnyCheckType>(checkTypes).map((checkType) => {
-      const own = flagsOf(checkType).flatMap(({ name, kind }) =>
-        kind === 'switch' ? [dashed(name), dashed(`no-${name}`)] : [dashed(name)],
-      );
-      return [checkType.type, [...own, ...Object.keys(checkFlagsOf(checkType)).map(dashed), ...common]] as const;
-    }),
+    ...Object.values<AnyCheckType>(checkTypes).map((checkType) => [checkType.type, ofCheck(checkType)] as const),
+    ['mtr', ofCheck(checkTypes.traceroute)],
     ['show', common],
     ['probes', common],
     ['me', common],

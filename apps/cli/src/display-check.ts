@@ -50,8 +50,9 @@ export async function displayCheck(
   const first = type === undefined ? await client.results(checkId, { signal }) : undefined;
   const results = new Map<string, Shown>();
   const show = (): void => {
-    const rows = [...results].map(([probe, result]) => rowOf(probe, probes, type ?? first?.type ?? '', result));
-    screen.show(table(rows).map((line) => lineText(line, colors)));
+    const ofType = type ?? first?.type ?? '';
+    const lines = linesOf([...results], probes, ofType, hasRounds);
+    screen.show(lines.map((line) => lineText(line, colors)));
   };
   let check: DisplayedCheck | undefined = first?.status === 'completed' ? first : undefined;
   if (check === undefined) {
@@ -86,12 +87,24 @@ function rowOf(probe: string, probes: Probes, type: string, result: Shown): Piec
   return [piece(probe, 'bold'), piece(place, 'dim'), piece(result.result, style), piece(text)];
 }
 
-function finalLines(check: DisplayedCheck, probes: Probes): readonly Line[] {
-  const { type } = check;
-  const entries = Object.entries(check.results);
+function finalLines({ type, results }: DisplayedCheck, probes: Probes): readonly Line[] {
+  return linesOf(Object.entries(results), probes, type, () => true);
+}
+
+/** Live lines are few, except for a table that changes each second. */
+function hasRounds(result: Shown): boolean {
+  return 'rounds' in result && result.rounds !== undefined;
+}
+
+function linesOf(
+  entries: readonly (readonly [probe: string, result: Shown])[],
+  probes: Probes,
+  type: string,
+  isDetailed: (result: Shown) => boolean,
+): readonly Line[] {
   const lines = table(entries.map(([probe, result]) => rowOf(probe, probes, type, result)));
   return entries.flatMap(([, result], index) => {
-    const details = isCheckTypeName(type) ? resultDetails(type, result) : [];
+    const details = isCheckTypeName(type) && isDetailed(result) ? resultDetails(type, result) : [];
     return [lines[index]!, ...details.map((detail) => [piece(`    ${detail}`)])];
   });
 }

@@ -16,6 +16,7 @@ export function helpText(of: HelpTopic | undefined): string {
 function overview(): string {
   const types = Object.values<AnyCheckType>(checkTypes).map(({ type, summary }) => helpRow(type, summary));
   const commands = [
+    helpRow('mtr HOST', 'A traceroute in rounds, one a second, drawn live: --rounds 10 unless set.'),
     helpRow('show ID', 'The results of a check, live while it runs.'),
     helpRow('probes', 'The probes and their status.'),
     helpRow('me', 'Your address as the service sees it.'),

@@ -88,6 +88,7 @@ export const findingCodes = {
   target_refused: 'The policy of these probes refuses the target.',
   packets_unfit: 'Packets with the requested TTL or size did not reach the target, so it was not measured.',
   probes_incapable: 'These probes lack a capability of the check.',
+  probes_older: 'Agents of an earlier release measured without an option that others measured with.',
   probes_offline: 'These probes were offline.',
   probes_unanswered: 'These probes did not answer in time, were too busy, or were interrupted.',
   probes_faulty: 'These probes had an internal error.',

@@ -12,7 +12,8 @@ export {
 } from '@vantage/contract/dns-message';
 export type { IcmpNotice } from './shared/icmp-contract.ts';
 export { checkTypes } from './registry.ts';
-export { MAX_CA_LENGTH, type TlsRules, type TlsVersion } from './tls/rules.ts';
+export { MAX_CA_LENGTH, MAX_KEY_LENGTH, type TlsIdentity, type TlsRules, type TlsVersion } from './tls/rules.ts';
+export { codings, MAX_MODULE_HEADERS, MAX_REQUEST_BODY_BYTES, type RequestRules } from './types/http/request-rules.ts';
 export { MAX_DIALOGUE_STEPS, MAX_SEND_LENGTH, type DialogueRules } from './types/tcp/contract.ts';
 
 export type CheckTypeName = keyof typeof checkTypes;

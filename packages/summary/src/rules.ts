@@ -232,6 +232,10 @@ export const findingRules: Readonly<Record<FindingCode, FindingRule>> = {
     'ping: `packet_too_big`, and `time_exceeded` if the request asked for a TTL below 64, unless the TTL of the error shows that its sender is so near that the packets went in a circle: no answer of the target’s.',
   ),
   probes_incapable: rule(['warning', 'info'], '`family_unavailable`, `capability_missing`.'),
+  probes_older: rule(
+    ['info'],
+    'traceroute: results have hops and no `rounds` while others have `rounds`: their agents ignore the option and traced once. They count.',
+  ),
   probes_offline: rule(['warning', 'info'], '`probe_offline`.'),
   probes_unanswered: rule(
     ['warning', 'info'],

@@ -20,6 +20,7 @@ import { partitionByOutcome, type Partition } from './partition.ts';
 import { findEnds } from './traceroute/ends.ts';
 import { mergePaths } from './traceroute/graph.ts';
 import { findLosses } from './traceroute/losses.ts';
+import { findOlder } from './traceroute/older.ts';
 import { tracesOf } from './traceroute/trace.ts';
 import { findCertificates, groupCertificates } from './types/certificates.ts';
 import { findTls } from './types/tls.ts';
@@ -55,6 +56,7 @@ export function summarize(check: Check, probes: ReadonlyMap<string, ProbeFacts>,
     ...(type === 'dns' ? [] : [...findNames(partition.down, partition.counted.length), ...findAddresses(probeResults)]),
     ...findingsOfType(type, probeResults, partition),
     ...findLosses(traces),
+    ...findOlder(traces),
     ...findEnds(
       traces.filter(({ probeResult }) => !partition.notMeasured.includes(probeResult as ProbeResult)),
       partition.silent,

@@ -15,6 +15,7 @@ export function StopNote(result: FieldsOf<'traceroute'>): JSX.Element | null {
 /** Hops of a path in the format of traceroute, with a bar for the round-trip time. */
 export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element | null {
   if (hops.length === 0) return null;
+  if (hops.some(({ stats }) => stats !== undefined)) return <RoundTable hops={hops} />;
   const scale = scaleTo(hops.map(({ latency }) => latency ?? 0));
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label="Hops">
@@ -39,14 +40,7 @@ export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Eleme
           {hops.map((hop) => (
             <tr key={hop.hop} class={hop.ip === null ? 'silent' : ''}>
               <td class="number">{hop.hop}</td>
-              <td>
-                {routerOf(hop)}
-                {hop.hostname === null ? null : <span class="note">{hop.hostname}</span>}
-                {hop.responders.length > 1 ? <span class="note">and {hop.responders.length - 1} more</span> : null}
-              </td>
-              <td>
-                {hop.asn === null ? '' : hop.asn} <span class="note">{hop.asName}</span>
-              </td>
+              <RouterCells hop={hop} />
               <td class="number">{duration(hop.latency)}</td>
               <td class="bar">
                 <svg width="100%" height="8" aria-hidden="true">
@@ -65,6 +59,60 @@ export function HopTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Eleme
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** Figures of each hop over the rounds, in the columns of mtr. */
+function RoundTable({ hops }: { readonly hops: readonly Hop[] }): JSX.Element {
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label="Hops over the rounds">
+      <table class="hops">
+        <thead>
+          <tr>
+            {['Hop', 'Router', 'Network', 'Loss', 'Sent', 'Average', 'Best', 'Worst', 'StDev', 'Jitter'].map((name) => (
+              <th key={name} scope="col" class={name === 'Router' || name === 'Network' ? '' : 'number'}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {hops.map((hop) => (
+            <tr key={hop.hop} class={hop.ip === null ? 'silent' : ''}>
+              <td class="number">{hop.hop}</td>
+              <RouterCells hop={hop} />
+              {figuresOf(hop).map((text, index) => (
+                <td key={index} class="number">
+                  {text}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function figuresOf({ stats }: Hop): readonly string[] {
+  if (stats === undefined) return Array<string>(7).fill('');
+  const { sent, loss, rttAvg, rttMin, rttMax, rttStdDev, jitter } = stats;
+  const times = [rttAvg, rttMin, rttMax, rttStdDev, jitter].map((time) => duration(time));
+  return [loss === null ? '' : `${(loss * 100).toFixed(1)} %`, String(sent), ...times];
+}
+
+function RouterCells({ hop }: { readonly hop: Hop }): JSX.Element {
+  return (
+    <>
+      <td>
+        {routerOf(hop)}
+        {hop.hostname === null ? null : <span class="note">{hop.hostname}</span>}
+        {hop.responders.length > 1 ? <span class="note">and {hop.responders.length - 1} more</span> : null}
+      </td>
+      <td>
+        {hop.asn === null ? '' : hop.asn} <span class="note">{hop.asName}</span>
+      </td>
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { bad, broken, each, pending, summaryOf } from '../cases.ts';
-import { lost, ping, tcp } from '../results.ts';
+import { lost, ping, tcp, trace } from '../results.ts';
 import type { FindingCases } from './case.ts';
 
 const good = ping([20, 21, 22, 20]);
@@ -7,6 +7,8 @@ const asked = (address: string) => ({ ...good, resolvedIp: address });
 const failed = (address: string) => ({ ...lost, resolvedIp: address });
 const late = { result: 'timeout', source: 'probe', phase: 'dispatch' } as const;
 const unfit = bad('packet_too_big', {}, { source: 'network' });
+
+const target = '203.0.113.1 9 9 9';
 
 /** Scope of failures, and probes that could not measure. */
 export const scopeCases: FindingCases = {
@@ -131,6 +133,28 @@ export const scopeCases: FindingCases = {
       ['it has no IPv6', summaryOf('ping', { 'fra-1': broken('family_unavailable'), 'ber-1': good })],
     ],
     absent: [['it is offline', summaryOf('ping', { 'fra-1': broken('probe_offline'), 'ber-1': good })]],
+  },
+  probes_older: {
+    present: [
+      [
+        'another one ran rounds',
+        summaryOf('traceroute', { 'fra-1': trace([target], { rounds: 5 }), 'ber-1': trace([target]) }),
+      ],
+    ],
+    absent: [
+      ['none ran rounds', summaryOf('traceroute', { 'fra-1': trace([target]), 'ber-1': trace([target]) })],
+      [
+        'it could not begin',
+        summaryOf('traceroute', { 'fra-1': trace([target], { rounds: 5 }), 'ber-1': broken('capability_missing') }),
+      ],
+      [
+        'it is not done',
+        summaryOf('traceroute', {
+          'fra-1': trace([target], { rounds: 5 }),
+          'ber-1': { ...trace([target]), result: 'pending' },
+        }),
+      ],
+    ],
   },
   probes_offline: {
     present: [['it is offline', summaryOf('ping', { 'fra-1': broken('probe_offline'), 'ber-1': good })]],

@@ -91,6 +91,7 @@ describe('messages of the packet process', () => {
   it('throw nothing but RangeErrors, whatever the bytes', () => {
     let seed = 7;
     const random = (): number => (seed = (seed * 48_271) % 0x7fff_ffff);
+    const wrong: unknown[] = [];
     for (let round = 0; round < 3_000; round += 1) {
       const body = Buffer.from(Array.from({ length: 1 + (random() % 40) }, () => random() & 0xff));
       body[0]! %= 5;
@@ -98,9 +99,10 @@ describe('messages of the packet process', () => {
         try {
           decode(body);
         } catch (error) {
-          expect(error).toMatchObject({ name: 'RangeError' });
+          if ((error as Error).name !== 'RangeError') wrong.push(error);
         }
       }
     }
+    expect(wrong).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
 import { roundMs, type ParamsOf, type Target } from '@vantage/contract';
 
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
+import { rttStatistics } from '../../sockets/rtt-statistics.ts';
 import { icmpNotice } from '../../sockets/icmp/icmp-notice.ts';
 import { shownAddress, worstClock } from '../../sockets/provide-packets.ts';
 import { MAX_DUPLICATE_ROWS, type ping } from './contract.ts';
 import { isInTime, type Exchange, type SentPacket } from './sent-packets.ts';
-import { rttStatistics } from './statistics.ts';
 
 type Ping = typeof ping;
 export type Fields = Omit<Outcome<Ping>, 'result' | 'error'>;

@@ -10,6 +10,8 @@ export const MAX_PACKETS = 640;
 export const MAX_MTU_PACKETS = 48;
 /** The largest of them, and the others. */
 const [MAX_MTU_BYTES, PACKET_BYTES] = [1_500, 128];
+/** One a second. */
+const MAX_ROUNDS = 60;
 /** Packets of each flow with a TTL that is not limited. */
 const FULL_TTL_PACKETS = 3;
 
@@ -35,16 +37,35 @@ export const traceroute = defineCheckType({
       }),
     ),
     maxHops: Type.Integer({ minimum: 1, maximum: 64, default: 30, description: 'Highest TTL.' }),
-    queries: Type.Integer({ minimum: 1, maximum: 10, default: 3, description: 'Packets per hop and flow.' }),
+    queries: Type.Integer({
+      minimum: 1,
+      maximum: 10,
+      default: 3,
+      description: 'Packets per hop and flow; 1 with `rounds`.',
+    }),
     flows: Type.Integer({
       minimum: 1,
       maximum: 16,
       default: 1,
       description: 'Flows to trace: load balancers send different flows over different paths.',
     }),
+    rounds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_ROUNDS,
+        description:
+          'As mtr: the trace is the first round, then one packet goes to each hop each second. Hops get `stats`, live. ' +
+          'If the path is too long for the packets of a check, the target gets one each round, and routers fewer.',
+      }),
+    ),
     family: Type.Optional(familySchema),
   },
   result: {
+    rounds: Type.Integer({
+      minimum: 1,
+      maximum: MAX_ROUNDS,
+      description: 'Rounds that were sent; absent if none were requested, and from an agent that does not know them.',
+    }),
     hops: Type.Array(hopSchema, { maxItems: 64 }),
     reached: Type.Boolean({
       description: 'Whether the target answered, including to packets with full TTL (`fullTtl`).',
@@ -94,14 +115,17 @@ export const traceroute = defineCheckType({
   },
   requiredOnSuccess: ['hops', 'reached', 'protocol', 'pathMtu', 'loop'],
   needsRawSockets: true,
-  traffic: ({ options: { maxHops, queries, flows } }) => {
-    const planned = maxHops * queries * flows;
+  traffic: ({ options }) => {
+    const { maxHops, flows, rounds = 1 } = options;
+    const planned = plannedPackets(options);
     const forMtu = planned + MAX_MTU_PACKETS <= MAX_PACKETS ? MAX_MTU_PACKETS : 0;
-    const packets = planned + flows * FULL_TTL_PACKETS;
+    const traced = planned + flows * FULL_TTL_PACKETS;
+    const ofRounds = Math.min(maxHops * (rounds - 1), Math.max(0, MAX_PACKETS - traced - forMtu));
+    const packets = traced + ofRounds;
     return { packets: packets + forMtu, bytes: 2 * (packets * PACKET_BYTES + forMtu * MAX_MTU_BYTES) };
   },
-  budgetMs: () => 30_000,
-  inputErrors: ({ options }) => [...packetErrors(options), ...portErrors(options)],
+  budgetMs: ({ options: { rounds = 0 } }) => 30_000 + rounds * 1_000,
+  inputErrors: ({ options }) => [...packetErrors(options), ...roundErrors(options), ...portErrors(options)],
   otherTargets: ({ host, options }) => {
     const { protocol } = options;
     return protocol === 'icmp' ? [] : [{ path: '/options/port', host, port: portOf(options), purpose: protocol }];
@@ -136,10 +160,26 @@ interface Counts {
   readonly maxHops: number;
   readonly queries: number;
   readonly flows: number;
+  readonly rounds?: number | undefined;
 }
 
-function packetErrors({ maxHops, queries, flows }: Counts): InputError[] {
-  const packets = maxHops * queries * flows;
+/** Packets of the trace, the first round, without those that silence causes. */
+function plannedPackets(counts: Counts): number {
+  return counts.maxHops * queriesOf(counts) * counts.flows;
+}
+
+/** Packets that the trace sends to each hop. */
+export function queriesOf({ queries, rounds }: Pick<Counts, 'queries' | 'rounds'>): number {
+  return rounds === undefined ? queries : 1;
+}
+
+function roundErrors({ flows, rounds }: Counts): InputError[] {
+  if (rounds === undefined || flows === 1) return [];
+  return [{ path: '/options/flows', message: 'must be 1 with rounds: they follow one flow' }];
+}
+
+function packetErrors(counts: Counts): InputError[] {
+  const packets = plannedPackets(counts);
   if (packets <= MAX_PACKETS) return [];
   const message = `maxHops × queries × flows is ${packets}; at most ${MAX_PACKETS} packets are sent.`;
   return [{ path: '/options', message }];

@@ -1,10 +1,12 @@
 import type { Description } from '../../shared/description.ts';
 import { count, ms, told } from '../../shared/result-text.ts';
 import type { traceroute } from './contract.ts';
+import type { HopStats } from './result-fields.ts';
 
 export const description: Description<typeof traceroute> = {
-  line: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo }) => [
+  line: ({ hops, reached, rt, pathMtu, loop, stopReason, mtuBlackHole, protocol, echo, rounds }) => [
     told(hops, ({ length }) => count(length, 'hop')),
+    told(rounds, (sent) => count(sent, 'round')),
     reached === true ? told(rt, ms) : undefined,
     reached === false && (echo?.received ?? 0) > 0
       ? `the target answers ${protocol === 'icmp' ? 'other ' : ''}echo requests`
@@ -14,8 +16,9 @@ export const description: Description<typeof traceroute> = {
     told(loop, ({ start }) => `goes in a circle from hop ${start}`),
     told(stopWords.get(stopReason ?? 'completed')),
   ],
-  details: ({ hops = [] }) =>
-    hops.map(({ hop, ip, hostname, asn, asName, latency, private: isPrivate, icmp }) => {
+  details: ({ hops = [] }) => [
+    ...(hops.some(({ stats }) => stats !== undefined) ? [roundsHead] : []),
+    ...hops.map(({ hop, ip, hostname, asn, asName, latency, private: isPrivate, icmp, stats }) => {
       const who = ip ?? (isPrivate ? '(private)' : '*');
       const more = [
         told(hostname),
@@ -24,9 +27,26 @@ export const description: Description<typeof traceroute> = {
         ),
         told(asn, (number) => `${number} ${asName ?? ''}`.trimEnd()),
       ].filter((part) => part !== undefined);
-      return [`${String(hop).padStart(2)}  ${told(latency, ms) ?? ''}`.padEnd(14), who, ...more].join('  ');
+      const figures = stats === undefined ? (told(latency, ms) ?? '').padEnd(10) : roundsText(stats);
+      return [`${String(hop).padStart(2)}  ${figures}`, who, ...more].join('  ');
     }),
+  ],
 };
+
+/** The columns of mtr. */
+const roundsHead = ['   ', 'Loss%'.padStart(6), ...['Snt', 'Avg', 'Best', 'Wrst', 'StDev', 'Jttr'].map(column)].join(
+  ' ',
+);
+
+function roundsText({ sent, loss, rttAvg, rttMin, rttMax, rttStdDev, jitter }: HopStats): string {
+  const times = [rttAvg, rttMin, rttMax, rttStdDev, jitter].map((time) => column(time?.toFixed(1) ?? '-'));
+  const lost = (loss === null ? '-' : `${(loss * 100).toFixed(1)}%`).padStart(6);
+  return [lost, column(String(sent)), ...times].join(' ');
+}
+
+function column(text: string): string {
+  return text.padStart(6);
+}
 
 /** Stop reasons that neither the error nor the loop shows. */
 const stopWords: ReadonlyMap<string, string> = new Map([

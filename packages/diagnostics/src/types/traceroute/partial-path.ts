@@ -29,6 +29,7 @@ export function partialsOf(
       protocol,
       reached: isReached(trace),
       clock: clockOf(trace),
+      ...(trace.rounds === undefined ? {} : { rounds: trace.rounds }),
     });
   };
 }

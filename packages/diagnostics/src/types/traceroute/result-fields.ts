@@ -47,12 +47,43 @@ const icmpFields = {
   from: Type.Optional(nullable(addressSchema)),
 };
 
+const packetCount = (description: string) => Type.Integer({ minimum: 0, maximum: 640, description });
+
+export const hopStatsSchema = Type.Object(
+  {
+    sent: packetCount('Packets whose answer is no longer awaited: the number of `rtts`.'),
+    received: packetCount('Packets that were answered.'),
+    loss: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Share of the packets that nothing answered.' })),
+    rttMin: nullable(durationSchema),
+    rttAvg: nullable(durationSchema),
+    rttMax: nullable(durationSchema),
+    rttStdDev: nullable(
+      Type.Number({ minimum: 0, description: 'Standard deviation of the round-trip times, milliseconds.' }),
+    ),
+    jitter: nullable(
+      Type.Number({
+        minimum: 0,
+        description: 'Mean of the absolute differences of neighbouring replies, milliseconds; null below two replies.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    title: 'HopStats',
+    description:
+      'Figures of the rounds, as mtr shows them. Loss at one hop and not beyond it is a router that answers some packets only.',
+  },
+);
+
+export type HopStats = Static<typeof hopStatsSchema>;
+
 export const hopSchema = Type.Object(
   {
     hop: Type.Integer({ minimum: 1, maximum: 64, description: 'TTL or hop limit of the packets.' }),
     ...whoFields,
     latency: nullable(durationSchema),
     rtts,
+    stats: Type.Optional(hopStatsSchema),
     responders: Type.Array(Type.Object({ ...whoFields, rtts }, { additionalProperties: false }), {
       maxItems: MAX_RESPONDERS,
       description: 'Every router that answered for this hop; `ip` of the hop is the one that answered most.',

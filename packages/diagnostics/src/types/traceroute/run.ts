@@ -5,7 +5,7 @@ import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { capabilityMissing, shownAddress } from '../../sockets/provide-packets.ts';
 import type { PacketSockets } from '../../sockets/packet-socket.ts';
 import { addressBytes, addressText } from '../../shared/address-bytes.ts';
-import { MAX_PACKETS, portOf, refusedPort, type traceroute } from './contract.ts';
+import { MAX_MTU_PACKETS, MAX_PACKETS, portOf, queriesOf, refusedPort, type traceroute } from './contract.ts';
 import { demoteFilters } from './probing/answer-kind.ts';
 import { fitHops } from './hops/fit-hops.ts';
 import { viewFlows } from './probing/flow-view.ts';
@@ -17,7 +17,9 @@ import { openFlows } from './probing/open-flows.ts';
 import { ECHO_REQUESTS, foreignRefuser, isFilter } from './probing/port-filter.ts';
 import { joinTraces } from './probing/other-traces.ts';
 import { pursue, type PursuitPlan } from './probing/pursue.ts';
+import { ROUND_MS, runRounds } from './probing/rounds.ts';
 import type { Trace } from './probing/trace-state.ts';
+import { MAX_WAIT_MS } from './probing/waits.ts';
 import { furthest } from './hops/stop-reason.ts';
 import { isReached } from './hops/target-answers.ts';
 import { verdict } from './verdict.ts';
@@ -31,7 +33,8 @@ const NAMES_MS = 1_500;
 const RESERVE_MS = 500;
 
 /** Packets of one flow, or of several, with growing TTLs to the pinned address. */
-export async function runTraceroute(params: TracerouteParams, context: Context): Promise<Outcome<Traceroute>> {
+export async function runTraceroute(asked: TracerouteParams, context: Context): Promise<Outcome<Traceroute>> {
+  const params = { ...asked, options: { ...asked.options, queries: queriesOf(asked.options) } };
   const { protocol } = params.options;
   // The coordinator refuses this; the probe is the one that counts.
   const refused = refusedPort(params.options);
@@ -54,7 +57,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
   const plan = planOf(params, opened.flows, target, context);
   try {
     const showPartial = partialsOf(target, protocol, names, dress, context);
-    const trace = await traceWithMtu(plan, mtu, others, context, showPartial);
+    const trace = await traceWithMtu(plan, mtu, others, context, showPartial, params.options.rounds);
     // If the kernel lets nothing out, there is no path that could have ended anywhere.
     if (trace.failure?.phase === 'request') return notStarted(trace.failure, target, protocol);
     const room = MAX_PACKETS - trace.packets.length - (mtu.echo()?.sent ?? 0);
@@ -76,6 +79,7 @@ export async function runTraceroute(params: TracerouteParams, context: Context):
       mtuBlackHole,
       echo: mtu.echo(),
       clock: clockOf(trace),
+      ...(trace.rounds === undefined ? {} : { rounds: trace.rounds }),
       ...verdict(trace, protocol, target, dress.shown),
     };
   } finally {
@@ -91,11 +95,12 @@ function planOf(
   target: Target,
   context: Context,
 ): PursuitPlan {
-  const { protocol, maxHops, queries } = options;
+  const { protocol, maxHops, queries, rounds } = options;
+  const roundsMs = rounds === undefined ? 0 : rounds * ROUND_MS + MAX_WAIT_MS;
   return {
     ...{ flows, protocol, maxHops, queries, maxPackets: MAX_PACKETS },
     destination: addressText(addressBytes(target.address)),
-    budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS,
+    budgetMs: context.remainingMs() - NAMES_MS - RESERVE_MS - roundsMs,
   };
 }
 
@@ -119,21 +124,34 @@ async function traceWithMtu(
   plan: PursuitPlan,
   mtu: ReturnType<typeof mtuSearch>,
   others: ReturnType<typeof joinTraces>,
-  { signal }: Context,
+  { signal, remainingMs }: Context,
   showPartial: (trace: Trace) => void,
+  rounds: number | undefined,
 ): Promise<Trace> {
   // Answers come in bunches: one state for a bunch, after all of it was read.
   let due: NodeJS.Immediate | undefined;
-  const pursuit = pursue(plan, signal, (trace) => {
+  const onChange = (trace: Trace): void => {
     mtu.note(trace);
     if (isReached(trace)) others.noteAnswer();
     due ??= setImmediate(() => {
       due = undefined;
       showPartial(trace);
     });
+  };
+  const startedMs = performance.now();
+  const pursuit = pursue(plan, signal, (trace) => {
+    // Its first states already have the figures of the first round.
+    if (rounds !== undefined) trace.rounds = 1;
+    onChange(trace);
   });
   mtu.start();
   const trace = await pursuit;
+  if (rounds !== undefined) {
+    trace.rounds = 1;
+    const maxPackets = MAX_PACKETS - trace.packets.length - MAX_MTU_PACKETS - ECHO_REQUESTS;
+    const budgetMs = remainingMs() - NAMES_MS - RESERVE_MS;
+    await runRounds(trace, { ...plan, rounds, maxPackets, budgetMs, startedMs }, signal, onChange);
+  }
   clearImmediate(due);
   return trace;
 }

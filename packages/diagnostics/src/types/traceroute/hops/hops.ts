@@ -1,7 +1,8 @@
 import { roundMs, type Family } from '@vantage/contract';
 
+import { rttStatistics } from '../../../sockets/rtt-statistics.ts';
 import { icmpMark } from '../../../sockets/icmp/icmp-failure.ts';
-import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop } from '../result-fields.ts';
+import { MAX_RESPONDERS, type FlowPath, type FullTtl, type Hop, type HopStats } from '../result-fields.ts';
 import type { FlowView } from '../probing/flow-view.ts';
 import { NAMELESS, type HopName } from './hop-names.ts';
 import type { Trace } from '../probing/trace-state.ts';
@@ -34,7 +35,10 @@ export function shownPath(trace: Trace, dress: HopDress): ShownPath {
   const shown = settled.slice(0, settled.findLastIndex((packets) => packets.length > 0) + 1);
   const ranked = shown.map(respondersOf);
   return {
-    hops: shown.map((packets, index) => hopOf(index + 1, packets, ranked[index]!, dress)),
+    hops: shown.map((packets, index) => ({
+      ...hopOf(index + 1, packets, ranked[index]!, dress),
+      ...(trace.rounds === undefined ? {} : { stats: statsOf(packets) }),
+    })),
     flows: trace.views.map((view, flow) => ({
       reached: view.reached,
       stopReason: stopReasonOf(flow, trace, dress.maxHops),
@@ -100,6 +104,12 @@ function hopOf(hop: number, packets: readonly TracePacket[], ranked: Ranked, dre
     mpls: answers.find(({ error }) => error !== null && error.mpls.length > 0)?.error?.mpls.slice() ?? [],
     icmp: icmpOf(answers, dress),
   };
+}
+
+function statsOf(packets: readonly TracePacket[]): HopStats {
+  const rtts = packets.flatMap((packet) => rttOf(packet) ?? []);
+  const [sent, received] = [packets.length, rtts.length];
+  return { sent, received, loss: sent === 0 ? null : roundMs(1 - received / sent), ...rttStatistics(rtts) };
 }
 
 /** The first error among them that is more than a TTL that ran out, or a closed port of the target. */

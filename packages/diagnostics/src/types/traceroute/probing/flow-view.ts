@@ -120,8 +120,15 @@ function viewFlow(
     ...{ end, reached, loop, lastAnswered, horizon, sentAt },
     scoutsTo: mayScout ? maxHops : horizon,
     wantedAt: (ttl) => (doubtful.includes(ttl) ? queries + DOUBT_QUERIES : queries),
-    atEnd: beyond.slice(0, Math.max(queries, beyond.findIndex(({ answer }) => answer !== null) + 1)),
+    atEnd: countedAtEnd(beyond, queries),
   };
+}
+
+/** Rounds send no packet beyond the end, so that each of their packets counts. */
+function countedAtEnd(beyond: readonly TracePacket[], queries: number): readonly TracePacket[] {
+  const first = beyond.filter(({ round }) => round === undefined);
+  const count = Math.max(queries, first.findIndex(({ answer }) => answer !== null) + 1);
+  return [...first.slice(0, count), ...beyond.filter(({ round }) => round !== undefined)];
 }
 
 /**

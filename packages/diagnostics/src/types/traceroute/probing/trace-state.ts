@@ -13,6 +13,8 @@ export interface Trace {
   failure: Failure | null;
   /** True where time ran out or the probe was interrupted while more was wanted. */
   isCut: boolean;
+  /** Rounds whose packets were sent, the trace included; absent if no rounds were requested. */
+  rounds?: number;
 }
 
 /**

@@ -16,6 +16,8 @@ export interface TracePacket {
   answer: TraceAnswer | null;
   /** True once no answer is awaited any more; one may still come. */
   isGivenUp: boolean;
+  /** Of a packet of `runRounds`, from 2 on; absent in the trace before, which is the first round. */
+  readonly round?: number;
 }
 
 export interface TraceAnswer {

@@ -2,7 +2,7 @@ import type { FlowView } from './flow-view.ts';
 import { isFull, rttOf, type TracePacket } from './trace.ts';
 
 /** As long as ping waits for a reply. */
-const MAX_WAIT_MS = 4_000;
+export const MAX_WAIT_MS = 4_000;
 /** For a hop of which nothing is known, although hops beyond it answered: many routers answer late. */
 const SILENT_HOP_MS = 2_000;
 /** For a packet to a hop that answered others. */

@@ -8,7 +8,7 @@ export interface RttStatistics {
   readonly jitter: number | null;
 }
 
-/** What the round-trip times come to, in the order of the packets sent. Milliseconds; nulls when there are none. */
+/** Statistics of round-trip times in the order of the packets sent. Milliseconds; nulls without any. */
 export function rttStatistics(rtts: readonly number[]): RttStatistics {
   if (rtts.length === 0) return { rttMin: null, rttAvg: null, rttMax: null, rttStdDev: null, jitter: null };
   const average = mean(rtts);

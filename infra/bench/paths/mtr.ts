@@ -1,0 +1,117 @@
+import { startCheckRunner } from '../../netlab/check-runner.ts';
+import { createNetlab, type Netlab } from '../../netlab/netlab.ts';
+import { families, type Traceroute } from '../../netlab/test-lab.ts';
+import { networks } from '../../netlab/topology.ts';
+import type { Figure } from '../goals.ts';
+import { findPeers } from '../packets/peers.ts';
+import { order } from '../packets/round-trips.ts';
+
+const RUNS = 8;
+const ROUNDS = 20;
+/** Differences beyond so many standard errors are no chance. */
+const SIGMAS = 3.5;
+/** mtr prints tenths of a millisecond, and reads its clock after the kernel has queued the reply. */
+const RESOLUTION_MS = 0.3;
+
+/** Of one run at one hop. */
+interface HopFigures {
+  readonly sent: number;
+  readonly lost: number;
+  readonly averageMs: number | null;
+}
+
+/** `rounds` and Debian’s mtr at the same time over a path with delay and loss, both families. */
+export async function agreesWithMtr(): Promise<readonly Figure[]> {
+  const peers = findPeers();
+  const mtr = peers.path('mtr');
+  if (mtr === undefined) throw new Error('mtr is missing: apt-get install mtr-tiny');
+  const lab = await createNetlab();
+  const runner = startCheckRunner(lab);
+  try {
+    const figures: Figure[] = [];
+    for (const { family, address } of families) {
+      const host = address(networks.lossyDistant, 99);
+      const runs = await Promise.all(
+        Array.from({ length: RUNS }, async () => {
+          const check = runner.run(order('traceroute', host, { rounds: ROUNDS, family }));
+          const [theirs, { outcome }] = await Promise.all([report(lab, mtr, host), check]);
+          return { theirs, ours: hopsOf(outcome as Traceroute) };
+        }),
+      );
+      figures.push(...compared(`IPv${family}`, runs));
+    }
+    return figures;
+  } finally {
+    await runner.stop();
+    lab.remove();
+    peers.remove();
+  }
+}
+
+function hopsOf({ hops = [] }: Traceroute): readonly HopFigures[] {
+  return hops.map(({ stats }) => {
+    if (stats === undefined) throw new Error('A hop of a trace with rounds has no stats.');
+    return { sent: stats.sent, lost: stats.sent - stats.received, averageMs: stats.rttAvg };
+  });
+}
+
+async function report(lab: Netlab, mtr: string, host: string): Promise<readonly HopFigures[]> {
+  const command = ['env', `MTR_PACKET=${mtr}-packet`, mtr, '-n', '--report', '-c', String(ROUNDS), host] as const;
+  const { stdout } = await lab.run('probe', ...command);
+  return [...stdout.matchAll(/^ *\d+\.\|-- +\S+ +([\d.]+)% +(\d+) +[\d.]+ +([\d.]+)/gm)].map(
+    ([, loss, sent, average]) => {
+      const lost = Math.round((Number(loss) / 100) * Number(sent));
+      return { sent: Number(sent), lost, averageMs: lost === Number(sent) ? null : Number(average) };
+    },
+  );
+}
+
+interface Run {
+  readonly ours: readonly HopFigures[];
+  readonly theirs: readonly HopFigures[];
+}
+
+function compared(family: string, runs: readonly Run[]): readonly Figure[] {
+  const hops = Math.max(...runs.flatMap(({ ours, theirs }) => [ours.length, theirs.length]));
+  let [wrongLoss, wrongTime] = [0, 0];
+  const texts = Array.from({ length: hops }, (_, index) => {
+    const [ours, theirs] = (['ours', 'theirs'] as const).map((of) =>
+      pooled(runs.flatMap((run) => run[of][index] ?? [])),
+    );
+    if (Math.abs(ours!.share - theirs!.share) > SIGMAS * Math.hypot(ours!.shareError, theirs!.shareError))
+      wrongLoss += 1;
+    const error = SIGMAS * Math.hypot(ours!.meanError, theirs!.meanError) + RESOLUTION_MS;
+    if (!(Math.abs(ours!.meanMs - theirs!.meanMs) <= error)) wrongTime += 1;
+    return `${index + 1}: ${textOf(ours!)}, mtr ${textOf(theirs!)}`;
+  });
+  const comparison = texts.join('; ');
+  return [
+    { name: `hops whose loss is not mtr’s, ${family}`, value: wrongLoss, unit: `of ${hops}`, atMost: 0, comparison },
+    { name: `hops whose average is not mtr’s, ${family}`, value: wrongTime, unit: `of ${hops}`, atMost: 0 },
+  ];
+}
+
+type Pooled = ReturnType<typeof pooled>;
+
+function pooled(hops: readonly HopFigures[]): {
+  readonly share: number;
+  readonly shareError: number;
+  readonly meanMs: number;
+  readonly meanError: number;
+} {
+  const sent = hops.reduce((sum, hop) => sum + hop.sent, 0);
+  const share = hops.reduce((sum, hop) => sum + hop.lost, 0) / sent;
+  const times = hops.flatMap(({ averageMs }) => averageMs ?? []);
+  const meanMs = times.reduce((sum, time) => sum + time, 0) / times.length;
+  const variance = times.reduce((sum, time) => sum + (time - meanMs) ** 2, 0) / (times.length - 1);
+  // Agresti and Coull: a sample without loss does not prove that there is none.
+  const likely = (share * sent + 2) / (sent + 4);
+  return {
+    ...{ share, shareError: Math.sqrt((likely * (1 - likely)) / sent) },
+    ...{ meanMs, meanError: Math.sqrt(variance / times.length) },
+  };
+}
+
+function textOf({ share, meanMs }: Pooled): string {
+  return `${(share * 100).toFixed(1)} % ${meanMs.toFixed(1)} ms`;
+}

@@ -1,0 +1,32 @@
+/** Time from one round to the next. */
+export const ROUND_MS = 1_000;
+
+/** One packet of a round. */
+export interface RoundPacket {
+  /** From 2 on: the trace is the first round. */
+  readonly round: number;
+  readonly ttl: number;
+  /** Milliseconds after the first of them, evenly over the second of its round. */
+  readonly dueMs: number;
+}
+
+/**
+ * The packets of all rounds in sending order. The last hop gets one in every round; if the budget is too small for all,
+ * the hops before it take turns, and each gets the same number.
+ */
+export function roundSchedule(hops: number, rounds: number, maxPackets: number): readonly RoundPacket[] {
+  const more = rounds - 1;
+  const routers = hops - 1;
+  if (hops < 1 || more < 1) return [];
+  const ofEach = routers === 0 ? 0 : Math.max(0, Math.min(more, Math.floor((maxPackets - more) / routers)));
+  const isAsked = (ttl: number, index: number): boolean => {
+    // Shifted by hop, so that a round has as many as the next.
+    const shift = ttl / hops;
+    return Math.floor(((index + 1) * ofEach) / more + shift) > Math.floor((index * ofEach) / more + shift);
+  };
+  return Array.from({ length: Math.min(more, maxPackets) }, (_, index) =>
+    Array.from({ length: hops }, (__, hop) => hop + 1)
+      .filter((ttl) => ttl === hops || isAsked(ttl, index))
+      .map((ttl) => ({ round: index + 2, ttl, dueMs: (index + (ttl - 1) / hops) * ROUND_MS })),
+  ).flat();
+}

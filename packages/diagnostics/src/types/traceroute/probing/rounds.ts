@@ -1,0 +1,187 @@
+import type { Failure } from '@vantage/contract';
+import { awakeClock, readFirstTimer } from '@vantage/timers';
+
+import type { ReceivedPacket } from '../../../sockets/packet-socket.ts';
+import { demoteFilters, kindOf } from './answer-kind.ts';
+import { LENGTHS, type FlowAnswer } from './flow.ts';
+import { viewFlows } from './flow-view.ts';
+import type { PursuitPlan } from './pursue.ts';
+import { ROUND_MS, roundSchedule, type RoundPacket } from './round-schedule.ts';
+import type { Trace } from './trace-state.ts';
+import type { TracePacket } from './trace.ts';
+import { MAX_WAIT_MS, waitMs } from './waits.ts';
+
+export { ROUND_MS } from './round-schedule.ts';
+
+export interface RoundsPlan extends PursuitPlan {
+  /** The trace included. */
+  readonly rounds: number;
+  /** When the trace began, by `performance.now()`: the second round comes a second later, or after the trace. */
+  readonly startedMs: number;
+}
+
+/**
+ * Sends one packet a second to each hop that the trace found, in its first flow, and adds them to the trace.
+ *
+ * @param onChange called after each answer and each packet given up
+ */
+export function runRounds(
+  trace: Trace,
+  plan: RoundsPlan,
+  signal: AbortSignal,
+  onChange: (trace: Trace) => void,
+): Promise<void> {
+  if (trace.failure !== null || trace.isCut) return Promise.resolve();
+  return new Promise((resolve) => new Rounds(trace, plan, signal, onChange, resolve).start());
+}
+
+class Rounds {
+  private readonly trace: Trace;
+  private readonly plan: RoundsPlan;
+  private readonly signal: AbortSignal;
+  private readonly onChange: (trace: Trace) => void;
+  private readonly resolve: () => void;
+  private readonly clock = awakeClock();
+  private readonly due: RoundPacket[];
+  private readonly endsAtMs: number;
+  private readonly firstMs: number;
+  private stopTimer = (): void => undefined;
+  private isOver = false;
+
+  constructor(
+    trace: Trace,
+    plan: RoundsPlan,
+    signal: AbortSignal,
+    onChange: (trace: Trace) => void,
+    resolve: () => void,
+  ) {
+    this.trace = trace;
+    this.plan = plan;
+    this.signal = signal;
+    this.onChange = onChange;
+    this.resolve = resolve;
+    const { end, reached, lastAnswered, horizon } = trace.views[0]!;
+    const hops = reached ? (end ?? lastAnswered) : horizon;
+    this.due = [...roundSchedule(hops, plan.rounds, plan.maxPackets)];
+    const nowMs = performance.now();
+    this.endsAtMs = nowMs + plan.budgetMs;
+    this.firstMs = this.clock.now() + Math.max(0, ROUND_MS - (nowMs - plan.startedMs));
+  }
+
+  start(): void {
+    const { socket } = this.plan.flows[0]!;
+    socket.onPacket((received) => this.receive(received));
+    socket.onLost((error) => {
+      const message = `The packet process ended during the check. ${error.message}`;
+      this.finish({ code: 'probe_interrupted', phase: 'exec', source: 'probe', message });
+    });
+    if (this.signal.aborted) return this.finish();
+    this.signal.addEventListener('abort', this.abort);
+    this.step();
+  }
+
+  private readonly abort = (): void => this.finish();
+
+  private finish(failure?: Failure): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.stopTimer();
+    this.clock.stop();
+    this.signal.removeEventListener('abort', this.abort);
+    this.trace.failure ??= failure ?? null;
+    for (const packet of this.awaited()) packet.isGivenUp = true;
+    this.look();
+    this.resolve();
+  }
+
+  private look(): void {
+    this.trace.views = viewFlows(this.trace.packets, 1, this.plan, new Set());
+  }
+
+  private awaited(): TracePacket[] {
+    return this.trace.packets.filter(({ answer, isGivenUp }) => answer === null && !isGivenUp);
+  }
+
+  private step(): void {
+    if (this.isOver) return;
+    this.giveUpSilent();
+    this.sendDue();
+    const awaited = this.awaited();
+    if (this.due.length === 0 && awaited.length === 0) return this.finish();
+    const leftMs = this.endsAtMs - performance.now();
+    if (leftMs <= 0) return this.finish();
+    const now = this.clock.now();
+    const silentIn = awaited.map((packet) => this.silentAt(packet) - now);
+    const dueIn = this.due[0] === undefined ? Infinity : this.firstMs + this.due[0].dueMs - now;
+    const restMs = Math.min(leftMs, dueIn, ...silentIn);
+    this.stopTimer = readFirstTimer(() => this.step(), Math.max(1, Math.ceil(restMs)));
+  }
+
+  private silentAt(packet: TracePacket): number {
+    const { packets, views } = this.trace;
+    return packet.awaitedMs + waitMs(packet, packets, views);
+  }
+
+  private giveUpSilent(): void {
+    const now = this.clock.now();
+    const silent = this.awaited().filter((packet) => this.silentAt(packet) <= now);
+    if (silent.length === 0) return;
+    for (const packet of silent) packet.isGivenUp = true;
+    this.look();
+    this.onChange(this.trace);
+  }
+
+  private sendDue(): void {
+    const now = this.clock.now();
+    while (this.due[0] !== undefined && this.firstMs + this.due[0].dueMs <= now) {
+      const { round, ttl } = this.due.shift()!;
+      this.send(round, ttl);
+      this.trace.rounds = this.due[0]?.round === round ? round - 1 : round;
+    }
+  }
+
+  private send(round: number, ttl: number): void {
+    const { packets } = this.trace;
+    const { socket, flow, label } = this.plan.flows[0]!;
+    const index = packets.length;
+    const awaitedMs = this.clock.now();
+    const packet: TracePacket = {
+      ...{ flow: 0, index, ttl, awaitedMs, sentMs: null, answer: null, isGivenUp: false, round },
+    };
+    packets.push(packet);
+    socket.send(flow.packet(index), this.plan.destination, ttl, label).then(
+      (sentMs) => {
+        packet.sentMs = sentMs;
+        packet.awaitedMs = this.clock.now();
+        if (packet.answer !== null && !this.isOver) this.onChange(this.trace);
+      },
+      // After answers to others, a packet that the kernel refuses is lost.
+      () => void (packet.isGivenUp = true),
+    );
+  }
+
+  private receive(received: ReceivedPacket): void {
+    if (this.isOver) return;
+    const { trace, plan } = this;
+    const match = plan.flows[0]!.flow.match(received);
+    const packet = match === undefined ? undefined : this.answered(match);
+    if (match === undefined || packet === undefined || packet.answer !== null) return;
+    const { from, receivedMs, clock } = received;
+    // As for ping, a reply that comes later belongs to a lost packet.
+    if (packet.sentMs !== null && receivedMs - packet.sentMs > MAX_WAIT_MS) return;
+    const { error } = match;
+    packet.answer = { from, receivedMs, clock, error, kind: kindOf(error, from, plan, trace.packets) };
+    if (packet.answer.kind === 'expired') demoteFilters(from, plan.destination, trace.packets);
+    this.look();
+    this.onChange(trace);
+  }
+
+  private answered({ index, remainder }: FlowAnswer): TracePacket | undefined {
+    const { packets } = this.trace;
+    if (index !== null && packets[index] !== undefined) return packets[index];
+    const open = packets.filter(({ answer, isGivenUp }) => answer === null && !isGivenUp);
+    if (remainder !== undefined) return open.findLast((one) => one.index % LENGTHS === remainder);
+    // A reply without a number comes from the target, which gets one packet a second.
+    return index === null ? open.toSorted((a, b) => b.ttl - a.ttl || b.index - a.index)[0] : undefined;
+  }
+}

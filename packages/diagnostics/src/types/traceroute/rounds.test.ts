@@ -1,0 +1,161 @@
+import { describe, expect, it, jest } from '@jest/globals';
+
+import { arrived, expired, ofTrace, path, router, TARGET, traceOver } from '../../../test/trace-network.ts';
+import { MAX_PACKETS, traceroute } from './contract.ts';
+import { description } from './describe.ts';
+
+jest.setTimeout(60_000);
+
+describe('rounds of a traceroute', () => {
+  it('send one packet a second to each hop, and no more to the target', async () => {
+    const sentAt: [ttl: number, atMs: number][] = [];
+    const { outcome, partials } = await traceOver(
+      path(5, ({ ttl, packet }) => {
+        if (packet.length < 200) sentAt.push([ttl, performance.now()]);
+        return undefined;
+      }),
+      { rounds: 10 },
+      { inTime: true },
+    );
+
+    expect(outcome).toMatchObject({ result: 'success', reached: true, stopReason: 'completed', rounds: 10 });
+    expect(outcome.hops?.map(({ ip }) => ip)).toEqual([1, 2, 3, 4].map(router).concat(TARGET));
+    for (const { hop, stats, rtts } of outcome.hops!) {
+      expect(rtts).toHaveLength(10);
+      expect(stats).toEqual({
+        ...{ sent: 10, received: 10, loss: 0 },
+        ...{ rttMin: hop, rttAvg: hop, rttMax: hop, rttStdDev: 0, jitter: 0 },
+      });
+    }
+    const toTarget = sentAt.filter(([ttl]) => ttl === 5).map(([, atMs]) => atMs);
+    expect(toTarget).toHaveLength(10);
+    for (let i = 2; i < 10; i += 1) expect(toTarget[i]! - toTarget[i - 1]!).toBeCloseTo(1_000, -2);
+    const seen = partials.map((state) => (state as typeof outcome).hops?.[4]?.stats?.sent ?? 0);
+    expect(new Set(seen)).toEqual(new Set(Array.from({ length: 11 }, (_, count) => count)));
+  });
+
+  it('count loss and spread of each hop', async () => {
+    const sent = new Map<number, number>();
+    const { outcome } = await traceOver(
+      path(3, (one) => {
+        if (one.packet.length >= 200) return undefined;
+        const number = (sent.get(one.ttl) ?? 0) + 1;
+        sent.set(one.ttl, number);
+        if (one.ttl === 2) return number % 2 === 0 ? [] : undefined;
+        return one.ttl === 3 ? [arrived(one, number % 2 === 0 ? 30 : 10)] : undefined;
+      }),
+      { rounds: 8 },
+      { inTime: true },
+    );
+
+    expect(outcome.hops?.[1]?.stats).toMatchObject({ sent: 8, received: 4, loss: 0.5 });
+    expect(outcome.hops?.[1]?.rtts).toEqual([2, null, 2, null, 2, null, 2, null]);
+    expect(outcome.hops?.[2]?.stats).toMatchObject({ sent: 8, received: 8, loss: 0, rttMin: 10, rttMax: 30 });
+    expect(outcome.hops?.[2]?.stats?.jitter).toBe(20);
+  });
+
+  it('take turns among routers if the packets of a check do not suffice', async () => {
+    const { outcome, fake } = await traceOver(path(25), { rounds: 60 }, { budgetMs: 90_000 });
+
+    const sent = outcome.hops!.map(({ stats }) => stats!.sent);
+    expect(sent.at(-1)).toBe(60);
+    const ofRouters = sent.slice(0, -1);
+    expect(Math.max(...ofRouters) - Math.min(...ofRouters)).toBeLessThanOrEqual(1);
+    expect(Math.min(...ofRouters)).toBeGreaterThan(15);
+    expect(fake.sent.length).toBeLessThanOrEqual(MAX_PACKETS);
+    const rounds = ofTrace(fake).length;
+    expect(rounds).toBeGreaterThan(MAX_PACKETS - 100);
+  });
+
+  it('reach a target that begins to answer during them', async () => {
+    let count = 0;
+    const { outcome } = await traceOver(
+      (one) => {
+        if (one.ttl < 4) return [expired(one, router(one.ttl))];
+        if (one.ttl !== 4 || one.packet.length >= 200) return [];
+        count += 1;
+        return count > 3 ? [arrived(one, 4)] : [];
+      },
+      { rounds: 10, maxHops: 8 },
+    );
+
+    expect(outcome).toMatchObject({
+      result: 'success',
+      reached: true,
+      stopReason: 'completed',
+      error: null,
+      rounds: 10,
+    });
+    expect(outcome.hops?.[3]).toMatchObject({ ip: TARGET, stats: { received: 7 } });
+    expect(outcome.hops).toHaveLength(4);
+  });
+
+  it('leave a reply after four seconds a lost packet', async () => {
+    const { outcome } = await traceOver(
+      path(3, (one) => (one.ttl === 1 && one.packet.length < 200 ? [expired(one, router(1), 4_500)] : undefined)),
+      { rounds: 10 },
+      { inTime: true },
+    );
+
+    expect(outcome.hops?.[0]?.rtts.slice(1)).toEqual(Array(9).fill(null));
+    expect(outcome.hops?.[2]?.stats).toMatchObject({ sent: 10, received: 10 });
+  });
+
+  it.each(['udp', 'tcp'] as const)('know the replies by %s', async (protocol) => {
+    const { outcome } = await traceOver(
+      (one) => (one.ttl < 3 ? [expired(one, router(one.ttl))] : one.protocol === 'icmp' ? [arrived(one)] : []),
+      { rounds: 5, protocol, maxHops: 6 },
+      { inTime: true },
+    );
+
+    expect(outcome.hops?.slice(0, 2).map(({ stats }) => stats)).toMatchObject(
+      [1, 2].map((rttMax) => ({ sent: 5, received: 5, rttMax })),
+    );
+  });
+
+  it('are absent unless requested', async () => {
+    const { outcome } = await traceOver(path(3));
+
+    expect(outcome).not.toHaveProperty('rounds');
+    expect(outcome.hops?.[0]).not.toHaveProperty('stats');
+  });
+});
+
+describe('the text of rounds', () => {
+  it('has the columns of mtr', async () => {
+    const { outcome } = await traceOver(
+      path(3, (one) => (one.ttl === 2 && one.packet.length < 200 ? [] : undefined)),
+      { rounds: 4 },
+      { inTime: true },
+    );
+    const [head, first, second] = description.details!(outcome);
+
+    expect(head?.trim().split(/ +/)).toEqual(['Loss%', 'Snt', 'Avg', 'Best', 'Wrst', 'StDev', 'Jttr']);
+    expect(first?.trim().split(/ +/)).toEqual(['1', '0.0%', '4', '1.0', '1.0', '1.0', '0.0', '0.0', router(1)]);
+    expect(second).toMatch(/^ 2 {2}100\.0% .* \*$/);
+    expect(description.line(outcome)).toContain('4 rounds');
+  });
+});
+
+describe('the bounds of rounds', () => {
+  const options = { protocol: 'icmp', maxHops: 30, queries: 3, flows: 1 } as const;
+
+  it('count as packets, up to those of a check', () => {
+    const packets = (rounds: number): number =>
+      traceroute.traffic({ host: 'a', options: { ...options, rounds } }).packets;
+
+    expect(packets(1)).toBe(30 + 3 + 48);
+    expect(packets(10)).toBe(30 * 10 + 3 + 48);
+    expect(packets(60)).toBe(MAX_PACKETS);
+  });
+
+  it('lengthen the time of the check by a second each', () => {
+    expect(traceroute.budgetMs({ host: 'a', options: { ...options, rounds: 60 } })).toBe(90_000);
+  });
+
+  it('refuse several flows by the name of the field', () => {
+    const errors = traceroute.inputErrors?.({ host: 'a', options: { ...options, flows: 2, rounds: 2 } });
+
+    expect(errors?.map(({ path: of }) => of)).toEqual(['/options/flows']);
+  });
+});
