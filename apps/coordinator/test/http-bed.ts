@@ -46,10 +46,11 @@ export type BedOptions = Partial<Omit<AppOptions, 'rateLimitRedis' | 'checks'>> 
 };
 
 /** Names that end in `.invalid` are malformed to this policy, 10.* is refused, and hosts become lower case. */
-export const judgeTarget: JudgeTarget = ({ host }) => {
+export const judgeTarget: JudgeTarget = ({ host: target, hostKind }) => {
+  const host = hostKind === 'url' && URL.canParse(target) ? new URL(target).hostname : target;
   if (host.endsWith('.invalid')) return { verdict: 'malformed', message: 'The host has an odd form.' };
   if (host.startsWith('10.')) return { verdict: 'refused', message: `${host} is in 10.0.0.0/8 (Private-Use).` };
-  return { verdict: 'accepted', host: host.toLowerCase() };
+  return { verdict: 'accepted', host: target.toLowerCase() };
 };
 
 export const highLimits = {

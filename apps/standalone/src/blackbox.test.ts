@@ -1,18 +1,14 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import { freePort, startDaemon, type Daemon } from '@vantage/test-support/daemon';
-import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
+import { packagesMissing } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
 
 import { SERVER_PACKAGES } from '../test/mail-and-file-servers.ts';
 import { dialogueCases, dialogueModules } from '../test/dialogue-cases.ts';
 import { startScrapeTargets, ZONE, type ScrapeTargets } from '../test/scrape-targets.ts';
-import { startService, temporaryFolder, type Service } from '../test/service.ts';
+import { temporaryFolder } from '../test/service.ts';
+import { comparable, EXPORTER_PACKAGES, startSideBySide, type SideBySide } from '../test/side-by-side.ts';
 
-const EXPORTER = ['prometheus-blackbox-exporter'];
-const missing = await packagesMissing(EXPORTER, ['knot', 'knot-dnsutils'], ...SERVER_PACKAGES);
+const missing = await packagesMissing(EXPORTER_PACKAGES, ['knot', 'knot-dnsutils'], ...SERVER_PACKAGES);
 // Raw sockets, and the port of DNS.
 const itSideBySide = itNeeding(process.getuid?.() === 0 ? missing : 'root is needed', process.env['CI']);
 
@@ -50,74 +46,22 @@ const MODULES = `modules:
   dns_nx_valid: {prober: dns, timeout: 10s, dns: {query_name: no.such.${ZONE}, query_type: A, valid_rcodes: [NXDOMAIN]}}
 `;
 
-/** Series by name and labels, without those that blackbox_exporter does not have. */
-type Series = ReadonlyMap<string, number>;
-
 describe('a scrape of Vantage and one of blackbox_exporter with the same modules', () => {
   const data = temporaryFolder();
   let targets: ScrapeTargets;
-  let exporter: Daemon;
-  let exporterUrl: string;
-  let service: Service;
+  let both: SideBySide;
 
   beforeAll(async () => {
     if (missing !== null || process.getuid?.() !== 0) return;
     targets = await startScrapeTargets(data.folder);
-    const file = join(data.folder, 'blackbox.yml');
-    writeFileSync(file, MODULES + dialogueModules(targets.dialogues));
-    const packages = await unpackPackages(...EXPORTER);
-    const address = `127.0.0.1:${await freePort()}`;
-    exporterUrl = `http://${address}`;
-    exporter = await startDaemon(
-      { ...packages, environment: { ...packages.environment, SSL_CERT_FILE: targets.caFile } },
-      'prometheus-blackbox-exporter',
-      [`--config.file=${file}`, `--web.listen-address=${address}`],
-      async () => (await fetch(`${exporterUrl}/-/healthy`)).ok,
-    );
-    service = await startService(`${data.folder}/data`, ['--allow', '127.0.0.0/8'], {
-      ...{ MODULES_FILE: file, SCRAPE_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: targets.caFile },
-    });
+    both = await startSideBySide(data.folder, MODULES + dialogueModules(targets.dialogues), targets.caFile);
   }, 300_000);
 
   afterAll(async () => {
-    await service?.stop();
-    await exporter?.stop();
+    await both?.stop();
     await targets?.close();
     data.remove();
   }, 120_000);
-
-  async function scrape(base: string, module: string, target: string): Promise<Series> {
-    const query = new URLSearchParams({ module, target });
-    if (base === service.url) query.set('probe', 'demo-1');
-    const headers = { 'X-Prometheus-Scrape-Timeout-Seconds': '20' };
-    const response = await fetch(`${base}/probe?${query.toString()}`, { headers });
-    const text = await response.text();
-    if (response.status !== 200) throw new Error(`${base} ${module} ${target}: ${response.status} ${text}`);
-    const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-    const samples = lines.map((line): [string, number] => {
-      const at = line.lastIndexOf(' ');
-      return [
-        line
-          .slice(0, at)
-          .replace(/,?probe="demo-1"/, '')
-          .replace('{}', '')
-          .replace('{,', '{'),
-        Number(line.slice(at + 1)),
-      ];
-    });
-    const shared = samples.filter(([name]) => !name.startsWith('vantage_'));
-    return new Map(shared.toSorted(([one], [other]) => (one < other ? -1 : 1)));
-  }
-
-  /** Times differ from run to run: what is compared is whether there is one. */
-  function comparable(series: Series): readonly (readonly [string, unknown])[] {
-    return [...series].map(([name, value]) => {
-      if (!/_seconds($|\{)/.test(name) || /timestamp/.test(name)) return [name, value];
-      const isPresent = Number.isFinite(value) && value >= 0;
-      // Go measures some microseconds where there is nothing to resolve or to set up.
-      return [name, /resolve|setup|lookup|connect"/.test(name) ? isPresent : isPresent && value > 0];
-    });
-  }
 
   const cases: readonly (readonly [what: string, module: string, target: (of: ScrapeTargets) => string])[] = [
     ['an address that answers', 'icmp', () => '127.0.0.1'],
@@ -174,8 +118,8 @@ describe('a scrape of Vantage and one of blackbox_exporter with the same modules
   for (const [what, module, target] of cases) {
     itSideBySide(`have the same series for ${what}`, async () => {
       const at = target(targets);
-      const theirs = await scrape(exporterUrl, module, at);
-      const ours = await scrape(service.url, module, at);
+      const theirs = await both.scrape(both.exporter, module, at);
+      const ours = await both.scrape(both.vantage, module, at);
       expect(theirs.size).toBeGreaterThan(4);
       expect(comparable(ours)).toEqual(comparable(theirs));
     });
@@ -184,8 +128,8 @@ describe('a scrape of Vantage and one of blackbox_exporter with the same modules
   for (const [what, module, target, success] of dialogueCases) {
     itSideBySide(`have the same series for ${what} over TCP`, async () => {
       const at = targets.dialogues.at[target];
-      const theirs = await scrape(exporterUrl, module, at);
-      const ours = await scrape(service.url, module, at);
+      const theirs = await both.scrape(both.exporter, module, at);
+      const ours = await both.scrape(both.vantage, module, at);
       expect(theirs.get('probe_success')).toBe(success);
       expect(comparable(ours)).toEqual(comparable(theirs));
     });

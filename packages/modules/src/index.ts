@@ -1,6 +1,7 @@
 export type { Fault } from './file/decode.ts';
 export { DEFAULT_MODULES, parseModules, type ModulesParsing } from './parse-modules.ts';
 export { describeModule } from './plan/describe-module.ts';
+export { isAuthority } from './plan/http-headers.ts';
 export type { Module, Refusal } from './plan/module.ts';
 export type { PlannedModules } from './plan/plan-modules.ts';
 export type { ReadText } from './plan/refusals.ts';

@@ -1,6 +1,5 @@
 import type { Head } from './response-head.ts';
 import type { Deviates } from './head-lines.ts';
-import type { Method } from './request.ts';
 
 /** How the end of an answer is found (RFC 9112 section 6.3); a text where no end can be, with the reason. */
 export type Framing =
@@ -9,7 +8,7 @@ export type Framing =
   | { readonly kind: 'undecidable'; readonly reason: string };
 
 /** Decides how the body of a final answer is delimited, as browsers do where the answer is at odds with itself. */
-export function framingOf(method: Method, head: Head, deviates: Deviates): Framing {
+export function framingOf(method: string, head: Head, deviates: Deviates): Framing {
   const { statusCode } = head;
   const codings = listOf(head, 'transfer-encoding').map((coding) => coding.toLowerCase());
   const lengths = listOf(head, 'content-length');

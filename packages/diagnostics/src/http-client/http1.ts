@@ -34,10 +34,8 @@ export function sendHttp1(socket: Socket, request: Request, sink: AnswerSink, en
   return { stop: () => void socket.destroy(), partialHead: () => reader.partialHead(), allowBody: () => undefined };
 }
 
-function textOf({ url, method, headers }: Request): string {
-  const lines = [['Host', url.host], ...headers, ['Connection', 'close']].map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  );
+function textOf({ url, method, headers, host = url.host }: Request): string {
+  const lines = [['Host', host], ...headers, ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 

@@ -75,11 +75,11 @@ function firstWindow({ maxBodyBytes, followsRedirects }: Request): number {
 }
 
 /** All that is sent at once: preface, settings, windows, request. */
-function opening({ url, method, headers, body, maxBodyBytes }: Request, window: number): Buffer {
+function opening({ url, method, headers, host = url.host, body, maxBodyBytes }: Request, window: number): Buffer {
   const block = encodeHpack([
     [':method', method],
     [':scheme', url.protocol.slice(0, -1)],
-    [':authority', url.host],
+    [':authority', host],
     [':path', `${url.pathname}${url.search}`],
     ...headers.map(([name, value]) => [name.toLowerCase(), value] as const),
   ]);
@@ -93,7 +93,7 @@ function opening({ url, method, headers, body, maxBodyBytes }: Request, window: 
     ),
     // Of the connection: its window is that of the stream, and cannot be made smaller than it is at first.
     writeFrame(frameTypes.windowUpdate, 0, 0, uint32(Math.max(1, windowFor(maxBodyBytes) - DEFAULT_WINDOW))),
-    // A request has 4 KiB of headers and 2 KiB of URL at most, so that one frame holds it.
+    // A request has 8 KiB of headers and 2 KiB of URL at most, so that one frame holds it.
     writeFrame(frameTypes.headers, flags.endHeaders | (body === undefined ? flags.endStream : 0), STREAM, block),
     ...(body === undefined ? [] : [writeFrame(frameTypes.data, flags.endStream, STREAM, Buffer.from(body))]),
   ]);

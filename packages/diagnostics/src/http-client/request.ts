@@ -3,15 +3,15 @@ import type { Failure, FailureCode } from '@vantage/contract';
 import { MAX_REDIRECT_BODY_BYTES } from './bounds.ts';
 import { headerOf, type Head } from './response-head.ts';
 
-/** POST for DNS over HTTPS alone. */
-export type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
-
 /** One request of a check: the first, or one that a redirect led to. */
 export interface Request {
   readonly url: URL;
-  readonly method: Method;
+  /** GET, HEAD or OPTIONS for a client; others for DNS over HTTPS and for modules. */
+  readonly method: string;
+  /** In place of the host of the URL, for the header Host. */
+  readonly host?: string | undefined;
   /** At most 16 KiB, so that one frame of HTTP/2 holds it; its length is in `headers`. */
-  readonly body?: Uint8Array;
+  readonly body?: Uint8Array | undefined;
   /** All but Host, as pairs of name and value. */
   readonly headers: readonly (readonly [string, string])[];
   /** Bytes of the body of its answer that are read. */
@@ -20,6 +20,8 @@ export interface Request {
   readonly onBody?: ((bytes: Uint8Array) => void) | undefined;
   /** True if a redirect is followed: then the body of one is of no use. */
   readonly followsRedirects: boolean;
+  /** True if all methods but GET and HEAD become GET at a 301 and a 302, as in the client of Go. */
+  readonly becomesGet?: boolean;
 }
 
 /**
@@ -55,7 +57,8 @@ export function redirected(
   request: Request,
   head: Head,
 ): { readonly request: Request; readonly failure: null } | { readonly failure: Failure } {
-  const url = parse(headerOf(head, 'location') ?? '', request.url);
+  const location = headerOf(head, 'location') ?? '';
+  const url = parse(location, request.url);
   if (url === null) return { failure: no('redirect_refused', 'The redirect leads to something that is no URL.') };
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return { failure: no('redirect_refused', 'The redirect leads to something that is no http(s) URL.') };
@@ -66,13 +69,25 @@ export function redirected(
   if (url.href.length > MAX_URL) return { failure: no('redirect_refused', 'The redirect leads to too long a URL.') };
 
   // RFC 9110 section 15.4.4: only 303 changes a method that is not POST.
-  const method = head.statusCode === 303 && request.method === 'OPTIONS' ? 'GET' : request.method;
+  const changes = head.statusCode === 303 || (request.becomesGet === true && head.statusCode < 303);
+  const isChanged = changes && !['GET', 'HEAD'].includes(request.method);
+  const isSameOrigin = url.origin === request.url.origin;
   // What the caller wrote for one origin is not for another.
-  const headers =
-    url.origin === request.url.origin
-      ? request.headers
-      : request.headers.filter(([name]) => !['authorization', 'cookie'].includes(name.toLowerCase()));
-  return { request: { ...request, url, method, headers }, failure: null };
+  const dropped = new Set([
+    ...(isSameOrigin ? [] : ['authorization', 'cookie']),
+    ...(isChanged ? ['content-length'] : []),
+  ]);
+  const headers = request.headers.filter(([name]) => !dropped.has(name.toLowerCase()));
+  const isRelative = isSameOrigin && !/^[a-z][a-z\d+.-]*:/i.test(location);
+  return {
+    request: {
+      ...{ ...request, url, headers },
+      ...(isChanged ? { method: 'GET', body: undefined } : {}),
+      // As the client of Go.
+      host: isRelative ? request.host : undefined,
+    },
+    failure: null,
+  };
 }
 
 /** What tells a request from one that was made before: with another cookie the answer may be another. */

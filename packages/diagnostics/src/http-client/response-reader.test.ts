@@ -56,15 +56,17 @@ describe('the reader of an answer', () => {
       'ffffffffffff',
     ];
     const ends = new Set<unknown>();
+    const wrong: string[] = [];
     for (let round = 0; round < 20_000; round += 1) {
       const text = Array.from({ length: 1 + random(24) }, () => parts[random(parts.length)]).join('');
 
       const events = eventsOf([Buffer.from(`HTTP/1.1 200 OK\r\n${text}`, 'latin1')]);
 
       const last = events.filter((event) => event === 'end' || (event as { kind?: string } | null)?.kind !== undefined);
-      expect([text, last.length]).toEqual([text, 1]);
+      if (last.length !== 1) wrong.push(text);
       ends.add(JSON.stringify(last));
     }
+    expect(wrong).toEqual([]);
     expect(ends.size).toBeGreaterThan(4);
   });
 

@@ -9,7 +9,6 @@ import {
   readStatusLine,
   type StatusLine,
 } from './head-lines.ts';
-import type { Method } from './request.ts';
 
 /** Why an answer of HTTP/1 cannot be read on. */
 export type ResponseFault =
@@ -44,7 +43,7 @@ type State = 'status' | 'headers' | 'counted' | 'untilClose' | 'chunkSize' | 'ch
  * departure from the grammar is reported to the sink; it does no I/O.
  */
 export class Http1Reader {
-  private readonly method: Method;
+  private readonly method: string;
   private readonly sink: ResponseSink;
   private state: State = 'status';
   /** Of the line that is not whole yet. */
@@ -58,7 +57,7 @@ export class Http1Reader {
   private left = 0;
   private isRecognized = false;
 
-  constructor(method: Method, sink: ResponseSink) {
+  constructor(method: string, sink: ResponseSink) {
     this.method = method;
     this.sink = sink;
   }

@@ -5,6 +5,7 @@ export type TlsVersion = (typeof tlsVersions)[number];
 
 /** Characters of the certificates of a module: a job carries them to every probe. */
 export const MAX_CA_LENGTH = 32_768;
+export const MAX_KEY_LENGTH = 16_384;
 
 /** `tls_config` of a module, as a job carries it. */
 export const tlsRules = Type.Object(
@@ -21,8 +22,18 @@ export const tlsRules = Type.Object(
         description: 'Certificates in PEM to trust, in place of those that the probe trusts.',
       }),
     ),
+    identity: Type.Optional(
+      Type.Object(
+        {
+          cert: Type.String({ maxLength: MAX_CA_LENGTH, description: 'Certificate in PEM, and those above it.' }),
+          key: Type.String({ maxLength: MAX_KEY_LENGTH, description: 'Its private key in PEM.' }),
+        },
+        { description: 'Certificate that is shown to a server that requests one.' },
+      ),
+    ),
   },
   { description: 'How the module makes TLS connections.' },
 );
 
 export type TlsRules = Static<typeof tlsRules>;
+export type TlsIdentity = NonNullable<TlsRules['identity']>;

@@ -117,7 +117,9 @@ export const tlsSchema = Type.Object(
       ),
     ),
     clientCertificateRequested: Type.Optional(
-      Type.Boolean({ description: 'True if the server requested a client certificate; a probe has none.' }),
+      Type.Boolean({
+        description: 'True if the server requested a client certificate; a probe has none but that of a module.',
+      }),
     ),
     mustStaple: Type.Optional(
       Type.Boolean({

@@ -1,3 +1,4 @@
+import type { TlsRules } from '@vantage/diagnostics/contract';
 import { stringify } from 'yaml';
 
 import type { Module } from './module.ts';
@@ -5,9 +6,14 @@ import type { Module } from './module.ts';
 /** Headers whose values are not for show. */
 const SECRET = /auth|cookie|token|secret|key/i;
 
+function withoutKey({ identity, ...tls }: TlsRules): TlsRules {
+  return identity === undefined ? tls : { ...tls, identity: { ...identity, key: '<secret>' } };
+}
+
 /** The module as it is run, as YAML without credentials. */
 export function describeModule(module: Module): string {
-  const { line: _, ...shown } = module;
+  const { line: _, ...all } = module;
+  const shown = 'tlsOptions' in all ? { ...all, tlsOptions: withoutKey(all.tlsOptions) } : all;
   if (shown.prober === 'tcp' && shown.dialogue !== undefined) {
     // A line to send may be a password, whatever it looks like.
     const steps = shown.dialogue.steps.map((step) => (step.send === undefined ? step : { ...step, send: '<secret>' }));
@@ -15,5 +21,6 @@ export function describeModule(module: Module): string {
   }
   if (shown.prober !== 'http') return stringify(shown);
   const headers = Object.entries(shown.headers).map(([name, value]) => [name, SECRET.test(name) ? '<secret>' : value]);
-  return stringify({ ...shown, headers: Object.fromEntries(headers) as Record<string, string> });
+  const body = shown.body === undefined ? undefined : '<secret>';
+  return stringify({ ...shown, body, headers: Object.fromEntries(headers) as Record<string, string> });
 }

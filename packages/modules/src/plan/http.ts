@@ -1,19 +1,17 @@
 import { MAX_BODY_EXPRESSIONS, MAX_EXPRESSION_LENGTH } from '@vantage/contract';
-import { checkTypes } from '@vantage/diagnostics/contract';
+import { codings, MAX_REQUEST_BODY_BYTES } from '@vantage/diagnostics/contract';
 
 import type { RawHttp } from '../file/shape.ts';
-import { familyOf, tlsReasons } from './common.ts';
-import type { BodyRule, HeaderRule, HttpModule } from './module.ts';
+import { familyOf } from './common.ts';
+import { planHeaders } from './http-headers.ts';
+import type { BodyRule, Coding, HeaderRule, HttpModule } from './module.ts';
 import { refuseSet, type Refusals } from './refusals.ts';
-
-const METHODS: readonly string[] = checkTypes.http.options.method.enum;
+import { planTls } from './tls.ts';
 
 /** A body is read to here. */
 const MAX_BODY_BYTES = 1_048_576;
 
 const reasons = {
-  body: 'probes send no body',
-  compression: 'probes report the body as it was sent',
   oauth2: 'probes ask for no tokens',
   proxy_url: 'probes use no proxy',
   skip_resolve_phase_with_proxy: 'probes use no proxy',
@@ -24,16 +22,17 @@ export function planHttp(
   refusals: Refusals,
 ): Omit<HttpModule, 'name' | 'line' | 'timeoutMs'> {
   refuseSet(refusals, raw, 'http', reasons);
-  refuseSet(refusals, raw?.tls_config, 'http.tls_config', tlsReasons);
   return {
     prober: 'http',
     family: familyOf(raw, 'http', refusals),
     method: methodOf(raw, refusals),
-    headers: headersOf(raw, refusals),
+    ...planHeaders(raw, refusals),
+    body: bodyOf(raw, refusals),
+    compression: compressionOf(raw, refusals),
     followRedirects:
       raw?.no_follow_redirects === undefined ? (raw?.follow_redirects ?? true) : !raw.no_follow_redirects,
     http2: raw?.enable_http2 ?? true,
-    insecureSsl: raw?.tls_config?.insecure_skip_verify ?? false,
+    tlsOptions: planTls(raw?.tls_config, 'http.tls_config', refusals),
     validStatusCodes: raw?.valid_status_codes ?? [],
     validHttpVersions: raw?.valid_http_versions ?? [],
     failIfSsl: raw?.fail_if_ssl ?? false,
@@ -72,36 +71,28 @@ function headerRules(raw: RawHttp['fail_if_header_matches'], failsOnMatch: boole
 function methodOf(raw: RawHttp | undefined, refusals: Refusals): string {
   const { method = '' } = raw ?? {};
   if (method === '') return 'GET';
-  if (!METHODS.includes(method)) refusals.refuse(raw!, 'http', 'method', `must be one of ${METHODS.join(', ')}`);
+  const isToken = /^[!#-'*+.^_`|~0-9A-Za-z-]{1,32}$/.test(method);
+  if (!isToken) refusals.refuse(raw!, 'http', 'method', 'is no method of at most 32 characters');
+  if (method === 'CONNECT') refusals.refuse(raw!, 'http', 'method', 'CONNECT is for proxies');
   return method;
 }
 
-function headersOf(raw: RawHttp | undefined, refusals: Refusals): Readonly<Record<string, string>> {
-  const given = Object.fromEntries(raw?.headers ?? []);
-  const authorization = authorizationOf(raw, refusals);
-  const headers = authorization === undefined ? given : { ...given, Authorization: authorization };
-  const params = { host: 'http://example.com/', insecureSSL: false, options: { headers } as never };
-  for (const { message } of checkTypes.http.inputErrors?.(params) ?? []) {
-    refusals.refuse(raw!, 'http', 'headers', message);
+function bodyOf(raw: RawHttp | undefined, refusals: Refusals): string | undefined {
+  const { body = '' } = raw ?? {};
+  if (Buffer.byteLength(body) > MAX_REQUEST_BODY_BYTES) {
+    refusals.refuse(raw!, 'http', 'body', `has more than ${MAX_REQUEST_BODY_BYTES} bytes`);
   }
-  return headers;
+  return body === '' ? undefined : body;
 }
 
-function authorizationOf(raw: RawHttp | undefined, refusals: Refusals): string | undefined {
-  const { basic_auth: basic, authorization: other } = raw ?? {};
-  /** As Prometheus reads a secret: without the blanks around it. */
-  const fileOf = (owner: object | undefined, path: string, option: string): string | undefined =>
-    refusals.textOf(owner, path, option)?.trim();
-  if (basic !== undefined) {
-    const password = fileOf(basic, 'http.basic_auth', 'password_file') ?? basic.password ?? '';
-    return `Basic ${Buffer.from(`${basic.username ?? ''}:${password}`).toString('base64')}`;
+function compressionOf(raw: RawHttp | undefined, refusals: Refusals): Coding | undefined {
+  const name = raw?.compression?.toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return undefined;
+  const coding = codings.find((known) => known === name);
+  if (coding === undefined) {
+    refusals.refuse(raw!, 'http', 'compression', `must be one of ${codings.join(', ')}, identity`);
   }
-  const token = fileOf(raw, 'http', 'bearer_token_file') ?? raw?.bearer_token ?? '';
-  if (token !== '') return `Bearer ${token}`;
-  const credentials = fileOf(other, 'http.authorization', 'credentials_file') ?? other?.credentials ?? '';
-  if (credentials === '') return undefined;
-  const type = other?.type?.trim() ?? '';
-  return `${type === '' ? 'Bearer' : type} ${credentials}`;
+  return coding;
 }
 
 function bodySizeLimitOf(raw: RawHttp | undefined, refusals: Refusals): number {

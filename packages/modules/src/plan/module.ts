@@ -1,5 +1,5 @@
 import type { Family } from '@vantage/contract';
-import type { DialogueRules, TlsRules } from '@vantage/diagnostics/contract';
+import type { DialogueRules, RequestRules, TlsRules } from '@vantage/diagnostics/contract';
 
 interface Common {
   readonly name: string;
@@ -50,13 +50,20 @@ export interface RecordRules {
 export const recordSections = ['answer', 'authority', 'additional'] as const;
 export type RecordSection = (typeof recordSections)[number];
 
+export type Coding = NonNullable<RequestRules['compression']>['coding'];
+
 export interface HttpModule extends Common {
   readonly prober: 'http';
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The header Host; undefined: that of the URL. */
+  readonly host: string | undefined;
+  readonly body: string | undefined;
+  /** Content coding that the body must have. */
+  readonly compression: Coding | undefined;
   readonly followRedirects: boolean;
   readonly http2: boolean;
-  readonly insecureSsl: boolean;
+  readonly tlsOptions: TlsRules;
   /** Empty: 200 to 299. */
   readonly validStatusCodes: readonly number[];
   /** As `HTTP/1.1`; empty: all. */

@@ -1,3 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { checkTypes, type RequestRules } from '@vantage/diagnostics/contract';
+
+import { isUserAgent } from '../plan/http-headers.ts';
+import { DEFAULT_TLS } from '../plan/tls.ts';
 import type { DnsModule, HttpModule, IcmpModule, Module, TcpModule } from '../plan/module.ts';
 
 /** Body of `POST /check` for one scrape, without the selection of probes. */
@@ -16,6 +22,8 @@ const PACKET_INTERVAL_MS = 200;
 /** Of the budget, the share for sending; the rest is for the replies. */
 const SENDING_SHARE = 0.5;
 const MAX_REDIRECTS = 10;
+const CLIENT_METHODS: readonly string[] = checkTypes.http.options.method.enum;
+const MAX_REQUEST_HEADERS = 20;
 /** The result of http has the time of the resolution anyway. */
 const TIMED = { resolve: true };
 /** Of a body whose module sets neither a limit nor rules: reading more makes a check more expensive. */
@@ -30,7 +38,7 @@ const MAX_BODY_BYTES = 1_048_576;
 export function checkRequest(module: Module, target: string, budgetMs: number): CheckRequest {
   if (module.prober === 'icmp') return pingCheck(module, target, budgetMs);
   if (module.prober === 'tcp') return tcpCheck(module, target, budgetMs);
-  return module.prober === 'http' ? httpCheck(module, target) : dnsCheck(module, target);
+  return module.prober === 'http' ? httpCheck(module, target, budgetMs) : dnsCheck(module, target);
 }
 
 function pingCheck({ family, payloadBytes: size, ttl }: IcmpModule, target: string, budgetMs: number): CheckRequest {
@@ -42,7 +50,7 @@ function tcpCheck({ family, dialogue, tlsOptions }: TcpModule, target: string, b
   const split = splitHostPort(target);
   if (split === undefined) return { ok: false, message: 'must be host:port, an IPv6 address in brackets' };
   const request = check('tcp', split.host, { attempts: 1, family }, { port: split.port });
-  if (dialogue === undefined) return { ...request, rules: TIMED };
+  if (dialogue === undefined) return { ...request, rules: { ...TIMED, timeoutMs: budgetMs } };
   return { ...request, rules: { ...TIMED, dialogue: { ...dialogue, tlsOptions, timeoutMs: budgetMs } } };
 }
 
@@ -56,17 +64,57 @@ function check(
   return { ok: true, body: { type, host, ...fields, options: given } };
 }
 
-function httpCheck(module: HttpModule, target: string): CheckRequest {
-  const { method, headers, followRedirects, http2, family, insecureSsl, bodySizeLimit, bodyRules } = module;
+function httpCheck(module: HttpModule, target: string, budgetMs: number): CheckRequest {
+  const { followRedirects, http2, family, tlsOptions, bodyRules } = module;
   const url = /^https?:\/\//.test(target) ? target : `http://${target}`;
   const options = {
-    ...{ method, headers, family, screenshot: false },
-    followRedirects: followRedirects ? MAX_REDIRECTS : 0,
+    ...(isClients(module) ? { method: module.method, headers: module.headers } : {}),
+    ...{ family, screenshot: false, followRedirects: followRedirects ? MAX_REDIRECTS : 0 },
     httpVersion: http2 ? 'auto' : '1.1',
-    maxBodyBytes: bodySizeLimit === 0 ? (bodyRules.length === 0 ? DEFAULT_BODY_BYTES : MAX_BODY_BYTES) : bodySizeLimit,
+    maxBodyBytes: bodyBytes(module),
   };
-  const request = check('http', url, options, { insecureSSL: insecureSsl });
-  return bodyRules.length === 0 ? request : { ...request, rules: { body: bodyRules.map(({ regexp }) => regexp) } };
+  const request = check('http', url, options, { insecureSSL: tlsOptions.insecure });
+  const expressions = bodyRules.length === 0 ? undefined : bodyRules.map(({ regexp }) => regexp);
+  // Agents of earlier releases run a module that needs nothing else, and refuse any other for the lack of `body`.
+  const forEarlier = needsMore(module) ? { expressions } : { body: expressions ?? [] };
+  return { ...request, rules: { ...forEarlier, request: requestRules(module, budgetMs) } };
+}
+
+/** True if a client could set the method and the headers: they are options then. */
+function isClients({ method, headers }: HttpModule): boolean {
+  const names = Object.keys(headers);
+  return CLIENT_METHODS.includes(method) && names.length <= MAX_REQUEST_HEADERS && !names.some(isUserAgent);
+}
+
+/** True if an agent that knows no `request` in the rules would measure something else. */
+function needsMore(module: HttpModule): boolean {
+  const { insecure: _, ...tls } = module.tlsOptions;
+  const { host, body, compression } = module;
+  const isNew = [host, body, compression].some((option) => option !== undefined);
+  return isNew || !isClients(module) || !isDeepStrictEqual({ insecure: false, ...tls }, DEFAULT_TLS);
+}
+
+function requestRules(module: HttpModule, timeoutMs: number): RequestRules {
+  const { method, headers, host, body, compression: coding, bodySizeLimit, tlsOptions } = module;
+  const name = tlsOptions.serverName ?? host?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return {
+    timeoutMs,
+    // As blackbox_exporter: the name in the header is that of the certificate.
+    tls: { ...tlsOptions, ...(name === undefined ? {} : { serverName: name }) },
+    ...(isClients(module) ? {} : { method, headers }),
+    ...(host === undefined ? {} : { host }),
+    ...(body === undefined ? {} : { body }),
+    ...(coding === undefined
+      ? {}
+      : { compression: { coding, maxBytes: bodySizeLimit === 0 ? MAX_BODY_BYTES : bodySizeLimit } }),
+  };
+}
+
+/** Bytes of the body as sent; `body_size_limit` counts those of its content. */
+function bodyBytes({ bodySizeLimit, bodyRules, compression }: HttpModule): number {
+  if (compression !== undefined) return MAX_BODY_BYTES;
+  if (bodySizeLimit > 0) return bodySizeLimit;
+  return bodyRules.length === 0 ? DEFAULT_BODY_BYTES : MAX_BODY_BYTES;
 }
 
 function dnsCheck({ transport, queryName, queryType, recursionDesired }: DnsModule, resolver: string): CheckRequest {

@@ -12,7 +12,7 @@ const IGNORED: ReadonlySet<string> = new Set(['http_status', 'http_decode_failed
 
 export function httpReading(module: HttpModule, result: Http): Reading {
   const { error, statusCode } = result;
-  const isCut = module.bodySizeLimit > 0 && result.truncated === true;
+  const isCut = module.compression === undefined && module.bodySizeLimit > 0 && result.truncated === true;
   const isHttps = isSecure(result);
   return reading([
     ruleFault(module, result),
@@ -20,9 +20,8 @@ export function httpReading(module: HttpModule, result: Http): Reading {
     error !== null && error !== undefined && !IGNORED.has(error.code) && error.message,
     statusCode !== undefined && !isValidStatus(module, statusCode) && `The status ${statusCode} is not valid.`,
     statusCode !== undefined && !isValidVersion(module, result) && `HTTP/${result.httpVersion} is not valid.`,
-    lacksBodyRules(module, result) &&
-      result.result !== 'pending' &&
-      'The agent of this probe is too old for rules about the body.',
+    lacksRules(module, result) && result.result !== 'pending' && 'The agent of this probe is too old for the module.',
+    isUndecoded(module, result) && `The body does not decode as ${module.compression}, or is too large.`,
     isCut && `The body is larger than ${module.bodySizeLimit} bytes.`,
     module.failIfSsl && isHttps && 'The last request was made over TLS.',
     module.failIfNotSsl && !isHttps && 'The last request was not made over TLS.',
@@ -34,14 +33,23 @@ function ruleFault(module: HttpModule, result: Http): string | undefined {
   const { statusCode, headers: kept = [], headerCount = 0 } = result;
   if (statusCode === undefined || !isValidStatus(module, statusCode)) return undefined;
   const headers = { kept, areCut: headerCount > kept.length };
-  return (
-    headerFault(module.headerRules, headers) ?? (lacksBodyRules(module, result) ? undefined : bodyFault(module, result))
-  );
+  const fault = headerFault(module.headerRules, headers);
+  if (fault !== undefined || lacksRules(module, result)) return fault;
+  if (isUndecoded(module, result)) {
+    // Go’s reader of gzip fails before the expressions are compared if the body does not begin as gzip.
+    const isCompared = module.compression !== 'gzip' || result.decoded?.bytes !== 0;
+    return module.bodyRules.length > 0 && isCompared ? 'The body to compare does not decode.' : undefined;
+  }
+  return bodyFault(module, result);
 }
 
-/** True for a response of an agent that does not know the rules about bodies: it did not measure what the module asks. */
-export function lacksBodyRules({ bodyRules }: HttpModule, { statusCode, bodyMatches }: Http): boolean {
+/** True for a response of an agent that does not know the rules: it did not measure what the module asks. */
+export function lacksRules({ bodyRules }: HttpModule, { statusCode, bodyMatches }: Http): boolean {
   return bodyRules.length > 0 && statusCode !== undefined && bodyMatches === undefined;
+}
+
+function isUndecoded({ compression }: HttpModule, { decoded }: Http): boolean {
+  return compression !== undefined && decoded?.whole === false;
 }
 
 function isValidStatus({ validStatusCodes }: HttpModule, status: number): boolean {
@@ -63,7 +71,11 @@ export function httpSeries(module: HttpModule, result: Http): readonly Sample[] 
   // blackbox_exporter counts the redirect that it does not follow, and reads no body then.
   const isHeld =
     !module.followRedirects && statusCode >= 300 && statusCode < 400 && typeof result.location === 'string';
-  const rounds = [...redirects.map((redirect) => redirect.timings), ...(timings === undefined ? [] : [timings])];
+  const last = timings === undefined ? [] : [isUnconnected(result) ? { dns: timings.dns ?? 0 } : timings];
+  const rounds: readonly Partial<typeof timings & object>[] = [
+    ...redirects.map((redirect) => redirect.timings),
+    ...last,
+  ];
   const sum = (phase: 'dns' | 'connect' | 'tls' | 'firstByte' | 'download'): number =>
     rounds.reduce((total, round) => total + (round[phase] ?? 0), 0);
   const first = rounds[0]?.dns;
@@ -80,15 +92,20 @@ export function httpSeries(module: HttpModule, result: Http): readonly Sample[] 
         : {}),
     }),
     gauge('probe_http_content_length', contentLength(result)),
-    gauge('probe_http_uncompressed_body_length', isHeld ? 0 : (result.bodyBytes ?? 0)),
+    gauge('probe_http_uncompressed_body_length', isHeld ? 0 : (result.decoded?.bytes ?? result.bodyBytes ?? 0)),
     gauge('probe_http_redirects', redirects.length + (isHeld ? 1 : 0)),
     gauge('probe_http_ssl', isSecure(result) ? 1 : 0),
     gauge('probe_http_status_code', statusCode),
     gauge('probe_http_version', Number(result.httpVersion ?? 0)),
     gauge('probe_failed_due_to_regex', ruleFault(module, result) === undefined ? 0 : 1),
     ...lastModified(result),
-    ...(isSecure(result) && result.tls !== undefined ? certificateSeries(result.tls, module.insecureSsl) : []),
+    ...(isSecure(result) && result.tls !== undefined ? certificateSeries(result.tls, module.tlsOptions.insecure) : []),
   ];
+}
+
+/** For Go, a connection whose handshake of TLS failed, by its certificate too, is none: its phases do not count. */
+function isUnconnected({ statusCode, error }: Http): boolean {
+  return statusCode === undefined && error?.phase === 'tls';
 }
 
 /** As Go reports it: −1 if the response does not say. */

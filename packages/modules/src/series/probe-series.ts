@@ -3,7 +3,7 @@ import type { Probe } from '@vantage/contract';
 import type { Module } from '../plan/module.ts';
 import { dnsReading, dnsSeries } from './dns.ts';
 import { gauge, type Sample } from './families.ts';
-import { httpReading, httpSeries, lacksBodyRules } from './http.ts';
+import { httpReading, httpSeries, lacksRules as lacksHttpRules } from './http.ts';
 import { icmpReading, icmpSeries } from './icmp.ts';
 import type { AnyResult, Reading } from './result.ts';
 import { lacksDialogue, tcpReading, tcpSeries } from './tcp.ts';
@@ -51,7 +51,7 @@ export function probeSeries(module: Module, { probe, result, place }: ProbeRun, 
 
 /** True for the result of an agent of an earlier release that does not know the rules of the module. */
 function lacksRules(module: Module, result: AnyResult): boolean {
-  if (module.prober === 'http') return lacksBodyRules(module, result);
+  if (module.prober === 'http') return lacksHttpRules(module, result);
   return module.prober === 'tcp' && lacksDialogue(module, result);
 }
 
@@ -67,9 +67,12 @@ function read(
   return { ...dnsReading(module, result), samples: dnsSeries(module, result, resolveMs) };
 }
 
+/** The times of a result have no parts of a millisecond: a shorter run counts as half of one, not as none. */
+const LEAST_MS = 0.5;
+
 function durationMs({ startedAt, finishedAt }: AnyResult, elapsedMs: number): number {
   if (typeof startedAt !== 'string' || finishedAt === undefined) return elapsedMs;
-  return Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt));
+  return Math.max(LEAST_MS, Date.parse(finishedAt) - Date.parse(startedAt));
 }
 
 function infoOf(place: Probe | undefined): Readonly<Record<string, string>> {

@@ -166,7 +166,9 @@ describe('GET /probe', () => {
     ['a limit that is none', '/probe?target=a.example&module=icmp&limit=many', '?limit: '],
     ['a limit of 0', '/probe?target=a.example&module=icmp&limit=0', '?limit: '],
     ['a probe with an odd name', '/probe?target=a.example&module=icmp&probe=A_1', '?probe: '],
-    ['a host name besides', '/probe?target=a.example&hostname=b.example', '?hostname: '],
+    ['a host name for icmp', '/probe?target=a.example&module=icmp&hostname=b.example', '?hostname: is for modules'],
+    ['a host name that is none', '/probe?target=a.example&hostname=b%20c', '?hostname: must be a host'],
+    ['a host name that the policy refuses', '/probe?target=a.example&hostname=10.0.0.1', '?hostname: 10.0.0.1 is in'],
   ])('is 400 for %s: a scrape that is set up wrong is no outage', async (_why, path, detail) => {
     const { ask, created } = await start();
     const { status, json } = await ask(path);
@@ -238,6 +240,8 @@ describe('GET /probe', () => {
 
   it.each([
     ['http', { host: 'https://a.example/', rules: { body: ['a'] } }],
+    ['http', { host: 'https://a.example/', rules: { request: { method: 'POST', body: 'a' } } }],
+    ['http', { host: 'https://a.example/', options: { rules: { request: { method: 'POST', body: 'a' } } } }],
     ['tcp', { host: 'a.example', port: 80, rules: { dialogue: { steps: [{ send: 'a' }] } } }],
     ['tcp', { host: 'a.example', port: 80, options: { rules: { dialogue: { steps: [{ send: 'a' }] } } } }],
   ])('is the only way to set rules of %s: a request of a client cannot', async (type, body) => {

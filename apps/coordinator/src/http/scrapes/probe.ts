@@ -80,17 +80,30 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
 /** @throws HttpProblem 400: a scrape that is set up wrong must not look like an outage */
 function acceptedOf(
   { readRequest }: ProbeEndpointOptions,
-  { module, target, selection, budgetMs }: Scrape,
+  { module, target, hostname, selection, budgetMs }: Scrape,
   request: Request,
 ): AcceptedRequest {
   const check = checkRequest(module, target, budgetMs);
   if (!check.ok) throw invalid([{ path: '?target', message: check.message }]);
+  const allow = apiKeyOf(request)?.allow;
+  refuseHost(hostname, (host) => void readRequest({ type: 'http', host }, allow));
   try {
-    const accepted = readRequest({ ...check.body, ...selection }, apiKeyOf(request)?.allow);
+    const accepted = readRequest({ ...check.body, ...selection }, allow);
     const params = check.rules === undefined ? accepted.params : { ...accepted.params, rules: check.rules };
     return { ...accepted, params, steadyBy: target };
   } catch (error) {
     throw asScrapeFault(error, module);
+  }
+}
+
+/** A name that the policy refuses is refused as a header, too: its site could be at any address. */
+function refuseHost(hostname: string, judge: (url: string) => void): void {
+  if (hostname === '') return;
+  try {
+    judge(`http://${hostname}/`);
+  } catch (error) {
+    if (!(error instanceof HttpProblem)) throw error;
+    throw invalid([{ path: '?hostname', message: error.errors?.[0]?.message ?? error.message }]);
   }
 }
 

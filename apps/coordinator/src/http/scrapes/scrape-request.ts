@@ -1,4 +1,4 @@
-import type { Module, PlannedModules } from '@vantage/modules';
+import { isAuthority, type Module, type PlannedModules } from '@vantage/modules';
 import type { Request } from 'express';
 
 import { refusalText } from '../../modules/follow-modules.ts';
@@ -9,6 +9,8 @@ export interface Scrape {
   readonly target: string;
   readonly module: Module;
   readonly debug: boolean;
+  /** Of the query; the module has it too. */
+  readonly hostname: string;
   /** How the places are chosen, as in the body of `POST /check`. */
   readonly selection: Readonly<Record<string, unknown>>;
   /** Time until the answer, milliseconds. */
@@ -25,15 +27,19 @@ const MAX_BUDGET_MS = 25_000;
 /** @throws HttpProblem 400 that names the parameter */
 export function readScrape(request: Request, modules: PlannedModules): Scrape {
   const query = queryOf(request);
-  const module = moduleOf(query, modules);
+  const hostname = query.get('hostname') ?? '';
+  const module = withHostname(moduleOf(query, modules), hostname);
   const target = query.get('target') ?? '';
   if (target === '') throw invalid([{ path: '?target', message: 'is required' }]);
-  if (query.has('hostname')) {
-    const message = 'is not supported: set the host in the target';
-    throw invalid([{ path: '?hostname', message }]);
-  }
   const debug = query.get('debug') === 'true';
-  return { target, module, debug, selection: selectionOf(query), budgetMs: budgetOf(request, module.timeoutMs) };
+  return {
+    target,
+    module,
+    debug,
+    hostname,
+    selection: selectionOf(query),
+    budgetMs: budgetOf(request, module.timeoutMs),
+  };
 }
 
 export function queryOf(request: Request): URLSearchParams {
@@ -52,6 +58,19 @@ function moduleOf(query: URLSearchParams, { usable, refused }: PlannedModules): 
       ? `there is no module "${name}"; expected one of ${[...usable.keys()].join(', ')}`
       : refusalText(refusal);
   throw invalid([{ path: '?module', message: message.slice(0, 512) }]);
+}
+
+/** As in blackbox_exporter, the header Host of a module of http, which is the name in the handshake of TLS too. */
+function withHostname(module: Module, hostname: string): Module {
+  if (hostname === '') return module;
+  const refuse = (message: string): never => {
+    throw invalid([{ path: '?hostname', message }]);
+  };
+  if (module.prober !== 'http') return refuse('is for modules of the prober http');
+  if (!isAuthority(hostname)) return refuse('must be a host, or host and port');
+  if (module.host !== undefined && module.host !== hostname)
+    return refuse('differs from the header Host of the module');
+  return { ...module, host: hostname };
 }
 
 /** `probe=a&probe=b` or `probe=a,b`; a location may contain `+`, which a query writes as `%2B`. */

@@ -4,7 +4,6 @@ import { hpackDecoder } from './hpack.ts';
 import { frameFault, STREAM } from './frame-faults.ts';
 import { contentOf, errorName, flags, frameReader, frameTypes, uint32, writeFrame, type Frame } from './frames.ts';
 import { fieldFault, readHttp2Head } from './head.ts';
-import type { Method } from '../request.ts';
 import { MAX_HEAD_BYTES } from '../response-reader.ts';
 
 /** The error that the peer gave for its end of a stream or of the connection. */
@@ -54,7 +53,7 @@ const MAX_REPLIES = 1_000;
  * which code, is part of a result. It does no I/O.
  */
 export class Http2Reader {
-  private readonly method: Method;
+  private readonly method: string;
   private readonly sink: Http2Sink;
   private readonly decode = hpackDecoder(MAX_HEAD_BYTES);
   private readonly readFrames = frameReader((frame) => this.take(frame));
@@ -68,7 +67,7 @@ export class Http2Reader {
   private paddingBytes = 0;
   private goaway: PeerError | null = null;
 
-  constructor(method: Method, sink: Http2Sink) {
+  constructor(method: string, sink: Http2Sink) {
     this.method = method;
     this.sink = sink;
   }
@@ -208,7 +207,7 @@ function peerError(frame: PeerError['frame'], code: number, debug: string | null
 }
 
 /** RFC 9110 section 6.4.1. */
-function hasContent(method: Method, { statusCode }: Head): boolean {
+function hasContent(method: string, { statusCode }: Head): boolean {
   return method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
 }
 

@@ -1,7 +1,7 @@
 import { constants, X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 
-import type { TlsVersion } from '../rules.ts';
+import type { TlsIdentity, TlsVersion } from '../rules.ts';
 import { certificateOf, comparableName, type Certificate } from './certificate.ts';
 
 /** The certificates that a probe trusts, read once: with own ones that takes as long as several whole checks. */
@@ -11,8 +11,9 @@ export interface TrustStore {
    * carries no sessions, so that each handshake is a full one and shows the certificate.
    *
    * @param versions all of them by default
+   * @param identity certificate of the client; none by default
    */
-  readonly secureContext: (versions?: TlsVersions) => SecureContext;
+  readonly secureContext: (versions?: TlsVersions, identity?: TlsIdentity) => SecureContext;
   readonly anchors: () => TrustAnchors;
 }
 
@@ -53,7 +54,8 @@ export function createTrustStore(
   const ca = certificateAuthorities.length === 0 && !exclusive ? undefined : trusted;
   let anchors: TrustAnchors | undefined;
   return {
-    secureContext: (versions = ALL_VERSIONS) => {
+    secureContext: (versions = ALL_VERSIONS, identity) => {
+      if (identity !== undefined) return createContext(versions, ca?.(), identity);
       const key = `${versions.minVersion} ${versions.maxVersion}`;
       const context = contexts.get(key) ?? createContext(versions, ca?.());
       contexts.set(key, context);
@@ -75,11 +77,16 @@ const CIPHERS = [
   'ALL:+AESCCM:+ARIA:+CAMELLIA:!aNULL:!eNULL:!PSK:!SRP:@SECLEVEL=0',
 ].join(':');
 
-function createContext(versions: TlsVersions, ca: readonly string[] | undefined): SecureContext {
+function createContext(
+  versions: TlsVersions,
+  ca: readonly string[] | undefined,
+  identity?: TlsIdentity,
+): SecureContext {
   return createSecureContext({
     // `TLSSocket.disableRenegotiation` stops only the clients of a server, not the servers of a client.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...versions,
+    ...identity,
     ciphers: CIPHERS,
     // Without the key share of X25519MLKEM768, which no server requires: it makes a ClientHello of two packets.
     ecdhCurve: 'X25519:P-256:X448:P-521:P-384:ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192',

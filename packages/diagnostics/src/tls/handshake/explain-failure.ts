@@ -16,10 +16,13 @@ const NAME_REQUIRED =
 const REFUSED_LATER = 'The server ended TLS with the alert “handshake failure” after the handshake.';
 const ASKED_FOR_CERTIFICATE = 'Before that it asked for a certificate of the client.';
 const CLIENT_CERTIFICATE_REQUIRED = 'The server requires a certificate of the client.';
+const CLIENT_CERTIFICATE_REFUSED = 'The server refuses the certificate of the client.';
 
 interface Asked {
   readonly host: string;
   readonly alpn: readonly string[];
+  /** Certificate that was shown to a server that requested one. */
+  readonly identity?: object | undefined;
 }
 
 /** Says what the handshake so far tells about its failure. */
@@ -27,7 +30,7 @@ export function explainFailure(
   failure: Failure,
   thrown: unknown,
   flight: ServerFlight,
-  { alpn, host }: Asked,
+  { alpn, host, identity }: Asked,
 ): Failure {
   if (failure.code === 'protocol_unreachable') {
     return {
@@ -38,7 +41,7 @@ export function explainFailure(
   if (isIP(host) !== 0 && codeOf(thrown) === 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME') {
     return { ...failure, message: NAME_REQUIRED };
   }
-  return flight.asksForCertificate ? withClientCertificate(failure, thrown) : failure;
+  return flight.asksForCertificate ? withClientCertificate(failure, thrown, identity) : failure;
 }
 
 /**
@@ -51,20 +54,22 @@ export function explainLater(
   failure: Failure,
   thrown: unknown,
   { protocol, clientCertificateRequested }: Tls,
+  { identity }: Pick<Asked, 'identity'> = {},
 ): Failure {
   // Once an answer has begun the server has taken the client as it is.
   if (protocol !== 'TLSv1.3' || failure.phase !== 'request') return failure;
-  if (clientCertificateRequested === true) return withClientCertificate(failure, thrown);
+  if (clientCertificateRequested === true) return withClientCertificate(failure, thrown, identity);
   return failure.message === NEGOTIATES_AGAIN ? { ...failure, message: REFUSED_LATER } : failure;
 }
 
-function withClientCertificate(failure: Failure, thrown: unknown): Failure {
+function withClientCertificate(failure: Failure, thrown: unknown, identity: object | undefined): Failure {
   const isEnd = failure.code === 'connection_closed' || failure.code === 'connection_reset';
   if (!isEnd && !isAlert(thrown)) return failure;
+  const refusal = identity === undefined ? CLIENT_CERTIFICATE_REQUIRED : CLIENT_CERTIFICATE_REFUSED;
   const isRefusal = !isEnd && CLIENT_CERTIFICATE_ALERT.test(codeOf(thrown));
   return {
     ...failure,
-    message: isRefusal ? CLIENT_CERTIFICATE_REQUIRED : `${failure.message} ${ASKED_FOR_CERTIFICATE}`,
+    message: isRefusal ? refusal : `${failure.message} ${ASKED_FOR_CERTIFICATE}`,
   };
 }
 

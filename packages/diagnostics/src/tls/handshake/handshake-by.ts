@@ -19,10 +19,11 @@ export function handshakeBy(
   { certificateAuthorities = [], trust = createTrustStore(certificateAuthorities) }: Trusting,
 ): Omit<HandshakeOptions, 'alpn'> {
   if (rules === undefined) return { host, trust };
-  const { serverName, ca, minVersion, maxVersion } = rules;
+  const { serverName, ca, minVersion, maxVersion, identity } = rules;
   return {
     host: serverName ?? host,
     trust: ca === undefined ? trust : createTrustStore([ca], { exclusive: true }),
     versions: { minVersion, maxVersion },
+    identity,
   };
 }

@@ -7,6 +7,7 @@ import { classifyError, connectionClosed, timedOut } from '../../shared/classify
 import { describeLeaf, describeTls, negotiatedOf, type Negotiated } from './describe-handshake.ts';
 import { explainFailure, explainLater } from './explain-failure.ts';
 import { distrustOf } from '../faults/faults.ts';
+import type { TlsIdentity } from '../rules.ts';
 import type { TlsFields } from '../schema.ts';
 import { handshakeSecretOf, readServerFlight } from './server-flight.ts';
 import type { TlsVersions, TrustStore } from '../certificate/trust-store.ts';
@@ -19,6 +20,8 @@ export interface HandshakeOptions {
   readonly trust: TrustStore;
   /** All by default. */
   readonly versions?: TlsVersions;
+  /** Shown to a server that requests a certificate; none by default. */
+  readonly identity?: TlsIdentity | undefined;
 }
 
 export type Handshake =
@@ -52,9 +55,9 @@ export type Handshake =
  */
 export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: AbortSignal): Promise<Handshake> {
   return new Promise((resolve, reject) => {
-    const { host, alpn, trust, versions } = options;
+    const { host, alpn, trust, versions, identity } = options;
     // The first use reads the trusted certificates, which takes some milliseconds: not time of the handshake.
-    const secureContext = trust.secureContext(versions);
+    const secureContext = trust.secureContext(versions, identity);
     const anchors = trust.anchors();
     const tap = tapSocket(socket);
     const started = performance.now();
@@ -111,7 +114,7 @@ export function tlsHandshake(socket: Socket, options: HandshakeOptions, signal: 
         return {
           ...{ socket: tlsSocket, ms, fields, distrust: distrustOf(fields.tls.faults ?? []), failure: null },
           endedTls: () => !tap.hasEnded(),
-          explain: (failure) => explainLater(failure, thrownLater, fields.tls),
+          explain: (failure) => explainLater(failure, thrownLater, fields.tls, options),
           brokenBy: () => (thrownLater === undefined ? null : classifyError(thrownLater, 'request')),
         };
       });

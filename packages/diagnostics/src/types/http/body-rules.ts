@@ -1,22 +1,30 @@
 import type { Failure } from '@vantage/contract';
 import { RE2JS } from 're2js';
 
+import { decodeBody } from './decode-body.ts';
 import type { Step } from './hop-timings.ts';
+import type { RequestRules } from './request-rules.ts';
+import type { HttpFields } from './types.ts';
 
 /** Compares the body of the last response with the expressions of a module. */
 export interface BodyRules {
   /** For the request of a step: forgets the body of the step before. */
   readonly start: () => ((bytes: Uint8Array) => void) | undefined;
-  /** The field of the result; nothing without expressions, or without a response. */
-  readonly fields: (step: Step) => { readonly bodyMatches?: boolean[] };
+  /** Fields of the result; none without a response. */
+  readonly fields: (step: Step) => Promise<Pick<HttpFields, 'bodyMatches' | 'decoded'>>;
 }
 
 /** Expressions of RE2 take linear time; a body has 1 MiB at most. */
-export function createBodyRules(expressions: readonly string[] | undefined): BodyRules | { readonly failure: Failure } {
-  if (expressions === undefined) return { start: () => undefined, fields: () => ({}) };
+export function createBodyRules(
+  expressions: readonly string[] | undefined,
+  compression?: RequestRules['compression'],
+): BodyRules | { readonly failure: Failure } {
+  if (expressions === undefined && compression === undefined) {
+    return { start: () => undefined, fields: async () => ({}) };
+  }
   let compiled: readonly RE2JS[];
   try {
-    compiled = expressions.map((expression) => RE2JS.compile(expression));
+    compiled = (expressions ?? []).map((expression) => RE2JS.compile(expression));
   } catch {
     const message =
       'An expression of the module cannot be read; the release of the probe may be older than the coordinator’s.';
@@ -28,10 +36,15 @@ export function createBodyRules(expressions: readonly string[] | undefined): Bod
       chunks = [];
       return (bytes) => void chunks.push(bytes);
     },
-    fields: ({ head }) => {
+    fields: async ({ head, fields: { truncated = false } }) => {
       if (head === null) return {};
       const body = Buffer.concat(chunks);
-      return { bodyMatches: compiled.map((expression) => expression.test(body)) };
+      const decoded = compression === undefined ? undefined : await decodeBody(body, compression);
+      const content = decoded?.content ?? body;
+      return {
+        ...(expressions === undefined ? {} : { bodyMatches: compiled.map((expression) => expression.test(content)) }),
+        ...(decoded === undefined ? {} : { decoded: { bytes: decoded.bytes, whole: decoded.whole && !truncated } }),
+      };
     },
   };
 }

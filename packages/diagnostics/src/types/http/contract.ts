@@ -5,7 +5,6 @@ import {
   failureCodes,
   familySchema,
   MAX_BODY_EXPRESSIONS,
-  MAX_EXPRESSION_LENGTH,
   nullable,
   type FailureCode,
 } from '@vantage/contract';
@@ -15,6 +14,7 @@ import { Type } from 'typebox';
 import { MAX_BODY_BYTES, MAX_REDIRECT_BODY_BYTES, MAX_KEPT_HEADERS } from '../../http-client/bounds.ts';
 import { deviationCodes } from '../../http-client/deviations.ts';
 import { headerErrors, MAX_REQUEST_HEADERS } from './request-headers.ts';
+import { httpRules, requestOf } from './request-rules.ts';
 import { certificateFields, tlsSchema } from '../../tls/schema.ts';
 
 /** Bytes of a body that are read unless the caller asks for more. */
@@ -33,6 +33,8 @@ export const MAX_ALTERNATIVES = 8;
 
 /** Handshakes of TCP and TLS, request, end of the connection. */
 const PACKETS_PER_REQUEST = 12;
+/** Of a body that is sent, what one segment carries at least. */
+const SEGMENT_BYTES = 1_200;
 /** Handshakes, heads, and what a target has sent ahead when the connection is closed. */
 const BYTES_PER_REQUEST = 128 * 1024;
 /** Bytes on the network for so many of a body, with what is on the way when the last of them is read; more than `mostReceived` and that. */
@@ -191,12 +193,7 @@ export const http = defineCheckType({
         'the URL without the check’s method, headers, family and HTTP version.',
     }),
   },
-  rules: {
-    body: Type.Array(Type.String({ maxLength: MAX_EXPRESSION_LENGTH }), {
-      maxItems: MAX_BODY_EXPRESSIONS,
-      description: 'Expressions of RE2 that the body is compared with.',
-    }),
-  },
+  rules: httpRules,
   added: {
     screenshot: Type.String({
       contentEncoding: 'base64',
@@ -277,6 +274,13 @@ export const http = defineCheckType({
       maxItems: MAX_BODY_EXPRESSIONS,
       description: 'Only in scrapes: whether the bytes of the body that were read match each expression of the module.',
     }),
+    decoded: Type.Object(
+      {
+        bytes: Type.Integer({ minimum: 0, maximum: MAX_BODY_BYTES, description: 'Bytes of the content.' }),
+        whole: Type.Boolean({ description: 'False if the body could not be decoded to its end, or is larger.' }),
+      },
+      { additionalProperties: false, description: 'Only in scrapes with `compression`: the decoded body.' },
+    ),
     deviations: deviations(MAX_DEVIATIONS),
     ...certificateFields,
     tls: tlsSchema,
@@ -295,11 +299,19 @@ export const http = defineCheckType({
     'truncated',
   ],
   needsRawSockets: false,
-  budgetMs: () => 15_000,
-  traffic: ({ options: { followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } }) => ({
-    packets: (followRedirects + 1) * PACKETS_PER_REQUEST,
-    bytes: bytesToRead(maxBodyBytes) + followRedirects * bytesToRead(Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES)),
-  }),
+  budgetMs: (params) => requestOf(params)?.timeoutMs ?? 15_000,
+  traffic: (params) => {
+    const { followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } = params.options;
+    const requests = followRedirects + 1;
+    const sent = new TextEncoder().encode(requestOf(params)?.body).length;
+    return {
+      packets: requests * (PACKETS_PER_REQUEST + Math.ceil(sent / SEGMENT_BYTES)),
+      bytes:
+        requests * sent +
+        bytesToRead(maxBodyBytes) +
+        followRedirects * bytesToRead(Math.min(maxBodyBytes, MAX_REDIRECT_BODY_BYTES)),
+    };
+  },
   inputErrors: ({ options }) => headerErrors(options.headers),
   screenshot: ({ host, insecureSSL, options }) => (options.screenshot ? { url: host, insecureSSL } : undefined),
 });

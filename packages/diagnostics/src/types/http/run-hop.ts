@@ -20,12 +20,15 @@ import type { AnswerSink, Sending } from '../../http-client/answer.ts';
 import { recordStep, type Step, type StepProgress, type StepRecord } from './hop-timings.ts';
 import { bodyCapOf, type Request } from '../../http-client/request.ts';
 import { tlsHandshake } from '../../tls/handshake/handshake.ts';
-import { createTrustStore } from '../../tls/certificate/trust-store.ts';
+import { handshakeBy } from '../../tls/handshake/handshake-by.ts';
+import type { TlsRules } from '../../tls/rules.ts';
 
 export interface StepOptions {
   readonly insecureSSL: boolean;
   readonly httpVersion: 'auto' | '1.1' | '2';
   readonly family: Family | undefined;
+  /** Of a module; undefined: as the check of a client does. */
+  readonly tls?: TlsRules | undefined;
   /** Shows what is known so far. */
   readonly onProgress: (fields: StepProgress) => void;
 }
@@ -67,7 +70,7 @@ export async function takeStep(
   const tried = new Set<Again>(options.httpVersion === 'auto' ? [] : ['by HTTP/1.1']);
   for (;;) {
     const { failure, again, address } = await attemptBy(
-      { version, target, request, insecureSSL: options.insecureSSL, received },
+      { version, target, request, options, received },
       context,
       record,
     );
@@ -90,19 +93,19 @@ interface Asked {
   readonly version: Version;
   readonly target: Target;
   readonly request: Request;
-  readonly insecureSSL: boolean;
+  readonly options: StepOptions;
   /** Bytes that came over the connections of attempts before: they share one bound. */
   readonly received: { before: number };
 }
 
 async function attemptBy(
-  { version, target, request, insecureSSL, received }: Asked,
+  { version, target, request, options, received }: Asked,
   context: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Attempt> {
   const { connected, address } = await connectRecorded(target, request.url, context, record);
   if (connected.failure !== null) return { failure: connected.failure, again: null, address };
-  const channel = await open(connected.socket, target, request.url, { version, insecureSSL }, context, record);
+  const channel = await open(connected.socket, target, request.url, { ...options, version }, context, record);
   if (channel.failure !== null) return { failure: channel.failure, again: null, address };
   const receivedBytes = (): number => received.before + channel.receivedBytes();
   const { failure, again } = await exchange({ ...channel, receivedBytes }, request, context.signal, record);
@@ -167,15 +170,11 @@ async function open(
   socket: Socket,
   target: Target,
   url: URL,
-  { version, insecureSSL }: { readonly version: Version; readonly insecureSSL: boolean },
-  {
-    signal,
-    receiveWindow,
-    certificateAuthorities = [],
-    trust = createTrustStore(certificateAuthorities),
-  }: DiagnosticContext<Http>,
+  { version, insecureSSL, tls }: Pick<StepOptions, 'insecureSSL' | 'tls'> & { readonly version: Version },
+  context: DiagnosticContext<Http>,
   record: StepRecord,
 ): Promise<Channel | Failed> {
+  const { signal, receiveWindow } = context;
   const received = {
     receivedBytes: () => socket.bytesRead,
     limitReceived: limitReceived(socket, receiveWindow),
@@ -187,7 +186,7 @@ async function open(
 
   const securing = performance.now();
   const alpn = { auto: ['h2', 'http/1.1'], '1.1': ['http/1.1'], '2': ['h2'] }[version];
-  const secured = await tlsHandshake(socket, { host: target.host, alpn, trust }, signal);
+  const secured = await tlsHandshake(socket, { ...handshakeBy(tls, target.host, context), alpn }, signal);
   if (secured.socket === null) {
     socket.destroy();
     if (secured.fields !== null) record.add({ ...secured.fields });

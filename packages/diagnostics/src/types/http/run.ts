@@ -1,6 +1,7 @@
 import { roundMs, type Failure, type ParamsOf } from '@vantage/contract';
 
 import { outcomeOf } from '../../shared/classify-error.ts';
+import type { TlsRules } from '../../tls/rules.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
 import { boundText } from '../../shared/bounded-text.ts';
 import { createBodyRules } from './body-rules.ts';
@@ -17,14 +18,10 @@ import {
   withCookies,
   type Request,
 } from '../../http-client/request.ts';
+import { expressionsOf, requestOf, type RequestRules } from './request-rules.ts';
 import { takeStep } from './run-hop.ts';
 
 type Redirects = NonNullable<HttpFields['redirects']>;
-
-/** Modules of the operator set them; see `rules` of the contract. */
-interface WithRules {
-  readonly rules?: { readonly body: readonly string[] };
-}
 
 /**
  * One HTTP request, and one more for each redirect that is to be followed, each over new sockets to the address
@@ -35,16 +32,25 @@ interface WithRules {
 export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext<Http>): Promise<Outcome<Http>> {
   const { insecureSSL, options } = params;
   const { method, httpVersion, family, followRedirects, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
-  const bodyRules = createBodyRules((params as WithRules).rules?.body);
+  const rules = requestOf(params);
+  const bodyRules = createBodyRules(expressionsOf(params), rules?.compression);
   if ('failure' in bodyRules) return { result: 'error', rt: null, resolvedIp: null, error: bodyRules.failure };
   const redirects: Redirects = [];
   const onProgress = (fields: StepProgress): void => context.emitPartial({ ...fields, redirects: [...redirects] });
   const seen = new Set<string>();
   const jar = cookieJar();
+  const first = new URL(params.host);
+  /** The name of the module’s server is that of the first host alone, as in blackbox_exporter. */
+  const tlsFor = ({ host }: URL): TlsRules | undefined => {
+    if (rules === undefined || host === first.host) return rules?.tls;
+    const { serverName: _, ...tls } = rules.tls;
+    return tls;
+  };
   let request: Request = {
-    url: new URL(params.host),
-    method,
-    headers: requestHeaders(context.attribution.userAgent, options.headers),
+    url: first,
+    method: rules?.method ?? method,
+    headers: [...requestHeaders(context.attribution.userAgent, rules?.headers ?? options.headers), ...lengthOf(rules)],
+    ...(rules === undefined ? {} : { host: rules.host, body: bytesOf(rules.body), becomesGet: true }),
     maxBodyBytes,
     followsRedirects: followRedirects > 0,
   };
@@ -54,13 +60,13 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     seen.add(keyOf(sent));
     const step = await takeStep(
       { ...sent, onBody: bodyRules.start() },
-      { insecureSSL, httpVersion, family, onProgress },
+      { insecureSSL, httpVersion, family, tls: tlsFor(request.url), onProgress },
       context,
     );
     const failure = step.failure ?? statusFailure(step);
     if (failure !== null || followRedirects === 0 || step.head === null || !isRedirect(step.head)) {
       const ending = failure === null ? null : fromRedirect(failure, redirects);
-      return { ...outcome(step, redirects, ending), ...bodyRules.fields(step) };
+      return { ...outcome(step, redirects, ending), ...(await bodyRules.fields(step)) };
     }
 
     jar.keep(request.url, step.head);
@@ -75,6 +81,17 @@ export async function runHttp(params: ParamsOf<Http>, context: DiagnosticContext
     redirects.push(redirectOf(step, redirects));
     request = next.request;
   }
+}
+
+function bytesOf(text: string | undefined): Uint8Array | undefined {
+  return text === undefined ? undefined : Buffer.from(text);
+}
+
+/** RFC 9110 section 8.6: a method that has a meaning for a body says that there is none. */
+function lengthOf(rules: RequestRules | undefined): readonly (readonly [string, string])[] {
+  const { method = 'GET', body } = rules ?? {};
+  const isSent = body !== undefined || ['POST', 'PUT', 'PATCH'].includes(method);
+  return isSent ? [['Content-Length', String(Buffer.byteLength(body ?? ''))]] : [];
 }
 
 function outcome(step: Step, redirects: Redirects, failure: Failure | null): Outcome<Http> {

@@ -26,10 +26,12 @@ const DIALOGUE_TRAFFIC = { packets: 36, bytes: 128 * 1024 + 2 * MAX_DIALOGUE_BYT
 
 const expression = Type.String({ maxLength: MAX_EXPRESSION_LENGTH });
 
+const timeoutMs = Type.Integer({ minimum: 0, maximum: 60_000, description: 'Time for the whole run.' });
+
 /** `tls` and `query_response` of a module. No client can set them. */
 const dialogueRules = Type.Object(
   {
-    timeoutMs: Type.Integer({ minimum: 0, maximum: 60_000, description: 'Time for the whole run.' }),
+    timeoutMs,
     tls: Type.Boolean({ description: 'True if the connection begins with a TLS handshake.' }),
     tlsOptions: tlsRules,
     steps: Type.Array(
@@ -56,11 +58,16 @@ export type DialogueRules = Static<typeof dialogueRules>;
 
 /** The rules of a job, which its parameters have in addition to those of a client. */
 interface WithRules {
-  readonly rules?: { readonly dialogue?: DialogueRules };
+  readonly rules?: { readonly dialogue?: DialogueRules; readonly timeoutMs?: number };
 }
 
 export function dialogueOf(params: object): DialogueRules | undefined {
   return (params as WithRules).rules?.dialogue;
+}
+
+/** Time for the whole run of a module; undefined in the check of a client. */
+export function timeoutOf(params: object): number | undefined {
+  return dialogueOf(params)?.timeoutMs ?? (params as WithRules).rules?.timeoutMs;
 }
 
 export const tcp = defineCheckType({
@@ -81,7 +88,7 @@ export const tcp = defineCheckType({
     }),
     family: Type.Optional(familySchema),
   },
-  rules: { ...resolutionRules, dialogue: Type.Optional(dialogueRules) },
+  rules: { ...resolutionRules, dialogue: Type.Optional(dialogueRules), timeoutMs: Type.Optional(timeoutMs) },
   result: {
     ...resolutionField,
     dialogue: Type.Object(
@@ -117,6 +124,5 @@ export const tcp = defineCheckType({
     const more = dialogueOf(params) === undefined ? { packets: 0, bytes: 0 } : DIALOGUE_TRAFFIC;
     return { packets: packets + more.packets, bytes: packets * 2 * 80 + more.bytes };
   },
-  budgetMs: (params) =>
-    Math.max(dialogueOf(params)?.timeoutMs ?? 0, params.options.attempts * ATTEMPT_TIMEOUT_MS + 3_000),
+  budgetMs: (params) => Math.max(timeoutOf(params) ?? 0, params.options.attempts * ATTEMPT_TIMEOUT_MS + 3_000),
 });

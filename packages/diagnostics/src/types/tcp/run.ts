@@ -4,7 +4,7 @@ import { outcomeOf, timedOut } from '../../shared/classify-error.ts';
 import { connectPinned } from '../../sockets/connect.ts';
 import type { IcmpNotice } from '../../shared/icmp-contract.ts';
 import type { DiagnosticContext, Outcome } from '../../diagnostic.ts';
-import { ATTEMPT_TIMEOUT_MS, dialogueOf, type tcp } from './contract.ts';
+import { ATTEMPT_TIMEOUT_MS, dialogueOf, timeoutOf, type tcp } from './contract.ts';
 import { compileDialogue, holdDialogue, type Dialogue, type DialogueEnd } from './dialogue.ts';
 
 type Tcp = typeof tcp;
@@ -37,7 +37,7 @@ export async function runTcp(params: ParamsOf<Tcp>, context: DiagnosticContext<T
   };
   show();
   while (attempts.length < options.attempts && !context.signal.aborted && attempts.at(-1)?.held === undefined) {
-    const made = await attempt(admission.target, port, dialogue, context);
+    const made = await attempt(admission.target, port, dialogue, timeoutOf(params) ?? ATTEMPT_TIMEOUT_MS, context);
     attempts.push(made);
     if (made.held === undefined) show();
   }
@@ -101,10 +101,10 @@ async function attempt(
   target: Target,
   port: number,
   dialogue: Dialogue | undefined,
+  timeoutMs: number,
   context: DiagnosticContext<Tcp>,
 ): Promise<Attempt> {
-  const options = { timeoutMs: dialogue?.timeoutMs ?? ATTEMPT_TIMEOUT_MS, icmp: context };
-  const connected = await connectPinned(target, port, context.signal, options);
+  const connected = await connectPinned(target, port, context.signal, { timeoutMs, icmp: context });
   if (connected.socket === null) {
     const { failure, icmp = null, icmpUnread = false } = connected;
     return { row: { rt: null, error: failure }, icmp, icmpUnread };

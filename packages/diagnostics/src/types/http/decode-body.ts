@@ -1,0 +1,38 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflateRaw } from 'node:zlib';
+
+import type { RequestRules } from './request-rules.ts';
+
+type Compression = NonNullable<RequestRules['compression']>;
+
+export interface Decoded {
+  readonly content: Buffer;
+  /** Of the content; `maxBytes` if there is more. */
+  readonly bytes: number;
+  /** True if all of the body is valid, and its content within the bound. */
+  readonly whole: boolean;
+}
+
+/** As blackbox_exporter takes them: `deflate` is without the wrapper of zlib. */
+const decoders = { gzip: promisify(gunzip), br: promisify(brotliDecompress), deflate: promisify(inflateRaw) } as const;
+
+/** The types of Node do not know what `info` gives back. */
+interface WithInfo {
+  readonly buffer: Buffer;
+  /** `bytesWritten` is how much of the input the data took. */
+  readonly engine: { readonly bytesWritten: number };
+}
+
+/** Decodes a body as the module says that it is encoded. */
+export async function decodeBody(body: Buffer, { coding, maxBytes }: Compression): Promise<Decoded> {
+  try {
+    const decoded = await decoders[coding](body, { info: true, maxOutputLength: maxBytes });
+    const { buffer, engine } = decoded as unknown as WithInfo;
+    // Go’s decoders refuse bytes after the end, but for deflate.
+    const whole = coding === 'deflate' || engine.bytesWritten === body.length;
+    return { content: buffer, bytes: buffer.length, whole };
+  } catch (error) {
+    const isTooLarge = Error.isError(error) && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    return { content: Buffer.alloc(0), bytes: isTooLarge ? maxBytes : 0, whole: false };
+  }
+}

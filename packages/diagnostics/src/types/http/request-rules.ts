@@ -1,0 +1,72 @@
+import { MAX_BODY_EXPRESSIONS, MAX_EXPRESSION_LENGTH } from '@vantage/contract';
+import { Type, type Static } from 'typebox';
+
+import { MAX_BODY_BYTES } from '../../http-client/bounds.ts';
+import { tlsRules } from '../../tls/rules.ts';
+
+export const MAX_MODULE_HEADERS = 64;
+/** Bytes of a body that is sent: one frame of HTTP/2 holds them. */
+export const MAX_REQUEST_BODY_BYTES = 16_384;
+
+export const codings = ['gzip', 'br', 'deflate'] as const;
+
+const expressions = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ maxLength: MAX_EXPRESSION_LENGTH }), { maxItems: MAX_BODY_EXPRESSIONS, description }),
+  );
+
+const request = Type.Object(
+  {
+    timeoutMs: Type.Integer({ minimum: 0, maximum: 60_000, description: 'Time for the whole run.' }),
+    tls: tlsRules,
+    method: Type.Optional(Type.String({ pattern: "^[!#-'*+.^_`|~0-9A-Za-z-]{1,32}$" })),
+    host: Type.Optional(
+      Type.String({ maxLength: 261, description: 'The header Host, in place of the host of the URL.' }),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String({ maxLength: 4096 }), {
+        maxProperties: MAX_MODULE_HEADERS,
+        description: 'In place of the option, which refuses some of them.',
+      }),
+    ),
+    body: Type.Optional(Type.String({ maxLength: MAX_REQUEST_BODY_BYTES, description: 'Body that is sent.' })),
+    compression: Type.Optional(
+      Type.Object(
+        { coding: Type.Enum(codings), maxBytes: Type.Integer({ minimum: 1, maximum: MAX_BODY_BYTES }) },
+        { description: 'Content coding that the body must have, whatever the response says, and its longest content.' },
+      ),
+    ),
+  },
+  { description: 'How the module makes its requests.' },
+);
+
+/** Options of a module that no client can set. */
+export const httpRules = {
+  body: expressions(
+    'Expressions of RE2 that the body is compared with. Absent if the module needs more than agents of earlier releases do: ' +
+      'they refuse a job with rules and without this.',
+  ),
+  expressions: expressions('The same, for agents that know `request`.'),
+  request: Type.Optional(request),
+};
+
+export type RequestRules = Static<typeof request>;
+
+/** The rules of a job, which its parameters have in addition to those of a client. */
+interface WithRules {
+  readonly rules?: {
+    readonly body?: readonly string[];
+    readonly expressions?: readonly string[];
+    readonly request?: RequestRules;
+  };
+}
+
+export function requestOf(params: object): RequestRules | undefined {
+  return (params as WithRules).rules?.request;
+}
+
+/** Expressions that the body is compared with. */
+export function expressionsOf(params: object): readonly string[] | undefined {
+  const { rules } = params as WithRules;
+  return rules?.expressions ?? rules?.body;
+}
