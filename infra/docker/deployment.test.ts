@@ -103,6 +103,17 @@ describe('docker-compose.yml', () => {
     expect(built).toEqual(['vantage-coordinator', 'vantage-probe-agent', 'vantage-load']);
   });
 
+  // Else `docker compose up --wait` takes their end for a fault, and exits with 1.
+  it('has a service that depends on the completion of each that ends', () => {
+    const ending = Object.keys(services).filter((name) => !lasting.some(([other]) => other === name));
+    const awaited = Object.values(services).flatMap(({ depends_on = {} }) =>
+      Object.entries(depends_on).filter(([, { condition }]) => condition === 'service_completed_successfully'),
+    );
+
+    expect(ending).toEqual(['secrets', 'probe-records']);
+    expect(ending.filter((name) => !awaited.some(([other]) => other === name))).toEqual([]);
+  });
+
   it('is upgraded by a script that replaces every coordinator and agent', () => {
     const script = read('infra/docker/upgrade.sh');
     const replaced = [...script.matchAll(/\$\(services '(.*?)'\)/g)].map(([, pattern = '']) => new RegExp(pattern));
