@@ -181,10 +181,12 @@ describe('the bundled data', () => {
       return Math.floor((state / 2 ** 32) * below);
     };
 
+    const wrong: string[] = [];
     for (let i = 0; i < 20_000; i += 1) {
       const text = Array.from({ length: random(14) }, () => letters[random(letters.length)]).join('');
-      expect(Object.keys(geo.lookUp(text))).toHaveLength(14);
+      if (Object.keys(geo.lookUp(text)).length !== 14) wrong.push(text);
     }
+    expect(wrong).toEqual([]);
     expect(geo.lookUp('__proto__')).toEqual(nowhere);
     expect(geo.lookUp('x'.repeat(1_000_000))).toEqual(nowhere);
   });

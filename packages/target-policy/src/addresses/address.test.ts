@@ -66,14 +66,15 @@ describe('reading an address', () => {
   it('takes exactly what node:net takes, but for zones, in texts made of the parts of addresses', () => {
     const parts = ['0', '1', 'ffff', 'F', '00', '255', '256', '10000', ':', '::', '.', '1.2.3.4', '%', '0x1', '-', ''];
     const random = seeded(7);
+    const wrong: string[] = [];
     let taken = 0;
     for (let round = 0; round < 40_000; round += 1) {
       const text = Array.from({ length: 1 + random(15) }, () => parts[random(parts.length)]).join('');
       const family = text.includes('%') ? 0 : isIP(text);
-
-      expect([text, parseAddress(text)?.family ?? 0]).toEqual([text, family]);
+      if ((parseAddress(text)?.family ?? 0) !== family) wrong.push(text);
       taken += Math.sign(family);
     }
+    expect(wrong).toEqual([]);
     expect(taken).toBeGreaterThan(100);
   });
 });
@@ -96,13 +97,14 @@ describe('writing an address', () => {
 
   it('reads back as the same address', () => {
     const random = seeded(11);
+    const wrong: string[] = [];
     for (let round = 0; round < 2_000; round += 1) {
       const groups = Array.from({ length: 8 }, () => (random(2) === 0 ? 0 : random(65_536)));
       const value = groups.reduce((sum, group) => (sum << 16n) | BigInt(group), 0n);
       const text = formatAddress({ family: 6, value });
-
-      expect(parseAddress(text)).toEqual({ family: 6, value });
-      expect(isIP(text)).toBe(6);
+      const read = parseAddress(text);
+      if (read?.family !== 6 || read.value !== value || isIP(text) !== 6) wrong.push(text);
     }
+    expect(wrong).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 
@@ -233,6 +234,7 @@ describe('any text', () => {
 
   it('never throws, and what it gives is its own canonical form', () => {
     const random = seeded(3);
+    const wrong: string[] = [];
     let taken = 0;
     for (let round = 0; round < 30_000; round += 1) {
       const text = Array.from({ length: 1 + random(12) }, () => pieces[random(pieces.length)]).join('');
@@ -242,23 +244,25 @@ describe('any text', () => {
         taken += 1;
         const { canonical } = result;
         const family = { name: 0, ipv4: 4, ipv6: 6 }[canonical.kind];
+        const letters = canonical.kind === 'ipv6' ? /^[0-9a-f:.]+$/ : /^[a-z0-9._-]+$/;
 
-        expect([text, isIP(canonical.text)]).toEqual([text, family]);
-        expect(canonicalizeHost(canonical.text, kind)).toEqual(result);
-        expect(canonical.text).toMatch(canonical.kind === 'ipv6' ? /^[0-9a-f:.]+$/ : /^[a-z0-9._-]+$/);
+        if (isIP(canonical.text) !== family || !letters.test(canonical.text)) wrong.push(text);
+        if (!isDeepStrictEqual(canonicalizeHost(canonical.text, kind), result)) wrong.push(text);
       }
     }
+    expect(wrong).toEqual([]);
     expect(taken).toBeGreaterThan(1_000);
   });
 
   it('never becomes an address for WHATWG URL when it is a name here, nor another name', () => {
     const random = seeded(5);
+    const wrong: string[] = [];
     for (let round = 0; round < 20_000; round += 1) {
       const text = Array.from({ length: 1 + random(8) }, () => pieces[random(pieces.length)]).join('');
       const result = canonicalizeHost(text, 'host');
       if (!result.ok || result.canonical.kind === 'ipv6') continue;
-
-      expect(URL.parse(`http://${result.canonical.text}/`)?.hostname).toBe(result.canonical.text);
+      if (URL.parse(`http://${result.canonical.text}/`)?.hostname !== result.canonical.text) wrong.push(text);
     }
+    expect(wrong).toEqual([]);
   });
 });

@@ -127,6 +127,7 @@ describe('an http URL in canonical form', () => {
       '\t',
       'xn--',
     ];
+    const wrong: string[] = [];
     let taken = 0;
     for (let round = 0; round < 30_000; round += 1) {
       const text = `http://${Array.from({ length: 1 + random(6) }, () => pieces[random(pieces.length)]).join('')}`;
@@ -134,11 +135,11 @@ describe('an http URL in canonical form', () => {
       if (!result.ok) continue;
       taken += 1;
       const seen = new URL(text);
-
-      expect([text, seen.hostname.replace(/\.$/, '')]).toEqual([text, new URL(result.url).hostname]);
-      expect(seen.port).toBe(result.port === 80 ? '' : String(result.port));
-      expect([seen.username, seen.password]).toEqual(['', '']);
+      const port = result.port === 80 ? '' : String(result.port);
+      if (seen.hostname.replace(/\.$/, '') !== new URL(result.url).hostname || seen.port !== port) wrong.push(text);
+      if (seen.username !== '' || seen.password !== '') wrong.push(text);
     }
+    expect(wrong).toEqual([]);
     expect(taken).toBeGreaterThan(100);
   });
 });
