@@ -26,8 +26,11 @@ export async function makeTempFolder(
   return folder;
 }
 
+/** On a busy machine processes of a browser that was killed write for seconds more, and the folder is not empty again. */
+const RETRIES = { maxRetries: 12, retryDelay: 50 } as const;
+
 export function removeTempFolder(folder: string): Promise<void> {
-  return rm(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
+  return rm(folder, { recursive: true, force: true, ...RETRIES });
 }
 
 /** Removes the folders that processes left which are no more. */
