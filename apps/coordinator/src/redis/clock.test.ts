@@ -51,6 +51,17 @@ describe('the clock of Redis', () => {
     expect(await clock.now(redis)).toBe(truth());
   });
 
+  it('goes back only by what was observed, not by what it asks itself', async () => {
+    const [clock, redis] = [createRedisClock(), answering()];
+    clock.observe(truth() + 3_600_000, performance.now());
+    jest.advanceTimersByTime(6_000);
+
+    expect(await clock.now(redis)).toBe(truth() + 3_600_000);
+    expect(redis.asked()).toBe(1);
+    clock.observe(truth(), performance.now());
+    expect(await clock.now(redis)).toBe(truth());
+  });
+
   it('is taken from an answer that was held up where nothing better is known, or where it says otherwise', async () => {
     const [unknowing, knowing, redis] = [createRedisClock(), createRedisClock(), answering()];
     await knowing.now(redis);

@@ -3,15 +3,21 @@ import type { Redis } from 'ioredis';
 /** An estimate of Redis' clock is good for this long; after that it is asked again. */
 const GOOD_FOR_MS = 5_000;
 
+/** A clock that went back by less, milliseconds, was not stepped: after a fail-over another server's clock counts. */
+export const CLOCK_STEP_MS = 250;
+
 /**
  * The clock of Redis, which all deadlines are told by: coordinators and agents need not agree on the time of day. Carried
  * forward by the monotonic clock between the answers that Redis gives, so that no step of the local clock is seen.
  */
 export interface RedisClock {
-  /** Milliseconds since the epoch. Asks Redis where the last answer is old. */
+  /**
+   * Milliseconds since the epoch. Asks Redis where the last answer is old. A step back counts from `observe` on: a check that was
+   * given the new time before the deadlines are moved would be moved with them.
+   */
   readonly now: (redis: Redis) => Promise<number>;
   /**
-   * Takes a time that Redis told.
+   * Takes a time that Redis told; if it was stepped back, after the deadlines were moved.
    *
    * @param redisMs what it told, milliseconds since the epoch
    * @param sentAt `performance.now()` before the command
@@ -41,7 +47,8 @@ export function createRedisClock(): RedisClock {
       if (performance.now() - observedAt > GOOD_FOR_MS) {
         const sentAt = performance.now();
         const [seconds, microseconds] = await redis.time();
-        observe(Number(seconds) * 1_000 + Number(microseconds) / 1_000, sentAt);
+        const redisMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+        if (redisMs > sentAt + offsetMs - CLOCK_STEP_MS) observe(redisMs, sentAt);
       }
       return Math.round(performance.now() + offsetMs);
     },

@@ -24,7 +24,7 @@ import type { Deadlines } from '../store/deadlines.ts';
 import type { JobQueues } from '../store/job-queues.ts';
 import type { ProbeLoad } from './probe-capacity.ts';
 import { screenshotJob, type Screenshots } from '../screenshots/screenshots.ts';
-import type { NewJob, StartCheck } from './enqueue-check.ts';
+import { ClockSteppedBack, type NewJob, type StartCheck } from './enqueue-check.ts';
 
 export interface CreateCheckDependencies {
   readonly redis: Redis;
@@ -48,6 +48,9 @@ export interface CreateCheckDependencies {
 
 /** A caller waits this long at most for what is removed again; without Redis the sweep does it at the deadline. */
 const TAKE_BACK_MS = 200;
+
+/** Each follows a step of the clock that came after the former. */
+const MOST_STARTS = 3;
 
 const BROKEN_QUEUE = 'The queue of the probe is broken.';
 
@@ -86,7 +89,7 @@ async function createCheck(
   request: AcceptedRequest,
   { admit, client, id: givenId, first }: Asked,
 ): Promise<Creation> {
-  const { redis, clock, directory, types, counters, screenshots, writes } = dependencies;
+  const { directory, types, counters, screenshots, writes } = dependencies;
   // Probes whose heartbeats are refused look offline; that is no fault of the request.
   writes.requireWrites();
   const known = await directory.probes();
@@ -100,13 +103,12 @@ async function createCheck(
     return { created: false, reason: 'not-admitted' };
   }
   const id = givenId ?? drawId();
-  const createdAt = await clock.now(redis);
   types.remember(id, request.checkType);
   const selected = dependencies.selector.find(known, selection.probes);
   const wanted = request.checkType.screenshot?.(request.params);
   const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, selected, selection.probes);
   const once = givenId !== undefined;
-  await start(dependencies, id, createdAt, request, { ...selection, screenshot, client, first, once });
+  await startInTime(dependencies, id, request, { ...selection, screenshot, client, first, once });
   counters.checksCreated += 1;
   return { created: true, checkId: id, probes: [...selection.probes] };
 }
@@ -154,6 +156,28 @@ interface Chosen {
   readonly first: string | undefined;
   /** True if another coordinator may have started it. */
   readonly once: boolean;
+}
+
+/** Again with the right time if the clock of Redis was stepped back after the last look at it. */
+async function startInTime(
+  dependencies: WithSelector,
+  id: string,
+  request: AcceptedRequest,
+  chosen: Chosen,
+): Promise<void> {
+  const { redis, clock, deadlines } = dependencies;
+  for (let left = MOST_STARTS; left > 0; left -= 1) {
+    try {
+      return await start(dependencies, id, await clock.now(redis), request, chosen);
+    } catch (error) {
+      if (!(error instanceof ClockSteppedBack)) throw error;
+      const sentAt = performance.now();
+      // It moves those of the checks under way first: never that of this one.
+      const { nowMs } = await deadlines.due(0);
+      clock.observe(nowMs, sentAt);
+    }
+  }
+  throw new StoreUnavailable('The clock of Redis cannot be followed');
 }
 
 async function start(
@@ -204,6 +228,7 @@ async function start(
     }
   } catch (error) {
     load.removed(id);
+    if (error instanceof ClockSteppedBack) throw error;
     const photographers = screenshot?.state === 'pending' ? [screenshot.probe] : [];
     await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
     throw new StoreUnavailable('The check could not be enqueued', { cause: error });

@@ -3,6 +3,7 @@ import { isCluster } from '@vantage/redis-connections';
 import { addStandardJob } from 'bullmq/dist/cjs/scripts/addStandardJob-9.js';
 import type { Redis } from 'ioredis';
 
+import { CLOCK_STEP_MS } from '../../redis/clock.ts';
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from '../store/check-records.ts';
 import { recordLua } from '../store/check-scripts.ts';
@@ -22,12 +23,21 @@ export interface NewJob {
  *
  * @returns what became of each job, in order, once all is answered; only what is wrong with the queue of its probe rejects one
  *   by itself
+ * @throws ClockSteppedBack if the times of the check are ahead of Redis' clock; nothing of it is there
  * @throws where the check is refused, or nobody knows; then part of it may be there
  */
 export type StartCheck = (
   check: NewCheck,
   jobs: readonly NewJob[],
 ) => Promise<readonly PromiseSettledResult<unknown>[]>;
+
+/** The clock of Redis was stepped back after the last look at it: with these times the check would end late. */
+export class ClockSteppedBack extends Error {
+  constructor() {
+    super('The clock of Redis was stepped back.');
+    this.name = 'ClockSteppedBack';
+  }
+}
 
 export function createStartCheck(redis: Redis, queues: Pick<JobQueues, 'add'>, retentionMs: number): StartCheck {
   return isCluster(redis) ? startApart(redis, queues, retentionMs) : startTogether(redis, retentionMs);
@@ -64,7 +74,7 @@ interface Start {
  * The keys of the queues are not declared, so it is for one server.
  *
  * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`.
- * Returns '' or an error for each queue of each job; nothing if it was started before.
+ * Returns '' or an error for each queue of each job; nothing if it was started before; 'stepped' if the clock was stepped back.
  */
 export const startScript = defineScript(
   '',
@@ -75,6 +85,8 @@ end
 ${recordLua}
 local start = cjson.decode(ARGV[1])
 if start.once and redis.call('EXISTS', KEYS[2]) == 1 then return {} end
+local time = redis.call('TIME')
+if start.now - time[1] * 1000 - time[2] / 1000 > ${CLOCK_STEP_MS} then return 'stepped' end
 redis.call('ZADD', KEYS[1], start.deadline, start.id)
 writeRecord(KEYS[2], KEYS[3], start.ttl, start.probes, start.fields)
 if start.watched then redis.call('ZADD', KEYS[4], start.deadline, start.watched) end
@@ -114,7 +126,8 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
       },
       ...{ fields: recordFields(check), probes, now: createdAt, jobs: gather(jobs) },
     };
-    const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as readonly string[];
+    const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as readonly string[] | 'stepped';
+    if (said === 'stepped') throw new ClockSteppedBack();
     if (said.length === 0) return jobs.map(() => ({ status: 'fulfilled', value: undefined }));
     return said.map((error) =>
       error === ''

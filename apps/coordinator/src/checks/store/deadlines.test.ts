@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { echo, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { CLOCK_STEP_MS } from '../../redis/clock.ts';
 import { createDeadlines } from './deadlines.ts';
 
 let bed: CoreBed;
@@ -115,6 +116,30 @@ describe('the deadlines', () => {
     expect(inTheEnd - afterTwo).toBeLessThan(60_000);
   });
 
+  it('move at the next look if Redis refused it, and tell the new time only then', async () => {
+    const time = await bed.redis.time();
+    const clock = { offMs: 3_600_000, refusesMoves: false };
+    const deadlines = createDeadlines(withClock(bed.redis, clock));
+    await deadlines.due(100);
+    const deadlineAt = Number(time[0]) * 1_000 + 3_600_000 + 500_000;
+    await bed.redis.zadd(redisKeys.deadlines, deadlineAt, 'under way');
+    const movedMs = async (): Promise<number> =>
+      deadlineAt - Number(await bed.redis.zscore(redisKeys.deadlines, 'under way'));
+
+    Object.assign(clock, { offMs: 0, refusesMoves: true });
+    const told = await Promise.allSettled([deadlines.due(100), deadlines.due(0)]);
+    const atFirst = await movedMs();
+    clock.refusesMoves = false;
+    await Promise.all([deadlines.due(100), deadlines.due(0).then(async () => expect(await movedMs()).not.toBe(0))]);
+    const inTheEnd = await movedMs();
+    await bed.redis.zrem(redisKeys.deadlines, 'under way');
+
+    expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(atFirst).toBe(0);
+    expect(inTheEnd).toBeGreaterThan(3_500_000);
+    expect(inTheEnd).toBeLessThanOrEqual(3_600_000);
+  });
+
   it('lose a completed check soon after its last result', async () => {
     const core = bed.startCore();
     await until(async () => (await core.ready()).healthyProbes === 1);
@@ -133,12 +158,13 @@ describe('the deadlines', () => {
 });
 
 /** A connection on which the clock of Redis is ahead by what `clock` says at that moment. */
-function withClock(connection: Redis, clock: { readonly offMs: number }): Redis {
+function withClock(connection: Redis, clock: { readonly offMs: number; readonly refusesMoves?: boolean }): Redis {
   return new Proxy(connection, {
     get: (redis, name) => {
       const value: unknown = Reflect.get(redis, name);
       if (typeof value !== 'function') return value;
       return async (...given: unknown[]): Promise<unknown> => {
+        if (clock.refusesMoves === true && given.includes(CLOCK_STEP_MS)) throw new Error('READONLY');
         const reply: unknown = await value.apply(redis, given);
         if (!Array.isArray(reply) || !Array.isArray(reply[2])) return reply;
         const [seconds, ...rest] = reply as [string, ...unknown[]];

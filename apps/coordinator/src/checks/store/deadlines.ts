@@ -1,6 +1,7 @@
 import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
+import { CLOCK_STEP_MS } from '../../redis/clock.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { dueScript, moveDeadlinesScript } from './check-scripts.ts';
 import type { StoredCheck } from './stored-bytes.ts';
@@ -15,12 +16,12 @@ export interface Deadlines {
   readonly forget: (id: string, stored?: StoredCheck) => void;
   /** Takes off at once what is to be forgotten. Never rejects. */
   readonly flush: () => Promise<void>;
-  /** Checks whose deadline has passed and what the time is, in milliseconds since the epoch by Redis' clock. */
+  /**
+   * Checks whose deadline has passed and what the time is, in milliseconds since the epoch by Redis' clock. If it was stepped
+   * back, the deadlines have been moved with it.
+   */
   readonly due: (limit: number) => Promise<{ readonly nowMs: number; readonly due: readonly string[] }>;
 }
-
-/** A smaller difference is no step: after a fail-over another server's clock counts. */
-const STEP_MS = 250;
 
 export function createDeadlines(redis: Redis): Deadlines {
   const keys = [redisKeys.deadlines, redisKeys.deadlinesMoved];
@@ -28,6 +29,7 @@ export function createDeadlines(redis: Redis): Deadlines {
   let lastMs = 0;
   /** By how much deadlines were moved in all, as of the last look. */
   let movedMs = 0;
+  let moving: Promise<unknown> = Promise.resolve();
   // The next server may be a replica that lacks the completion: there the check needs its deadline. A later look finds the others completed.
   redis.on('close', () => (ended = []));
 
@@ -37,8 +39,19 @@ export function createDeadlines(redis: Redis): Deadlines {
     lastMs = nowMs;
     const seenMs = movedMs + backMs;
     movedMs = movedNowMs;
-    if (backMs < STEP_MS) return;
-    movedMs = Number(await runScript(redis, moveDeadlinesScript, keys, [backMs, seenMs, STEP_MS]));
+    if (backMs >= CLOCK_STEP_MS) moving = move(backMs, seenMs);
+    await moving;
+  };
+
+  const move = async (backMs: number, seenMs: number): Promise<void> => {
+    try {
+      movedMs = Number(await runScript(redis, moveDeadlinesScript, keys, [backMs, seenMs, CLOCK_STEP_MS]));
+    } catch (error) {
+      // The next look sees the step again.
+      lastMs += backMs;
+      moving = Promise.resolve();
+      throw error;
+    }
   };
 
   const flush = async (): Promise<void> => {
