@@ -11,7 +11,7 @@ export function flagsBehindCommand(argv: readonly string[]): readonly string[] {
   return name === undefined ? argv : [name, ...argv.slice(0, at), ...args];
 }
 
-/** How many words a flag takes; 0 if `word` is none. `--help` is a command by itself. */
+/** How many words a flag takes; 0 if `word` is none. `--help` is a command. */
 function sizeOf(word: string | undefined): number {
   const [, name = '', value] = /^--([a-z-]+)(=.*)?$/s.exec(word ?? '') ?? [];
   if (name === 'help' || !Object.hasOwn(commonFlags, name)) return 0;

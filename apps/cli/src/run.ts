@@ -10,12 +10,12 @@ import { parseCommand, type Command, type CommandSettings } from './command.ts';
 import { completed } from './completed.ts';
 import { completionScript } from './completion.ts';
 import type { Config } from './config.ts';
-import { exitStatus, statusOfFault, statusOfResults } from './exit-status.ts';
+import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
 import { displayCheck } from './display-check.ts';
 import { helpText } from './help.ts';
 import { openScreen, type Screen } from './live-lines.ts';
 import { runMonitors } from './monitors/run-monitors.ts';
-import { serviceFault, withScheme } from './service-fault.ts';
+import { serviceFault, withScheme } from './faults/service-fault.ts';
 import { watchCheck } from './watch-check.ts';
 
 export interface CliOptions {

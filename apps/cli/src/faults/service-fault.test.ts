@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { runCli } from './run.ts';
+import { runCli } from '../run.ts';
 
 async function errorsFrom(server: string): Promise<readonly [number, string]> {
   let errors = '';
