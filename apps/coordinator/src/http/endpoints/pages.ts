@@ -40,12 +40,21 @@ export function documentation(
       },
     },
     text(STYLE_PATH, 'text/css; charset=utf-8', { 'Cache-Control': 'public, max-age=300' }, Buffer.from(styleSheet)),
+    text('/robots.txt', 'text/plain; charset=utf-8', { 'Cache-Control': 'public, max-age=3600' }, Buffer.from(ROBOTS)),
     text('/openapi.json', JSON_TYPE, { 'Cache-Control': 'no-cache' }, Buffer.from(JSON.stringify(document))),
   ];
 }
 
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** A scrape starts a check, and a stream does not end. Programs that unfold links need the image of a check. */
+const ROBOTS = `User-agent: *
+Disallow: /probe?
+Disallow: /check/*/events
+Disallow: /check/*/results
+Disallow: /monitors/*/events
+`;
 
 function page(path: string, links: Links, content: Page): Endpoint {
   return text(path, HTML, PAGE_HEADERS, renderPage(links, content));
