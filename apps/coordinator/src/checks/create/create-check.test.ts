@@ -301,11 +301,11 @@ const noScreenshots = {
 };
 
 async function allKeys(): Promise<readonly string[]> {
-  // Heartbeats, turns, and the bookkeeping of streams and workers come and go by themselves.
+  // Heartbeats, selection counters, streams and workers change independently of a check.
   return (await bed.redis.keys('*')).filter((key) => !/:(hb|events|res|guard|stalled-check)$/.test(key)).toSorted();
 }
 
-/** What is taken back is not waited for where Redis is slow. */
+/** Rollback may continue after the response if Redis is slow. */
 async function untilKeysAre(expected: readonly string[]): Promise<void> {
   let keys: readonly string[] = [];
   await until(async () => {
@@ -315,7 +315,7 @@ async function untilKeysAre(expected: readonly string[]): Promise<void> {
   expect(keys).toEqual(expected);
 }
 
-/** Calls back with each line of MONITOR. On a socket of its own: a client library may take the first lines for replies. */
+/** Calls back with each line of MONITOR. Uses a raw socket: a client library may take the first lines for replies. */
 async function watchCommands(redisUrl: string, onLine: (line: string) => void): Promise<Socket> {
   const { hostname, port } = new URL(redisUrl);
   const socket = connect(Number(port), hostname);

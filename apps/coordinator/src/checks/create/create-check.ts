@@ -39,14 +39,16 @@ export interface CreateCheckDependencies {
   readonly writes: Pick<WriteWatch, 'requireWrites'>;
   readonly screenshots: Pick<Screenshots, 'plan' | 'passOn'>;
   readonly retentionMs: number;
-  /** What a check lasts longer for its screenshot. */
+  /** Extra time of a check with a screenshot. */
   readonly screenshotBudgetMs: number;
   readonly counters: Counters;
   readonly tracing: Tracing;
   readonly metrics?: Pick<CheckMetrics, 'created'> | undefined;
 }
 
-/** A caller waits this long at most for what is removed again; without Redis the sweep does it at the deadline. */
+/**
+ * Longest wait for the rollback of a refused check. If Redis is unavailable, expiry removes the check at its deadline.
+ */
 const TAKE_BACK_MS = 200;
 
 /** Each follows a step of the clock that came after the former. */
@@ -54,11 +56,11 @@ const MOST_STARTS = 3;
 
 const BROKEN_QUEUE = 'The queue of the probe is broken.';
 
-/** Starts checks. Each is promised when all of it is answered. */
+/** Creates checks. A check is accepted only after Redis has confirmed every write. */
 export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
   const { redis, tracing, metrics } = dependencies;
   const selector = createProbeSelector();
-  // Before the first request, which would wait for it.
+  // Loads the place names now, so that the first request does not wait for it.
   placeNames();
   return (request, admit, client, id, first) => {
     const { type } = request.checkType;
@@ -114,7 +116,7 @@ async function createCheck(
 }
 
 /**
- * Among probes that have room, where it is left to us which; probes that were asked for by name must all have room.
+ * Selects among probes with capacity, unless the client named probes: then each of them must have capacity.
  *
  * @throws QueuesFull
  */
@@ -123,7 +125,7 @@ function selectWithRoom(
   known: readonly KnownProbe[],
   { checkType: { type }, limit, probes, locations, steadyBy }: AcceptedRequest,
 ): Selection {
-  // The order among equals differs from check to check, so that idle probes take turns.
+  // Equally good probes are ordered at random per check, so that idle ones take turns.
   const order =
     steadyBy === undefined ? { tieBreak: 'random' as const } : { tieBreak: rankBy(steadyBy), ignoresLoad: true };
   const asked = { type, limit, probes, locations, ...order };
@@ -142,19 +144,19 @@ function selectWithRoom(
   throw new QueuesFull(`The probes have as many ${type} checks to do as they can end on time.`);
 }
 
-/** An order of probes that is drawn once for each text. */
+/** Returns an order of probes that depends on the text only. */
 function rankBy(text: string): (probe: string) => number {
   return (probe) => createHash('sha256').update(`${text}\n${probe}`).digest().readUInt32BE();
 }
 
 interface Chosen {
   readonly probes: readonly string[];
-  /** Those of them that cannot take a job now, with the sentence that says why. */
+  /** Probes that cannot take a job now, each with the reason as a sentence. */
   readonly offline: ReadonlyMap<string, string>;
   readonly screenshot: NewScreenshot | undefined;
   readonly client: string | undefined;
   readonly first: string | undefined;
-  /** True if another coordinator may have started it. */
+  /** True if another coordinator may have started the check. */
   readonly once: boolean;
 }
 
@@ -191,7 +193,7 @@ async function start(
   const { retentionMs, screenshotBudgetMs } = dependencies;
   const type = checkType.type;
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
-  // The results have no longer for it: only the check waits for its screenshot.
+  // Only the check waits for its screenshot; the results keep their deadline.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
   const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client, first, once };
   const job: Job = { v: 1, checkId: id, type, params, deadlineAt: ofResults };
@@ -200,7 +202,7 @@ async function start(
   directory.noteActive(online, deadlineAt - createdAt);
   const jobs: readonly NewJob[] = [
     ...online.map((probe) => ({ probe, id, job })),
-    // Behind the results' own jobs in the queue of its probe.
+    // Queued after the results' own jobs at the probe.
     ...(screenshot?.state === 'pending'
       ? [{ ...screenshot, id: screenshotJobId(id), job: screenshotJob(id, screenshot.params, deadlineAt) }]
       : []),
@@ -213,7 +215,7 @@ async function start(
     );
     const fault = refusals.find(({ error }) => isStoreFault(error));
     if (fault !== undefined) throw fault.error;
-    // What is left are probes whose own keys are broken, which their agents can write: it is their share alone that ends.
+    // Each remaining failure concerns the keys of one probe, which its agent may have corrupted: only its result fails.
     const failed = refusals
       .filter((refusal) => refusal.job === job)
       .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
@@ -245,11 +247,11 @@ function without(
 }
 
 const ID_BYTES = 16;
-/** Drawn for many checks at once: each draw is a call to the system's own generator. */
+/** Random bytes for many ids at once: each call of the system's generator is expensive. */
 const drawn = Buffer.alloc(64 * ID_BYTES);
 let usedTo = drawn.length;
 
-/** None begins with `-`: programs would take it for a flag. */
+/** No id begins with `-`, so that programs do not take it for a flag. */
 export function drawId(): string {
   const id = drawText();
   return id.startsWith('-') ? drawId() : id;
@@ -265,7 +267,7 @@ function drawText(): string {
   return drawn.toString('base64url', from, usedTo);
 }
 
-/** Removes what a refused check left. Where Redis does not take that either, the sweep does it at the deadline. */
+/** Removes a refused check. If that fails too, expiry removes it at the deadline. */
 async function takeBack(
   redis: Redis,
   queues: Pick<JobQueues, 'removeWaiting'>,

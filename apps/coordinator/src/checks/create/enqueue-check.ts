@@ -9,17 +9,17 @@ import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from '../s
 import { recordLua } from '../store/check-scripts.ts';
 import { MAX_EVENTS, type JobQueues } from '../store/job-queues.ts';
 
-/** What one probe is to do of a new check. */
+/** The job of one probe in a new check. */
 export interface NewJob {
   readonly probe: string;
-  /** Of BullMQ. */
+  /** The job id of BullMQ. */
   readonly id: string;
   readonly job: Job;
 }
 
 /**
- * Writes a new check and enqueues its jobs. The order is what the terminal guarantee rests on: deadline and record first,
- * then the jobs. Whatever dies in between, the sweep ends the check.
+ * Writes a new check, then enqueues its jobs. Completion at the deadline depends on this order: if the coordinator dies
+ * in between, expiry finds the deadline and the record.
  *
  * @returns what became of each job, in order, once all is answered; only what is wrong with the queue of its probe rejects one
  *   by itself
@@ -43,27 +43,27 @@ export function createStartCheck(redis: Redis, queues: Pick<JobQueues, 'add'>, r
   return isCluster(redis) ? startApart(redis, queues, retentionMs) : startTogether(redis, retentionMs);
 }
 
-/** What the script is told. Times are milliseconds since the epoch. */
+/** Argument of the script. Times are milliseconds since the epoch. */
 interface Start {
   readonly id: string;
-  /** True to start nothing if there is such a check. */
+  /** True to do nothing if the check exists. */
   readonly once: boolean;
   readonly deadline: number;
-  /** How long the record lives, milliseconds. */
+  /** Lifetime of the record, milliseconds. */
   readonly ttl: number;
-  /** Member of `screenshots`. */
+  /** Member of `screenshots`, for a check with one. */
   readonly watched: string | undefined;
-  /** Field, value, and so on. */
+  /** Alternating names and values. */
   readonly fields: readonly (string | number)[];
   readonly probes: readonly string[];
-  /** When the jobs were made. */
+  /** Creation time of the jobs. */
   readonly now: number;
   readonly jobs: readonly {
     readonly id: string;
     readonly name: string;
-    /** JSON. */
+    /** Job data as JSON. */
     readonly data: string;
-    /** What the keys of each queue begin with. */
+    /** Key prefix of each queue. */
     readonly queues: readonly string[];
   }[];
 }
@@ -137,7 +137,7 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
   };
 }
 
-/** What is the same for one probe and the next is sent once. */
+/** Groups jobs, so that data common to all probes is sent once. */
 function gather(jobs: readonly NewJob[]): Start['jobs'] {
   const gathered: { readonly first: NewJob; readonly queues: string[] }[] = [];
   for (const one of jobs) {
@@ -149,7 +149,10 @@ function gather(jobs: readonly NewJob[]): Start['jobs'] {
   return gathered.map(({ first: { id, job }, queues }) => ({ id, name: job.type, data: JSON.stringify(job), queues }));
 }
 
-/** On a Redis Cluster they go to several servers, which keep no order among them: the record has to be answered first. */
+/**
+ * On Redis Cluster, keys are on several servers without a common order, so the record is confirmed before jobs are
+ * added.
+ */
 export function startApart(redis: Redis, queues: Pick<JobQueues, 'add'>, retentionMs: number): StartCheck {
   return async (check, jobs) => {
     const isThere = check.once === true && (await redis.exists(redisKeys.check(check.id))) === 1;

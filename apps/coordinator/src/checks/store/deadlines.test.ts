@@ -23,7 +23,7 @@ describe('the deadlines', () => {
   it('take many completed checks off by one command, before they tell what is due', async () => {
     const deadlines = createDeadlines(bed.redis);
     const ended = Array.from({ length: 50 }, (_, index) => `ended-${index}`);
-    // Of a time that a core does not come to: it would end them itself.
+    // A deadline so far away that no coordinator handles it.
     await bed.redis.zadd(redisKeys.deadlines, ...ended.flatMap((id) => [8e15, id]));
     const calls = await zremCalls();
 
@@ -64,7 +64,7 @@ describe('the deadlines', () => {
   it('move as the clock of Redis was stepped back, once for all coordinators', async () => {
     const time = await bed.redis.time();
     const clock = { offMs: 3_600_000 };
-    // Two coordinators that saw the time before the step.
+    // Two coordinators that read the clock before the step.
     const stepped = withClock(bed.redis, clock);
     const [first, second] = [createDeadlines(stepped), createDeadlines(stepped)];
     const before = [await first.due(100), await second.due(100)];
@@ -101,7 +101,7 @@ describe('the deadlines', () => {
     await first.due(100);
     const afterOne = await movedMs();
     clock.offMs = 0;
-    // The second saw neither step until now, nor does the third until the others moved.
+    // The second coordinator has seen neither step until now; the third sees them after the others have moved.
     await second.due(100);
     const afterTwo = await movedMs();
     await third.due(100);
