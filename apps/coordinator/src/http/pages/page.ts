@@ -12,7 +12,7 @@ export interface Page {
   readonly body: Html;
 }
 
-/** The whole document of a page. */
+/** Renders a complete HTML document. */
 export function renderPage(links: Links, { title, body }: Page): Buffer {
   const { markup } = html`<!doctype html>
     <html lang="en">
