@@ -52,9 +52,11 @@ COPY --from=build /out/probe-agent .
 # The key of an agent that connects to a gateway: a volume, which takes over the owner of this folder.
 RUN install -d -o vantage -g vantage -m 0700 /var/lib/vantage
 USER vantage
-ENV PACKET_PROCESS_NODE=/usr/local/bin/node-packets METRICS_PORT=9464 VANTAGE_STATE_FOLDER=/var/lib/vantage
+# With the network of the host, another process may have the port: the health check reads which one the agent has.
+ENV PACKET_PROCESS_NODE=/usr/local/bin/node-packets METRICS_PORT=9464 METRICS_PORT_FILE=/tmp/vantage-metrics-port \
+    VANTAGE_STATE_FOLDER=/var/lib/vantage
 EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
-  CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "METRICS_PORT", "METRICS_HOST", "/readyz"]
+  CMD ["node", "/usr/local/lib/vantage/healthy.mjs", "METRICS_PORT", "METRICS_HOST", "/readyz", "METRICS_PORT_FILE"]
 # A bound of the young generation: docs/performance.md.
 CMD ["node", "--max-semi-space-size=2", "dist/main.js"]

@@ -1,11 +1,10 @@
 import type { CheckRequest } from '@vantage/client';
 import { parseFlags, parseCheckArguments, type FlagOptions, type ParsedArguments } from '@vantage/command-line';
-import type { AnyCheckType } from '@vantage/contract';
+import { nearestWord, type AnyCheckType } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
 import { shells, type Shell } from './completion.ts';
-import { flagsBehindCommand, unknownCommand } from './first-word.ts';
 import { monitorVerbs, type MonitorAction } from './monitors/monitor-action.ts';
 import { readTarget } from './read-target.ts';
 
@@ -44,7 +43,7 @@ export interface CommandSettings {
 }
 
 export function parseCommand(argv: readonly string[]): Command {
-  const [name, ...args] = flagsBehindCommand(argv);
+  const [name, ...args] = argv;
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     const of = args[0];
     return { kind: 'help', of: of === 'monitors' || (of !== undefined && isCheckTypeName(of)) ? of : undefined };
@@ -56,7 +55,10 @@ export function parseCommand(argv: readonly string[]): Command {
   if (name === 'monitors') return parseMonitors(args);
   if (name === 'completion') return parseCompletion(args);
   if (name === 'probes' || name === 'me' || name === 'show') return parseQuery(name, args);
-  return { kind: 'invalid', faults: [unknownCommand(name)] };
+  const known = [...Object.keys(checkTypes), 'mtr', 'show', 'probes', 'me', 'monitors', 'completion', 'help'];
+  const near = nearestWord(name, known);
+  const meant = near === undefined ? '' : `; did you mean "${near}"?`;
+  return { kind: 'invalid', faults: [`unknown command "${name}"; expected one of ${known.join(', ')}${meant}`] };
 }
 
 /** As `mtr --report`. */

@@ -20,42 +20,42 @@ export interface CoreOptions extends StoreOptions, ProbeServiceOptions, CheckSer
   readonly monitors: MonitorOptions;
 }
 
-/** The coordinator without its HTTP layer. */
+/** Everything of the coordinator but its HTTP edge. */
 export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly probes: ProbeList;
   readonly keys: KeyRing;
   readonly monitors: MonitorReads & MonitorWrites;
   readonly probeRecords: ProbeRecords;
-  /** Enrolment of agents that connect to gateways. */
+  /** Enrolment of the agents that connect to gateways. */
   readonly access: AccessWatch;
   /**
-   * Accepts WebSocket connections of agents.
+   * Starts to serve agents that connect here.
    *
-   * @param origin of the service's public URL
+   * @param origin of the public address of the service
    */
   readonly openGateway: (origin: string) => Gateway;
-  /** Stores the service's public URL in Redis for `probe:invite`. */
+  /** Keeps the public address of the service in Redis, for `probe:invite`. */
   readonly announceUrl: (url: string) => void;
-  /** The probes as of the last refresh; none without Redis. Never rejects. */
+  /** The probes as last looked at. Never rejects: without Redis there are none. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
-  /** Never rejects; without Redis no probe is healthy. */
+  /** Never rejects: without Redis no probe is healthy. */
   readonly ready: () => Promise<{
     readonly redis: boolean;
     readonly healthyProbes: number;
-    /** The error with which Redis refuses writes, if it does. */
+    /** What Redis answers to writes, if it refuses them. */
     readonly writeRefusal: string | undefined;
-    /** True if Redis has lost all probe records. */
+    /** True if Redis lost the records of all probes. */
     readonly isEmptied: boolean;
-    /** Background tasks whose run does not end. */
+    /** Background tasks that do not come to an end of their work. */
     readonly stalledTasks: readonly string[];
   }>;
-  /** A connection that fails at once while Redis is unavailable; for the counters of rate limits. */
+  /** A connection that fails at once when Redis is away, for the counters of the rate limits. */
   readonly rateLimitRedis: Redis;
-  /** Stops background tasks and closes the connections within two seconds. */
+  /** Stops the background work and closes the connections, within two seconds. */
   readonly close: () => Promise<void>;
 }
 
-/** Starts at once, with or without Redis, and recovers when Redis returns. */
+/** Starts at once, whether Redis is there or not, and goes on when it comes back. */
 export function createCore(options: CoreOptions): Core {
   const store = openStore(options);
   const probes = createProbeService(store, options);

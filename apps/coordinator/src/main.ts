@@ -28,15 +28,15 @@ import { coreSettings, edgeSettings } from './service-settings.ts';
 import { startServer } from './server.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
-/** Timeout of a PTR lookup for a client's address; also bounds `GET /me`. */
+/** Longest time a question for a caller's host name takes; `GET /me` waits no longer either. */
 const NAME_TIMEOUT_MS = 500;
 
-/** Without Redis the server starts to listen after this time and reports not ready. */
+/** Without Redis it listens all the same, and says so. */
 const LISTENS_WITHIN_MS = 2_000;
 
 async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Promise<void>> {
   const { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb } = config;
-  // Both throw on invalid options, before any connection is opened.
+  // Both throw on what they cannot read, before anything is open.
   const policyFor = createKeyPolicies({
     allow: config.targetAllow,
     allowNames: config.targetAllowNames,
@@ -67,7 +67,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
       observeStart: telemetry.monitorStarted,
     },
   });
-  // A proxy sends requests as soon as the port is open; the first ones should find Redis connected.
+  // Behind a proxy that sends requests as soon as somebody listens, the first would find no Redis yet.
   await within(core.started, LISTENS_WITHIN_MS);
   const stopping = new AbortController();
 
@@ -112,7 +112,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   return async () => {
     stopping.abort();
     modules.close();
-    // New agents find the port closed; the connected ones are closed here.
+    // Agents find the port closed, and the others through a proxy.
     await Promise.all([server.close(), gateway?.close()]);
     await core.close();
     await telemetry.close();
@@ -120,9 +120,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   };
 }
 
-/**
- * Webhooks follow the target policy of checks: redirects, further addresses and the service's own machine are refused.
- */
+/** Redirects, further addresses and the service's own machine are refused as they are for checks. */
 function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
   if (secret === undefined) return undefined;
   const admit = createAdmission({
@@ -133,7 +131,7 @@ function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: Tar
   return createSendWebhook({ admit, secret });
 }
 
-/** A process that serves only agents is ready without probes: agents could not connect otherwise. */
+/** A process for agents alone is ready without any: they could not connect otherwise. */
 async function missing(core: Core, isGatewayOnly: boolean): Promise<readonly string[]> {
   const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await core.ready();
   if (!redis) return ['Redis does not answer.'];
@@ -145,7 +143,7 @@ async function missing(core: Core, isGatewayOnly: boolean): Promise<readonly str
   ];
 }
 
-/** Reads the release from the package, whose folder contains both the sources and the build. */
+/** The release is that of the package, beside the sources and beside what is built from them. */
 function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return (manifest as { readonly version: string }).version;
@@ -166,7 +164,7 @@ function stopWhenTold(stop: () => Promise<void>, log: Logger): void {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopOnce(signal));
-  // Only with an IPC channel: the parent process has exited.
+  // Only with an IPC channel: whoever started this process is gone.
   process.once('disconnect', () => stopOnce('disconnect'));
 }
 
@@ -181,6 +179,6 @@ try {
 } catch (error) {
   process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
   process.exitCode = 1;
-  // After a failed start, connections may be open.
+  // A start that failed half way has connections open.
   setImmediate(() => process.exit(1));
 }

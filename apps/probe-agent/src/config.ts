@@ -229,6 +229,12 @@ export const settings = {
       'Time for running jobs after SIGTERM. Unfinished jobs are then reported as interrupted. The grace ' +
       'period of the supervisor must be some seconds longer.',
   }),
+  metricsPortFile: setting({
+    env: 'METRICS_PORT_FILE',
+    kind: text,
+    description:
+      'File that the port of `/metrics` is written to, for health checks: a free one is used if another process has `METRICS_PORT`.',
+  }),
   ...measuringSettings,
   ...telemetrySettings,
 } satisfies Settings;

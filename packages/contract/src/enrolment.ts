@@ -43,7 +43,8 @@ export function probeOfToken(text: string): string | undefined {
 
 /** Reasons for which a gateway refuses the identity of an agent. */
 export const enrolmentRefusals = {
-  'bad-signature': 'The signature does not fit the key, or the agent has another address of the service.',
+  'bad-signature':
+    'VANTAGE_URL has another scheme, host or port than PUBLIC_URL of the coordinators, or the signature does not fit the key.',
   'unknown-probe': 'The probe has no enrolled agent; it needs a token of probe:invite.',
   'unknown-key': 'Another key is enrolled for the probe; it needs a token of probe:invite.',
   'token-invalid': 'The token is not one of the probe.',

@@ -24,7 +24,8 @@ export interface AgentParts {
 /** Writes the record, then the invitation: a token that was printed can be used. */
 export async function invite({ redis, records, config }: AgentParts, given: Invite): Promise<AdminResult> {
   const { id, record, uses, lifeMs, waits } = given;
-  const url = given.url ?? config.publicUrl ?? (await redis.get(redisKeys.serviceUrl)) ?? undefined;
+  const announced = (await redis.get(redisKeys.serviceUrl)) ?? undefined;
+  const url = given.url ?? config.publicUrl ?? announced;
   if (url === undefined) {
     throw new Error('the address of the service is not known: set --url or PUBLIC_URL, or start a coordinator');
   }
@@ -42,7 +43,7 @@ export async function invite({ redis, records, config }: AgentParts, given: Invi
   const until = new Date(Number(expiresAt)).toISOString();
   const commands = agentCommands(id, url, token, config.agentImage);
   return {
-    ...{ done: true, warnings: [] },
+    ...{ done: true, warnings: originFaults(url, announced) },
     said: [
       ...(record === undefined ? [] : [`Probe ${id} is recorded.`]),
       `The token enrols ${uses === 1 ? 'one agent' : `${uses} keys, one after the other,`} until ${until}. It is printed once.`,
@@ -55,6 +56,15 @@ export async function invite({ redis, records, config }: AgentParts, given: Invi
       ...['', '# On a bare host, in a checkout after "npm run setup":', commands.bareHost],
     ],
   };
+}
+
+/** An agent signs the origin of the address that it was given, and gateways verify that of their `PUBLIC_URL`. */
+function originFaults(url: string, announced: string | undefined): readonly string[] {
+  if (announced === undefined || new URL(url).origin === new URL(announced).origin) return [];
+  return [
+    `gateways refuse agents with the address ${url} (bad-signature): PUBLIC_URL of the coordinators is ${announced}, ` +
+      'and scheme, host and port must be the same.',
+  ];
 }
 
 /** The place of an agent's address is a suggestion; the operator decides. */

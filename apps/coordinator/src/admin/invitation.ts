@@ -48,12 +48,12 @@ export interface AgentCommands {
   readonly bareHost: string;
 }
 
-/** The commands that start an agent with a token, for a shell. */
+/** The commands that start an agent with a token, for a shell. The time to stop is that of infra/agent/compose.yml. */
 export function agentCommands(id: string, url: string, token: string, image: string): AgentCommands {
   const variables = [`VANTAGE_URL=${quote(url)}`, `VANTAGE_TOKEN=${token}`];
   return {
     container: [
-      `docker run --detach --name vantage-${id} --restart unless-stopped --init --network host`,
+      `docker run --detach --name vantage-${id} --restart unless-stopped --stop-timeout 15 --init --network host`,
       '--cap-drop ALL --cap-add NET_RAW --read-only --tmpfs /tmp --shm-size 256m',
       `--volume vantage-${id}:/var/lib/vantage`,
       ...variables.map((variable) => `--env ${variable}`),

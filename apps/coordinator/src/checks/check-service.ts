@@ -40,72 +40,66 @@ import { createJobQueues } from './store/job-queues.ts';
 import { resultBudgetScripts } from './store/result-budget-scripts.ts';
 import { createResultBudget, type BudgetStatus, type ResultBudget } from './store/result-budget.ts';
 
-/** Interval of polls for due deadlines; random, so that coordinators do not poll in step. */
+/** Deadlines are looked at this often; the spread keeps coordinators from doing so in step. */
 const SWEEP_EVERY_MS = { from: 150, to: 300 };
-/** Notifications can be lost, so every active stream is also read at this interval. */
+/** Hints of new results can be lost, so every stream that has entries is read this often. */
 const DRAIN_EVERY_MS = 1_000;
-/** A probe counts as active for this long after a result. */
+/** A probe that writes results is likely to write more. */
 const ACTIVE_MS = 15_000;
-/** Interval at which the probes that take screenshots are checked for liveness. */
+/** Whether the probes that are at a screenshot are still there is looked at this often. */
 const WATCH_EVERY_MS = 1_000;
-/** Every n-th of those checks also takes over entries that a dead coordinator had claimed. */
+/** Every so many of those looks take over what a coordinator that died was holding, for longer than a command may take. */
 const CLAIM_EVERY = 4;
 const CLAIM_IDLE_MS = 3_000;
-/** Interval at which completed checks are added to the result budget. */
+/** Completed checks are counted together this often. */
 const BUDGET_EVERY_MS = 250;
-/** Plus the five seconds of the shortest check, a job that waited this long still ends on time. */
+/** With the five seconds that the shortest check has, what has waited so long still ends on time. */
 const LONGEST_QUEUE_MS = 2_000;
-/**
- * The retention of a screenshot starts when it is stored, that of its check when the check ends: this is the longest
- * difference.
- */
+/** A picture is kept from when it comes, and the retention begins at the end of its check. */
 const LONGEST_CHECK_MS = 60_000;
 const PICTURES_MAX_BYTES = 256 * 1_048_576;
 
-/** Preloaded into Redis at startup. */
+/** Loaded ahead of their first run. */
 const scripts: readonly Script[] = [
   ...[...checkScripts, startScript, changesScript, replaceScript],
   ...[...screenshotScripts, notePictureScript, ...resultBudgetScripts],
 ];
 
 export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPlace' | 'preparePlace'> {
-  /** Maximum bytes of all screenshots in Redis; the oldest are removed first. Default 256 MiB. */
+  /** Bytes that the screenshots of all checks may take in Redis before the oldest go; 256 MiB where absent. */
   readonly picturesMaxBytes?: number | undefined;
-  /**
-   * Maximum bytes of the results of all checks and of one client; the oldest are removed first. See
-   * `ResultBudgetOptions`.
-   */
+  /** Bytes that the results of all checks, and those of one client, may take before the oldest go; see `ResultBudgetOptions`. */
   readonly resultsMaxBytes?: number | undefined;
   readonly clientResultsMaxBytes?: number | undefined;
-  /** Longest expected queueing time of a job at a probe, milliseconds. Default 2 s. */
+  /** Longest time that a job may be expected to wait in the queue of a probe, milliseconds; 2 s where absent. */
   readonly longestQueueMs?: number | undefined;
-  /** Time for which results are kept after their check is completed. */
+  /** Results are kept for this long after a check is completed. */
   readonly retentionSeconds: number;
-  /** Extra time of a check with a screenshot, milliseconds. Default 15 s. */
+  /** What a check lasts longer for its screenshot, milliseconds; 15 s by default. */
   readonly screenshotBudgetMs?: number | undefined;
   readonly tracing?: Tracing | undefined;
   readonly metrics?: CheckMetrics | undefined;
-  /** The available check types; by default those of the registry. */
+  /** The check types there are; without it those of the registry. */
   readonly checkTypes?: Readonly<Record<string, AnyCheckType>>;
 }
 
-/** Composes the stages of a check (create, ingest, screenshots, read) over the store. */
+/** The stages of a check, put together: create, ingest, screenshots, read, over the store. */
 export interface CheckService {
   readonly checks: Checks;
   readonly live: LiveChecks;
   readonly firstAnswers: FirstAnswers;
   readonly counters: Readonly<Counters>;
-  /** Bytes of stored results, as of the last count. */
+  /** What results take, as of the last look. */
   readonly resultBudget: () => BudgetStatus;
-  /** Resolves after the first successful read of the probe list. Never rejects. */
+  /** Resolves when Redis was there and the probes were looked at for the first time. Never rejects. */
   readonly started: Promise<void>;
   readonly scripts: readonly Script[];
   readonly tasks: readonly BackgroundTask[];
-  /** Finishes or releases all claimed entries within a second. Never rejects. */
+  /** Leaves nothing for another coordinator to find, within a second. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-/** Dependencies of every stage. */
+/** What every stage needs. */
 interface Shared {
   readonly deadlines: Deadlines;
   readonly retentionMs: number;
@@ -201,7 +195,7 @@ interface Upkeep {
   readonly budget: ResultBudget;
 }
 
-/** The background tasks that expire and count checks. */
+/** The tasks that end and count checks, whether or not a client waits. */
 function upkeep({ expiry, screenshots, budget }: Upkeep): readonly BackgroundTask[] {
   return [
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },
@@ -210,10 +204,7 @@ function upkeep({ expiry, screenshots, budget }: Upkeep): readonly BackgroundTas
   ];
 }
 
-/**
- * Keeps a check in the set of deadlines until it is counted: if this process dies first, another coordinator finds it
- * there.
- */
+/** A check stays among the deadlines until it is counted: if this process dies before, the sweep of another one finds it. */
 function createCountedDeadlines(
   { background, log }: Store,
   { resultsMaxBytes, clientResultsMaxBytes }: CheckServiceOptions,
@@ -230,7 +221,7 @@ function createCountedDeadlines(
   return { deadlines: { ...plain, forget }, budget };
 }
 
-/** Drains the stream of a probe on a notification, and all streams after a reconnection. */
+/** Drains the stream of a probe when a hint says so, and all of them after a time without connection. */
 function takeHints(
   { gate, channels }: Store,
   { directory, oversize, notifications }: ProbeService,
@@ -245,7 +236,7 @@ function takeHints(
       void drainAll();
       return;
     }
-    // An unknown probe is found by the next refresh of the directory.
+    // A probe that is not known yet is found by the next look at all.
     if (!directory.ids().has(probe)) return;
     notifications.note(probe);
     if (said === HEARTBEAT_NOTIFICATION) {
@@ -258,8 +249,7 @@ function takeHints(
     if (note === undefined) void ingest.drain(probe);
     else ingest.takeAhead(probe, note);
   });
-  // After an outage, results written during it still count for a grace period; notifications of them may have been
-  // missed.
+  // What was written while it was away is in time for a moment; a hint may have come before this connection.
   gate.onOpen(() => void drainAll());
 }
 

@@ -8,26 +8,26 @@ import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
 import { requestFault } from './request-fault.ts';
 
-/** Methods that at least one path supports. */
+/** The methods that some path of the service answers. */
 const methods = 'GET, HEAD, POST, OPTIONS';
 
 type ClientError = Error & { readonly code?: string };
 
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Time for a client to read the last response and close the connection. */
+/** A client has this long to read the last answer and to close its end. */
 const LINGER_MS = 1_000;
 
 /**
- * Answers requests that never reach a handler: parser errors, ambiguous requests that Node accepts, CONNECT, and
- * `OPTIONS *`.
+ * Answers what never gets to a handler: what Node's parser refuses, what it lets pass and the service does not read, tunnels,
+ * and questions about the server as a whole.
  *
- * @param listener handles every other request
+ * @param listener answers every other request
  */
 export function guardRequests(server: Server, links: Links, listener: RequestListener): void {
   const answers = trackAnswers(server);
   const newestOf = trackRequests(server);
-  /** Connections that switched to another protocol. */
+  /** What follows on these is another protocol. */
   const upgraded = new WeakSet<Duplex>();
   server.on('upgrade', (_request, socket) => upgraded.add(socket));
   server.on('clientError', (error: ClientError, socket) => {
@@ -47,9 +47,8 @@ export function guardRequests(server: Server, links: Links, listener: RequestLis
 }
 
 /**
- * After a stall of the process, a request may time out before data that has arrived is read. That data is read first,
- * and a request that is then complete is answered. One with an incomplete body gets a further second, because Node no
- * longer enforces its timeout.
+ * After a stall of the process the time of a request is over before what arrived meanwhile is read. It is read first, and a
+ * request that is whole by then is answered. One without its whole body has a second: Node watches its time no more.
  */
 function refuseUnlessArrived(
   newestOf: (socket: Duplex) => IncomingMessage | undefined,
@@ -68,14 +67,14 @@ function refuseUnlessArrived(
   }, milliseconds);
 }
 
-/** Tracks the newest request of each connection. */
+/** The newest request of a connection. */
 function trackRequests(server: Server): (socket: Duplex) => IncomingMessage | undefined {
   const newest = new WeakMap<Duplex, IncomingMessage>();
   server.on('request', (request) => newest.set(request.socket, request));
   return (socket) => newest.get(socket);
 }
 
-/** Tracks the responses that a connection still has to send, oldest first. */
+/** The answers that a connection still owes, oldest first. */
 function trackAnswers(server: Server): (socket: Duplex) => readonly ServerResponse[] {
   const owed = new WeakMap<Duplex, Set<ServerResponse>>();
   server.on('request', ({ socket }, response) => {
@@ -86,13 +85,13 @@ function trackAnswers(server: Server): (socket: Duplex) => readonly ServerRespon
   return (socket) => [...(owed.get(socket) ?? [])];
 }
 
-/** A parser error has no request object: the response is written to the socket. */
+/** What Node's parser refuses never becomes a request: the answer is written by hand. */
 function refuseError(error: ClientError, socket: Duplex, owed: readonly ServerResponse[], links: Links): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  // A response written now would be taken for that of an earlier, complete request.
+  // An answer to what came behind a whole request would be read as that one's.
   const before = owed.filter(({ req, headersSent }) => req.complete || headersSent);
   const last = before.at(-1);
   if (last === undefined) refuse(problemOf(error.code), socket, links);
@@ -109,16 +108,16 @@ function refuse(problem: HttpProblem, socket: Duplex, links: Links): void {
   endSoon(socket, [`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`, ...lines, '', body].join('\r\n'));
 }
 
-/** The server no longer tracks this connection: without a timeout, a client could keep it open indefinitely. */
+/** The server looks after this connection no more: a client that does not close its end would keep it for ever. */
 function endSoon(socket: Duplex, text = ''): void {
   socket.end(text);
-  // Unread data would cause a reset, which discards the response.
+  // What is left unread would reset the connection, and the answer with it.
   socket.resume();
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(late));
 }
 
-/** Ends the connection, because the end of this request is ambiguous. */
+/** Nothing more is read on the connection: where this request ends is what is in doubt. */
 function answerFault(problem: HttpProblem, response: ServerResponse, links: Links): void {
   const { headers, body } = faultAnswer(problem, links);
   response.writeHead(problem.status, headers).end(body);

@@ -1,12 +1,12 @@
 import { problemTypes, type ProblemType } from '@vantage/contract';
 
-/** Links to the service, based on `PUBLIC_URL` and never on the `Host` header. */
+/** Every link the service hands out, made from `PUBLIC_URL` and never from the `Host` header. */
 export interface Links {
-  /** The public URL without a trailing slash, such as `https://vantage.example/net`. */
+  /** The base address without a slash at its end, such as `https://vantage.example/net`. */
   readonly publicUrl: string;
-  /** The path of the public URL: empty, or `/net`. */
+  /** The path of the base address: empty, or `/net`. */
   readonly basePath: string;
-  /** Absolute path, including that of the public URL. */
+  /** A path of the service as a browser asks for it: with the prefix of the base address. */
   readonly path: (path: `/${string}`) => string;
   /** The `type` of a problem document: an absolute URI that resolves to a page. */
   readonly problem: (type: ProblemType) => string;

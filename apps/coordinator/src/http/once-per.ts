@@ -1,4 +1,4 @@
-/** Memoizes `make` per argument, so that servers in one process share expensive values. */
+/** `make` with its value kept for each argument: several servers of one process share what is expensive. */
 export function oncePer<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
   return (key) => {

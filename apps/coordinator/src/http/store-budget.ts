@@ -2,20 +2,17 @@ import { inTime } from '@vantage/timers';
 
 import { StoreUnavailable } from '../redis/store-errors.ts';
 
-/**
- * A client gets an error within two seconds if Redis does not reply; the count of its limit and the handler share this
- * time.
- */
+/** A caller is told within two seconds that the store does not answer: the count of its limit and the answer together. */
 const BUDGET_MS = 1_850;
-/** Minimum for the handler, after a stall of the process has used up the budget. */
+/** What is left where all that came before took longer than it can, unless the machine stood still. */
 const LEAST_MS = 500;
 
-/** Bounds the total time that a request waits for Redis. */
+/** The time that one request may wait for the store in all. */
 export interface StoreBudget {
-  /** Called when the request is complete: its transfer time does not count. */
+  /** The request has arrived as a whole: what it took to arrive does not count. */
   readonly restart: () => void;
   /**
-   * @param moreMs additional wait that the client requested
+   * @param moreMs what the caller asked to wait besides
    * @throws StoreUnavailable when the time is up
    */
   readonly within: <T>(work: Promise<T>, moreMs?: number) => Promise<T>;

@@ -3,38 +3,35 @@ import { pause } from '@vantage/timers';
 import type { Log } from './log.ts';
 import { isStoreFault } from './store.ts';
 
-/** Work that a coordinator repeats for as long as it runs. */
+/** Work that a coordinator does again and again for as long as it runs. */
 export interface BackgroundTask {
   readonly name: string;
-  /** Milliseconds between two runs; a range prevents coordinators from running in step. After an error it is 300. */
+  /** Milliseconds from the end of one run to the next; a range keeps coordinators from running in step. After a fault it is 300. */
   readonly everyMs: number | { readonly from: number; readonly to: number };
-  /** Runs once. `again` starts the next run at once, because there is more to do. */
+  /** Does it once. With `again` it is run at once: there is more to do. */
   readonly run: (round: number) => Promise<'again' | void>;
 }
 
 export interface BackgroundTasks {
-  /** Names of the tasks whose current run has taken ten seconds. */
+  /** Names of the tasks that have not come to an end of their work for ten seconds. */
   readonly stalled: () => readonly string[];
-  /** Starts no more runs. Resolves when the current ones have ended. */
+  /** Starts no more work. Resolves when what runs has ended. */
   readonly stop: () => Promise<void>;
 }
 
 const AFTER_FAULT_MS = 300;
 const LOOK_EVERY_MS = 1_000;
-/**
- * Number of ticks after which a run counts as stalled; each command of a task ends within seconds. A stall of the
- * process counts as one tick.
- */
+/** Each command of a task ends within seconds, with a reply or without. Time in which the process stood still is one look. */
 const STALLED_LOOKS = 10;
 
-/** Starts all tasks; an error in one does not affect the others. */
+/** Starts all tasks at once; each goes on whatever happens to the others. */
 export function startBackgroundTasks(
   tasks: readonly BackgroundTask[],
   log: Log,
   lookEveryMs = LOOK_EVERY_MS,
 ): BackgroundTasks {
   const stopping = new AbortController();
-  /** Ticks since the start of each task's current run. */
+  /** Of each task that is at work, the looks since it began. */
   const looks = new Map<string, number>();
 
   const repeat = async ({ name, everyMs, run }: BackgroundTask): Promise<void> => {
@@ -43,7 +40,7 @@ export function startBackgroundTasks(
       const waitMs = await run(round).then(
         (more) => (more === 'again' ? 0 : millisecondsOf(everyMs)),
         (error: unknown) => {
-          // Lost connections are logged where the connection was opened.
+          // The connection is watched, and its loss logged, where it was opened.
           if (!isStoreFault(error)) log.error({ error, task: name }, 'background task failed');
           return AFTER_FAULT_MS;
         },

@@ -1,25 +1,19 @@
 import type { Redis } from 'ioredis';
 
-/** Validity of an estimate; then Redis is asked again. */
+/** An estimate of Redis' clock is good for this long; after that it is asked again. */
 const GOOD_FOR_MS = 5_000;
 
-/** A clock that went back by less, milliseconds, was not stepped: after a fail-over another server's clock counts. */
-export const CLOCK_STEP_MS = 250;
-
 /**
- * The clock of Redis, which decides all deadlines, so that coordinators and agents need no synchronised clocks. Between
- * replies it advances by the monotonic clock, so that steps of the local clock have no effect.
+ * The clock of Redis, which all deadlines are told by: coordinators and agents need not agree on the time of day. Carried
+ * forward by the monotonic clock between the answers that Redis gives, so that no step of the local clock is seen.
  */
 export interface RedisClock {
-  /**
-   * Milliseconds since the epoch. Asks Redis where the last answer is old. A step back counts from `observe` on: a check that was
-   * given the new time before the deadlines are moved would be moved with them.
-   */
+  /** Milliseconds since the epoch. Asks Redis where the last answer is old. */
   readonly now: (redis: Redis) => Promise<number>;
   /**
-   * Takes a time that Redis told; if it was stepped back, after the deadlines were moved.
+   * Takes a time that Redis told.
    *
-   * @param redisMs time in the reply, milliseconds since the epoch
+   * @param redisMs what it told, milliseconds since the epoch
    * @param sentAt `performance.now()` before the command
    */
   readonly observe: (redisMs: number, sentAt: number) => void;
@@ -28,12 +22,10 @@ export interface RedisClock {
 export function createRedisClock(): RedisClock {
   let offsetMs = 0;
   let observedAt = Number.NEGATIVE_INFINITY;
-  /** Time of the estimate, and round-trip time of the reply that it is based on. */
+  /** When the estimate was made, and how long the answer took that it was made from. */
   let estimate = { madeAt: Number.NEGATIVE_INFINITY, roundTripMs: Number.POSITIVE_INFINITY };
 
-  /**
-   * The round-trip time bounds the error, so a better estimate is kept while it is valid and consistent with the reply.
-   */
+  /** An answer that was long on its way says little: a better estimate is kept for as long as it is good and not contradicted. */
   const observe = (redisMs: number, sentAt: number): void => {
     observedAt = performance.now();
     const [least, most] = [redisMs - observedAt, redisMs - sentAt];
@@ -49,8 +41,7 @@ export function createRedisClock(): RedisClock {
       if (performance.now() - observedAt > GOOD_FOR_MS) {
         const sentAt = performance.now();
         const [seconds, microseconds] = await redis.time();
-        const redisMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-        if (redisMs > sentAt + offsetMs - CLOCK_STEP_MS) observe(redisMs, sentAt);
+        observe(Number(seconds) * 1_000 + Number(microseconds) / 1_000, sentAt);
       }
       return Math.round(performance.now() + offsetMs);
     },

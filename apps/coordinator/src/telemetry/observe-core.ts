@@ -20,7 +20,7 @@ export function countRequest({ instruments }: CoordinatorMetrics, seen: SeenRequ
   if (limit !== undefined) instruments.limited.inc({ limit });
 }
 
-/** Counts checks and results as they occur. */
+/** Counts checks and results as they come. */
 export function checkMetrics({ instruments }: CoordinatorMetrics): CheckMetrics {
   return {
     created: (type, probes, tookMs) => {
@@ -36,7 +36,7 @@ export function checkMetrics({ instruments }: CoordinatorMetrics): CheckMetrics 
   };
 }
 
-/** Samples metrics that are not counted as events. @returns a function that stops it */
+/** Looks at what is not counted as it happens. @returns ends it */
 export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: RequestObserver): () => void {
   const { instruments } = metrics;
   const redis = core.rateLimitRedis;
@@ -56,7 +56,7 @@ export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: Req
     const sentAt = performance.now();
     redis.ping().then(
       () => instruments.redisRoundTrip.observe((performance.now() - sentAt) / 1_000),
-      // A failed connection is logged elsewhere.
+      // A connection that fails says so by itself.
       () => undefined,
     );
   }, PING_EVERY_MS);
@@ -70,10 +70,10 @@ function showBudget({ instruments }: CoordinatorMetrics, status: ReturnType<Core
   instruments.resultBytesMax.set({ of: 'bulkiest_client' }, status.maxClientBytes);
 }
 
-/** Without Redis the state of probes is unknown, and all are shown as offline, as in the API. */
+/** Without Redis nothing is known of them: then they are offline to callers, too. */
 function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[]): void {
   const counts = { healthy: 0, degraded: 0, offline: 0 };
-  // Removes the series of deleted probes.
+  // A probe that was removed leaves no series behind.
   instruments.probeUp.reset();
   instruments.probeRunning.reset();
   for (const probe of known) {

@@ -1,30 +1,30 @@
 import type { RequestHandler, Response } from 'express';
 
-/** A finished request. All strings are from closed lists, to bound the number of series. */
+/** What is known of a request once its answer has ended. Every word in it is from a closed list. */
 export interface SeenRequest {
   readonly method: string;
-  /** Path template of the endpoint, or `other`. */
+  /** Path of the endpoint with its parameters, or `other`. */
   readonly route: string;
   readonly status: number;
-  /** True if the client asked to wait. */
+  /** True where the caller asked to wait for something. */
   readonly held: boolean;
   readonly isStream: boolean;
   readonly durationMs: number;
-  /** Type of the problem document, if one was sent. */
+  /** Kind of the problem document that was sent. */
   readonly problem: string | undefined;
-  /** Name of the rate limit that refused the request. */
+  /** Name of the limit that refused. */
   readonly limit: string | undefined;
 }
 
 export interface RequestObserver {
   readonly handler: RequestHandler;
-  /** Responses in progress. */
+  /** Answers under way now. */
   readonly open: () => { readonly requests: number; readonly streams: number };
 }
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
 
-/** Observes responses without changing them; handlers leave details in `response.locals`. */
+/** Watches answers from outside; what the handlers leave in `response.locals` tells the rest. */
 export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObserver {
   const underWay = new Set<Response>();
   return {
@@ -54,13 +54,13 @@ export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObse
   };
 }
 
-/** The matched route; paths without a route are chosen by clients and unbounded. */
+/** The router leaves the route that it took on the request; a path that nothing took is the caller's, and has no bound. */
 export function routeOf(request: { readonly route?: unknown }): string {
   const { path } = (request.route ?? {}) as { readonly path?: unknown };
   return typeof path === 'string' ? path : 'other';
 }
 
-/** The refusing policy is the last one (`http/limits`). */
+/** The policy that refuses stands last (`http/limits`); its name is one of the service's own. */
 function refusingLimit(response: Response): string {
   const names = [...String(response.getHeader('ratelimit-policy')).matchAll(/"([a-z-]+)"/g)];
   return names.at(-1)?.[1] ?? 'other';

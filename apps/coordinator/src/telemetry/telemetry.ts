@@ -20,16 +20,16 @@ import { watchModules } from './observe-modules.ts';
 import { observeRequests } from './observe-requests.ts';
 import { traceRequests } from './trace-requests.ts';
 
-/** Metrics and traces of a coordinator. Libraries are loaded only if one of them is enabled. */
+/** Metrics and traces of a coordinator. Where nothing is counted or traced, nothing is loaded for it. */
 export interface Telemetry {
-  /** Run before any other handler. */
+  /** Asked before any other handler. */
   readonly handlers: readonly RequestHandler[];
   readonly tracing: Tracing;
-  /** Undefined if metrics are disabled. */
+  /** Absent where nothing is counted. */
   readonly metrics: CheckMetrics | undefined;
-  /** Called with the delay of each started monitor tick, milliseconds. */
+  /** Called with the delay of each started tick of a monitor, milliseconds. */
   readonly monitorStarted: (lateMs: number) => void;
-  /** Starts to serve the metrics once the core exists. */
+  /** Serves the metrics, once there is something to look at. */
   readonly watch: (core: Core, modules: Modules, linesDropped: () => number) => Promise<void>;
   /** Never rejects. */
   readonly close: () => Promise<void>;

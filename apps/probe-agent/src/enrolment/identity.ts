@@ -79,7 +79,7 @@ export async function openIdentity({ folder, url, token, log }: IdentityOptions)
         return 'retry';
       }
       if (!using.isNext || !ofKey.has(code)) {
-        log.error({ code }, text);
+        log.error({ code, origin }, text);
         return 'wait';
       }
       const current = await files.read('current');

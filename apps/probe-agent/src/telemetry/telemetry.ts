@@ -1,11 +1,12 @@
 import type { FinalOutcome } from '@vantage/contract';
 import type { PacketSockets } from '@vantage/diagnostics';
-import { followTotal, openMetrics, openTracing, serveMetrics, tracingConfig, type OpenLog } from '@vantage/telemetry';
+import { followTotal, openMetrics, openTracing, tracingConfig, type OpenLog } from '@vantage/telemetry';
 
 import type { Config } from '../config.ts';
 import { typeLabel, watchAgent, type AgentMetrics, type MetricSources } from './agent-metrics.ts';
 import { countPackets } from './count-packets.ts';
 import { agentMetrics } from './declared.ts';
+import { listen } from './listen.ts';
 import { traceJobs, type TakenJob } from './trace-jobs.ts';
 
 /** Instrumentation of the agent; all functions are no-ops if metrics and traces are off. */
@@ -36,7 +37,7 @@ export const noTelemetry: Telemetry = {
   close: async () => undefined,
 };
 
-/** @throws the operating system's error if the metrics port is unavailable */
+/** @throws the operating system's error if the metrics host is unavailable */
 export async function openTelemetry(
   config: Config,
   probeId: string,
@@ -62,13 +63,7 @@ export async function openTelemetry(
   instruments.build.set({ probe: probeId, version }, 1);
   metrics.onScrape(followTotal(instruments.linesDropped, dropped));
   let watched: MetricSources | undefined;
-  const server = await serveMetrics({
-    host: config.metricsHost,
-    port: config.metricsPort,
-    metrics,
-    missing: () => missing(watched),
-  });
-  log.info({ host: config.metricsHost, metricsPort: server.port }, 'metrics server listening');
+  const server = await listen(config, { metrics, missing: () => missing(watched) }, log);
 
   return {
     around: (job, nowMs, run) => {

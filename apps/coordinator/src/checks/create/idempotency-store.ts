@@ -8,40 +8,37 @@ import type { Redis } from 'ioredis';
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
 
-/** The response to the first request with a key. */
+/** What the first request with a key was answered. */
 export interface FirstAnswer {
   readonly checkId: string;
   readonly message: string;
 }
 
 export type Claim =
-  /**
-   * This request is the first. It stores its response, or releases the key if it created no check. Neither call
-   * rejects.
-   */
+  /** This request is the first: it keeps its answer, or gives the key back where nothing came of it. Neither rejects. */
   | {
       readonly kind: 'first';
-      /** Digest of client and key; undefined without a key. The record is removed together with the check. */
+      /** Of client and key; absent without a key. The record is removed together with the check. */
       readonly digest?: string;
       readonly keep: (answer: FirstAnswer) => Promise<void>;
       readonly release: () => Promise<void>;
     }
   | { readonly kind: 'repeated'; readonly answer: FirstAnswer }
-  /** The key was used with a different request. */
+  /** The key was used with another request. */
   | { readonly kind: 'other-request' }
-  /** The first request with this key has no response yet. */
+  /** The first request with this key has no answer yet. */
   | { readonly kind: 'under-way' };
 
-/** The result for a request without a key. */
+/** That of a request without a key. */
 export const noClaim: Claim = { kind: 'first', keep: async () => undefined, release: async () => undefined };
 
-/** Responses to requests with an `Idempotency-Key`, shared by all coordinators. */
+/** The answers to requests that carry an `Idempotency-Key`, shared by all coordinators. */
 export interface FirstAnswers {
   /**
-   * Locks a key; waits for a moment if another request holds it.
+   * Waits for a moment where another request with the same key is being answered.
    *
-   * @param client owner of the key; only a digest of client and key is stored
-   * @param request digest of the request, to detect a different one
+   * @param client whose key it is; only a digest of both is stored
+   * @param request tells one request from another
    * @throws StoreUnavailable
    */
   readonly claim: (client: string, key: string, request: string, signal: AbortSignal) => Promise<Claim>;
@@ -49,22 +46,19 @@ export interface FirstAnswers {
 
 export interface FirstAnswerTimes {
   readonly keepMs: number;
-  /** Lifetime of a lock, longer than a creation takes: the lock of a coordinator that died expires. */
+  /** Longer than a creation takes: after it a coordinator that died holds the key no more. */
   readonly leaseMs: number;
   readonly waitMs: number;
 }
 
-/** How long a request waits for the response to another one with the same key. */
+/** How long a request waits for the answer to another one with the same key. */
 export const KEY_WAIT_MS = 5_000;
 
 const standardTimes: FirstAnswerTimes = { keepMs: 24 * 3_600_000, leaseMs: 10_000, waitMs: KEY_WAIT_MS };
 const LOOK_EVERY_MS = 50;
 const RELEASE_EVERY_MS = 500;
 
-/**
- * Compares and sets. KEYS the key. ARGV expected value, new value ('' deletes), lifetime (ms). Returns 1 if the key had
- * the expected value.
- */
+/** KEYS the key. ARGV what it holds, what it shall hold ('': nothing), for how long (ms). Returns 1 where it held that. */
 export const replaceScript = defineScript(
   'allow-oom',
   `
@@ -80,7 +74,7 @@ return 1
 
 interface Held {
   readonly request: string;
-  /** Owner of the lock while there is no response. */
+  /** Whose claim it is while there is no answer. */
   readonly token?: string;
   readonly answer?: FirstAnswer;
 }
@@ -120,7 +114,7 @@ function first(
       void again(value);
     }
   };
-  // Runs in the background. The lock expires at the end of its lease in any case.
+  // Nobody waits for it. By the end of the lease the claim is gone in any case.
   const again = async (value: string): Promise<void> => {
     await sleep(RELEASE_EVERY_MS, undefined, { ref: false });
     if (performance.now() < until) await replace(value);

@@ -1,26 +1,26 @@
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 
 export interface ProbeLoadOptions {
-  /** Subscribes to the events of a check until the returned function is called. */
+  /** Listens to the events of a check until the returned function is called. */
   readonly listen: (checkId: string, listener: (message: string) => void) => () => void;
-  /** Longest expected queueing time of a job, milliseconds. */
+  /** Longest time that a job may be expected to wait for its turn, milliseconds. */
   readonly longestWaitMs: number;
-  /** Monotonic clock, milliseconds. */
+  /** Monotonic, milliseconds. */
   readonly nowMs?: () => number;
 }
 
 /**
- * Admission control: estimates each probe's queueing delay from the jobs dispatched by this coordinator. A check is
- * refused at once if its job would wait too long, instead of being accepted and expired.
+ * How busy the probes are with what this coordinator gave them. A probe has no room where what it has would keep a further
+ * job waiting for too long: then a check is better refused at once than accepted and ended by its deadline.
  */
 export interface ProbeLoad {
-  /** Whether a probe can run a further job of a type so that it and all earlier jobs end on time. */
+  /** Whether a probe can take a job of a type such that it, and all that were given before it, end on time. */
   readonly hasRoom: (probe: KnownProbe, type: string) => boolean;
-  /** Records dispatched jobs; their ends arrive as events. */
+  /** Jobs that were given out; their ends are heard of. */
   readonly added: (checkId: string, probes: readonly string[], type: string, lastsMs: number) => void;
-  /** Forgets a check that was rolled back. */
+  /** A check that was taken back. */
   readonly removed: (checkId: string) => void;
-  /** Number of jobs believed to be running or queued. */
+  /** Jobs under way that are known here. */
   readonly size: () => number;
 }
 
@@ -32,7 +32,7 @@ interface Job {
 
 interface Lane {
   jobs: number;
-  /** Moving average of the time from dispatch to result, milliseconds. */
+  /** How long a job of this type takes on this probe, its waiting included: a moving average. */
   tookMs: number;
 }
 
@@ -44,15 +44,15 @@ interface Given {
 
 const FINAL = /"probe":"([^"]+)","kind":"final"/;
 
-/** Largest share of a probe's capacity for one type, so that a flood of one type leaves room for the others. */
+/** No type gets more of a probe than this, so that a flood of one leaves room for the others. */
 const SHARE_OF_TYPE = 0.75;
-/** Weight of the newest value in the moving average. */
+/** Weight of the newest in the moving average. */
 const NEWEST = 0.1;
-/** Interval of scans for checks whose end was missed. */
+/** How often it is looked for checks whose end was not heard of. */
 const LOOK_FOR_OLD_MS = 250;
-/** Estimated duration of a type without samples. */
+/** Before anything is known. */
 const FIRST_GUESS_MS = 250;
-/** Slots of an agent that does not report its number. */
+/** Where an agent does not say. */
 const CAPACITY = 20;
 
 export function createProbeLoad(options: ProbeLoadOptions): ProbeLoad {
@@ -83,7 +83,7 @@ class LoadOfProbes implements ProbeLoad {
       if (one.jobs > 0) slowest = Math.max(slowest, one.tookMs);
     }
     if (total >= 1 || this.share(lane, capacity) >= SHARE_OF_TYPE) return false;
-    // Jobs of other coordinators are known only by the length of the queue at the last refresh.
+    // What other coordinators gave it is seen in its queue, as last looked at.
     return waiting === 0 || (waiting / capacity) * slowest < this.longestWaitMs;
   };
 
@@ -115,7 +115,7 @@ class LoadOfProbes implements ProbeLoad {
     return lane;
   }
 
-  /** The share of a probe's capacity that a type uses; 1 is all jobs that do not have to wait too long. */
+  /** The part of a probe that a type takes; 1 is all that it can do without making a job wait for too long. */
   private share({ jobs, tookMs }: Lane, capacity: number): number {
     return jobs / Math.max(capacity, (capacity * this.longestWaitMs) / Math.max(tookMs, 1));
   }
@@ -131,7 +131,7 @@ class LoadOfProbes implements ProbeLoad {
     if (check.jobs.length === 0) this.removed(checkId);
   }
 
-  /** Forgets jobs whose end was missed. They are ordered by start, which is roughly the order of their ends. */
+  /** Whose end was not heard of: they are in the order in which they were added, if not quite in that of their ends. */
   private forgetOld(): void {
     if (this.nowMs() < this.lookForOldAt) return;
     this.lookForOldAt = this.nowMs() + LOOK_FOR_OLD_MS;

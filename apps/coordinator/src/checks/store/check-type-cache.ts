@@ -4,21 +4,21 @@ import type { Redis } from 'ioredis';
 import { onStore } from '../../redis/store.ts';
 import { readCheckType } from './check-records.ts';
 
-/** At least this many checks are remembered, at most twice as many; the types of others are read from Redis. */
+/** Types of so many checks at least are remembered, and of twice as many at most; the others are asked for again. */
 const REMEMBERED = 10_000;
 
-/** The types of checks. */
+/** Which type a check is of. */
 export interface CheckTypes {
-  /** Remembers a check that was created here. */
+  /** Of a check that was created here. */
   readonly remember: (checkId: string, checkType: AnyCheckType) => void;
-  /** The type of a check that was created here recently. */
+  /** The type of a check that was created here not long ago. */
   readonly ofOwn: (checkId: string) => AnyCheckType | undefined;
-  /** Undefined if there is no such check, or its type belongs to another release. */
+  /** Undefined where there is no such check, or its type is of another release. */
   readonly ofCheck: (redis: Redis, checkId: string) => Promise<AnyCheckType | undefined>;
 }
 
 export function createCheckTypes(checkTypes: Readonly<Record<string, AnyCheckType>>): CheckTypes {
-  // Two generations: deleting the oldest entry of one large map gets slow, because the iterator visits deleted entries.
+  // Two generations: a map whose oldest entry is deleted each time looks through all that were deleted before.
   let young = new Map<string, Remembered>();
   let old: ReadonlyMap<string, Remembered> = new Map();
 

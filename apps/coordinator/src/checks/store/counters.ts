@@ -1,37 +1,37 @@
-/** Event counts since the start of the coordinator. */
+/** What the core has done since it started; each only grows. */
 export interface Counters {
   checksCreated: number;
   checksRefused: number;
-  /** Final results by outcome. */
+  /** Final results by what became of them. */
   resultsApplied: number;
   resultsDuplicate: number;
   resultsLate: number;
-  /** From a probe that the check did not select. */
+  /** For a check that did not ask this probe. */
   resultsForeign: number;
-  /** Of a check that does not exist or has expired. */
+  /** For a check that does not exist, or no longer. */
   resultsUnknown: number;
-  /** First results that violate the schema or size limit; they become `invalid_result` if the probe is pending. */
+  /** First results that broke the schema or the size; they became `invalid_result` where the probe was pending. */
   resultsInvalid: number;
   partialsApplied: number;
   partialsDropped: number;
-  /** Screenshots by outcome. */
+  /** Screenshots by what became of them. */
   screenshotsTaken: number;
   screenshotsGivenUp: number;
-  /** Handed to another probe after the first failed or went offline. */
+  /** Given to another probe since the first failed, or went. */
   screenshotsHandedOver: number;
-  /** Entries that are neither a valid image nor a failure. */
+  /** What a probe wrote that is no picture, or no reason why there is none. */
   screenshotsInvalid: number;
-  /** Late or duplicate, or from a probe that was not asked. */
+  /** What came late, twice, or of a probe that was not asked. */
   screenshotsDropped: number;
-  /** Stream entries without a result. */
+  /** Stream entries that are no result at all. */
   entriesMalformed: number;
   probesTimedOut: number;
   probesOffline: number;
-  /** Completed checks removed before their expiry because results exceeded their memory budget. */
+  /** Completed checks that were removed before their time, since results took too much memory. */
   checksEvicted: number;
-  /** Waiting jobs removed at their deadline. */
+  /** Jobs taken back because their deadline passed while they waited. */
   jobsRemoved: number;
-  /** Streams that could not be read although Redis was available. */
+  /** Streams that could not be read although the store was there. */
   streamFaults: number;
 }
 

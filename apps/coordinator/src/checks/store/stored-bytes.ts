@@ -1,15 +1,15 @@
-/** Memory of a completed check in Redis, and its client. */
+/** What a completed check takes in Redis, and whose it is. */
 export interface StoredCheck {
   readonly bytes: number;
   /** Digest of the client; '' for checks of older releases, which share one budget. */
   readonly client: string;
 }
 
-/** Approximate bytes of a check without its results: record, keys, ledger entries. */
+/** What a check takes in Redis besides its results: its record, its keys, its places in the ledger. Bytes, about. */
 export const RECORD_BYTES = 1_280;
-/** Approximate bytes of the stored response for an `Idempotency-Key`, and of its digest in the check. */
+/** The first response by an `Idempotency-Key`, and its digest in the check. Bytes, about. */
 export const FIRST_ANSWER_BYTES = 352;
-/** Approximate bytes of the record of an evicted check, with its ledger entries. */
+/** What the record of a removed check takes in Redis, with its places in the ledger of those. Bytes, about. */
 export const REMOVED_BYTES = 512;
-/** Overhead of a stored result in bytes. */
+/** What a result takes besides its own bytes. */
 export const RESULT_BYTES = 96;

@@ -32,7 +32,7 @@ interface Raw {
   readonly body: Buffer;
 }
 
-/** Returns the raw body: `fetch` would decompress it. */
+/** What came over the wire: `fetch` would unpack it. */
 async function ask(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Raw> {
   const [answer] = (await once(get(`${bed.url}${path}`, { headers, method }), 'response')) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };

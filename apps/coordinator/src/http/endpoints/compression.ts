@@ -4,36 +4,35 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request } from 'express';
 
 /**
- * BREACH does not apply: no response contains both a secret and input of an attacker. There are no cookies or
- * credentials in bodies, and `GET /me`, which shows the client's address, takes no input and is too small. Event
- * streams are never compressed.
+ * What is compressed holds no secret beside what a caller chooses (BREACH): there are no cookies and no credentials, and
+ * `GET /me`, which shows who calls, takes no input and is too small. Streams of events are never compressed.
  */
 export type Encoding = 'br' | 'gzip';
 
-/** Fits into one packet uncompressed. */
+/** One packet carries it as it is. */
 const MIN_BYTES = 1_400;
 
-/** Higher levels cost more than they save; static texts are compressed once. */
+/** What it costs grows faster than what it saves; the texts that are kept are compressed once. */
 const BROTLI_QUALITY = 4;
 const BROTLI_QUALITY_KEPT = 9;
 
 const asBrotli = promisify(brotliCompress);
 const asGzip = promisify(gzip);
 
-/** The preferred encoding of `Accept-Encoding`; undefined for none. */
+/** The best of what `Accept-Encoding` takes, undefined for none. */
 export function encodingFor(request: Request, bytes: number): Encoding | undefined {
   if (bytes < MIN_BYTES) return undefined;
   return (['br', 'gzip'] as const).find((encoding) => request.acceptsEncodings(encoding) === encoding);
 }
 
-/** Runs on the thread pool of libuv. */
+/** On a thread of libuv's. */
 export function compress(bytes: Buffer, encoding: Encoding, quality = BROTLI_QUALITY): Promise<Buffer> {
   if (encoding === 'gzip') return asGzip(bytes);
   const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   return asBrotli(bytes, { params });
 }
 
-/** Compresses immutable bytes once per encoding, on first use. */
+/** For bytes that never change: each encoding is made when it is first asked for. */
 export function keepCompressed(bytes: Buffer): (encoding: Encoding) => Promise<Buffer> {
   const kept = new Map<Encoding, Promise<Buffer>>();
   return (encoding) => {
@@ -43,17 +42,17 @@ export function keepCompressed(bytes: Buffer): (encoding: Encoding) => Promise<B
   };
 }
 
-/** LRU cache of the compressed forms of responses that many clients request. */
+/** Compressed forms of answers that many clients ask for, the most recently used ones. */
 export interface CompressedCache {
-  /** @param tag hash of the bytes */
+  /** @param tag of the bytes, by their content */
   readonly of: (tag: string, bytes: Buffer, encoding: Encoding) => Promise<Buffer>;
 }
 
 const MAX_KEPT_BYTES = 16 * 1_048_576;
 
-/** @param maxBytes limit of all compressed forms */
+/** @param maxBytes bound of all compressed forms together */
 export function createCompressedCache(maxBytes = MAX_KEPT_BYTES, make: typeof compress = compress): CompressedCache {
-  /** Ordered by last use. */
+  /** In the order of their last use. */
   const kept = new Map<string, Promise<Buffer>>();
   const sizes = new Map<string, number>();
   let total = 0;

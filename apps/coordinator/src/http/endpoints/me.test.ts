@@ -15,7 +15,7 @@ const named = (reverse: readonly string[], forward: readonly string[]): NameLook
   forward: async () => forward,
 });
 
-/** A lookup that ends only when it is aborted. */
+/** As a look-up that is ended. */
 const untilAborted = (signal: AbortSignal): Promise<readonly string[]> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve([]), { once: true }));
 

@@ -4,44 +4,44 @@ import type { ServerResponse } from 'node:http';
 import type { LiveCheck } from '../../checks/read/live-check.ts';
 import { HEARTBEAT_FRAME, retryFrame, type EventFrames } from './event-frames.ts';
 
-/** An open event stream. */
+/** One event stream that is being sent. */
 export interface Sending {
-  /** Sends pending changes. */
+  /** Something may be new. */
   readonly pump: () => void;
-  /** Ends the stream so that the client reconnects, to another coordinator or to this one after its restart. */
+  /** Ends the stream in order: the client shall connect again, to another coordinator or to this one once it is back. */
   readonly sendAway: () => void;
 }
 
 export interface SendingOptions {
-  /** Id of the check. */
+  /** Of the check. */
   readonly id: string;
   readonly live: LiveCheck;
   readonly frames: EventFrames;
-  /** The newest version that the client has; -1 for none. */
+  /** The newest version that the client knows; -1: none. */
   readonly after: number;
   readonly times?: Partial<StreamTimes> | undefined;
 }
 
 export interface StreamTimes {
   readonly heartbeatMs: number;
-  /** A client that reads nothing for this long is disconnected. */
+  /** A client that takes nothing for this long is cut off. */
   readonly stuckMs: number;
 }
 
 const standardTimes: StreamTimes = { heartbeatMs: EVENT_HEARTBEAT_MS, stuckMs: 30_000 };
 
-/** Reconnection delay after a broken connection. */
+/** A client whose connection broke comes back after this time. */
 const RETRY_MS = 1_000;
-/** Reconnection delays on shutdown; random, so that clients do not return all at once. */
+/** Clients that are sent away do not come back all at once. */
 const RETURN_MS = { from: 500, to: 2_500 };
 
-/** Bytes written at once: each write that completes shows that the client reads. */
+/** What is handed to the socket at once: each piece that goes off shows that the client reads. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Sends the changes of a check until it is completed. While the client does not read, no more is written, and states
- * that are replaced meanwhile are never sent. So a stream buffers little beyond its socket: the rest of one event,
- * whose bytes it shares with other streams of the check.
+ * Sends what changes in a check until it is completed. While the client does not take what was written, nothing more is:
+ * states that are overtaken by then are never sent. So a stream holds little beyond the buffer of its socket: the rest of
+ * one event, in bytes that it shares with the other streams of the check.
  */
 export function sendEvents(response: ServerResponse, { id, live, frames, after, times }: SendingOptions): Sending {
   const { heartbeatMs, stuckMs } = { ...standardTimes, ...times };
@@ -85,7 +85,7 @@ export function sendEvents(response: ServerResponse, { id, live, frames, after, 
       sent = -1;
     }
     for (const state of live.since(sent)) {
-      // States of the same version are sent together, because a client resumes after a whole version.
+      // States of one version, those without any yet, go out together: a version is known wholly or not at all.
       if (isBlocked && state.version > sent) return;
       write(frames.probe(id, state));
       sent = state.version;

@@ -2,25 +2,25 @@ import { describeCaller, type Caller } from '../caller.ts';
 import { callerKey } from '../limits/axes.ts';
 import { HttpProblem } from '../problem.ts';
 
-/** Limits of concurrent event streams. */
+/** How many event streams may be open at a time. */
 export interface StreamBounds {
-  /** Per key or address; IPv6 by /64. */
+  /** Of one key, or one address; IPv6 by /64. */
   readonly perClient: number;
   readonly total: number;
 }
 
 export interface StreamPlaces {
   /**
-   * Acquires a slot for a stream.
+   * Takes a place for one stream.
    *
-   * @returns a function that releases the slot
+   * @returns what gives the place back
    * @throws HttpProblem 429 or 503
    */
   readonly take: (caller: Caller) => () => void;
   readonly taken: () => number;
 }
 
-/** A check, and so its stream, lasts seconds. */
+/** A check lasts for seconds, and so do its streams. */
 const RETRY_AFTER = { 'Retry-After': '5' };
 
 export function createStreamPlaces({ perClient, total }: StreamBounds): StreamPlaces {

@@ -12,58 +12,59 @@ import type { SharedWindow } from './shared-window.ts';
 import type { TargetAxis } from './target-axes.ts';
 import { WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
-/** The limit of an endpoint. */
+/** One endpoint's limit. */
 export interface Bucket {
-  /** Name of the policy in headers and of the counters in Redis; a token. */
+  /** Names the policy in the headers and the counters in Redis; a token. */
   readonly name: string;
-  /** The endpoint in messages, such as `POST /check`. */
+  /** How a person calls the endpoint, such as `POST /check`. */
   readonly endpoint: string;
   /** Requests per minute of one address; a key has its own limit. */
   readonly limit: number;
-  /** True if requests are also counted per target. */
+  /** True where requests are counted by what they want measured, too. */
   readonly inOneSlot?: boolean;
 }
 
 /**
- * Counts a request. Sets `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-08), and
- * `Retry-After` if a limit refuses it.
+ * Counts a request: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-08) on the answer, and
+ * `Retry-After` where a limit refuses it.
  *
- * @param asked cost and targets of the request
- * @throws HttpProblem 429 that names the limit; 400 if the client has no address
+ * @param asked what is known of the request
+ * @throws HttpProblem 429 that says which limit it was; 400 where the client has no address
  */
 export type Limit = (request: Request, response: Response, asked?: Partial<Asked>) => Promise<void>;
 
-/** Properties of a request that affect its count. */
+/** What a request asks for. */
 export interface Asked {
-  /** Cost toward the client's limit; default 1. */
+  /** What it counts for at the limit of its client; 1 by default. */
   readonly cost: number;
-  /** Axes of the targets. */
+  /** What it wants measured. */
   readonly targets: readonly TargetAxis[];
   /**
-   * Prepares the response while the count is pending, if no local count refuses the request; its effect is discarded if
-   * the request is refused. May never be called.
+   * Begins what the answer needs while the count is under way, if nothing is known here against the request; it comes to nothing
+   * if the count refuses it. May not be called.
    */
   readonly onLikely: (() => void) | undefined;
 }
 
 const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined };
 
-/** A limit with a check in memory: clients known to be over their limit are refused before their request is read. */
+/** A limit with a door that costs nothing: what the client is known to have used up is refused before its request is read. */
 export interface EarlyLimit {
   readonly count: Limit;
   /**
-   * Refuses a client that was refused, until a request would be admitted again. Counts nothing.
+   * Refuses a client that was refused, until it would be admitted again. Nothing is counted.
    *
    * @throws HttpProblem 429
    */
   readonly refuseKnown: (request: Request, response: Response) => void;
 }
 
+/** Limits one endpoint. */
 export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Limit {
   return limitEarly(bucket, window, log).count;
 }
 
-/** @param nowMs monotonic clock */
+/** @param nowMs monotonic */
 export function limitEarly(
   bucket: Bucket,
   window: SharedWindow,
@@ -71,12 +72,12 @@ export function limitEarly(
   nowMs = (): number => performance.now(),
 ): EarlyLimit {
   const refusals = createRefusals(nowMs);
-  /** express-rate-limit passes only the key to its store; this carries the rest. */
+  /** What the store needs besides the key, which is all that the library passes on. */
   const counting = new AsyncLocalStorage<Asked & { readonly caller: Caller; readonly response: Response }>();
   const limiter = rateLimit({
     windowMs: WINDOW_MS,
     limit: () => limitOf(counting.getStore()!.caller, bucket.limit),
-    // The library's headers identify a client by a hash that is reversible for IPv4, and shared caches store headers.
+    // Its headers name the client by a hash that anybody can reverse for IPv4, and shared caches keep headers.
     standardHeaders: false,
     legacyHeaders: false,
     keyGenerator: () => callerKey(counting.getStore()!.caller),
@@ -88,11 +89,11 @@ export function limitEarly(
         const { refusedBy } = count;
         if (refusedBy !== undefined) throw targetRefused(bucket, caller, { ...count, refusedBy }, targets);
         showClientLimit(response, bucket, caller, count);
-        // A request of higher cost may be refused when an ordinary one is not.
+        // One that costs more may be refused if an ordinary one is not.
         if (!count.admitted && cost === 1) refusals.remember(client[0]!.key, count.resetMs);
         return { totalHits: count.hits, resetTime: new Date(Date.now() + count.resetMs) };
       },
-      // Decrementing is not used.
+      // Giving hits back is not used.
       decrement: () => undefined,
       resetKey: () => undefined,
     },
@@ -101,7 +102,7 @@ export function limitEarly(
       const { caller, cost } = counting.getStore()!;
       throw clientRefused(bucket, caller, cost, resetTime!.getTime() - Date.now());
     },
-    // `callerOf` validates the address; a forwarded address from an untrusted proxy is deliberately ignored.
+    // `callerOf` validates the address; a forwarded address from an untrusted proxy is ignored on purpose.
     validate: { keyGeneratorIpFallback: false, xForwardedForHeader: false, forwardedHeader: false, ip: false },
     logger: {
       error: (error, message) => log.error({ err: error }, message ?? 'express-rate-limit'),
@@ -152,7 +153,7 @@ function costSentence(cost: number): string {
   return cost === 1 ? '' : ` This check counts as ${cost} requests, by the packets and bytes that its options ask for.`;
 }
 
-/** The headers name two limits: that of the client, which has counted the request, and the one that refuses it. */
+/** The headers name both limits: that of the client, which has counted the request, and the one that refuses it. */
 function targetRefused(
   bucket: Bucket,
   caller: Caller,
@@ -166,7 +167,7 @@ function targetRefused(
   });
 }
 
-/** A limit as shown in headers. */
+/** A limit as the headers name it. */
 interface ShownLimit {
   readonly name: string;
   readonly limit: number;

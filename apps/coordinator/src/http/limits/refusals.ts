@@ -1,17 +1,17 @@
-/** Enough for a flood of addresses; bounds memory to about 10 MB. */
+/** Enough for a flood of addresses: some 10 MB at the worst. */
 const MAX_CLIENTS = 100_000;
 
-/** Clients that a limit refused, until a request would be admitted again. */
+/** Clients that a limit refused, until it would admit them again. */
 export interface Refusals {
   readonly remember: (client: string, resetMs: number) => void;
-  /** Milliseconds until a request would be admitted; undefined if it may be admitted now. */
+  /** Milliseconds until the client would be admitted; undefined where it may be now. */
   readonly leftMs: (client: string) => number | undefined;
 }
 
 /**
- * A refused client stays refused until then, because counts only fall with time.
+ * A count falls with time alone, so a client that was refused is refused until then, whoever counts it.
  *
- * @param nowMs monotonic clock
+ * @param nowMs monotonic
  */
 export function createRefusals(nowMs: () => number, maxClients = MAX_CLIENTS): Refusals {
   const until = new Map<string, number>();

@@ -8,20 +8,20 @@ import { createMemoryWindow } from './memory-window.ts';
 import { countArguments, countScript, readReply } from './script.ts';
 import type { Count } from './window.ts';
 
-/** After a failure Redis is not asked for this long: waiting for a frozen server delays each request. */
+/** After Redis failed, this long nobody waits for it again: a frozen one costs each request its patience. */
 const PAUSE_MS = 1_000;
 
-/** Longest wait for a count, slightly less than a request may wait for Redis in total. */
+/** A count is waited for this long: what a request may wait for the store in all is little more. */
 const PATIENCE_MS = 500;
 
-/** Counts requests, shared with other coordinators while Redis is available. */
+/** Counts the requests of clients, shared with the other coordinators while Redis answers. */
 export interface SharedWindow {
   /**
-   * Never rejects. Without Redis, limits still apply, counted in memory.
+   * Never rejects, never opens wide: without Redis it counts in memory.
    *
-   * @param bucket a name; with `inOneSlot`, all its counters are in one slot of a Redis Cluster, so that one script can
-   * count client and targets
-   * @param onLikely called after the command was sent, if the count in memory admits the request
+   * @param bucket a name; with `inOneSlot` all of its counters are in one slot of a Redis Cluster, so that one script can
+   *   count a client and whatever it wants measured
+   * @param onLikely called behind the question to Redis where this coordinator knows of nothing against the request
    */
   readonly count: (
     bucket: { readonly name: string; readonly inOneSlot?: boolean },
@@ -31,10 +31,10 @@ export interface SharedWindow {
 }
 
 /**
- * Each request is also counted in memory, so that limits continue when Redis fails.
+ * Each request is counted in memory too, so that what a client has used is still known at the moment Redis goes away.
  *
- * @param redis without an offline queue; undefined counts in memory only
- * @param nowMs monotonic clock
+ * @param redis without an offline queue; or nothing, to count in memory alone
+ * @param nowMs monotonic
  */
 export function createSharedWindow(
   redis: Redis | undefined,
@@ -90,7 +90,7 @@ function withKeys({ client, target }: Charge, keyOf: (key: string) => string): C
   return { client: renamed(client), target: renamed(target) };
 }
 
-/** The script may be missing after a restart of Redis; then its whole text is sent. */
+/** Redis forgets scripts when it restarts; the whole script goes with the next request then. */
 async function countInRedis(redis: Redis, charge: Charge): Promise<Count> {
   const keys = [...charge.client, ...charge.target].map(({ key }) => key);
   const values = countArguments(charge);

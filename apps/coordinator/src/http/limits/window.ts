@@ -1,31 +1,28 @@
-/** Length of the window of rate limits. */
+/** Length of the window that a limit counts over. */
 export const WINDOW_MS = 60_000;
 
 /**
- * A sliding window in slices of one second. The oldest slice counts in part, rounded up. Unlike one counter per minute,
- * there is no boundary around which a client gets twice its limit.
+ * A window is counted in slices of one second. The one that the window's start lies in counts in part, rounded up. So
+ * no edge exists around which a client gets twice its limit at once, as with one counter a minute.
  */
 export const SLICE_MS = 1_000;
 
-/** Result of counting a request. */
+/** What one more request on its axes came to. */
 export interface Count {
-  /** By the client axes. */
+  /** By the axes of the client. */
   readonly admitted: boolean;
-  /**
-   * Sum of costs in the window including this request; above the limit if it was refused. Refused requests are not
-   * stored.
-   */
+  /** Costs of the requests in the window, this one with them; above the limit if it was refused. Refused ones are not kept. */
   readonly hits: number;
-  /** Milliseconds until the count falls; for a refused request, until it would be admitted. */
+  /** Milliseconds until the count falls: for a refused request, until one would be admitted. */
   readonly resetMs: number;
-  /** The target axis that refuses a request which the client axes admit; of several, the one with the longest wait. */
+  /** The target axis that refuses a request which its client may make; of several, the one to wait longest for. */
   readonly refusedBy?: TargetRefusal;
 }
 
 export interface TargetRefusal {
-  /** Index among the target axes. */
+  /** Its place among the target axes. */
   readonly axis: number;
-  /** What the axis has left, less than the cost of the request. */
+  /** What the axis has left: less than the request costs. */
   readonly left: number;
   /** Milliseconds until the request would be admitted. */
   readonly resetMs: number;

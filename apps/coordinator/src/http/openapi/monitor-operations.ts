@@ -82,7 +82,7 @@ export function monitorMetricsOperation(bucket: Bucket): JsonObject {
   };
 }
 
-/** A key is required. */
+/** These need a key. */
 const keyRequired: JsonObject = { security: [{ apiKey: ['monitor'] }] };
 
 export function putMonitorOperation(bucket: Bucket): JsonObject {

@@ -263,15 +263,15 @@ export const notModified: JsonObject = {
   headers: headers(true, ['ETag', 'Cache-Control']),
 };
 
-/** Problems of every operation that accepts a key. */
+/** Problems of every operation that takes a key. */
 export const keyProblems = ['unauthorized', 'scope-missing'] as const;
 
-/** A key is optional; if present, it needs the scope. */
+/** A key is optional; with one its scope counts. */
 export function keyOf(scope: KeyScope): JsonObject {
   return { security: [{}, { apiKey: [scope] }] };
 }
 
-/** A specification extension: tools ignore it, the reference page shows it. */
+/** Specification extension: tools ignore it, the reference page shows it. */
 export function limitOf({ name, limit }: Bucket): JsonObject {
   return {
     'x-rate-limit': {

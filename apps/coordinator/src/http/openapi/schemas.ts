@@ -32,18 +32,19 @@ import {
 
 import { oncePer } from '../once-per.ts';
 
+/** JSON as an OpenAPI document is made of. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** Converts a string or number to text; empty for any other value. */
+/** A string of a JSON document; empty for whatever else is there. Numbers are written out. */
 export function jsonText(value: Json | undefined): string {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : '';
 }
 
-/** `#/components/schemas`, from the schemas of the contract and of the check types. */
+/** `#/components/schemas`, from the schemas of the contract and of the registered check types. */
 export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): JsonObject => {
   const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
   const own = Object.fromEntries(
@@ -100,7 +101,7 @@ export function checkName(type: string): string {
 }
 
 export function toJson(schema: unknown): JsonObject {
-  // Removes the non-enumerable properties that TypeBox adds.
+  // TypeBox keeps what is not JSON Schema in properties that are not enumerable.
   return JSON.parse(JSON.stringify(schema)) as JsonObject;
 }
 
@@ -113,8 +114,8 @@ function schemasOfType(checkType: AnyCheckType, known: readonly string[]): reado
 }
 
 /**
- * Moves `default` into the description: client generators treat a property with a default as always present and would
- * require it in requests.
+ * Moves `default` into the description: generators of clients take a field with a default for one that is always there, and
+ * would demand it in requests.
  */
 function withoutDefaults(schema: Json): Json {
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -127,7 +128,7 @@ function withoutDefaults(schema: Json): Json {
   return { ...parts, description: `${jsonText(parts['description'])} Default: ${JSON.stringify(fallback)}.`.trim() };
 }
 
-/** The schema of a type's events, if it differs from that of its results. */
+/** What events show of a type, where that is not what is read otherwise. */
 function eventSchemasOfType(checkType: AnyCheckType): readonly [string, JsonObject][] {
   const shown = eventCheckType(checkType);
   return shown === checkType ? [] : readSchemas(shown, `${checkType.type}Event`);
@@ -150,7 +151,7 @@ function readSchemas(checkType: AnyCheckType, name: string): readonly [string, J
   ];
 }
 
-/** Schema name of a type's events. */
+/** The name in schemas of what events show of a type. */
 function eventName(type: string, checkTypes: readonly AnyCheckType[]): string {
   const checkType = checkTypes.find((one) => one.type === type);
   return checkType === undefined || eventCheckType(checkType) === checkType ? type : `${type}Event`;
@@ -171,7 +172,7 @@ function probeEvent(entries: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** Extracts the entries of `results` into named schemas. */
+/** The entries of `results` by name: they are long, and each stands on its own. */
 function withResults(check: JsonObject, entry: JsonObject): JsonObject {
   const properties = check['properties'] as JsonObject;
   const results = properties['results'] as JsonObject;
@@ -216,7 +217,7 @@ function union(
   };
 }
 
-/** Replaces copies of named schemas by references. */
+/** Puts references where one named schema is part of another. */
 function withRefs(schema: Json, embedded: ReadonlyMap<string, string>, self: string | undefined): Json {
   if (typeof schema !== 'object' || schema === null) return schema;
   const name = embedded.get(JSON.stringify(schema));

@@ -5,16 +5,17 @@ import { HttpProblem } from '../problem.ts';
 import { createRequestValidator, invalid, type RequestBody } from './validate-request.ts';
 
 /**
- * Canonicalises a target and applies the target policy to its form, address, name and port; never resolves a name.
+ * The target policy as the HTTP edge asks it: the one way to write a target, and whether it may be measured. Judges form,
+ * literals, names and ports; never resolves a name.
  *
- * @param allow additional networks of the request's key
+ * @param allow networks that the key of the request may have measured besides
  */
 export type JudgeTarget = (target: JudgedTarget, allow?: readonly string[]) => Judgement;
 
 export interface JudgedTarget {
   readonly hostKind: AnyCheckType['hostKind'];
   readonly purpose: TargetPurpose;
-  /** As the client wrote it. */
+  /** As the caller wrote it. */
   readonly host: string;
   readonly port?: number | undefined;
   readonly family?: Family | undefined;
@@ -22,14 +23,14 @@ export interface JudgedTarget {
 
 export type Judgement =
   | { readonly verdict: 'accepted'; /** Canonical. */ readonly host: string }
-  /** The target is malformed, as the message explains. */
+  /** The form is odd, as the sentence says. */
   | { readonly verdict: 'malformed'; readonly message: string }
-  /** The target is well-formed but refused by a rule, which the message names. */
+  /** The form is in order and a rule, which the sentence names, refuses the target. */
   | { readonly verdict: 'refused'; readonly message: string };
 
 /**
- * Creates the function that turns a JSON body into a request. It applies, in this order, the schema of the type, the
- * syntax of the host, the type's rules beyond its schema, and the target policy.
+ * Makes the function that turns a JSON body into what is measured. In this order: the schema of the type, the form of
+ * the host, the rules of the type that a schema cannot say, the target policy.
  *
  * @returns a function that throws HttpProblem 400 or 403
  */
@@ -58,20 +59,17 @@ export function createRequestReader(checkTypes: readonly AnyCheckType[], judgeTa
   };
 }
 
-/** @param allow additional networks of the request's key */
+/** @param allow networks that the key of the request may have measured besides */
 export type RequestReader = (body: unknown, allow?: readonly string[]) => AcceptedRequest;
 
-/**
- * Applies the target policy to a further host, such as a resolver. Its text is kept, and the agent applies the policy
- * again.
- */
+/** A resolver, say: refused as the target itself would be. What is measured keeps its text; the agent admits it again. */
 function judgeOther({ path, host, port, purpose }: OtherTarget, judge: (target: JudgedTarget) => Judgement): void {
   const judgement = judge({ hostKind: 'host', purpose, host, port });
   if (judgement.verdict === 'malformed') throw invalid([{ path, message: judgement.message }]);
   if (judgement.verdict === 'refused') throw new HttpProblem('target-refused', `${path}: ${judgement.message}`);
 }
 
-/** Selects the fields of the type; those of other types are accepted and ignored. */
+/** The fields of the type alone: those of other types are accepted and ignored. */
 function fieldsOf(checkType: AnyCheckType, body: RequestBody): Readonly<Record<string, unknown>> {
   const names = Object.keys(checkType.fields as object).filter((name) => Object.hasOwn(body, name));
   return Object.fromEntries(names.map((name) => [name, body[name]]));

@@ -8,9 +8,9 @@ import { createRequestReader, type JudgeTarget } from './accept-request.ts';
 import { inputErrors } from './input-errors.ts';
 
 /**
- * Creates the function that validates a monitor; its check is validated as by `POST /check`.
+ * Makes the function that validates a monitor, its check as `POST /check` does.
  *
- * @param signsWebhooks false if no secret is configured; webhooks are then refused
+ * @param signsWebhooks false if there is no secret to sign webhooks with; then they are refused
  */
 export function createMonitorReader(
   checkTypes: readonly AnyCheckType[],
@@ -42,7 +42,7 @@ export function createMonitorReader(
 type CheckReading = { readonly accepted: AcceptedRequest } | { readonly errors: readonly InputError[] };
 
 function readCheck(readRequest: (body: unknown) => AcceptedRequest, check: MonitorRequest['check']): CheckReading {
-  // The validator fills in defaults, and the stored request should stay as written.
+  // Defaults are filled in where they are missing: the request stays as it was written.
   const body = structuredClone(check) as Record<string, unknown>;
   if (body['type'] === 'http') body['options'] = { screenshot: false, ...(body['options'] as object | undefined) };
   try {
@@ -54,7 +54,7 @@ function readCheck(readRequest: (body: unknown) => AcceptedRequest, check: Monit
   }
 }
 
-/** The additional networks of a key apply to checks, not to webhooks. */
+/** The networks of a key are for its checks, not for webhooks. */
 function webhookErrors(urls: readonly string[], judge: JudgeTarget, signsWebhooks: boolean): readonly InputError[] {
   if (urls.length > 0 && !signsWebhooks)
     return [{ path: '/webhooks', message: 'need WEBHOOK_SECRET of the coordinators' }];

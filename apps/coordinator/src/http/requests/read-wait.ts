@@ -2,10 +2,10 @@ import type { Request } from 'express';
 
 import { invalid } from './validate-request.ts';
 
-/** Longest `?wait=` in seconds. */
+/** Longest `?wait=`, seconds. */
 export const MAX_WAIT_SECONDS = 25;
 
-/** Reads `?wait` as milliseconds. */
+/** Milliseconds that `?wait` asks for. */
 export function readWait(request: Request): number {
   const wait: unknown = request.query['wait'];
   if (wait === undefined) return 0;

@@ -9,9 +9,9 @@ import { HttpProblem } from '../problem.ts';
 export type ScrapeAccess = (request: Request) => HttpProblem | undefined;
 
 /**
- * Allows clients with a valid key or from the given networks.
+ * A key that was admitted suffices.
  *
- * @param networks addresses and CIDRs whose clients need no key
+ * @param networks addresses and CIDRs whose clients may scrape without a key
  */
 export function createScrapeAccess(networks: readonly string[]): ScrapeAccess {
   const allowed = new BlockList();

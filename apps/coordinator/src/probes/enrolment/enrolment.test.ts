@@ -349,6 +349,25 @@ describe('the operator commands, with a login without rights of an administrator
   });
 
   it.each([
+    [
+      'another host',
+      'https://other.example.com/vantage',
+      'PUBLIC_URL of the coordinators is https://public.example.com',
+    ],
+    ['another scheme', 'http://public.example.com', 'scheme, host and port must be the same'],
+    ['a port', 'https://public.example.com:8443', 'bad-signature'],
+    ['the same origin', 'https://PUBLIC.example.com:443/other', ''],
+  ])('invite warns of an address that gateways refuse: %s', async (_reason, given, warning) => {
+    await bed.redis.set(redisKeys.serviceUrl, 'https://public.example.com/vantage');
+
+    const { code: exit, err } = await admin('invite', 'known-1', ...record, '--url', given);
+
+    expect(exit).toBe(0);
+    expect(err).toContain(warning);
+    expect(err.includes('Warning')).toBe(warning !== '');
+  });
+
+  it.each([
     ['a probe without a record', ['invite', 'norecord'], 1, 'needs --name'],
     ['an incomplete record', ['invite', 'norecord', '--name', 'A'], 2, '--country'],
     ['no uses', ['invite', 'known-1', '--uses', '0'], 2, '--uses'],

@@ -17,9 +17,9 @@ import { createReplicaWait } from './replica-wait.ts';
 
 let set: RedisSentinel;
 let channels: Channels;
-/** Connection of a coordinator that has not noticed the stall of its master. */
+/** Of a coordinator that did not notice that its master stood still. */
 let late: Redis;
-/** Connection of a coordinator that found the new master. */
+/** Of one that found the new master. */
 let there: Redis;
 const never = new AbortController().signal;
 
@@ -73,7 +73,7 @@ describe('a coordinator whose master was replaced', () => {
     ]);
 
     expect(absent).toBeUndefined();
-    // The connection still leads to the replaced server, which accepted the write.
+    // It is still connected to the server that was replaced, and that took the write.
     expect([server, written]).toEqual([serverOf(late), undefined]);
     expect(server).not.toBe(serverOf(there));
     for (const outcome of [read, followed, waited, accepted]) {
@@ -85,7 +85,7 @@ describe('a coordinator whose master was replaced', () => {
     await connected;
     expect(serverOf(late)).toBe(serverOf(there));
     expect(await reads.read(id, 0, never)).toMatchObject({ testId: id, status: 'pending' });
-    // The Sentinels learn of the failover one after another.
+    // All Sentinels learn of it in turn.
     while ((await reads.read(drawId(), 0, never).catch(() => 'unknown')) !== undefined) await sleep(20);
   }, 300_000);
 });

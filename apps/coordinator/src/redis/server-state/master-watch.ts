@@ -4,31 +4,31 @@ import type { Redis } from 'ioredis';
 import { StoreUnavailable } from '../store-errors.ts';
 import { shareRuns } from '../turns.ts';
 
-/** Follows the master that the Sentinels name. Does nothing without Sentinels. */
+/** Keeps to the master that the Sentinels name. Without Sentinels it asks nobody. */
 export interface MasterWatch {
-  /** Disconnects from a server that is no longer the master. Never rejects. */
+  /** Leaves a server that another one took the place of. Never rejects. */
   readonly look: () => Promise<void>;
   /**
    * Asks the Sentinels.
    *
-   * @throws StoreUnavailable unless they name this server as the master
+   * @throws StoreUnavailable unless they say that this server is the master
    */
   readonly confirm: (server: string | undefined) => Promise<void>;
-  /** Like `confirm`, but skips the query if this server was already confirmed. */
+  /** As `confirm`, but nobody is asked about the server that was the master when last confirmed. */
   readonly confirmOnce: (server: string | undefined) => Promise<void>;
   /**
-   * Reads a value that may be missing. Only the master can prove its absence: a master that was replaced during a stall
-   * lacks later writes.
+   * Reads something that may not be there. Only the master knows what is not: one that was replaced while it stood still has
+   * nothing of what was written since.
    *
    * @param redis the connection that `read` uses
-   * @throws StoreUnavailable if nothing was found and the Sentinels do not confirm the server as the master
+   * @throws StoreUnavailable when nothing was found, and the Sentinels do not say that it was the master
    */
   readonly find: <T>(redis: Redis, read: () => Promise<T | undefined>) => Promise<T | undefined>;
 }
 
 /**
- * @param first knows the addresses of the Sentinels
- * @param connections all connections to the same master
+ * @param first knows where the Sentinels are
+ * @param connections all that are to the same master
  */
 export function createMasterWatch(first: Redis, connections: () => readonly Redis[]): MasterWatch {
   const share = shareRuns<MastershipOf>();
@@ -46,8 +46,7 @@ export function createMasterWatch(first: Redis, connections: () => readonly Redi
     look: async () => {
       if (!isWatched(first)) return;
       const mastershipOf = await ask();
-      // Reconnecting finds the current master. Pending connection attempts are left alone, because ioredis would
-      // abandon them.
+      // Only a new connection finds the server that is the master now. One that is being made is left alone: ioredis would give it up.
       for (const each of connections()) if (mastershipOf(serverOf(each)) === 'replaced') each.disconnect(true);
     },
     confirm,
@@ -61,7 +60,7 @@ export function createMasterWatch(first: Redis, connections: () => readonly Redi
   };
 }
 
-/** For one server, and for a cluster, whose nodes know their roles. */
+/** For one server, and a cluster, whose nodes know by themselves what they are. */
 export const soleMaster: MasterWatch = {
   look: async () => undefined,
   confirm: async () => undefined,
