@@ -1,19 +1,20 @@
-import type { Monitor, MonitorInList, Run } from '@vantage/contract';
+import type { Monitor, MonitorInList, MonitorRequest, Run } from '@vantage/contract';
 
 import { describeAlarm, readAlarm } from './definition.ts';
 import type { RunRecord } from './state/judge-run.ts';
 import type { MonitorRecord } from './schedule/monitor-records.ts';
 import type { MonitorState, ProbeMemory } from './state/reduce.ts';
 
+/** Path of webhooks in answers. */
+export const HIDDEN_PATH = '/…';
+
 /** The monitor as a client reads it in a list. */
 export function describeMonitor(name: string, { stored, state, nextMs }: MonitorRecord): MonitorInList {
   const { request, owner } = stored;
   const rule = readAlarm(request.alarm ?? {});
   return {
-    ...{ name, owner, ...request },
+    ...{ name, owner, ...withoutSecrets(request) },
     ...(rule === undefined ? {} : { alarm: describeAlarm(rule) }),
-    // The rest of such a URL is often a secret.
-    ...(request.webhooks === undefined ? {} : { webhooks: request.webhooks.map((url) => `${new URL(url).origin}/…`) }),
     state: state?.state ?? 'unknown',
     since: timeOf(state?.sinceMs),
     headline: state?.headline ?? null,
@@ -23,6 +24,17 @@ export function describeMonitor(name: string, { stored, state, nextMs }: Monitor
     // A state of an earlier release has none.
     tracerouteId: state?.traceId ?? null,
     probes: describeProbes(state),
+  };
+}
+
+/** Values of headers and the paths of webhooks are often secrets. */
+function withoutSecrets({ check, webhooks, ...request }: MonitorRequest): MonitorRequest {
+  const { headers, ...options } = (check as { readonly options?: { readonly headers?: object } }).options ?? {};
+  const hidden = Object.fromEntries(Object.keys(headers ?? {}).map((name) => [name, '…']));
+  return {
+    check: headers === undefined ? check : { ...check, options: { ...options, headers: hidden } },
+    ...request,
+    ...(webhooks === undefined ? {} : { webhooks: webhooks.map((url) => `${new URL(url).origin}${HIDDEN_PATH}`) }),
   };
 }
 

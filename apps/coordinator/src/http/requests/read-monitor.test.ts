@@ -113,6 +113,12 @@ describe('the webhooks of a monitor', () => {
 
     expect(signing('web', withWebhooks('https://a.example/', 'https://b.invalid'))).toEqual({ valid: false, errors });
   });
+
+  it('are whole: the form in which answers have them is refused', () => {
+    const errors = [{ path: '/webhooks/0', message: 'must be the whole URL' }];
+
+    expect(signing('web', withWebhooks('https://a.example/…'))).toEqual({ valid: false, errors });
+  });
 });
 
 describe('the file of monitors', () => {

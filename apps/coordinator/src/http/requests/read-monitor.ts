@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import type { AcceptedRequest } from '../../checks/checks.ts';
 import { readAlarm, readInterval, type ReadDefinition } from '../../monitors/definition.ts';
+import { HIDDEN_PATH } from '../../monitors/describe-monitor.ts';
 import { HttpProblem } from '../problem.ts';
 import { createRequestReader, type JudgeTarget } from './accept-request.ts';
 import { inputErrors } from './input-errors.ts';
@@ -59,6 +60,7 @@ function webhookErrors(urls: readonly string[], judge: JudgeTarget, signsWebhook
   if (urls.length > 0 && !signsWebhooks)
     return [{ path: '/webhooks', message: 'need WEBHOOK_SECRET of the coordinators' }];
   return urls.flatMap((host, index) => {
+    if (host.endsWith(HIDDEN_PATH)) return [{ path: `/webhooks/${index}`, message: 'must be the whole URL' }];
     const judgement = judge({ hostKind: 'url', purpose: 'http', host });
     return judgement.verdict === 'accepted' ? [] : [{ path: `/webhooks/${index}`, message: judgement.message }];
   });
