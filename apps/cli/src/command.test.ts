@@ -36,9 +36,18 @@ describe('the words on the command line', () => {
       { type: 'traceroute', host: 'example.com', options: { rounds: 10 }, locations: ['de'] },
     ],
     ['mtr example.com --rounds=30', { type: 'traceroute', host: 'example.com', options: { rounds: 30 } }],
+    ['--server http://a.example --json ping example.com', { type: 'ping', host: 'example.com' }],
+    ['--server=http://a.example mtr example.com', { type: 'traceroute', host: 'example.com', options: { rounds: 10 } }],
     ['ping example.com --limit 3', { type: 'ping', host: 'example.com', limit: 3 }],
   ])('make a request of “%s”', (line, request) => {
     expect(requestOf(line)).toEqual(request);
+  });
+
+  it('may have flags of every command before it', () => {
+    expect(parseCommand(['--key', 'k', '--server', 'http://a.example', 'me', '--json'])).toEqual({
+      kind: 'me',
+      settings: expect.objectContaining({ server: 'http://a.example', key: 'k', json: true }),
+    });
   });
 
   it('may give headers, each with a separate flag', () => {
@@ -54,6 +63,11 @@ describe('the words on the command line', () => {
 
   it.each([
     ['pong example.com', /unknown command "pong"; expected one of .*; did you mean "ping"\?/],
+    ['--count 3 ping example.com', /^unexpected flag "--count" before the command; expected vantage COMMAND/],
+    ['--server http://a.example', /^unexpected flag "--server" before the command/],
+    ['https://example.com', /unknown command "https:.*; did you mean "vantage http https:\/\/example.com"\?/],
+    ['example.com', /did you mean "vantage ping example.com"\?/],
+    ['2001:db8::1', /did you mean "vantage ping 2001:db8::1"\?/],
     ['whatever example.com', /expected one of [^?]*$/],
     ['ping example.com:443', /A ping check has no port\. Did you mean "vantage tcp example\.com 443"\?/],
     ['tcp 192.0.2.1/24 80', /is a network.*"vantage tcp 192\.0\.2\.1"/],

@@ -1,10 +1,11 @@
 import type { CheckRequest } from '@vantage/client';
 import { parseFlags, parseCheckArguments, type FlagOptions, type ParsedArguments } from '@vantage/command-line';
-import { nearestWord, type AnyCheckType } from '@vantage/contract';
+import type { AnyCheckType } from '@vantage/contract';
 import { checkTypes, isCheckTypeName, type CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { checkFlagsOf, commonFlags, monitorFlags, selectionFlags } from './common-flags.ts';
 import { shells, type Shell } from './completion.ts';
+import { flagsBehindCommand, unknownCommand } from './first-word.ts';
 import { monitorVerbs, type MonitorAction } from './monitors/monitor-action.ts';
 import { readTarget } from './read-target.ts';
 
@@ -43,7 +44,7 @@ export interface CommandSettings {
 }
 
 export function parseCommand(argv: readonly string[]): Command {
-  const [name, ...args] = argv;
+  const [name, ...args] = flagsBehindCommand(argv);
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     const of = args[0];
     return { kind: 'help', of: of === 'monitors' || (of !== undefined && isCheckTypeName(of)) ? of : undefined };
@@ -55,10 +56,7 @@ export function parseCommand(argv: readonly string[]): Command {
   if (name === 'monitors') return parseMonitors(args);
   if (name === 'completion') return parseCompletion(args);
   if (name === 'probes' || name === 'me' || name === 'show') return parseQuery(name, args);
-  const known = [...Object.keys(checkTypes), 'mtr', 'show', 'probes', 'me', 'monitors', 'completion', 'help'];
-  const near = nearestWord(name, known);
-  const meant = near === undefined ? '' : `; did you mean "${near}"?`;
-  return { kind: 'invalid', faults: [`unknown command "${name}"; expected one of ${known.join(', ')}${meant}`] };
+  return { kind: 'invalid', faults: [unknownCommand(name)] };
 }
 
 /** As `mtr --report`. */

@@ -10,11 +10,12 @@ import { parseCommand, type Command, type CommandSettings } from './command.ts';
 import { completed } from './completed.ts';
 import { completionScript } from './completion.ts';
 import type { Config } from './config.ts';
-import { exitStatus, statusOfFault, statusOfResults } from './exit-status.ts';
+import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
 import { displayCheck } from './display-check.ts';
 import { helpText } from './help.ts';
 import { openScreen, type Screen } from './live-lines.ts';
 import { runMonitors } from './monitors/run-monitors.ts';
+import { serviceFault, withScheme } from './faults/service-fault.ts';
 import { watchCheck } from './watch-check.ts';
 
 export interface CliOptions {
@@ -52,7 +53,9 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
   const { config, output, errors, signal } = options;
   const baseUrl = command.settings.server ?? config.server;
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) {
-    errors.write(`invalid service URL "${escapeText(baseUrl, 200)}"; expected an http or https URL\n`);
+    const meant = withScheme(baseUrl);
+    const near = meant === undefined ? '' : `; did you mean "${meant}"?`;
+    errors.write(`invalid service URL "${escapeText(baseUrl, 200)}"; expected an http or https URL${near}\n`);
     return exitStatus.invalid;
   }
   const key = command.settings.key ?? config.key;
@@ -98,7 +101,7 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
       if (checkId !== undefined) errors.write(`The check goes on: vantage show ${escapeText(checkId, 200)}\n`);
       return exitStatus.interrupted;
     }
-    errors.write(`${escapeLines(reasonOf(error, baseUrl))}\n`);
+    errors.write(`${escapeLines(serviceFault(error, baseUrl))}\n`);
     return statusOfFault(error);
   }
 }
@@ -177,19 +180,6 @@ function probeLines(probes: Probes, colors: boolean): readonly string[] {
     piece(probe.reason ?? '', 'dim'),
   ]);
   return rows.length === 0 ? ['No probes.'] : table(rows).map((line) => lineText(line, colors));
-}
-
-function reasonOf(error: unknown, baseUrl: string): string {
-  if (!Error.isError(error)) return String(error);
-  // `fetch failed` hides its cause. A TypeError without a cause is a defect of this program.
-  return error.name === 'TypeError' && error.cause !== undefined
-    ? `${baseUrl} is unreachable: ${causeOf(error)}`
-    : error.message;
-}
-
-function causeOf({ cause, message }: Error): string {
-  if (!Error.isError(cause)) return message;
-  return cause.message || ('code' in cause ? String(cause.code) : message);
 }
 
 function escapeLines(text: string): string {

@@ -5,7 +5,7 @@ import { ProblemError, type CheckRequest, type Client } from '@vantage/client';
 import { escapeText } from '@vantage/contract';
 
 import { completed } from './completed.ts';
-import { exitStatus, statusOfFault, statusOfResults } from './exit-status.ts';
+import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status.ts';
 
 interface WatchOptions {
   readonly request: CheckRequest;

@@ -120,9 +120,23 @@ describe('the service', () => {
     const pages = await Promise.all(['/docs', '/problems/rate-limited'].map((path) => ask(path)));
 
     for (const { headers, text } of pages) {
-      expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'; style-src 'self'");
+      expect(headers.get('Content-Security-Policy')).toContain(
+        "default-src 'none'; style-src 'self'; connect-src 'self'",
+      );
       expect(text).not.toMatch(/<script|<img|style="|(?:src|<link[^>]*href)="https?:/);
     }
+  });
+
+  it('asks robots to start no check and to follow no stream', async () => {
+    const { url } = await start();
+
+    const answered = await fetch(`${url}/robots.txt`);
+    const text = await answered.text();
+
+    expect([answered.status, answered.headers.get('Content-Type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(text).toMatch(/^User-agent: \*\n(Disallow: \/\S+\n)+$/);
+    expect(text).toContain('Disallow: /probe?\n');
+    expect(text).not.toMatch(/^Disallow: (\/|\/c\/?|\/check\/?)$/m);
   });
 
   it('shows the steps of the introduction as a list in the API reference', async () => {

@@ -42,7 +42,7 @@ import { createScrapeAccess } from './http/scrapes/scrape-access.ts';
 import type { Modules } from './modules/follow-modules.ts';
 import type { ProbeList } from './probes/registry/probe-list.ts';
 
-/** Requests a minute of one address, per endpoint. */
+/** Requests per minute of one client address, per endpoint. */
 export interface RateLimits {
   readonly createCheck: number;
   readonly readCheck: number;
@@ -64,45 +64,48 @@ export interface AppOptions {
   readonly keys: KeyRing;
   readonly monitors: MonitorReads & MonitorWrites;
   readonly readiness: Readiness;
-  /** True for a process that serves agents and no callers. */
+  /** True for a process that only serves agents, without the public API. */
   readonly isGatewayOnly?: boolean;
-  /** What is wrong although checks can be taken, as sentences; in `/readyz?verbose`. */
+  /** Problems that do not prevent checks, as sentences; shown by `/readyz?verbose`. */
   readonly warnings: () => readonly string[];
   readonly judgeTarget: JudgeTarget;
   readonly lookUpPlace: LookUpPlace;
-  /** PTR names of a caller's address, and where they lead. */
+  /** PTR lookups for a client's address, and the addresses that those names resolve to. */
   readonly names: NameLookup;
   /** False for private, loopback and other special addresses. */
   readonly isPublicAddress: (address: string) => boolean;
-  /** Counts the limits of all coordinators; without an offline queue and with a command timeout. Nothing: in memory. */
+  /**
+   * Shared store of the rate limits of all coordinators; has no offline queue and a command timeout. If undefined,
+   * limits are counted in memory.
+   */
   readonly rateLimitRedis: Redis | undefined;
   readonly rateLimits: RateLimits;
   readonly targetLimits: TargetLimits;
   readonly modules: Pick<Modules, 'current'>;
-  /** Addresses and CIDRs of the clients that may scrape. */
+  /** Addresses and CIDRs that may read metrics. */
   readonly scrapeNetworks: readonly string[];
   readonly streamBounds: StreamBounds;
   readonly streamTimes?: Partial<StreamTimes>;
-  /** Absolute http(s) URL; makes every link. */
+  /** Base of every link: an absolute http(s) URL. */
   readonly publicUrl: string;
-  /** How many proxies stand in front, or which ones. Nothing: `X-Forwarded-For` is ignored. */
+  /** Number or addresses of the reverse proxies in front. If undefined, `X-Forwarded-For` is ignored. */
   readonly trustedProxies: TrustedProxies | undefined;
-  /** Where people can be reached. */
+  /** Contacts of the operator. */
   readonly contacts?: Contacts | undefined;
   readonly retentionSeconds: number;
   /** Release of the service, semver. */
   readonly version: string;
-  /** Aborted when the service stops: answers that are held are sent as they stand. */
+  /** Aborted when the service stops: held requests are then answered with the current state. */
   readonly stopping: AbortSignal;
-  /** Asked before everything else; they watch, and answer nothing. */
+  /** Run before everything else; they observe requests and never answer them. */
   readonly observers?: readonly RequestHandler[];
   readonly log: Logger;
 }
 
-/** A hop count, or addresses and CIDRs. Never “all”: then a caller could choose its address. */
+/** A hop count, or addresses and CIDRs. Never "all": a client could then forge its address. */
 export type TrustedProxies = number | readonly string[];
 
-/** The HTTP edge: everything a caller can reach. It listens to nothing yet. */
+/** Creates the HTTP application: the whole public API. It does not listen yet. */
 export function createApp(options: AppOptions): Express {
   const { checkTypes, checks, probes, log, retentionSeconds } = options;
   const links = createLinks(options.publicUrl);
@@ -133,7 +136,7 @@ export function createApp(options: AppOptions): Express {
     discoverTargets({ ...scraping, limit: limitScrape.count }),
   ];
 
-  // Strict: each resource has one path, which is the one that caches, limits and the document know.
+  // Strict routing: each resource has exactly one path, as caches, rate limits and the OpenAPI document assume.
   const router = express.Router({ caseSensitive: true, strict: true });
   const health = [showHealth, showReadiness(options.readiness, options.warnings)];
   const endpoints = [
@@ -157,13 +160,13 @@ export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  // Express would answer 304 to `If-None-Match: *` where there is no tag; what has one is compared by `sendJson`.
+  // Express answers 304 to `If-None-Match: *` even without an ETag; `sendJson` compares ETags instead.
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.set('trust proxy', trustProxy(options.trustedProxies));
   if (options.trustedProxies !== undefined) app.use(dropForwardedPorts);
   for (const observer of options.observers ?? []) app.use(observer);
   app.use(openExchange(links, log));
-  // Below the prefix of the base address, and without it for a proxy that strips it.
+  // Mounted with the path of the public URL, and without it for a proxy that strips the prefix.
   if (links.basePath !== '') app.use(links.basePath, router);
   app.use(router);
   if (web !== undefined) app.use(showNothing(web));

@@ -20,7 +20,7 @@ import type { TrustedProxies } from './app.ts';
 import { readWebhookSecret } from './monitors/webhooks/signature.ts';
 import { network } from './network-kind.ts';
 
-/** A number no client reaches, for whoever wants no limit. */
+/** Effectively no limit. */
 const HIGHEST_LIMIT = 1_000_000_000;
 
 const trustedProxies: VariableKind<TrustedProxies> = {
@@ -66,7 +66,7 @@ const publicUrl: VariableKind<string> = {
     if (search !== '' || hash !== '' || username !== '' || password !== '') {
       throw new Error('must have no query, fragment or credentials');
     }
-    // The service answers without its prefix too: with such a one a path could mean two things.
+    // Routes are also served without the prefix of the base URL; such a prefix would make paths ambiguous.
     const [, first = ''] = pathname.split('/');
     if (ownPaths.has(first)) throw new Error(`must not have the path prefix /${first}, which is a path of the service`);
     return checked;
@@ -82,7 +82,7 @@ function rateLimit(endpoint: string, env: string) {
   });
 }
 
-/** Every setting of the coordinator; the reference page is made from these. */
+/** All settings of the coordinator; source of the reference page. */
 export const settings = {
   host: setting({ env: 'HOST', kind: text, default: '127.0.0.1', description: 'Address to listen on.' }),
   port: setting({
@@ -352,7 +352,7 @@ export const settings = {
 
 export type Config = SettingValues<typeof settings>;
 
-/** @throws SettingsError that lists every fault */
+/** @throws SettingsError that lists every invalid setting */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   return readSettings(settings, environment);
 }

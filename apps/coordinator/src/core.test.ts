@@ -87,7 +87,7 @@ describe('the core and a Redis that goes away', () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => bed.start({ probes: ['fra-1', 'nyc-1'] })));
     await Promise.all(ids.map((id) => report(bed.redis, 'fra-1', id, success('before'))));
     const waiting = ids.map((id) => bed.read(id, PATIENT_MS));
-    // Answered behind their first look.
+    // The replies to the first reads have arrived by then.
     await bed.read(ids[0]!);
     await die();
     await expect(bed.create()).rejects.toMatchObject({ name: 'StoreUnavailable' });
@@ -108,7 +108,7 @@ describe('the core and a Redis that goes away', () => {
   it('does not count the time without Redis against a result, and ends the check after it', async () => {
     const id = await bed.start({ probes: ['fra-1', 'nyc-1'] });
     await die();
-    // As an agent does: it has kept the result, and writes it as soon as Redis is back. This one is quicker than any coordinator.
+    // Simulates an agent that kept a result and writes it as soon as Redis is back, before any coordinator reconnects.
     const elsewhere = await startRedisServer({ executable, dataFolder });
     const agent = new Redis(elsewhere.url);
     await passDeadline(agent, id);
@@ -140,14 +140,14 @@ describe('the core and a Redis that goes away', () => {
     await report(bed.redis, 'fra-1', id, success('alive'));
 
     expect((await bed.read(id, PATIENT_MS)).results['fra-1']).toMatchObject({ said: 'alive' });
-    // A caller is told within two seconds.
+    // Clients get an error within two seconds.
     expect(bed.core.rateLimitRedis.options.commandTimeout).toBeLessThan(1_850);
   });
 
   it('closes while Redis hangs', async () => {
     process.kill(bed.server.pid, 'SIGSTOP');
 
-    // Redis goes on only afterwards: whoever waits for it never ends.
+    // Redis continues only afterwards, so waiting for a reply would never end.
     await expect(bed.core.close()).resolves.toBeUndefined();
     process.kill(bed.server.pid, 'SIGCONT');
   });

@@ -20,42 +20,42 @@ export interface CoreOptions extends StoreOptions, ProbeServiceOptions, CheckSer
   readonly monitors: MonitorOptions;
 }
 
-/** Everything of the coordinator but its HTTP edge. */
+/** The coordinator without its HTTP layer. */
 export interface Core extends Omit<CheckService, 'scripts' | 'tasks'> {
   readonly probes: ProbeList;
   readonly keys: KeyRing;
   readonly monitors: MonitorReads & MonitorWrites;
   readonly probeRecords: ProbeRecords;
-  /** Enrolment of the agents that connect to gateways. */
+  /** Enrolment of agents that connect to gateways. */
   readonly access: AccessWatch;
   /**
-   * Starts to serve agents that connect here.
+   * Accepts WebSocket connections of agents.
    *
-   * @param origin of the public address of the service
+   * @param origin of the service's public URL
    */
   readonly openGateway: (origin: string) => Gateway;
-  /** Keeps the public address of the service in Redis, for `probe:invite`. */
+  /** Stores the service's public URL in Redis for `probe:invite`. */
   readonly announceUrl: (url: string) => void;
-  /** The probes as last looked at. Never rejects: without Redis there are none. */
+  /** The probes as of the last refresh; none without Redis. Never rejects. */
   readonly knownProbes: () => Promise<readonly KnownProbe[]>;
-  /** Never rejects: without Redis no probe is healthy. */
+  /** Never rejects; without Redis no probe is healthy. */
   readonly ready: () => Promise<{
     readonly redis: boolean;
     readonly healthyProbes: number;
-    /** What Redis answers to writes, if it refuses them. */
+    /** The error with which Redis refuses writes, if it does. */
     readonly writeRefusal: string | undefined;
-    /** True if Redis lost the records of all probes. */
+    /** True if Redis has lost all probe records. */
     readonly isEmptied: boolean;
-    /** Background tasks that do not come to an end of their work. */
+    /** Background tasks whose run does not end. */
     readonly stalledTasks: readonly string[];
   }>;
-  /** A connection that fails at once when Redis is away, for the counters of the rate limits. */
+  /** A connection that fails at once while Redis is unavailable; for the counters of rate limits. */
   readonly rateLimitRedis: Redis;
-  /** Stops the background work and closes the connections, within two seconds. */
+  /** Stops background tasks and closes the connections within two seconds. */
   readonly close: () => Promise<void>;
 }
 
-/** Starts at once, whether Redis is there or not, and goes on when it comes back. */
+/** Starts at once, with or without Redis, and recovers when Redis returns. */
 export function createCore(options: CoreOptions): Core {
   const store = openStore(options);
   const probes = createProbeService(store, options);

@@ -28,15 +28,15 @@ import { coreSettings, edgeSettings } from './service-settings.ts';
 import { startServer } from './server.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
-/** Longest time a question for a caller's host name takes; `GET /me` waits no longer either. */
+/** Timeout of a PTR lookup for a client's address; also bounds `GET /me`. */
 const NAME_TIMEOUT_MS = 500;
 
-/** Without Redis it listens all the same, and says so. */
+/** Without Redis the server starts to listen after this time and reports not ready. */
 const LISTENS_WITHIN_MS = 2_000;
 
 async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Promise<void>> {
   const { geoCityMmdb: cityMmdb, geoAsnMmdb: asnMmdb, geoIspMmdb: ispMmdb } = config;
-  // Both throw on what they cannot read, before anything is open.
+  // Both throw on invalid options, before any connection is opened.
   const policyFor = createKeyPolicies({
     allow: config.targetAllow,
     allowNames: config.targetAllowNames,
@@ -67,7 +67,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
       observeStart: telemetry.monitorStarted,
     },
   });
-  // Behind a proxy that sends requests as soon as somebody listens, the first would find no Redis yet.
+  // A proxy sends requests as soon as the port is open; the first ones should find Redis connected.
   await within(core.started, LISTENS_WITHIN_MS);
   const stopping = new AbortController();
 
@@ -112,7 +112,7 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   return async () => {
     stopping.abort();
     modules.close();
-    // Agents find the port closed, and the others through a proxy.
+    // New agents find the port closed; the connected ones are closed here.
     await Promise.all([server.close(), gateway?.close()]);
     await core.close();
     await telemetry.close();
@@ -120,7 +120,9 @@ async function run(config: Config, { log, dropped }: OpenLog): Promise<() => Pro
   };
 }
 
-/** Redirects, further addresses and the service's own machine are refused as they are for checks. */
+/**
+ * Webhooks follow the target policy of checks: redirects, further addresses and the service's own machine are refused.
+ */
 function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: TargetPolicy): SendWebhook | undefined {
   if (secret === undefined) return undefined;
   const admit = createAdmission({
@@ -131,7 +133,7 @@ function openWebhooks({ webhookSecret: secret, dnsServers }: Config, policy: Tar
   return createSendWebhook({ admit, secret });
 }
 
-/** A process for agents alone is ready without any: they could not connect otherwise. */
+/** A process that serves only agents is ready without probes: agents could not connect otherwise. */
 async function missing(core: Core, isGatewayOnly: boolean): Promise<readonly string[]> {
   const { redis, healthyProbes, writeRefusal, isEmptied, stalledTasks } = await core.ready();
   if (!redis) return ['Redis does not answer.'];
@@ -143,7 +145,7 @@ async function missing(core: Core, isGatewayOnly: boolean): Promise<readonly str
   ];
 }
 
-/** The release is that of the package, beside the sources and beside what is built from them. */
+/** Reads the release from the package, whose folder contains both the sources and the build. */
 function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return (manifest as { readonly version: string }).version;
@@ -164,7 +166,7 @@ function stopWhenTold(stop: () => Promise<void>, log: Logger): void {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopOnce(signal));
-  // Only with an IPC channel: whoever started this process is gone.
+  // Only with an IPC channel: the parent process has exited.
   process.once('disconnect', () => stopOnce('disconnect'));
 }
 
@@ -179,6 +181,6 @@ try {
 } catch (error) {
   process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
   process.exitCode = 1;
-  // A start that failed half way has connections open.
+  // After a failed start, connections may be open.
   setImmediate(() => process.exit(1));
 }

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const impatient = { headersMs: 300, requestMs: 600, lookEveryMs: 50 };
 
-/** A server that answers when told to, once a request has come as a whole; but what is too large at once. */
+/** A server that responds to a complete request when the test allows it, and to a too large one at once. */
 async function start(
   options: Pick<ServerOptions, 'receipt' | 'maxConnectionsPerClient'> = {},
   answering: Promise<void> = Promise.resolve(),
@@ -37,7 +37,7 @@ async function start(
   });
 }
 
-/** Opens a connection, writes something, and collects what comes until it is closed. */
+/** Opens a connection, writes the bytes, and collects the response until the end. */
 function talk(bytes: string): { readonly socket: Socket; readonly answer: Promise<string> } {
   const socket = connect(server!.port, '127.0.0.1');
   sockets.push(socket);
@@ -48,7 +48,7 @@ function talk(bytes: string): { readonly socket: Socket; readonly answer: Promis
   return { socket, answer: once(socket, 'close').then(() => text) };
 }
 
-/** Writes the bytes one by one, for ever. */
+/** Writes the byte repeatedly until the connection ends. */
 function drip(socket: Socket, byte: string): void {
   const timer = setInterval(() => socket.write(byte), 20);
   socket.once('close', () => clearInterval(timer));
@@ -85,17 +85,17 @@ describe('a client that is slow', () => {
 });
 
 describe('a service that stood still', () => {
-  /** Opens a connection that the server has accepted. */
+  /** Opens a connection and waits until the server has accepted it. */
   async function open(): Promise<Socket> {
     const socket = connect(server!.port, '127.0.0.1');
     sockets.push(socket);
     await once(socket, 'connect');
-    // Connections are accepted in turn.
+    // The server accepts connections in order.
     await talk('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
     return socket;
   }
 
-  /** For longer than a request may take, after that; the event loop runs timers next, and reads later. */
+  /** Blocks the event loop for longer than a request may take. Afterwards it runs timers first, then reads. */
   async function standStill(act?: () => void): Promise<void> {
     await new Promise(setImmediate);
     act?.();
@@ -165,9 +165,9 @@ describe('a client that keeps its end open', () => {
     socket.write(bytes);
     await once(socket, 'end');
 
-    // There is room for another only when this one is gone.
+    // Another connection is accepted only after this one has ended.
     let answer = '';
-    // Where the machine stands still it may be told that it was slow.
+    // A stalled machine may cause a timeout response first.
     while (!answer.startsWith('HTTP/1.1 200 ')) {
       await sleep(50);
       answer = await talk('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;
@@ -183,7 +183,7 @@ describe('a connection with several requests', () => {
     await start({}, held.promise);
     const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
     const { answer } = talk(`${get('/one')}${get('/two')}not HTTP at all\r\n\r\n`);
-    // What another connection sent after it has been read.
+    // By then the server has read what an earlier connection sent.
     await talk('not HTTP at all\r\n\r\n').answer;
     held.resolve();
 

@@ -7,7 +7,7 @@ import { startServer, type RunningServer } from './server.ts';
 
 interface Opened {
   readonly socket: Socket;
-  /** Resolves with false when it is closed. */
+  /** Resolves with false when the connection is closed. */
   readonly ended: Promise<boolean>;
 }
 

@@ -11,12 +11,12 @@ import { axesOf } from './http/limits/axes.ts';
 import { createLinks } from './http/links.ts';
 import { MAX_BODY_BYTES } from './http/requests/read-json.ts';
 
-/** Time that answers under way have to finish once the service stops: the longest `?wait=` and a bit. */
+/** Time for responses in progress after the service is stopped: slightly more than the longest `?wait=`. */
 const DRAIN_MS = 28_000;
 
 const MAX_CONNECTIONS = 10_000;
 
-/** Of one client, so that none can take them all. More than a load test from one machine opens. */
+/** Limit per client, so that none can use all connections. More than a load test from one machine opens. */
 const MAX_CONNECTIONS_PER_CLIENT = 2_000;
 
 /** Takes over a connection whose request asks for a WebSocket. */
@@ -24,37 +24,37 @@ export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffe
 
 export interface RunningServer {
   readonly port: number;
-  /** The base address: the one that was given, or `http://<host>:<port>`. */
+  /** The public URL: the configured one, or `http://<host>:<port>`. */
   readonly publicUrl: string;
-  /** Has agents that ask for a WebSocket at the path of the gateway served; without it there is no such path. */
+  /** Sets the handler of WebSocket upgrades at the gateway's path; without it that path does not exist. */
   readonly onAgent: (take: TakeUpgrade | undefined) => void;
   /**
-   * Takes no more connections, lets the answers under way finish, then closes what is left.
+   * Accepts no more connections, waits for responses in progress, then closes the rest.
    *
-   * @param drainMs how long answers may take
+   * @param drainMs longest wait
    */
   readonly close: (drainMs?: number) => Promise<void>;
 }
 
 export interface ServerOptions {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly publicUrl?: string | undefined;
-  /** True where every connection comes from a proxy: then they are not bounded per client. */
+  /** True if every connection comes from a proxy; connections per client are then not bounded. */
   readonly behindProxies?: boolean;
-  /** Connections of one client at a time. */
+  /** Limit of concurrent connections per client. */
   readonly maxConnectionsPerClient?: number;
-  /** Milliseconds that the head of a request and a whole request may take to arrive; looked at every so often. */
+  /** Timeouts for the header and for the whole request, and the interval of their checks; milliseconds. */
   readonly receipt?: { readonly headersMs: number; readonly requestMs: number; readonly lookEveryMs: number };
 }
 
 const RECEIPT = { headersMs: 10_000, requestMs: 15_000, lookEveryMs: 2_000 };
 
 /**
- * Listens. The limits of time and size hold before any handler sees a request.
+ * Starts to listen. Limits of time and size apply before any handler runs.
  *
- * @param listenerFor makes what answers requests, knowing the base address
+ * @param listenerFor creates the request listener for the public URL
  */
 export async function startServer(
   options: ServerOptions,
@@ -66,12 +66,12 @@ export async function startServer(
   const server = createServer({
     maxHeaderSize: 8 * 1024,
     headersTimeout: headersMs,
-    // Receipt of the request; an answer may be held for longer (`?wait=`).
+    // Bounds the receipt of a request only; a response may take longer (`?wait=`).
     requestTimeout: requestMs,
     connectionsCheckingInterval: lookEveryMs,
     keepAliveTimeout: 65_000,
     requireHostHeader: false,
-    // Every other request is answered as if it asked for no upgrade (RFC 9110 section 7.8).
+    // Upgrade headers of other requests are ignored (RFC 9110 section 7.8).
     shouldUpgradeCallback: (request) =>
       takeAgent !== undefined && paths.includes(pathOf(request)) && asksForWebSocket(request),
   });
@@ -80,9 +80,9 @@ export async function startServer(
   if (options.behindProxies !== true) {
     boundConnections(server, options.maxConnectionsPerClient ?? MAX_CONNECTIONS_PER_CLIENT);
   }
-  // An expectation other than 100-continue may be ignored (RFC 9110 section 10.1.1); Node's own 417 has no body.
+  // An expectation other than 100-continue may be ignored (RFC 9110 section 10.1.1); Node's default 417 has no body.
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
-  // What is too large is not asked for.
+  // A body that is too large is refused without `100 Continue`.
   server.on('checkContinue', (request, response) => {
     if (Number(request.headers['content-length'] ?? 0) <= MAX_BODY_BYTES) response.writeContinue();
     server.emit('request', request, response);
@@ -93,7 +93,7 @@ export async function startServer(
   const { port } = server.address() as AddressInfo;
   const publicUrl = options.publicUrl ?? localUrl(options.host, port);
   const links = createLinks(publicUrl);
-  // With the prefix of the base address, and without it for a proxy that strips it.
+  // With the path of the public URL, and without it for a proxy that strips it.
   paths = [GATEWAY_PATH, links.path(GATEWAY_PATH)];
   guardRequests(server, links, listenerFor(publicUrl));
   return {
@@ -109,9 +109,9 @@ export async function startServer(
 }
 
 /**
- * A client that is not told sends its next request on a connection that is just being closed.
+ * Without `Connection: close`, a client may send its next request on a connection that is being closed.
  *
- * @returns has the answers under way, and those that come, say that their connection is closed after them
+ * @returns a function that adds the header to current and later responses
  */
 function closeAfterAnswers(server: Server): () => void {
   const open = new Set<ServerResponse>();
@@ -138,7 +138,7 @@ function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** IPv6 clients are told apart by /64, as in the rate limits. */
+/** IPv6 clients are counted by /64, as in the rate limits. */
 function boundConnections(server: Server, limit: number): void {
   const open = new Map<string, number>();
   server.on('connection', (socket) => {
@@ -159,7 +159,7 @@ function boundConnections(server: Server, limit: number): void {
   });
 }
 
-/** An address that a program on this machine reaches: the unspecified ones are none. */
+/** A URL for programs on this machine; unspecified addresses are replaced. */
 function localUrl(host: string, port: number): string {
   if (host === '' || host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -168,7 +168,7 @@ function localUrl(host: string, port: number): string {
 async function close(server: Server, drainMs: number): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  // A connection is kept alive after the answer that was under way; nothing more comes on it that would be taken.
+  // A response in progress may keep its connection alive; no further request on it is accepted.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   const late = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;

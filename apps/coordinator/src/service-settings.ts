@@ -2,7 +2,7 @@ import type { AppOptions } from './app.ts';
 import type { Config } from './config.ts';
 import type { CoreOptions } from './core.ts';
 
-/** What the operator set for the core. */
+/** Maps the configuration to options of the core. */
 export function coreSettings(config: Config): Omit<CoreOptions, 'log' | 'lookUpPlace' | 'monitors'> {
   return {
     redisUrl: config.redisUrl,
@@ -22,7 +22,7 @@ type EdgeSettings = Pick<
   'retentionSeconds' | 'trustedProxies' | 'contacts' | 'streamBounds' | 'rateLimits' | 'targetLimits' | 'scrapeNetworks'
 >;
 
-/** What the operator set for the HTTP edge. */
+/** Maps the configuration to options of the HTTP layer. */
 export function edgeSettings(config: Config): EdgeSettings {
   return {
     retentionSeconds: config.resultRetentionSeconds,

@@ -9,6 +9,7 @@ import { startService, temporaryFolder, type Service } from '../test/service.ts'
 import { startTargets, type Targets } from '../test/targets.ts';
 
 const program = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
+const admin = fileURLToPath(new URL('../../coordinator/src/admin/main.ts', import.meta.url));
 
 interface Ran {
   readonly status: number | null;
@@ -36,9 +37,13 @@ describe('vantage on the command line', () => {
     data.remove();
   }, 120_000);
 
-  async function vantage(...words: readonly string[]): Promise<Ran> {
-    const child = spawn(process.execPath, ['--conditions=vantage-source', program, ...words], {
-      env: { ...process.env, NODE_OPTIONS: '', VANTAGE_URL: service.url },
+  function vantage(...words: readonly string[]): Promise<Ran> {
+    return run(program, words, { VANTAGE_URL: service.url });
+  }
+
+  async function run(file: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
+    const child = spawn(process.execPath, ['--conditions=vantage-source', file, ...words], {
+      env: { ...process.env, NODE_OPTIONS: '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let [output, errors] = ['', ''];
@@ -116,6 +121,17 @@ describe('vantage on the command line', () => {
   it('lists the probes, and shows the caller', async () => {
     expect((await vantage('probes')).output).toMatch(/^demo-1 +(healthy|degraded) /m);
     expect((await vantage('me')).output).toMatch(/^ip +127\.0\.0\.1$/m);
+  }, 120_000);
+
+  it('starts a service with which doctor finds no fault', async () => {
+    const { output } = await run(admin, ['doctor', '--data', `${data.folder}/data`, '--json'], { VANTAGE_URL: '' });
+
+    const { findings } = JSON.parse(output) as { findings: { check: string; status: string }[] };
+    expect(findings.map(({ check }) => check)).toEqual(
+      expect.arrayContaining(['redis.memory', 'redis.output-buffers', 'probes', 'service.gateway']),
+    );
+    // The age of the geo data and the room on the disk are not the service's.
+    expect(findings.filter(({ check, status }) => status !== 'ok' && !/^(geo|disk)$/.test(check))).toEqual([]);
   }, 120_000);
 
   it('says which address it cannot reach', async () => {

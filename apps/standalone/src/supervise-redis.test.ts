@@ -1,14 +1,27 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { findRedisServer } from '@vantage/redis-server';
+import { findRedisServer, startRedisServer } from '@vantage/redis-server';
+import { Redis } from 'ioredis';
 
 import { superviseRedis, type SupervisedRedis } from './supervise-redis.ts';
+
+const executable = findRedisServer(process.env['PATH']!)!;
+const SHIPPED = new URL('../../../infra/redis/redis.conf', import.meta.url);
+/** Ports, certificates, folders, and the connections of many agents. */
+const OF_A_DEPLOYMENT = /^(port|bind|tls-|dir|aclfile|tcp-|maxclients)/;
+
+async function configuration(url: string, names: readonly string[]): Promise<Record<string, string>> {
+  const redis = new Redis(url);
+  const values = await redis.config('GET', ...names);
+  redis.disconnect();
+  return Object.fromEntries(values.flatMap((name, index) => (index % 2 === 0 ? [[name, values[index + 1]!]] : [])));
+}
 
 describe('a Redis that is kept running', () => {
   let folder: string;
@@ -23,7 +36,7 @@ describe('a Redis that is kept running', () => {
 
   function keep(): Promise<SupervisedRedis> {
     return superviseRedis({
-      executable: findRedisServer(process.env['PATH']!)!,
+      executable,
       dataFolder: folder,
       logFile: join(folder, 'log'),
       report: (line) => reported.push(line),
@@ -58,6 +71,22 @@ describe('a Redis that is kept running', () => {
     expect(second.port).toBe(first.port);
     expect(reported).toEqual(['Redis exited; restarting it.']);
     expect(readFileSync(join(folder, 'log'), 'utf8').match(/Ready to accept connections/g)).toHaveLength(2);
+  });
+
+  it('has the bounds of the shipped configuration', async () => {
+    const lines = readFileSync(SHIPPED, 'utf8').split('\n');
+    const shared = lines.filter((line) => /^[a-z]/.test(line) && !OF_A_DEPLOYMENT.test(line));
+    writeFileSync(join(folder, 'shipped.conf'), shared.join('\n'));
+    const shipped = await startRedisServer({ executable, configFile: join(folder, 'shipped.conf') });
+    const redis = await keep();
+    const names = [...new Set(shared.map((line) => line.split(' ')[0]!))];
+
+    const bounds = await configuration(redis.url, names);
+    const expected = await configuration(shipped.url, names);
+    await Promise.all([redis.stop(), shipped.stop()]);
+
+    expect(Object.keys(expected)).toEqual(expect.arrayContaining(['maxmemory', 'client-output-buffer-limit']));
+    expect(bounds).toEqual(expected);
   });
 
   it('is gone when it was stopped while it started again', async () => {

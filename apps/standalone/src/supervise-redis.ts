@@ -24,13 +24,18 @@ export interface SuperviseRedisOptions {
   readonly report: (line: string) => void;
 }
 
-/** Slightly above the screenshot limit: a large value from one agent delays all other commands. */
-const LARGEST_VALUE = '5mb';
+/** The bounds of infra/redis/redis.conf, which has their reasons. */
+const BOUNDS = [
+  ...['--maxmemory', '1gb', '--maxmemory-clients', '256mb'],
+  ...['--proto-max-bulk-len', '5mb', '--client-query-buffer-limit', '8mb', '--acllog-max-len', '8'],
+  ...['--client-output-buffer-limit', 'normal 64mb 32mb 10'],
+  ...['--client-output-buffer-limit', 'pubsub 128mb 64mb 30'],
+];
 
 /** @throws Error if Redis does not start the first time */
 export async function superviseRedis({ report, ...options }: SuperviseRedisOptions): Promise<SupervisedRedis> {
   const { password, aclFile } = openRedisLogin(options.dataFolder);
-  const where = { ...options, arguments: ['--aclfile', aclFile, '--proto-max-bulk-len', LARGEST_VALUE] };
+  const where = { ...options, arguments: ['--aclfile', aclFile, ...BOUNDS] };
   const stopping = new AbortController();
   let listener = (): void => undefined;
   let server: RedisServer | undefined = await startRedisServer({ ...where, detached: true });

@@ -11,7 +11,7 @@ import {
   type Run,
 } from '@vantage/contract';
 
-import { exitStatus } from '../exit-status.ts';
+import { exitStatus } from '../faults/exit-status.ts';
 import type { MonitorAction, MonitorDefinitionText } from './monitor-action.ts';
 
 export interface MonitorsOptions {

@@ -1,22 +1,25 @@
 import type { FinalOutcome } from '@vantage/contract';
 
-/** A final result that has just been shown. */
+/** A final result that has just been committed. */
 export interface FinalResult {
   readonly checkId: string;
   readonly probe: string;
   readonly type: string;
   readonly result: FinalOutcome;
-  /** When the agent wrote it, or when the hint was read that it came with; milliseconds since the epoch by Redis' clock. */
+  /**
+   * When the agent wrote the entry, or when its notification was read; milliseconds since the epoch by the clock of
+   * Redis.
+   */
   readonly writtenAtMs: number;
-  /** What it took from the reading of the stream or of the hint, milliseconds. */
+  /** Time from reading the entry or notification to the commit, milliseconds. */
   readonly tookMs: number;
-  /** The agent's place in the trace of the check, where it is traced. */
+  /** Span context of the agent, if the check is traced. */
   readonly traceparent: string | undefined;
 }
 
-/** What is counted as it happens. Neither may throw. */
+/** Counters of check events. No callback may throw. */
 export interface CheckMetrics {
   readonly created: (type: string, probes: number, tookMs: number) => void;
-  /** @param lagMs from the moment the result was written; clocks may make it a little less than nothing */
+  /** @param lagMs time since the result was written; may be slightly negative because clocks differ */
   readonly committed: (final: FinalResult, lagMs: number) => void;
 }

@@ -40,66 +40,72 @@ import { createJobQueues } from './store/job-queues.ts';
 import { resultBudgetScripts } from './store/result-budget-scripts.ts';
 import { createResultBudget, type BudgetStatus, type ResultBudget } from './store/result-budget.ts';
 
-/** Deadlines are looked at this often; the spread keeps coordinators from doing so in step. */
+/** Interval of polls for due deadlines; random, so that coordinators do not poll in step. */
 const SWEEP_EVERY_MS = { from: 150, to: 300 };
-/** Hints of new results can be lost, so every stream that has entries is read this often. */
+/** Notifications can be lost, so every active stream is also read at this interval. */
 const DRAIN_EVERY_MS = 1_000;
-/** A probe that writes results is likely to write more. */
+/** A probe counts as active for this long after a result. */
 const ACTIVE_MS = 15_000;
-/** Whether the probes that are at a screenshot are still there is looked at this often. */
+/** Interval at which the probes that take screenshots are checked for liveness. */
 const WATCH_EVERY_MS = 1_000;
-/** Every so many of those looks take over what a coordinator that died was holding, for longer than a command may take. */
+/** Every n-th of those checks also takes over entries that a dead coordinator had claimed. */
 const CLAIM_EVERY = 4;
 const CLAIM_IDLE_MS = 3_000;
-/** Completed checks are counted together this often. */
+/** Interval at which completed checks are added to the result budget. */
 const BUDGET_EVERY_MS = 250;
-/** With the five seconds that the shortest check has, what has waited so long still ends on time. */
+/** Plus the five seconds of the shortest check, a job that waited this long still ends on time. */
 const LONGEST_QUEUE_MS = 2_000;
-/** A picture is kept from when it comes, and the retention begins at the end of its check. */
+/**
+ * The retention of a screenshot starts when it is stored, that of its check when the check ends: this is the longest
+ * difference.
+ */
 const LONGEST_CHECK_MS = 60_000;
 const PICTURES_MAX_BYTES = 256 * 1_048_576;
 
-/** Loaded ahead of their first run. */
+/** Preloaded into Redis at startup. */
 const scripts: readonly Script[] = [
   ...[...checkScripts, startScript, changesScript, replaceScript],
   ...[...screenshotScripts, notePictureScript, ...resultBudgetScripts],
 ];
 
 export interface CheckServiceOptions extends Pick<IngestDependencies, 'lookUpPlace' | 'preparePlace'> {
-  /** Bytes that the screenshots of all checks may take in Redis before the oldest go; 256 MiB where absent. */
+  /** Maximum bytes of all screenshots in Redis; the oldest are removed first. Default 256 MiB. */
   readonly picturesMaxBytes?: number | undefined;
-  /** Bytes that the results of all checks, and those of one client, may take before the oldest go; see `ResultBudgetOptions`. */
+  /**
+   * Maximum bytes of the results of all checks and of one client; the oldest are removed first. See
+   * `ResultBudgetOptions`.
+   */
   readonly resultsMaxBytes?: number | undefined;
   readonly clientResultsMaxBytes?: number | undefined;
-  /** Longest time that a job may be expected to wait in the queue of a probe, milliseconds; 2 s where absent. */
+  /** Longest expected queueing time of a job at a probe, milliseconds. Default 2 s. */
   readonly longestQueueMs?: number | undefined;
-  /** Results are kept for this long after a check is completed. */
+  /** Time for which results are kept after their check is completed. */
   readonly retentionSeconds: number;
-  /** What a check lasts longer for its screenshot, milliseconds; 15 s by default. */
+  /** Extra time of a check with a screenshot, milliseconds. Default 15 s. */
   readonly screenshotBudgetMs?: number | undefined;
   readonly tracing?: Tracing | undefined;
   readonly metrics?: CheckMetrics | undefined;
-  /** The check types there are; without it those of the registry. */
+  /** The available check types; by default those of the registry. */
   readonly checkTypes?: Readonly<Record<string, AnyCheckType>>;
 }
 
-/** The stages of a check, put together: create, ingest, screenshots, read, over the store. */
+/** Composes the stages of a check (create, ingest, screenshots, read) over the store. */
 export interface CheckService {
   readonly checks: Checks;
   readonly live: LiveChecks;
   readonly firstAnswers: FirstAnswers;
   readonly counters: Readonly<Counters>;
-  /** What results take, as of the last look. */
+  /** Bytes of stored results, as of the last count. */
   readonly resultBudget: () => BudgetStatus;
-  /** Resolves when Redis was there and the probes were looked at for the first time. Never rejects. */
+  /** Resolves after the first successful read of the probe list. Never rejects. */
   readonly started: Promise<void>;
   readonly scripts: readonly Script[];
   readonly tasks: readonly BackgroundTask[];
-  /** Leaves nothing for another coordinator to find, within a second. Never rejects. */
+  /** Finishes or releases all claimed entries within a second. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-/** What every stage needs. */
+/** Dependencies of every stage. */
 interface Shared {
   readonly deadlines: Deadlines;
   readonly retentionMs: number;
@@ -195,7 +201,7 @@ interface Upkeep {
   readonly budget: ResultBudget;
 }
 
-/** The tasks that end and count checks, whether or not a client waits. */
+/** The background tasks that expire and count checks. */
 function upkeep({ expiry, screenshots, budget }: Upkeep): readonly BackgroundTask[] {
   return [
     { name: 'screenshots', everyMs: WATCH_EVERY_MS, run: screenshots.watch },
@@ -204,7 +210,10 @@ function upkeep({ expiry, screenshots, budget }: Upkeep): readonly BackgroundTas
   ];
 }
 
-/** A check stays among the deadlines until it is counted: if this process dies before, the sweep of another one finds it. */
+/**
+ * Keeps a check in the set of deadlines until it is counted: if this process dies first, another coordinator finds it
+ * there.
+ */
 function createCountedDeadlines(
   { background, log }: Store,
   { resultsMaxBytes, clientResultsMaxBytes }: CheckServiceOptions,
@@ -221,7 +230,7 @@ function createCountedDeadlines(
   return { deadlines: { ...plain, forget }, budget };
 }
 
-/** Drains the stream of a probe when a hint says so, and all of them after a time without connection. */
+/** Drains the stream of a probe on a notification, and all streams after a reconnection. */
 function takeHints(
   { gate, channels }: Store,
   { directory, oversize, notifications }: ProbeService,
@@ -236,7 +245,7 @@ function takeHints(
       void drainAll();
       return;
     }
-    // A probe that is not known yet is found by the next look at all.
+    // An unknown probe is found by the next refresh of the directory.
     if (!directory.ids().has(probe)) return;
     notifications.note(probe);
     if (said === HEARTBEAT_NOTIFICATION) {
@@ -249,7 +258,8 @@ function takeHints(
     if (note === undefined) void ingest.drain(probe);
     else ingest.takeAhead(probe, note);
   });
-  // What was written while it was away is in time for a moment; a hint may have come before this connection.
+  // After an outage, results written during it still count for a grace period; notifications of them may have been
+  // missed.
   gate.onOpen(() => void drainAll());
 }
 

@@ -3,38 +3,38 @@ import type { AnyCheckType, Check, InputError, Screenshot } from '@vantage/contr
 /** A request that passed its schema and the target policy. */
 export interface AcceptedRequest {
   readonly checkType: AnyCheckType;
-  /** `host` as the caller wrote it, shown back. */
+  /** `host` as the client wrote it; part of the response. */
   readonly submittedHost: string;
-  /** What the diagnostic gets: canonical host, fields and options with their defaults. */
+  /** Parameters of the diagnostic: canonical host, and options with defaults. */
   readonly params: { readonly host: string; readonly options: Readonly<Record<string, unknown>> };
   readonly probes?: readonly string[] | undefined;
   readonly locations?: readonly string[] | undefined;
   readonly limit: number;
-  /** Selects the same probes for the same text, as far as they are online; without it probes that are equal take turns. */
+  /** Equal text selects the same probes while they are online; without it, equally good probes take turns. */
   readonly steadyBy?: string | undefined;
 }
 
 export type Creation =
   | { readonly created: true; readonly checkId: string; readonly probes: readonly string[] }
-  /** Names probes that do not exist, or locations that cannot be read. */
+  /** Unknown probe names, or malformed locations. */
   | { readonly created: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }
-  /** No probe that is online matches and can run the type. */
+  /** No online probe matches and supports the type. */
   | { readonly created: false; readonly reason: 'no-probe'; readonly detail: string }
-  /** `admit` said no. */
+  /** `admit` returned false. */
   | { readonly created: false; readonly reason: 'not-admitted' };
 
-/** Asked before anything is written, with the number of probes that were selected. Never rejects. */
+/** Called before anything is written, with the number of selected probes. Never rejects. */
 export type AdmitCheck = (probes: number) => Promise<boolean>;
 
-/** Checks as the HTTP edge sees them. */
+/** Checks as the HTTP layer uses them. */
 export interface Checks {
   /**
-   * Selects probes, asks `admit` if there is one, writes the record, enqueues one job per probe.
+   * Selects probes, calls `admit`, writes the record and enqueues one job per probe.
    *
-   * @param client whose results count together
-   * @param id of a check that another coordinator may have started: it is started once
-   * @param first digest of the `Idempotency-Key` of the request
-   * @throws StoreUnavailable when Redis cannot take it; then nothing was promised
+   * @param client the client to whose budget the results count
+   * @param id given if another coordinator may have started the same check; it is started once only
+   * @param first digest of the request's `Idempotency-Key`
+   * @throws StoreUnavailable if Redis does not accept the check
    */
   readonly create: (
     request: AcceptedRequest,
@@ -44,16 +44,18 @@ export interface Checks {
     first?: string,
   ) => Promise<Creation>;
   /**
-   * The check with a result for every selected probe, or undefined when there is no such check.
+   * Reads a check with a result for every selected probe.
    *
-   * @param waitMs holds the answer until the check is completed or the time is up
+   * @param waitMs waits at most this long for completion
+   * @returns undefined if there is no such check
    * @throws StoreUnavailable
    * @throws CheckEvicted
    */
   readonly read: (id: string, waitMs: number, signal: AbortSignal) => Promise<Check | undefined>;
   /**
-   * What became of the screenshot of a check, and the picture; undefined where there is no such check.
+   * Reads the state of a check's screenshot, and the image.
    *
+   * @returns undefined if there is no such check
    * @throws StoreUnavailable
    * @throws CheckEvicted
    */
@@ -62,8 +64,8 @@ export interface Checks {
 
 export interface ScreenshotReading {
   readonly screenshot: Screenshot;
-  /** PNG as it is; null where there is none. */
+  /** The PNG file, or null if there is none. */
   readonly png: Buffer | null;
-  /** When the check was created, milliseconds since the epoch. */
+  /** Creation time of the check, milliseconds since the epoch. */
   readonly createdAt: number;
 }

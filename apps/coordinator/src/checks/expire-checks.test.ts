@@ -39,7 +39,7 @@ afterAll(async () => {
   await bed.stop();
 });
 
-/** However slow the machine is: a probe that is not heard for 15 s is offline. */
+/** A probe is offline after 15 s without a heartbeat, which a slow machine may reach. */
 function beatAll(): void {
   for (const probe of probeIds) void bed.beat(probe).catch(() => undefined);
 }
@@ -67,7 +67,7 @@ describe('the deadline of a check', () => {
   it('takes the waiting job back, and follows nothing that the agent wrote beside it', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
     const victim = await bed.start({ probes: ['nyc-1'] });
-    // A trap: BullMQ's own removal goes through these and deletes what they name.
+    // A trap: BullMQ's own removal follows these keys and deletes what they name.
     await bed.redis.sadd(`${queueKey('fra-1', id)}:dependencies`, queueKey('nyc-1', victim));
     await bed.redis.hset(queueKey('fra-1', id), 'parentKey', redisKeys.check(victim));
     await passDeadline(bed.redis, id);
@@ -180,7 +180,7 @@ describe('the deadline of a check', () => {
   });
 });
 
-/** The expiry of a coordinator whose agents write nothing. */
+/** The expiry task of a coordinator whose agents write nothing. */
 function expiryOn(redis: Redis): CheckExpiry {
   return new CheckExpiry({
     ...{ redis, clock: createRedisClock(), deadlines: createDeadlines(redis), queues: createJobQueues(redis, quiet) },
@@ -196,7 +196,7 @@ function expiryOn(redis: Redis): CheckExpiry {
   });
 }
 
-/** A connection on which the scripts of one check wait. */
+/** A connection that delays the scripts of one check. */
 function heldUp(connection: Redis, id: string, open: Promise<void>): Redis {
   return new Proxy(connection, {
     get: (redis, name) => {

@@ -14,16 +14,16 @@ import type { JobQueues } from './store/job-queues.ts';
 import type { MasterGate } from '../redis/server-state/master-gate.ts';
 import type { Screenshots } from './screenshots/screenshots.ts';
 
-/** Most checks that end at once, and most that one look adds. */
+/** Limit of concurrent endings, and of checks that one poll adds. */
 const AT_ONCE = 100;
 
-/** An ending that takes longer holds the next look up, so that `/readyz` reports the task. */
+/** If an ending takes longer, the poll waits for it, so that `/readyz` reports the task. */
 const LONGEST_ENDING_MS = 10_000;
 
-/** A probe that writes without end must not hold the end of a check up. */
+/** Longest wait for the last results: a probe that never stops writing must not delay the end of a check. */
 const LAST_LOOK_MS = 500;
 
-/** What a coordinator holds for longer than this is taken over when a deadline asks for it. */
+/** Entries that a coordinator has claimed for longer are taken over at a deadline. */
 const HELD_MS = 500;
 
 export interface ExpiryDependencies {
@@ -35,9 +35,9 @@ export interface ExpiryDependencies {
   readonly screenshots: Pick<Screenshots, 'end'>;
   readonly retentionMs: number;
   readonly counters: Counters;
-  /** True for a moment after an outage of Redis, in which no deadline is enforced. */
+  /** True for a grace period after an outage of Redis, during which no deadline is enforced. */
   readonly isGrace: () => boolean;
-  /** While it is closed, no deadline is enforced. */
+  /** While closed, no deadline is enforced. */
   readonly gate: Pick<MasterGate, 'isOpen'>;
   readonly log: Log;
 }
@@ -48,11 +48,10 @@ interface Ending {
 }
 
 /**
- * Ends every check whose deadline has passed: probes without a result get their `timeout`, the screenshot is given up, jobs that
- * still wait are taken back. Each coordinator does it for all checks, without a lease: twice is the same as once.
- *
- * A look at the deadlines does not wait for the endings: over a slow connection each takes several round trips, and checks that
- * are due meanwhile would end late.
+ * Ends every check whose deadline has passed: missing results become `timeout`, the screenshot is given up, waiting
+ * jobs are removed. Every coordinator does so for all checks, without a lease: it is idempotent.
+ * A poll does not wait for the endings: on a slow connection each takes several round trips, and other due checks would
+ * end late.
  */
 export class CheckExpiry {
   readonly #dependencies: ExpiryDependencies;
@@ -63,7 +62,7 @@ export class CheckExpiry {
   }
 
   /**
-   * Starts to end what is due.
+   * Starts to end the due checks.
    *
    * @returns true if more checks may be due
    * @throws StoreUnavailable
@@ -72,7 +71,7 @@ export class CheckExpiry {
     const { redis, clock, deadlines, isGrace, gate } = this.#dependencies;
     await this.#waitForCapacity();
     const sentAt = performance.now();
-    // Checks that are ending are still among the due ones.
+    // Checks that are ending are still in the set of due checks.
     const limit = AT_ONCE + this.#endings.size;
     const { nowMs, due } = await onStore(redis, () => deadlines.due(limit));
     clock.observe(nowMs, sentAt);
@@ -82,7 +81,7 @@ export class CheckExpiry {
     return due.length === limit;
   }
 
-  /** Resolves when nothing is ending. Never rejects. */
+  /** Resolves when no check is ending. Never rejects. */
   async settled(): Promise<void> {
     while (this.#endings.size > 0) await Promise.all([...this.#endings.values()].map(({ done }) => done));
   }
@@ -111,9 +110,9 @@ async function endCheck(dependencies: ExpiryDependencies, id: string, nowMs: num
   const { redis, ingest, deadlines } = dependencies;
   const early = await readKept(redis, id);
   if (early === undefined) return deadlines.forget(id);
-  // Who completed it may have died before it was counted.
+  // The coordinator that completed it may have died before counting it.
   if (early.completedAt !== null) return deadlines.forget(id, early.stored);
-  // What was written in time counts, though nobody has taken it in yet.
+  // Results written in time count even if they have not been read yet.
   await within(Promise.all(awaited(early).map((probe) => ingest.drain(probe, HELD_MS))), LAST_LOOK_MS);
   const record = await readCheck(redis, id);
   if (record === undefined) return deadlines.forget(id);
@@ -121,7 +120,7 @@ async function endCheck(dependencies: ExpiryDependencies, id: string, nowMs: num
   if (record.screenshot.state === 'pending') await dependencies.screenshots.end(id);
 }
 
-/** Nothing of a check that was removed is left to end. */
+/** Reads a record; a check that was removed has nothing to end. */
 async function readKept(redis: Redis, id: string): Promise<CheckRecord | undefined> {
   try {
     return await readCheck(redis, id);
@@ -139,7 +138,7 @@ async function timeOut(
 ): Promise<void> {
   const probes = pendingProbes(record);
   if (probes.length === 0) return;
-  // Jobs first: should the store leave in between, the check is still due and the next look does both again.
+  // Jobs first: if Redis fails in between, the check is still due and the next poll repeats both.
   const removed = await Promise.allSettled(probes.map((probe) => queues.removeWaiting(redis, probe, id)));
   for (const [index, outcome] of removed.entries()) {
     if (outcome.status === 'fulfilled') counters.jobsRemoved += outcome.value ? 1 : 0;
@@ -155,7 +154,7 @@ async function timeOut(
   counters.probesTimedOut += said.filter((word) => word === 'applied').length;
 }
 
-/** The probes that something is still to come from. */
+/** The probes without a final result. */
 function awaited(record: CheckRecord): readonly string[] {
   const { state, probe } = record.screenshot;
   const photographers = state === 'pending' && probe !== null ? [probe] : [];

@@ -5,15 +5,15 @@ import { exchangeOf } from './exchange.ts';
 import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
 
-/** Seconds after which a caller may try again while the store is away; reconnecting takes up to two. */
+/** `Retry-After` in seconds while Redis is unavailable; a reconnection takes up to two. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** The last handler: nothing matched. */
+/** The last handler: no route matched. */
 export const answerNotFound: RequestHandler = (_request, _response, next) => {
   next(new HttpProblem('not-found', 'There is nothing at this path; /openapi.json lists what there is.'));
 };
 
-/** Turns whatever was thrown into a problem document; what is not known becomes a 500 that reveals nothing. */
+/** Turns any thrown value into a problem document; an unknown one becomes a 500 without details. */
 export function answerProblems(links: Links): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const { log } = exchangeOf(response);
@@ -22,7 +22,7 @@ export function answerProblems(links: Links): ErrorRequestHandler {
     if (problem.status === 500) log.error({ err: thrown }, 'request handler threw');
     else if (thrown instanceof StoreUnavailable) log.warn({ err: thrown }, 'Redis unavailable');
     if (response.headersSent) {
-      // Half an answer cannot be taken back: the broken connection tells the caller.
+      // The response has begun: only a broken connection can signal the failure.
       response.destroy();
       return;
     }
@@ -37,7 +37,7 @@ function sendProblem(response: Response, problem: HttpProblem, links: Links): vo
   response
     .status(problem.status)
     .set({ 'Cache-Control': 'no-store', ...problem.headers, 'Content-Type': PROBLEM_MEDIA_TYPE })
-    // A buffer: Express adds a charset to strings, and RFC 9457 defines none.
+    // A buffer, because Express adds a charset to strings and RFC 9457 defines none.
     .send(Buffer.from(body));
 }
 
@@ -56,7 +56,7 @@ function toProblem(thrown: unknown): HttpProblem {
       cause: thrown,
     });
   }
-  // Express could not decode the path; it says so by an error with the status 400.
+  // Express reports a path that it cannot decode as an error with status 400.
   if (Error.isError(thrown) && 'status' in thrown && thrown.status === 400) {
     return new HttpProblem('invalid-http', 'The path is not valid percent-encoded UTF-8.', { cause: thrown });
   }

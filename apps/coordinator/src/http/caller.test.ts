@@ -145,10 +145,10 @@ describe('the limits of a key', () => {
         expect.stringMatching(/^The limit of 5 requests a minute to \S+ \S+ is reached for the key a\.$/),
       ]);
       expect(refused.headers.get('RateLimit-Policy')).toMatch(/q=5; w=60$/);
-      // Known here by now: refused before the body is read.
+      // The refusal is remembered by now, so the body is not read.
       expect((await ask(8)).status).toBe(429);
     }
-    // What the key used up is not the address's.
+    // The limits of the key and of the address are separate.
     const plain = await Promise.all([1, 2, 3].map(() => edges[0]!.ask('/probes', { headers: from(1) })));
     expect(plain.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 429]);
   });

@@ -7,20 +7,20 @@ import { StoreUnavailable } from '../redis/store-errors.ts';
 import { clientAddress } from './client-address.ts';
 import { HttpProblem } from './problem.ts';
 
-/** The sender of a request, as limits, streams, results and idempotency keys count it. */
+/** The client of a request, as limits, streams, results and idempotency keys count it. */
 export interface Caller {
   readonly address: string;
-  /** Counts instead of the address. */
+  /** If set, the key is counted instead of the address. */
   readonly key: ApiKey | undefined;
 }
 
 const KEY = 'apiKey';
 
 /**
- * Reads the API key of a request, if it has one. Other schemes than Bearer belong to proxies and are ignored.
+ * Validates the API key of a request, if it has one. Schemes other than Bearer belong to proxies and are ignored.
  *
- * @returns the reason to refuse the request: the key is not valid (the caller then is its address), lacks the scope, or
- *   the keys have not been read yet
+ * @returns the reason to refuse the request: the key is invalid (then the address counts as the client), lacks the
+ * scope, or the keys have not been read yet
  */
 export function admitCaller(
   request: Request,
@@ -49,7 +49,7 @@ const sentences = {
   expired: 'The API key has expired.',
 } as const;
 
-/** The key that was admitted with the request. */
+/** The valid API key of the request. */
 export function apiKeyOf({ res }: Pick<Request, 'res'>): ApiKey | undefined {
   return res?.locals[KEY] as ApiKey | undefined;
 }
@@ -72,7 +72,7 @@ export function callerOf(request: Request): Caller {
   return { address: clientAddress(request), key: apiKeyOf(request) };
 }
 
-/** As a problem document names the caller to itself. */
+/** How a problem document refers to the client. */
 export function describeCaller({ key }: Caller): string {
   return key === undefined ? 'your address' : `the key ${key.name}`;
 }

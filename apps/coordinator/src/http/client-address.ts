@@ -6,10 +6,10 @@ import type { Express, Request, RequestHandler } from 'express';
 import { HttpProblem } from './problem.ts';
 
 /**
- * The address of the caller: of the socket, or what trusted proxies say in `X-Forwarded-For`. Canonical text, without a
- * zone; an IPv4-mapped address is IPv4.
+ * The client's address: that of the socket, or from `X-Forwarded-For` of trusted proxies. Canonical text without a
+ * zone; an IPv4-mapped address becomes IPv4.
  *
- * @throws HttpProblem 400 where a proxy passed on what is no address
+ * @throws HttpProblem 400 if a proxy passed on an invalid address
  */
 export function clientAddress(request: Request): string {
   const address = canonicalAddress(request.ip ?? '');
@@ -18,9 +18,9 @@ export function clientAddress(request: Request): string {
 }
 
 /**
- * The same for a request that Express does not see, because it asks for another protocol.
+ * The same for an upgrade request, which Express does not process.
  *
- * @returns undefined where a proxy passed on what is no address
+ * @returns undefined if a proxy passed on an invalid address
  */
 export function upgradeAddress(app: Express, { headers, socket }: IncomingMessage): string | undefined {
   const { 'x-forwarded-for': forwarded } = headers;
@@ -34,8 +34,8 @@ export function upgradeAddress(app: Express, { headers, socket }: IncomingMessag
 }
 
 /**
- * Some proxies add the port of the caller: `203.0.113.9:4711`, `[2001:db8::1]:4711`. Without ports the addresses are those
- * that everything else compares: trusted proxies, limits, the log.
+ * Removes the client's port that some proxies add: `203.0.113.9:4711`, `[2001:db8::1]:4711`. Trusted proxies, limits
+ * and the log compare addresses without ports.
  */
 export const dropForwardedPorts: RequestHandler = (request, _response, next) => {
   const { 'x-forwarded-for': forwarded } = request.headers;
@@ -51,12 +51,12 @@ function withoutPort(text: string): string {
   return isPort && (isIP(ipv4) === 4 || isIP(ipv6) === 6) ? ipv4 || ipv6 : text;
 }
 
-/** Canonical text of an address (RFC 5952 for IPv6), or undefined for what is none. */
+/** Canonical text of an address (RFC 5952 for IPv6); undefined for any other text. */
 export function canonicalAddress(text: string): string | undefined {
   const [withoutZone = ''] = text.split('%', 1);
   const family = isIP(withoutZone);
   if (family === 0) return undefined;
-  // A zone is a part of IPv6 addresses alone (RFC 4007).
+  // Only IPv6 addresses have zones (RFC 4007).
   if (family === 4) return text === withoutZone ? text : undefined;
   const { address } = new SocketAddress({ address: withoutZone, family: 'ipv6' });
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address);

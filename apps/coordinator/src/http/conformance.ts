@@ -4,10 +4,10 @@ import addFormats from 'ajv-formats';
 import { PROBLEM_MEDIA_TYPE } from './problem.ts';
 import type { Json, JsonObject } from './openapi/schemas.ts';
 
-/** One answer of the service as a client saw it. */
+/** A response of the service as a client received it. */
 export interface SeenAnswer {
   readonly method: string;
-  /** Path below the base address; a query is ignored. */
+  /** Path below the public URL; a query is ignored. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
@@ -16,10 +16,9 @@ export interface SeenAnswer {
 }
 
 /**
- * Makes a judge of answers from an OpenAPI document: status, headers, media type and body must be as documented. For
- * tests.
+ * Compares responses with an OpenAPI document: status, headers, media type and body. For tests.
  *
- * @returns a function that lists every fault; nothing when the answer conforms
+ * @returns a function that lists every deviation
  */
 export function createConformance(document: unknown): (answer: SeenAnswer) => readonly string[] {
   const root = document as JsonObject;
@@ -56,7 +55,10 @@ function findOperation(root: JsonObject, { method, path }: SeenAnswer): JsonObje
   return (entry[1] as JsonObject)[known] as JsonObject | undefined;
 }
 
-/** What no operation describes is a preflight or a problem: 404 for a path, 405 for a method, 4xx for no HTTP. */
+/**
+ * A response outside of any operation is a preflight or a problem: 404 for a path, 405 for a method, 4xx for malformed
+ * HTTP.
+ */
 function undocumented(answer: SeenAnswer, faultsOf: FaultsOf): readonly string[] {
   if (answer.method === 'OPTIONS' && answer.status === 204) return [];
   if (![400, 404, 405, 408, 431].includes(answer.status))
@@ -98,7 +100,7 @@ function bodyFaults(
   return faultsOf((found[1] as JsonObject)['schema'] ?? {}, value, 'body');
 }
 
-/** @param body an event stream as the service writes it: a field a line, and LF alone */
+/** @param body an event stream as the service writes it: one field per line, LF only */
 function eventFaults(documented: Json | undefined, body: string, faultsOf: FaultsOf): readonly string[] {
   const whole = body.split('\n\n').slice(0, -1);
   return whole.flatMap((text) => {

@@ -9,26 +9,26 @@ import type { Links } from './links.ts';
 import { withoutCheckIds } from './without-check-ids.ts';
 import { createStoreBudget, type StoreBudget } from './store-budget.ts';
 
-/** What is kept about one request while it is answered. */
+/** Context of a request. */
 export interface Exchange {
-  /** Also in `X-Request-Id`, in the log, and in each problem document. */
+  /** Also sent as `X-Request-Id`, logged, and part of each problem document. */
   readonly requestId: string;
-  /** The path below the base address, with the prefix of the base address; escaped and bounded, without secrets of keys. */
+  /** The path including that of the public URL; escaped and bounded, with secrets of keys removed. */
   readonly instance: string;
   /** Bound to `requestId`. */
   readonly log: Logger;
-  /** What the request may wait for the store in all. */
+  /** Bounds the total wait for Redis. */
   readonly storeBudget: StoreBudget;
 }
 
-/** Answers that carry no markup need nothing; pages set a policy of their own. */
+/** For responses without markup; pages set another policy. */
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 const exposedHeaders = [
   ...['ETag', 'Location', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
 ];
 
-/** Gives each request its id, its headers that every answer has, and its line in the log. */
+/** Creates the context of each request, sets the common headers, and logs the response. */
 export function openExchange(links: Links, log: Logger): RequestHandler {
   return (request, response, next) => {
     const requestId = randomUUID();
@@ -54,8 +54,8 @@ export function exchangeOf(response: Response): Exchange {
 }
 
 /**
- * The service answers below its prefix and, for proxies that strip it, without; what it says of itself has it. A path that
- * begins with two slashes would be the address of another host (RFC 3986 section 4.2).
+ * Adds the path of the public URL if a proxy stripped it. A path that begins with two slashes would be a network-path
+ * reference (RFC 3986 section 4.2).
  */
 function withPrefix(asked: string, basePath: string): string {
   const path = asked.replace(/^\/+/, '/');
@@ -67,7 +67,7 @@ function pathWithoutSecrets(path: string): string {
   return clean === path ? path : encodeURI(clean.toWellFormed());
 }
 
-/** One line per request; those of probes of an orchestrator, every few seconds, only when debugging. */
+/** One line per request; health checks of orchestrators at level debug. */
 function logAnswer(request: Request, response: Response, { instance, log }: Exchange): void {
   const started = performance.now();
   const quiet = /\/(healthz|readyz)$/.test(instance);
@@ -86,7 +86,7 @@ function logAnswer(request: Request, response: Response, { instance, log }: Exch
   });
 }
 
-/** The name is the operator's; the secret is in no log. */
+/** Logs the name of the key, never its secret. */
 function nameOfKey(request: Request): { readonly key?: string } {
   const key = apiKeyOf(request);
   return key === undefined ? {} : { key: key.name };

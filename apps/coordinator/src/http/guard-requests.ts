@@ -8,26 +8,26 @@ import type { Links } from './links.ts';
 import { HttpProblem, PROBLEM_MEDIA_TYPE, problemDocument } from './problem.ts';
 import { requestFault } from './request-fault.ts';
 
-/** The methods that some path of the service answers. */
+/** Methods that at least one path supports. */
 const methods = 'GET, HEAD, POST, OPTIONS';
 
 type ClientError = Error & { readonly code?: string };
 
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** A client has this long to read the last answer and to close its end. */
+/** Time for a client to read the last response and close the connection. */
 const LINGER_MS = 1_000;
 
 /**
- * Answers what never gets to a handler: what Node's parser refuses, what it lets pass and the service does not read, tunnels,
- * and questions about the server as a whole.
+ * Answers requests that never reach a handler: parser errors, ambiguous requests that Node accepts, CONNECT, and
+ * `OPTIONS *`.
  *
- * @param listener answers every other request
+ * @param listener handles every other request
  */
 export function guardRequests(server: Server, links: Links, listener: RequestListener): void {
   const answers = trackAnswers(server);
   const newestOf = trackRequests(server);
-  /** What follows on these is another protocol. */
+  /** Connections that switched to another protocol. */
   const upgraded = new WeakSet<Duplex>();
   server.on('upgrade', (_request, socket) => upgraded.add(socket));
   server.on('clientError', (error: ClientError, socket) => {
@@ -47,8 +47,9 @@ export function guardRequests(server: Server, links: Links, listener: RequestLis
 }
 
 /**
- * After a stall of the process the time of a request is over before what arrived meanwhile is read. It is read first, and a
- * request that is whole by then is answered. One without its whole body has a second: Node watches its time no more.
+ * After a stall of the process, a request may time out before data that has arrived is read. That data is read first,
+ * and a request that is then complete is answered. One with an incomplete body gets a further second, because Node no
+ * longer enforces its timeout.
  */
 function refuseUnlessArrived(
   newestOf: (socket: Duplex) => IncomingMessage | undefined,
@@ -67,14 +68,14 @@ function refuseUnlessArrived(
   }, milliseconds);
 }
 
-/** The newest request of a connection. */
+/** Tracks the newest request of each connection. */
 function trackRequests(server: Server): (socket: Duplex) => IncomingMessage | undefined {
   const newest = new WeakMap<Duplex, IncomingMessage>();
   server.on('request', (request) => newest.set(request.socket, request));
   return (socket) => newest.get(socket);
 }
 
-/** The answers that a connection still owes, oldest first. */
+/** Tracks the responses that a connection still has to send, oldest first. */
 function trackAnswers(server: Server): (socket: Duplex) => readonly ServerResponse[] {
   const owed = new WeakMap<Duplex, Set<ServerResponse>>();
   server.on('request', ({ socket }, response) => {
@@ -85,13 +86,13 @@ function trackAnswers(server: Server): (socket: Duplex) => readonly ServerRespon
   return (socket) => [...(owed.get(socket) ?? [])];
 }
 
-/** What Node's parser refuses never becomes a request: the answer is written by hand. */
+/** A parser error has no request object: the response is written to the socket. */
 function refuseError(error: ClientError, socket: Duplex, owed: readonly ServerResponse[], links: Links): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  // An answer to what came behind a whole request would be read as that one's.
+  // A response written now would be taken for that of an earlier, complete request.
   const before = owed.filter(({ req, headersSent }) => req.complete || headersSent);
   const last = before.at(-1);
   if (last === undefined) refuse(problemOf(error.code), socket, links);
@@ -108,16 +109,16 @@ function refuse(problem: HttpProblem, socket: Duplex, links: Links): void {
   endSoon(socket, [`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`, ...lines, '', body].join('\r\n'));
 }
 
-/** The server looks after this connection no more: a client that does not close its end would keep it for ever. */
+/** The server no longer tracks this connection: without a timeout, a client could keep it open indefinitely. */
 function endSoon(socket: Duplex, text = ''): void {
   socket.end(text);
-  // What is left unread would reset the connection, and the answer with it.
+  // Unread data would cause a reset, which discards the response.
   socket.resume();
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(late));
 }
 
-/** Nothing more is read on the connection: where this request ends is what is in doubt. */
+/** Ends the connection, because the end of this request is ambiguous. */
 function answerFault(problem: HttpProblem, response: ServerResponse, links: Links): void {
   const { headers, body } = faultAnswer(problem, links);
   response.writeHead(problem.status, headers).end(body);

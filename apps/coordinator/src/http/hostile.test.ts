@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => bed.close());
 
-/** Writes bytes as they are and reads until the server closes. */
+/** Writes raw bytes and reads until the server closes the connection. */
 async function raw(bytes: string): Promise<string> {
   const socket = connect(bed.server.port, '127.0.0.1');
   let answer = '';
@@ -100,7 +100,7 @@ describe('a hostile body', () => {
     ['two types in one', 'application/json, text/plain', 415],
   ])('sent as %s is answered %s → %d', async (_reason, contentType, status) => {
     const headers = contentType === undefined ? {} : { 'Content-Type': contentType };
-    // A body of bytes: fetch gives it no type of its own.
+    // A byte body, for which fetch adds no content type.
     const body = new TextEncoder().encode(JSON.stringify(valid));
 
     expect((await bed.ask('/check', { method: 'POST', body, headers })).status).toBe(status);

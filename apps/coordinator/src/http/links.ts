@@ -1,12 +1,12 @@
 import { problemTypes, type ProblemType } from '@vantage/contract';
 
-/** Every link the service hands out, made from `PUBLIC_URL` and never from the `Host` header. */
+/** Links to the service, based on `PUBLIC_URL` and never on the `Host` header. */
 export interface Links {
-  /** The base address without a slash at its end, such as `https://vantage.example/net`. */
+  /** The public URL without a trailing slash, such as `https://vantage.example/net`. */
   readonly publicUrl: string;
-  /** The path of the base address: empty, or `/net`. */
+  /** The path of the public URL: empty, or `/net`. */
   readonly basePath: string;
-  /** A path of the service as a browser asks for it: with the prefix of the base address. */
+  /** Absolute path, including that of the public URL. */
   readonly path: (path: `/${string}`) => string;
   /** The `type` of a problem document: an absolute URI that resolves to a page. */
   readonly problem: (type: ProblemType) => string;

@@ -1,4 +1,4 @@
-/** `make` with its value kept for each argument: several servers of one process share what is expensive. */
+/** Memoizes `make` per argument, so that servers in one process share expensive values. */
 export function oncePer<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
   return (key) => {

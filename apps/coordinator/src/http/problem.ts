@@ -9,21 +9,21 @@ import {
 import type { Links } from './links.ts';
 
 export interface HttpProblemDetails {
-  /** Bounds of `errors` and of the texts in it are the thrower's. */
+  /** Callers bound the number of errors and the length of their texts. */
   readonly errors?: readonly InputError[];
-  /** More headers of the answer, such as `Allow` and `Retry-After`. */
+  /** Additional headers, such as `Allow` and `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** Thrown anywhere below the HTTP edge's handlers; the edge answers it as a problem document (RFC 9457). */
+/** An error that the HTTP layer answers as a problem document (RFC 9457). */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
   readonly type: ProblemType;
   readonly errors: readonly InputError[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  /** @param detail one sentence for the caller; it reveals nothing of the inside */
+  /** @param detail one sentence for the client, without internal details */
   constructor(type: ProblemType, detail: string, { errors, headers = {}, cause }: HttpProblemDetails = {}) {
     super(detail, { cause });
     this.type = type;
@@ -36,7 +36,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** `detail` of a 404 for an id; a removed check has it once the record of its removal was dropped. */
+/** `detail` of a 404 for a check id; also used for an evicted check without a record of its eviction. */
 export const NO_SUCH_CHECK =
   'There is no check with this id, or it is no longer kept: its retention has ended, or its results and then the record of their ' +
   'removal made room for newer ones.';
@@ -44,7 +44,7 @@ export const NO_SUCH_CHECK =
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /**
- * The texts have no secret of an API key, wherever in the request it was sent.
+ * Builds the problem document; secrets of API keys are removed from all texts.
  *
  * @param instance path of the request, without secrets
  */

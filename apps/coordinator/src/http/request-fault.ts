@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { HttpProblem } from './problem.ts';
 
 /**
- * What Node's parser lets pass and the service does not read: versions that it does not speak, requests whose end or host
- * others on the way may see elsewhere (RFC 9112 sections 3.2, 6.1 and 11.2), and targets that are none.
+ * Detects requests that Node accepts but the service refuses: unsupported versions, framing or hosts that an
+ * intermediary may interpret differently (RFC 9112 sections 3.2, 6.1 and 11.2), and malformed targets.
  */
 export function requestFault(request: IncomingMessage): HttpProblem | undefined {
   const { httpVersion, method = '', url = '' } = request;
@@ -27,7 +27,7 @@ function countOf({ rawHeaders }: IncomingMessage, name: string): number {
   return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length;
 }
 
-/** Origin form and absolute form (RFC 9112 section 3.2), without a fragment; `*` is for OPTIONS. */
+/** Accepts origin form and absolute form (RFC 9112 section 3.2) without a fragment; `*` only for OPTIONS. */
 function isTarget(method: string, url: string): boolean {
   if (url === '*') return method === 'OPTIONS';
   if (url.includes('#')) return false;

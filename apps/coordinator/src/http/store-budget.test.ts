@@ -70,7 +70,7 @@ describe('a store that says nothing', () => {
     const waiting = bed.ask(`/check/${CHECK_ID}/results?wait=20`);
     await asked.promise;
 
-    // As long as the patience for the store, which this one shows.
+    // Answered after the time budget for Redis, which is under test.
     expect((await bed.ask(`/check/${CHECK_ID}/results`)).status).toBe(503);
     held.resolve(undefined);
 

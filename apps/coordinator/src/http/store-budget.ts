@@ -2,17 +2,20 @@ import { inTime } from '@vantage/timers';
 
 import { StoreUnavailable } from '../redis/store-errors.ts';
 
-/** A caller is told within two seconds that the store does not answer: the count of its limit and the answer together. */
+/**
+ * A client gets an error within two seconds if Redis does not reply; the count of its limit and the handler share this
+ * time.
+ */
 const BUDGET_MS = 1_850;
-/** What is left where all that came before took longer than it can, unless the machine stood still. */
+/** Minimum for the handler, after a stall of the process has used up the budget. */
 const LEAST_MS = 500;
 
-/** The time that one request may wait for the store in all. */
+/** Bounds the total time that a request waits for Redis. */
 export interface StoreBudget {
-  /** The request has arrived as a whole: what it took to arrive does not count. */
+  /** Called when the request is complete: its transfer time does not count. */
   readonly restart: () => void;
   /**
-   * @param moreMs what the caller asked to wait besides
+   * @param moreMs additional wait that the client requested
    * @throws StoreUnavailable when the time is up
    */
   readonly within: <T>(work: Promise<T>, moreMs?: number) => Promise<T>;

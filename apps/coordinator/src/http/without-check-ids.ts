@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 
-/** Encodings of an encoding: nobody needs more. */
+/** Limit of nested percent encodings. */
 const MOST_DECODINGS = 4;
 
 /**
- * A run that may be an id or contain one. Words of our paths have no capital and no digit; of random ids, one in a hundred million
- * has neither.
+ * Text that may contain an id. Paths of the service have no capital letters or digits; a random id without any has a
+ * probability of 1e-8.
  */
 const ID = /(?=[\w-]*[A-Z\d])[\w-]{16,}/g;
 
 /**
- * A path for the log: a digest in place of everything that may be a check's id, however it is spelled. The id is all that a reader
- * needs for the results, and the log has the client's address beside it.
+ * Replaces everything in a path that may be a check id, in any encoding, with a digest. An id grants access to the
+ * results, and the log also contains the client's address.
  */
 export function withoutCheckIds(path: string): string {
   const plain = decoded(path);
@@ -27,9 +27,9 @@ export function withoutCheckIds(path: string): string {
 function decoded(path: string): string {
   let text = path;
   for (let round = 0; round < MOST_DECODINGS && text.includes('%'); round += 1) {
-    // Byte by byte: an encoding of ASCII stays readable beside bytes that are no UTF-8.
+    // Byte by byte, because encoded ASCII must be decoded even next to invalid UTF-8.
     text = text.replaceAll(/%([0-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   }
-  // What is encoded still deeper may be an id: it shows as one run.
+  // Text that is encoded more deeply may be an id and is replaced as a whole.
   return text.replaceAll(/(?:%(?:25)*[\da-f]{2})+/gi, (run) => (run.includes('%25') ? 'X'.repeat(16) : run));
 }

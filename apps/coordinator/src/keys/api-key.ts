@@ -3,10 +3,10 @@ import { targetPolicyFaults } from '@vantage/target-policy';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Type, type Static } from 'typebox';
 
-/** A key that belongs to no request rate: an operator may set any limit up to this. */
+/** Highest limit that an operator can give a key. */
 export const HIGHEST_KEY_LIMIT = 1_000_000_000;
 
-/** Networks of one key. */
+/** Maximum number of networks per key. */
 export const MOST_NETWORKS = 64;
 
 const time = Type.Integer({ minimum: 0, description: 'Milliseconds since the epoch, by the clock of Redis.' });
@@ -15,7 +15,7 @@ const end = Type.Union([time, Type.Null()]);
 const keySecretSchema = Type.Object({
   prefix: Type.String({ pattern: '^[a-z0-9]{8}$', description: 'Visible part of the text.' }),
   hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the secret part.' }),
-  /** Set when a rotation replaced it. */
+  /** Set when a rotation replaces the secret. */
   expiresAt: end,
 });
 
@@ -28,7 +28,7 @@ const apiKeySchema = Type.Object({
   allow: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MOST_NETWORKS }),
   createdAt: time,
   expiresAt: end,
-  /** The newest first; a second one during the overlap of a rotation. */
+  /** Newest first; two during the overlap of a rotation. */
   secrets: Type.Array(keySecretSchema, { minItems: 1, maxItems: 2 }),
 });
 
@@ -36,12 +36,12 @@ export type KeySecret = Readonly<Static<typeof keySecretSchema>>;
 
 export interface ApiKey extends Readonly<Omit<Static<typeof apiKeySchema>, 'scopes' | 'allow' | 'secrets'>> {
   readonly scopes: readonly KeyScope[];
-  /** Networks that this key may have measured although the policy of the coordinators refuses them. */
+  /** Networks that this key may measure although the target policy refuses them. */
   readonly allow: readonly string[];
   readonly secrets: readonly KeySecret[];
 }
 
-/** @returns a function that reads a record; undefined if it is not valid */
+/** @returns a function that parses a record; undefined if it is not valid */
 export function createKeyReader(): (json: string) => ApiKey | undefined {
   const isKey = new Ajv2020({ strict: true, allowUnionTypes: true }).compile<ApiKey>(apiKeySchema);
   return (json) => {
@@ -54,7 +54,7 @@ export function createKeyReader(): (json: string) => ApiKey | undefined {
   };
 }
 
-/** True from the end of a key, or of one of its secrets, on. */
+/** True after the end of a key or of one of its secrets. */
 export function isExpired({ expiresAt }: Pick<ApiKey | KeySecret, 'expiresAt'>, nowMs: number): boolean {
   return expiresAt !== null && expiresAt <= nowMs;
 }

@@ -1,11 +1,11 @@
 import { createTargetPolicy, type TargetPolicy, type TargetPolicyOptions } from '@vantage/target-policy';
 
 /**
- * The target policy of the coordinator, and that of each key that may reach further networks. What the operator denies
- * stays denied for every key.
+ * Creates the target policy of the coordinator, and those of keys that may measure additional networks. Networks that
+ * the operator denies stay denied for every key.
  *
  * @returns a function from the networks of a key to its policy
- * @throws TypeError for options that cannot be read
+ * @throws TypeError for malformed options
  */
 export function createKeyPolicies(options: TargetPolicyOptions): (allow?: readonly string[]) => TargetPolicy {
   const policy = createTargetPolicy(options);

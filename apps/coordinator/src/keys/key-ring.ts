@@ -8,21 +8,24 @@ import { onStore } from '../redis/store.ts';
 import { createKeyReader, isExpired, type ApiKey } from './api-key.ts';
 import { isSecretOf, readKeyText } from './key-text.ts';
 
-/** A removed or replaced key is refused no later than this, plus two round trips, while Redis answers. */
+/**
+ * Polling interval: while Redis is available, a removed or replaced key is refused no later than this plus two round
+ * trips.
+ */
 export const LOOK_EVERY_MS = 500;
-/** Everything is read again at this interval, whatever the revision says. */
+/** All keys are read again at this interval, even if the revision is unchanged. */
 const READ_ALL_EVERY_MS = 30_000;
 
 export type FoundKey =
   | { readonly key: ApiKey }
   | { readonly refused: 'malformed' | 'unknown' | 'expired' }
-  /** No copy has been read since the start. */
+  /** Keys have not been read since the start. */
   | 'unread';
 
-/** A coordinator's copy of all keys. Without Redis the last copy counts. */
+/** A copy of all keys in memory. While Redis is unavailable, the last copy is used. */
 export interface KeyRing {
   /**
-   * Looks a key up in memory.
+   * Looks up a key in memory.
    *
    * @param text as the client sent it
    */
@@ -43,7 +46,7 @@ interface Entry {
 
 export function createKeyRing(redis: Redis, clock: RedisClock, log: Log): KeyRing {
   const readKey = createKeyReader();
-  /** By the visible prefix; undefined before the first reading. */
+  /** By the visible prefix; undefined before the first read. */
   let entries: ReadonlyMap<string, Entry> | undefined;
   let known: ReadonlyMap<string, { readonly json: string; readonly key: ApiKey | undefined }> = new Map();
   let revision: string | null = null;
@@ -61,7 +64,7 @@ export function createKeyRing(redis: Redis, clock: RedisClock, log: Log): KeyRin
   const look = async (ready: Redis): Promise<void> => {
     const startedAt = performance.now();
     offsetMs = (await clock.now(ready)) - performance.now();
-    // The revision first: a change in between is read twice.
+    // The revision is read first, so that a concurrent change is read again by the next poll.
     const newest = await ready.get(redisKeys.apiKeysRevision);
     if (entries !== undefined && newest === revision && startedAt - readAllAt < READ_ALL_EVERY_MS) return;
     const records = Object.entries(await readHash(ready, redisKeys.apiKeys));

@@ -7,15 +7,15 @@ import { readHash } from '../redis/read-hash.ts';
 import { defineScript, runScript } from '../redis/scripts.ts';
 import { createKeyReader, type ApiKey } from './api-key.ts';
 
-/** The records of all keys, for the commands of the operator. */
+/** Access to the records of all keys for operator commands. */
 export interface KeyStore {
   /** Valid records by name. */
   readonly list: () => Promise<readonly ApiKey[]>;
   /**
    * Writes or replaces a record.
    *
-   * @param change gets the record, if there is one; returns the new one, or undefined to leave it
-   * @throws what `change` throws; Error for a record that is not valid, or if others changed it each time
+   * @param change gets the record, if there is one; returns the new one, or undefined to change nothing
+   * @throws what `change` throws; Error for an invalid record, or if concurrent changes won every time
    */
   readonly change: (
     name: string,
@@ -25,7 +25,10 @@ export interface KeyStore {
   readonly remove: (name: string) => Promise<boolean>;
 }
 
-/** KEYS records, revision. ARGV name, expected record or '', new record, new revision. Returns 1 if it was as expected. */
+/**
+ * KEYS records, revision. ARGV name, expected record or '', new record, new revision. Returns 1 if the record was as
+ * expected.
+ */
 const replaceScript = defineScript(
   'allow-oom',
   `
@@ -73,7 +76,7 @@ export function createKeyStore(redis: Redis): KeyStore {
   };
 }
 
-/** Random: after a failover to an older master a counter could repeat. */
+/** Random: after a failover to an older master, a counter could repeat a value. */
 function newRevision(): string {
   return randomBytes(12).toString('base64url');
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 
 import { API_KEY } from '@vantage/contract';
 
-/** The text of a key as a client sends it. */
+/** A parsed API key. */
 export interface KeyText {
   readonly prefix: string;
   readonly secret: string;
@@ -21,18 +21,18 @@ export function formatKeyText({ prefix, secret }: KeyText): string {
   return `vtg_${prefix}_${secret}`;
 }
 
-/** Undefined for any other text. */
+/** Parses an API key; undefined for any other text. */
 export function readKeyText(text: string): KeyText | undefined {
   const [, prefix, secret] = API_KEY.exec(text) ?? [];
   return prefix === undefined || secret === undefined ? undefined : { prefix, secret };
 }
 
-/** Of 256 random bits: nothing slower than SHA-256 makes it harder to find. */
+/** SHA-256 suffices: the secret has 256 random bits, so a slow hash adds nothing. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** Takes the same time wherever the two differ. */
+/** Compares in constant time. */
 export function isSecretOf(secret: string, hash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret), 'hex'), Buffer.from(hash, 'hex'));
 }

@@ -37,7 +37,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-/** As editors and Kubernetes do: the new file takes the place of the old one. */
+/** Replaces the file atomically, as editors and Kubernetes do. */
 function replace(text: string): void {
   writeFileSync(`${path}.new`, text);
   renameSync(`${path}.new`, path);

@@ -5,25 +5,28 @@ import type { Logger } from 'pino';
 
 import { parseWithFiles } from './named-files.ts';
 
-/** The modules of `GET /probe`, kept up to date with their file. */
+/** The modules of `GET /probe`, reloaded when their file changes. */
 export interface Modules {
   readonly current: () => PlannedModules;
-  /** Why the file as it is now is not in use; undefined if it is. */
+  /** Why the current file is not in use; undefined if it is. */
   readonly fault: () => string | undefined;
-  /** When a file was last taken, milliseconds since the epoch. */
+  /** When a file was last loaded, milliseconds since the epoch. */
   readonly loadedAt: () => number;
   readonly close: () => void;
 }
 
-/** A file may be replaced by a link to another one: its content is compared, and no notification is relied on. */
+/**
+ * Polling interval. Contents are compared, because a file may be replaced by a link to another one and notifications
+ * can be lost.
+ */
 const LOOK_EVERY_MS = 2_000;
 
 /**
- * Reads the file and follows it, and the files that its modules name. A file that cannot be read or parsed leaves the
- * modules as they were; a module that names a file which cannot be read is refused until it can.
+ * Loads the modules and reloads them when their file, or a file that a module names, changes. An unreadable or invalid
+ * file changes nothing; a module that names an unreadable file is refused until the file is readable.
  *
  * @param path undefined: the default modules
- * @throws Error with every fault of the file at the start
+ * @throws Error with every fault if the file is invalid at the start
  */
 export async function followModules(
   path: string | undefined,
@@ -77,7 +80,7 @@ function report(log: Logger, path: string | undefined, { usable, refused }: Plan
   for (const refusal of [...refused.values()].flat()) log.warn({ file: path, ...refusal }, refusalText(refusal));
 }
 
-/** Names the module, the line and the option. */
+/** The reason with module, line and option. */
 export function refusalText({ module, line, option, reason }: Refusal): string {
   return `module "${module}" cannot be run: line ${line}: ${option}: ${reason}`;
 }
@@ -86,7 +89,7 @@ function faultText(path: string | undefined, faults: readonly Fault[]): string {
   return faults.map(({ line, message }) => `${path} line ${line}: ${message}`).join('; ');
 }
 
-/** What an operator should see to. */
+/** Faults of modules, as warnings for the operator. */
 export function moduleWarnings({ current, fault }: Pick<Modules, 'current' | 'fault'>): readonly string[] {
   const reason = fault();
   const refusals = [...current().refused.values()].flat();

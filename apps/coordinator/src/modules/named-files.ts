@@ -2,21 +2,23 @@ import { readFileSync, statSync } from 'node:fs';
 
 import { parseModules, type ModulesParsing } from '@vantage/modules';
 
-/** Certificates and credentials that modules name. */
+/** Larger than the certificates and credentials that modules name. */
 const MAX_FILE_BYTES = 262_144;
 
-/** `fault`: why there is no text; without the path, which is for no client. */
+/** `fault`: why there is no text; without the path, which clients must not see. */
 type Content =
   | { readonly text: string; readonly fault?: undefined }
   | { readonly text?: undefined; readonly fault: string };
 
 export interface ParsedModules {
   readonly parsing: ModulesParsing;
-  /** True if a file that a module names has another content by now. */
+  /** True if the content of a file that a module names has changed. */
   readonly hasChangedFiles: () => boolean;
 }
 
-/** Parses a `blackbox.yml` with the files that its modules name; their paths are relative to the working directory. */
+/**
+ * Parses a `blackbox.yml` and the files that its modules name; relative paths are resolved from the working directory.
+ */
 export function parseWithFiles(text: string): ParsedModules {
   const seen = new Map<string, Content>();
   const parsing = parseModules(text, (path) => {

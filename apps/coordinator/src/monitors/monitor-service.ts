@@ -61,7 +61,7 @@ export function createMonitorService(
   const evaluations = createEvaluations({
     ...{ redis, clock, readStored, log, read: checks.read, stopping: stopping.signal },
     factsOfProbes: () => factsOf(probes),
-    ...{ readDefinition, drawId, onTask: () => void outbox().catch(() => undefined) },
+    ...{ readDefinition, drawId, onTask: () => void outbox.look().catch(() => undefined) },
   });
   const outbox = createOutbox({
     ...{ redis, clock, readStored, readDefinition, log, create: checks.create, sendWebhook: options.sendWebhook },
@@ -78,13 +78,13 @@ export function createMonitorService(
     tasks: [
       { name: 'monitors', everyMs: LOOK_EVERY_MS, run: look },
       { name: 'monitor evaluations', everyMs: TAKE_OVER_EVERY_MS, run: evaluations.takeOver },
-      { name: 'monitor tasks', everyMs: TAKE_OVER_EVERY_MS, run: outbox },
+      { name: 'monitor tasks', everyMs: TAKE_OVER_EVERY_MS, run: outbox.look },
       { name: 'monitor schedule', everyMs: CORRECT_EVERY_MS, run: () => correctSchedule(redis, clock, readStored) },
       ...(file === undefined ? [] : [{ name: 'monitors file', everyMs: FILE_EVERY_MS, run: file.look }]),
     ],
     close: async () => {
       stopping.abort();
-      await within(evaluations.settled(), 500);
+      await within(Promise.all([evaluations.settled(), outbox.close()]), 500);
     },
   };
 }

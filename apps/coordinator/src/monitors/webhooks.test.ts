@@ -1,5 +1,5 @@
 import { redisKeys } from '@vantage/contract';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { quiet, readEcho, startCoreBed, until, type CoreBed } from '../../test/core-bed.ts';
 import { putMonitor } from './schedule/monitor-records.ts';
@@ -97,3 +97,59 @@ it('the path of a webhook is in no answer and in no log', async () => {
   expect(answers).toContain('https://one.example/…');
   expect(answers + JSON.stringify(logged)).not.toContain('secret');
 }, 120_000);
+
+describe('a receiver that does not answer', () => {
+  const deliveryTo = (host: string, index: number): string =>
+    JSON.stringify({
+      kind: 'delivery',
+      monitor: 'web',
+      id: `msg_${index}`,
+      url: `https://${host}/`,
+      body: '{}',
+      attempts: 0,
+    });
+
+  /** Its webhooks are due first. @returns those that were sent */
+  async function sendBehind(waiting: number): Promise<readonly string[]> {
+    const hosts: string[] = [];
+    const { promise: never } = Promise.withResolvers<DeliveryOutcome>();
+    for (let index = 0; index < waiting; index += 1) {
+      await bed.redis.zadd(redisKeys.monitorOutbox, index, deliveryTo('silent.example', index));
+    }
+    bed.startCore({
+      monitors: {
+        readDefinition: readEcho,
+        sendWebhook: async ({ url }) => {
+          hosts.push(new URL(url).host);
+          return url.includes('silent') ? never : { kind: 'delivered' };
+        },
+      },
+    });
+    return hosts;
+  }
+
+  it('delays its own webhooks only', async () => {
+    for (let index = 0; index < 30; index += 1) {
+      await bed.redis.zadd(redisKeys.monitorOutbox, 1_000 + index, deliveryTo('well.example', 1_000 + index));
+    }
+    const hosts = await sendBehind(120);
+    await until(() => hosts.filter((host) => host === 'well.example').length === 30);
+
+    // All of its own are there still: some under way, the others waiting.
+    expect(await bed.redis.zcount(redisKeys.monitorOutbox, '-inf', '+inf')).toBeGreaterThanOrEqual(120);
+    expect(hosts.filter((host) => host === 'silent.example')).toHaveLength(10);
+  }, 120_000);
+
+  it('leaves no lease to end while a webhook waits: no other coordinator begins it, too', async () => {
+    await sendBehind(12);
+    const last = deliveryTo('silent.example', 11);
+    const leaseEnd = async (): Promise<number> => Number(await bed.redis.zscore(redisKeys.monitorOutbox, last));
+    await until(async () => (await leaseEnd()) > 1_000);
+    const first = await leaseEnd();
+    await until(async () => (await leaseEnd()) !== first);
+
+    // Without a renewal it would change when it has ended.
+    const [seconds] = await bed.redis.time();
+    expect(Number(seconds) * 1_000).toBeLessThan(first);
+  }, 120_000);
+});

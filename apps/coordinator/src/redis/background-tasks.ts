@@ -3,35 +3,38 @@ import { pause } from '@vantage/timers';
 import type { Log } from './log.ts';
 import { isStoreFault } from './store.ts';
 
-/** Work that a coordinator does again and again for as long as it runs. */
+/** Work that a coordinator repeats for as long as it runs. */
 export interface BackgroundTask {
   readonly name: string;
-  /** Milliseconds from the end of one run to the next; a range keeps coordinators from running in step. After a fault it is 300. */
+  /** Milliseconds between two runs; a range prevents coordinators from running in step. After an error it is 300. */
   readonly everyMs: number | { readonly from: number; readonly to: number };
-  /** Does it once. With `again` it is run at once: there is more to do. */
+  /** Runs once. `again` starts the next run at once, because there is more to do. */
   readonly run: (round: number) => Promise<'again' | void>;
 }
 
 export interface BackgroundTasks {
-  /** Names of the tasks that have not come to an end of their work for ten seconds. */
+  /** Names of the tasks whose current run has taken ten seconds. */
   readonly stalled: () => readonly string[];
-  /** Starts no more work. Resolves when what runs has ended. */
+  /** Starts no more runs. Resolves when the current ones have ended. */
   readonly stop: () => Promise<void>;
 }
 
 const AFTER_FAULT_MS = 300;
 const LOOK_EVERY_MS = 1_000;
-/** Each command of a task ends within seconds, with a reply or without. Time in which the process stood still is one look. */
+/**
+ * Number of ticks after which a run counts as stalled; each command of a task ends within seconds. A stall of the
+ * process counts as one tick.
+ */
 const STALLED_LOOKS = 10;
 
-/** Starts all tasks at once; each goes on whatever happens to the others. */
+/** Starts all tasks; an error in one does not affect the others. */
 export function startBackgroundTasks(
   tasks: readonly BackgroundTask[],
   log: Log,
   lookEveryMs = LOOK_EVERY_MS,
 ): BackgroundTasks {
   const stopping = new AbortController();
-  /** Of each task that is at work, the looks since it began. */
+  /** Ticks since the start of each task's current run. */
   const looks = new Map<string, number>();
 
   const repeat = async ({ name, everyMs, run }: BackgroundTask): Promise<void> => {
@@ -40,7 +43,7 @@ export function startBackgroundTasks(
       const waitMs = await run(round).then(
         (more) => (more === 'again' ? 0 : millisecondsOf(everyMs)),
         (error: unknown) => {
-          // The connection is watched, and its loss logged, where it was opened.
+          // Lost connections are logged where the connection was opened.
           if (!isStoreFault(error)) log.error({ error, task: name }, 'background task failed');
           return AFTER_FAULT_MS;
         },

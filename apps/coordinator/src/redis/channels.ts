@@ -1,29 +1,33 @@
 import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-/** A subscriber is owed nothing, so nothing but this arms its socket timeout. */
+/**
+ * A subscriber sends no commands, so these pings are the only way to detect a dead connection by the socket timeout.
+ */
 const PING_EVERY_MS = 2_000;
 
 const HINT_PATTERN = redisKeys.resultNotification('*');
-/** Events of all checks: a subscription each would cost a round trip before, and one after, each reading that waits. */
+/**
+ * One pattern for the events of all checks: a subscription per check would cost each waiting reader two round trips.
+ */
 const EVENT_PATTERN = redisKeys.checkEvents('*');
-/** Patterns without wildcards: each is the one channel of its name. */
+/** Patterns without wildcards, each for one channel. */
 const SINGLE_CHANNELS = [
   redisKeys.agentChanged,
   redisKeys.agentConnected,
   redisKeys.jobsAdded,
   redisKeys.monitorsChanged,
 ] as const;
-/** Their messages go to listeners by channel. */
+/** Patterns whose messages go to listeners by channel. */
 const listened: ReadonlySet<string> = new Set([EVENT_PATTERN, ...SINGLE_CHANNELS]);
 const HINT_CHANNEL = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:n$/;
 
-/** Messages of Redis' channels. Any may be lost: who listens also looks by himself. */
+/** Pub/sub messages. They can be lost, so listeners also poll. */
 export interface Channels {
   readonly connection: Redis;
   /**
-   * Listens to the events of a check, or to changes of agents or monitors, or new jobs, until the returned function is called. The listener is called with an empty message
-   * after a time without connection, in which something may have been missed.
+   * Subscribes to a check's events, or to changes of agents or monitors, or to new jobs, until the returned function is
+   * called. After a reconnection the listener is called with an empty message, because messages may have been missed.
    */
   readonly listen: (channel: string, listener: (message: string) => void) => () => void;
   readonly onHint: (taker: OnHint) => void;
@@ -31,12 +35,12 @@ export interface Channels {
 }
 
 /**
- * Called with a probe's id when it has written something, and with what the hint says; without an id after a time without
- * connection.
+ * Called with the id of a probe that has written something, and the content of the notification; without an id after a
+ * reconnection.
  */
 export type OnHint = (probe?: string, said?: string) => void;
 
-/** @param connection used for nothing else */
+/** @param connection dedicated to subscriptions */
 export function openChannels(connection: Redis, onHint?: OnHint): Channels {
   const takers = new Set<OnHint>(onHint === undefined ? [] : [onHint]);
   const takeHint: OnHint = (...hint) => {
@@ -50,7 +54,7 @@ export function openChannels(connection: Redis, onHint?: OnHint): Channels {
         takeHint();
         for (const set of listeners.values()) for (const listener of set) listener('');
       },
-      // The next connection subscribes anew.
+      // The next connection subscribes again.
       () => connection.disconnect(true),
     );
   });

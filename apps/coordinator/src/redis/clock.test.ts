@@ -3,10 +3,10 @@ import type { Redis } from 'ioredis';
 
 import { createRedisClock } from './clock.ts';
 
-/** Redis' clock is ahead of the one of this process by this. */
+/** Offset of the clock of Redis from that of this process. */
 const AHEAD_MS = 1_800_000_000_000;
 
-/** A Redis that answers at once. */
+/** A Redis that replies at once. */
 function answering(): Redis & { readonly asked: () => number } {
   let asked = 0;
   const time = async (): Promise<[string, string]> => {
@@ -51,6 +51,17 @@ describe('the clock of Redis', () => {
     expect(await clock.now(redis)).toBe(truth());
   });
 
+  it('goes back only by what was observed, not by what it asks itself', async () => {
+    const [clock, redis] = [createRedisClock(), answering()];
+    clock.observe(truth() + 3_600_000, performance.now());
+    jest.advanceTimersByTime(6_000);
+
+    expect(await clock.now(redis)).toBe(truth() + 3_600_000);
+    expect(redis.asked()).toBe(1);
+    clock.observe(truth(), performance.now());
+    expect(await clock.now(redis)).toBe(truth());
+  });
+
   it('is taken from an answer that was held up where nothing better is known, or where it says otherwise', async () => {
     const [unknowing, knowing, redis] = [createRedisClock(), createRedisClock(), answering()];
     await knowing.now(redis);
@@ -58,7 +69,7 @@ describe('the clock of Redis', () => {
     const told = truth();
     jest.advanceTimersByTime(1_000);
     unknowing.observe(told, sentAt);
-    // As after a failover to a server whose clock goes wrong.
+    // Simulates a failover to a server with a wrong clock.
     knowing.observe(told + 60_000, sentAt);
 
     expect(await unknowing.now(redis)).toBe(truth() - 500);

@@ -1,7 +1,7 @@
 import { within } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
-/** Closes connections. A `QUIT` that is never answered does not hold the end of the process up. */
+/** Closes connections; waits a bounded time for the reply to `QUIT`. */
 export async function closeAll(connections: readonly Redis[], withinMs = 500): Promise<void> {
   await Promise.all(connections.map((connection) => close(connection, withinMs)));
 }

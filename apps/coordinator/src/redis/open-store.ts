@@ -14,37 +14,37 @@ import { createWriteWatch, type WriteWatch } from './server-state/write-watch.ts
 
 export interface StoreOptions {
   readonly redisUrl: string;
-  /** Certificates in PEM that a TLS server may present; without them those that Node trusts. */
+  /** Trusted CA certificates in PEM; by default those of Node. */
   readonly redisCertificates?: string | undefined;
-  /** How many replicas a check must have reached before it is promised, and how long that may take; none where absent. */
+  /** Number of replicas that must have a check before it is accepted, and the longest wait; none if undefined. */
   readonly replicas?: { readonly count: number; readonly withinMs: number } | undefined;
   readonly log: Log;
 }
 
-/** The connections of a coordinator, and what hangs on them alone. */
+/** The connections of a coordinator, and state derived from them. */
 export interface Store {
-  /** For what a caller waits for. */
+  /** For requests of clients. */
   readonly requests: Redis;
-  /** For background work: what it waits for holds no caller up. */
+  /** For background tasks, so that their commands do not delay requests. */
   readonly background: Redis;
   readonly channels: Channels;
   readonly clock: RedisClock;
   readonly replicas: ReplicaWait;
   readonly master: MasterWatch;
-  /** Of `background`: results are committed and deadlines enforced only while it is open. */
+  /** Gate of `background`: results are committed and deadlines enforced only while it is open. */
   readonly gate: MasterGate;
   readonly writes: WriteWatch;
-  /** True for a moment after an outage of Redis, in which no deadline is enforced. */
+  /** True for a grace period after an outage of Redis, in which no deadline is enforced. */
   readonly isGrace: () => boolean;
   readonly log: Log;
-  /** One more connection; it is closed with the others. */
+  /** Opens a further connection; it is closed with the others. */
   readonly open: (name: string, options?: { readonly replyWithinMs: number }) => Redis;
-  /** Loads scripts whenever the connection is there, so that the first run of each is as short as the others. */
+  /** Loads scripts at every connection, so that the first run of each is not slower. */
   readonly preload: (scripts: readonly Script[]) => void;
   readonly close: () => Promise<void>;
 }
 
-/** Connects at once, whether Redis is there or not, and again when it comes back. */
+/** Connects at once and reconnects whenever the connection is lost. */
 export function openStore({ redisUrl, redisCertificates: certificates, replicas, log }: StoreOptions): Store {
   const connection = (name: string) => ({ url: redisUrl, certificates, name: `vantage:coordinator:${name}`, log });
   const connections: Redis[] = [];

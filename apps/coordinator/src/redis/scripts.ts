@@ -4,24 +4,24 @@ import type { Redis } from 'ioredis';
 
 import { replyCode } from './store.ts';
 
-/** A Lua script of ours, by the SHA-1 that Redis knows it by. */
+/** A Lua script and its SHA-1, for `EVALSHA`. */
 export interface Script {
   readonly lua: string;
   readonly sha: string;
 }
 
-/** @param flags of Redis 7: `allow-oom` runs when memory is short too, `no-writes` says that it only reads */
+/** @param flags script flags of Redis 7: `allow-oom` also runs when memory is short, `no-writes` only reads */
 export function defineScript(flags: 'allow-oom' | 'no-writes' | '', body: string): Script {
   const lua = `#!lua${flags === '' ? '' : ` flags=${flags}`}\n${body.trim()}\n`;
   return { lua, sha: createHash('sha1').update(lua).digest('hex') };
 }
 
-/** Loads scripts, so that the first run of each is as short as the others. */
+/** Loads scripts, so that the first run of each is not slower. */
 export async function loadScripts(redis: Redis, scripts: readonly Script[]): Promise<void> {
   await Promise.all(scripts.map((script) => redis.script('LOAD', script.lua)));
 }
 
-/** Runs a script whose answer holds bytes: every string of it is a Buffer. */
+/** Runs a script whose reply contains bytes: every string in it is a Buffer. */
 export async function runScriptForBytes(
   redis: Redis,
   script: Script,
@@ -40,7 +40,7 @@ function callOf(script: string, keys: readonly string[], values: readonly (strin
   return [script, String(keys.length), ...keys, ...values.map(String)];
 }
 
-/** Runs a script; one that the server does not know (restarted, flushed, another master) is sent along. */
+/** Runs a script; sends its text if the server does not know it, for example after a restart or failover. */
 export async function runScript(
   redis: Redis,
   script: Script,

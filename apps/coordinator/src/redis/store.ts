@@ -3,21 +3,22 @@ import type { Redis } from 'ioredis';
 import { CheckEvicted, QueuesFull, StoreUnavailable } from './store-errors.ts';
 
 /**
- * Replies by which a server says that it cannot serve now, whatever the command: no memory, a replica, a disk that
- * fails, a data set still loading, a login that is refused.
+ * Errors with which a server refuses any command: out of memory, read-only replica, disk failure, loading, failed
+ * authentication.
  */
 const serverStates = new Set([
   ...['OOM', 'READONLY', 'MISCONF', 'LOADING', 'MASTERDOWN', 'CLUSTERDOWN', 'TRYAGAIN', 'NOREPLICAS', 'BUSY'],
   ...['NOAUTH', 'NOPERM', 'WRONGPASS', 'UNKILLABLE'],
 ]);
 
-/** How Redis 7 says NOPERM of a command inside a script. */
+/** The NOPERM error of Redis 7 for a command inside a script. */
 const NOT_PERMITTED_IN_SCRIPT = "ERR The user executing the script can't run";
 
 /**
- * Runs commands on a connection that is ready.
+ * Runs commands on a ready connection.
  *
- * @throws StoreUnavailable at once when the connection is not ready, and for every error that is the store's and not the command's
+ * @throws StoreUnavailable at once if the connection is not ready, and for every error of the server rather than of the
+ * command
  */
 export async function onStore<T>(connection: Redis, run: (redis: Redis) => Promise<T>): Promise<T> {
   if (connection.status !== 'ready') throw new StoreUnavailable('Redis is not connected');
@@ -30,14 +31,14 @@ export async function onStore<T>(connection: Redis, run: (redis: Redis) => Promi
   }
 }
 
-/** True for what is the fault of the store or the way to it; false where one key or one command was wrong. */
+/** True for errors of the server or connection; false if one key or command is at fault. */
 export function isStoreFault(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   if (error.name !== 'ReplyError') return true;
   return serverStates.has(replyCode(error)) || error.message.startsWith(NOT_PERMITTED_IN_SCRIPT);
 }
 
-/** The first word of an error reply: `WRONGTYPE`, `NOGROUP`, `NOSCRIPT`, `ERR` … */
+/** The code of an error reply: `WRONGTYPE`, `NOGROUP`, `NOSCRIPT`, `ERR` … */
 export function replyCode(error: unknown): string {
   if (!Error.isError(error) || error.name !== 'ReplyError') return '';
   return error.message.split(' ', 1)[0] ?? '';

@@ -4,10 +4,10 @@ interface Turn<T> {
 }
 
 /**
- * Shares runs among those who ask for one at the same time. Each is given a run that begins after it asked: one that is under way
- * may tell of an earlier moment.
+ * Shares runs among concurrent callers. Each caller gets a run that starts after its call, because the result of an
+ * earlier one may be out of date.
  *
- * @returns starts a run for a key, or joins the next one
+ * @returns a function that starts a run for a key, or joins the next one
  */
 export function shareRuns<T>(): (key: object, run: () => Promise<T>) => Promise<T> {
   const turns = new Map<object, Turn<T>>();

@@ -1,11 +1,11 @@
 import { createCounters, type Counters } from '../checks/store/counters.ts';
 
-/** What the core counts, as values of the label `event`. */
+/** Event counts by the values of the label `event`. */
 export function eventCounts(counters: Readonly<Counters>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(counters).map(([name, count]) => [snakeCase(name), count]));
 }
 
-/** Every value that the label `event` can have. */
+/** All values of the label `event`. */
 export function coreEvents(): readonly string[] {
   return Object.keys(eventCounts(createCounters()));
 }

@@ -20,7 +20,7 @@ export function countRequest({ instruments }: CoordinatorMetrics, seen: SeenRequ
   if (limit !== undefined) instruments.limited.inc({ limit });
 }
 
-/** Counts checks and results as they come. */
+/** Counts checks and results as they occur. */
 export function checkMetrics({ instruments }: CoordinatorMetrics): CheckMetrics {
   return {
     created: (type, probes, tookMs) => {
@@ -36,7 +36,7 @@ export function checkMetrics({ instruments }: CoordinatorMetrics): CheckMetrics 
   };
 }
 
-/** Looks at what is not counted as it happens. @returns ends it */
+/** Samples metrics that are not counted as events. @returns a function that stops it */
 export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: RequestObserver): () => void {
   const { instruments } = metrics;
   const redis = core.rateLimitRedis;
@@ -56,7 +56,7 @@ export function watchCore(metrics: CoordinatorMetrics, core: Core, requests: Req
     const sentAt = performance.now();
     redis.ping().then(
       () => instruments.redisRoundTrip.observe((performance.now() - sentAt) / 1_000),
-      // A connection that fails says so by itself.
+      // A failed connection is logged elsewhere.
       () => undefined,
     );
   }, PING_EVERY_MS);
@@ -70,10 +70,10 @@ function showBudget({ instruments }: CoordinatorMetrics, status: ReturnType<Core
   instruments.resultBytesMax.set({ of: 'bulkiest_client' }, status.maxClientBytes);
 }
 
-/** Without Redis nothing is known of them: then they are offline to callers, too. */
+/** Without Redis the state of probes is unknown, and all are shown as offline, as in the API. */
 function showProbes({ instruments }: CoordinatorMetrics, known: readonly KnownProbe[]): void {
   const counts = { healthy: 0, degraded: 0, offline: 0 };
-  // A probe that was removed leaves no series behind.
+  // Removes the series of deleted probes.
   instruments.probeUp.reset();
   instruments.probeRunning.reset();
   for (const probe of known) {

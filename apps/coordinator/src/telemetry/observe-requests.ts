@@ -1,30 +1,30 @@
 import type { RequestHandler, Response } from 'express';
 
-/** What is known of a request once its answer has ended. Every word in it is from a closed list. */
+/** A finished request. All strings are from closed lists, to bound the number of series. */
 export interface SeenRequest {
   readonly method: string;
-  /** Path of the endpoint with its parameters, or `other`. */
+  /** Path template of the endpoint, or `other`. */
   readonly route: string;
   readonly status: number;
-  /** True where the caller asked to wait for something. */
+  /** True if the client asked to wait. */
   readonly held: boolean;
   readonly isStream: boolean;
   readonly durationMs: number;
-  /** Kind of the problem document that was sent. */
+  /** Type of the problem document, if one was sent. */
   readonly problem: string | undefined;
-  /** Name of the limit that refused. */
+  /** Name of the rate limit that refused the request. */
   readonly limit: string | undefined;
 }
 
 export interface RequestObserver {
   readonly handler: RequestHandler;
-  /** Answers under way now. */
+  /** Responses in progress. */
   readonly open: () => { readonly requests: number; readonly streams: number };
 }
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
 
-/** Watches answers from outside; what the handlers leave in `response.locals` tells the rest. */
+/** Observes responses without changing them; handlers leave details in `response.locals`. */
 export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObserver {
   const underWay = new Set<Response>();
   return {
@@ -54,13 +54,13 @@ export function observeRequests(onEnd: (seen: SeenRequest) => void): RequestObse
   };
 }
 
-/** The router leaves the route that it took on the request; a path that nothing took is the caller's, and has no bound. */
+/** The matched route; paths without a route are chosen by clients and unbounded. */
 export function routeOf(request: { readonly route?: unknown }): string {
   const { path } = (request.route ?? {}) as { readonly path?: unknown };
   return typeof path === 'string' ? path : 'other';
 }
 
-/** The policy that refuses stands last (`http/limits`); its name is one of the service's own. */
+/** The refusing policy is the last one (`http/limits`). */
 function refusingLimit(response: Response): string {
   const names = [...String(response.getHeader('ratelimit-policy')).matchAll(/"([a-z-]+)"/g)];
   return names.at(-1)?.[1] ?? 'other';

@@ -20,16 +20,16 @@ import { watchModules } from './observe-modules.ts';
 import { observeRequests } from './observe-requests.ts';
 import { traceRequests } from './trace-requests.ts';
 
-/** Metrics and traces of a coordinator. Where nothing is counted or traced, nothing is loaded for it. */
+/** Metrics and traces of a coordinator. Libraries are loaded only if one of them is enabled. */
 export interface Telemetry {
-  /** Asked before any other handler. */
+  /** Run before any other handler. */
   readonly handlers: readonly RequestHandler[];
   readonly tracing: Tracing;
-  /** Absent where nothing is counted. */
+  /** Undefined if metrics are disabled. */
   readonly metrics: CheckMetrics | undefined;
-  /** Called with the delay of each started tick of a monitor, milliseconds. */
+  /** Called with the delay of each started monitor tick, milliseconds. */
   readonly monitorStarted: (lateMs: number) => void;
-  /** Serves the metrics, once there is something to look at. */
+  /** Starts to serve the metrics once the core exists. */
   readonly watch: (core: Core, modules: Modules, linesDropped: () => number) => Promise<void>;
   /** Never rejects. */
   readonly close: () => Promise<void>;

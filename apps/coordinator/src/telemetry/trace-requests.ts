@@ -3,10 +3,7 @@ import type { RequestHandler } from 'express';
 
 import { routeOf } from './observe-requests.ts';
 
-/**
- * A span around each request. It begins a trace of its own: anybody may call, so what a caller says of its trace is not
- * continued.
- */
+/** Creates a root span per request. Trace context from clients is ignored, because anybody may send requests. */
 export function traceRequests(tracing: Tracing): RequestHandler {
   return (request, response, next) => {
     const span = tracing.start('request', { kind: 'server', attributes: { 'http.request.method': request.method } });

@@ -1,4 +1,6 @@
-/** Lua of BullMQ, which has no types for it. The numbers are those of the keys; another release may have others. */
+/**
+ * Lua scripts of BullMQ, for which it ships no types. The number is the count of keys and may differ between releases.
+ */
 declare module 'bullmq/dist/cjs/scripts/addStandardJob-9.js' {
   export const addStandardJob: { readonly content: string };
 }

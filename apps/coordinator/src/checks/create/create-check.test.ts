@@ -14,6 +14,7 @@ import { NO_ACCESS } from '../../probes/enrolment/agent-access.ts';
 import { createProbeDirectory } from '../../probes/registry/probe-directory.ts';
 import { createProbeValidators } from '../../probes/registry/probe-validators.ts';
 import { createRedisClock } from '../../redis/clock.ts';
+import type { Checks } from '../checks.ts';
 import { createCheckTypes } from '../store/check-type-cache.ts';
 import { createCounters } from '../store/counters.ts';
 import { createChecks, drawId } from './create-check.ts';
@@ -226,26 +227,7 @@ describe('the creation of a check', () => {
     ],
   ])('takes everything back when %s', async (_reason, startOf) => {
     const keysBefore = await allKeys();
-    const queues = createJobQueues(bed.core.rateLimitRedis, quiet);
-    const clock = createRedisClock();
-    const directory = createProbeDirectory({
-      ...{ redis: bed.core.rateLimitRedis, clock, validators: createProbeValidators() },
-      ...{ access: { of: () => NO_ACCESS }, writes: takesWrites, oversize: { note: () => undefined }, log: quiet },
-    });
-    const create = createChecks({
-      ...{ redis: bed.core.rateLimitRedis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
-      ...{ deadlines: createDeadlines(bed.core.rateLimitRedis), counters: createCounters() },
-      ...{ screenshots: noScreenshots, screenshotBudgetMs: 0, tracing: noTracing },
-      load: createProbeLoad({ listen: () => () => undefined, longestWaitMs: 60_000 }),
-      replicas: { look: async () => undefined, server: () => undefined, settled: async () => undefined },
-      ...{ writes: takesWrites, queues, startCheck: startOf(bed.core.rateLimitRedis, queues) },
-    });
-    const request = {
-      checkType: echo,
-      submittedHost: 'h',
-      params: { host: 'h', options: { budget: 5_000 } },
-      limit: 1,
-    };
+    const create = creatorWith(startOf);
 
     await expect(create({ ...request, probes: ['fra-1', 'nyc-1'] })).rejects.toMatchObject({
       name: 'StoreUnavailable',
@@ -253,7 +235,63 @@ describe('the creation of a check', () => {
 
     await untilKeysAre(keysBefore);
   });
+
+  it('has its times by the clock of Redis after a step back that no look noticed', async () => {
+    const clock = createRedisClock();
+    clock.observe(Date.now() + 3_600_000, performance.now());
+
+    const creation = await creatorWith(startTogether, { clock })({ ...request, probes: ['fra-1'] });
+
+    const id = creation.created ? creation.checkId : '';
+    const [seconds] = await bed.redis.time();
+    const { createdAt } = await bed.redis.hgetall(redisKeys.check(id));
+    const deadlineAt = Number(await bed.redis.zscore(redisKeys.deadlines, id));
+    expect(Math.abs(Number(createdAt) - Number(seconds) * 1_000)).toBeLessThan(60_000);
+    expect(deadlineAt - Number(createdAt)).toBe(5_000);
+    const { deadlineAt: ofJob } = JSON.parse((await bed.redis.hget(queueKey('fra-1', id), 'data'))!) as Job;
+    expect(ofJob).toBe(deadlineAt);
+  });
+
+  it('is refused, and leaves nothing, if the time cannot be told', async () => {
+    const keysBefore = await allKeys();
+    const clock = createRedisClock();
+    clock.observe(Date.now() + 3_600_000, performance.now());
+    const create = creatorWith(startTogether, { clock: { ...clock, observe: () => undefined } });
+
+    await expect(create({ ...request, probes: ['fra-1'] })).rejects.toMatchObject({ name: 'StoreUnavailable' });
+
+    expect(await allKeys()).toEqual(keysBefore);
+  });
 });
+
+type StartOf = (redis: Redis, queues: JobQueues) => StartCheck;
+
+const startTogether: StartOf = (redis, queues) => createStartCheck(redis, queues, 60_000);
+
+/** Creates checks without a core around it. */
+function creatorWith(startOf: StartOf, { clock = createRedisClock() } = {}): Checks['create'] {
+  const redis = bed.core.rateLimitRedis;
+  const queues = createJobQueues(redis, quiet);
+  const directory = createProbeDirectory({
+    ...{ redis, clock, validators: createProbeValidators() },
+    ...{ access: { of: () => NO_ACCESS }, writes: takesWrites, oversize: { note: () => undefined }, log: quiet },
+  });
+  return createChecks({
+    ...{ redis, clock, directory, types: createCheckTypes({ echo }), retentionMs: 60_000 },
+    ...{ deadlines: createDeadlines(redis), counters: createCounters() },
+    ...{ screenshots: noScreenshots, screenshotBudgetMs: 0, tracing: noTracing },
+    load: createProbeLoad({ listen: () => () => undefined, longestWaitMs: 60_000 }),
+    replicas: { look: async () => undefined, server: () => undefined, settled: async () => undefined },
+    ...{ writes: takesWrites, queues, startCheck: startOf(redis, queues) },
+  });
+}
+
+const request = {
+  checkType: echo,
+  submittedHost: 'h',
+  params: { host: 'h', options: { budget: 5_000 } },
+  limit: 1,
+};
 
 const noScreenshots = {
   plan: (): never => {
@@ -263,11 +301,11 @@ const noScreenshots = {
 };
 
 async function allKeys(): Promise<readonly string[]> {
-  // Heartbeats, turns, and the bookkeeping of streams and workers come and go by themselves.
+  // Heartbeats, selection counters, streams and workers change independently of a check.
   return (await bed.redis.keys('*')).filter((key) => !/:(hb|events|res|guard|stalled-check)$/.test(key)).toSorted();
 }
 
-/** What is taken back is not waited for where Redis is slow. */
+/** Rollback may continue after the response if Redis is slow. */
 async function untilKeysAre(expected: readonly string[]): Promise<void> {
   let keys: readonly string[] = [];
   await until(async () => {
@@ -277,7 +315,7 @@ async function untilKeysAre(expected: readonly string[]): Promise<void> {
   expect(keys).toEqual(expected);
 }
 
-/** Calls back with each line of MONITOR. On a socket of its own: a client library may take the first lines for replies. */
+/** Calls back with each line of MONITOR. Uses a raw socket: a client library may take the first lines for replies. */
 async function watchCommands(redisUrl: string, onLine: (line: string) => void): Promise<Socket> {
   const { hostname, port } = new URL(redisUrl);
   const socket = connect(Number(port), hostname);

@@ -24,7 +24,7 @@ import type { Deadlines } from '../store/deadlines.ts';
 import type { JobQueues } from '../store/job-queues.ts';
 import type { ProbeLoad } from './probe-capacity.ts';
 import { screenshotJob, type Screenshots } from '../screenshots/screenshots.ts';
-import type { NewJob, StartCheck } from './enqueue-check.ts';
+import { ClockSteppedBack, type NewJob, type StartCheck } from './enqueue-check.ts';
 
 export interface CreateCheckDependencies {
   readonly redis: Redis;
@@ -39,23 +39,28 @@ export interface CreateCheckDependencies {
   readonly writes: Pick<WriteWatch, 'requireWrites'>;
   readonly screenshots: Pick<Screenshots, 'plan' | 'passOn'>;
   readonly retentionMs: number;
-  /** What a check lasts longer for its screenshot. */
+  /** Extra time of a check with a screenshot. */
   readonly screenshotBudgetMs: number;
   readonly counters: Counters;
   readonly tracing: Tracing;
   readonly metrics?: Pick<CheckMetrics, 'created'> | undefined;
 }
 
-/** A caller waits this long at most for what is removed again; without Redis the sweep does it at the deadline. */
+/**
+ * Longest wait for the rollback of a refused check. If Redis is unavailable, expiry removes the check at its deadline.
+ */
 const TAKE_BACK_MS = 200;
+
+/** Each follows a step of the clock that came after the former. */
+const MOST_STARTS = 3;
 
 const BROKEN_QUEUE = 'The queue of the probe is broken.';
 
-/** Starts checks. Each is promised when all of it is answered. */
+/** Creates checks. A check is accepted only after Redis has confirmed every write. */
 export function createChecks(dependencies: CreateCheckDependencies): Checks['create'] {
   const { redis, tracing, metrics } = dependencies;
   const selector = createProbeSelector();
-  // Before the first request, which would wait for it.
+  // Loads the place names now, so that the first request does not wait for it.
   placeNames();
   return (request, admit, client, id, first) => {
     const { type } = request.checkType;
@@ -86,7 +91,7 @@ async function createCheck(
   request: AcceptedRequest,
   { admit, client, id: givenId, first }: Asked,
 ): Promise<Creation> {
-  const { redis, clock, directory, types, counters, screenshots, writes } = dependencies;
+  const { directory, types, counters, screenshots, writes } = dependencies;
   // Probes whose heartbeats are refused look offline; that is no fault of the request.
   writes.requireWrites();
   const known = await directory.probes();
@@ -100,19 +105,18 @@ async function createCheck(
     return { created: false, reason: 'not-admitted' };
   }
   const id = givenId ?? drawId();
-  const createdAt = await clock.now(redis);
   types.remember(id, request.checkType);
   const selected = dependencies.selector.find(known, selection.probes);
   const wanted = request.checkType.screenshot?.(request.params);
   const screenshot = wanted === undefined ? undefined : screenshots.plan(wanted, selected, selection.probes);
   const once = givenId !== undefined;
-  await start(dependencies, id, createdAt, request, { ...selection, screenshot, client, first, once });
+  await startInTime(dependencies, id, request, { ...selection, screenshot, client, first, once });
   counters.checksCreated += 1;
   return { created: true, checkId: id, probes: [...selection.probes] };
 }
 
 /**
- * Among probes that have room, where it is left to us which; probes that were asked for by name must all have room.
+ * Selects among probes with capacity, unless the client named probes: then each of them must have capacity.
  *
  * @throws QueuesFull
  */
@@ -121,7 +125,7 @@ function selectWithRoom(
   known: readonly KnownProbe[],
   { checkType: { type }, limit, probes, locations, steadyBy }: AcceptedRequest,
 ): Selection {
-  // The order among equals differs from check to check, so that idle probes take turns.
+  // Equally good probes are ordered at random per check, so that idle ones take turns.
   const order =
     steadyBy === undefined ? { tieBreak: 'random' as const } : { tieBreak: rankBy(steadyBy), ignoresLoad: true };
   const asked = { type, limit, probes, locations, ...order };
@@ -140,20 +144,42 @@ function selectWithRoom(
   throw new QueuesFull(`The probes have as many ${type} checks to do as they can end on time.`);
 }
 
-/** An order of probes that is drawn once for each text. */
+/** Returns an order of probes that depends on the text only. */
 function rankBy(text: string): (probe: string) => number {
   return (probe) => createHash('sha256').update(`${text}\n${probe}`).digest().readUInt32BE();
 }
 
 interface Chosen {
   readonly probes: readonly string[];
-  /** Those of them that cannot take a job now, with the sentence that says why. */
+  /** Probes that cannot take a job now, each with the reason as a sentence. */
   readonly offline: ReadonlyMap<string, string>;
   readonly screenshot: NewScreenshot | undefined;
   readonly client: string | undefined;
   readonly first: string | undefined;
-  /** True if another coordinator may have started it. */
+  /** True if another coordinator may have started the check. */
   readonly once: boolean;
+}
+
+/** Again with the right time if the clock of Redis was stepped back after the last look at it. */
+async function startInTime(
+  dependencies: WithSelector,
+  id: string,
+  request: AcceptedRequest,
+  chosen: Chosen,
+): Promise<void> {
+  const { redis, clock, deadlines } = dependencies;
+  for (let left = MOST_STARTS; left > 0; left -= 1) {
+    try {
+      return await start(dependencies, id, await clock.now(redis), request, chosen);
+    } catch (error) {
+      if (!(error instanceof ClockSteppedBack)) throw error;
+      const sentAt = performance.now();
+      // It moves those of the checks under way first: never that of this one.
+      const { nowMs } = await deadlines.due(0);
+      clock.observe(nowMs, sentAt);
+    }
+  }
+  throw new StoreUnavailable('The clock of Redis cannot be followed');
 }
 
 async function start(
@@ -167,7 +193,7 @@ async function start(
   const { retentionMs, screenshotBudgetMs } = dependencies;
   const type = checkType.type;
   const ofResults = createdAt + Math.ceil(checkType.budgetMs(params));
-  // The results have no longer for it: only the check waits for its screenshot.
+  // Only the check waits for its screenshot; the results keep their deadline.
   const deadlineAt = ofResults + (screenshot?.state === 'pending' ? screenshotBudgetMs : 0);
   const record = { id, type, host: submittedHost, createdAt, deadlineAt, probes, screenshot, client, first, once };
   const job: Job = { v: 1, checkId: id, type, params, deadlineAt: ofResults };
@@ -176,7 +202,7 @@ async function start(
   directory.noteActive(online, deadlineAt - createdAt);
   const jobs: readonly NewJob[] = [
     ...online.map((probe) => ({ probe, id, job })),
-    // Behind the results' own jobs in the queue of its probe.
+    // Queued after the results' own jobs at the probe.
     ...(screenshot?.state === 'pending'
       ? [{ ...screenshot, id: screenshotJobId(id), job: screenshotJob(id, screenshot.params, deadlineAt) }]
       : []),
@@ -189,7 +215,7 @@ async function start(
     );
     const fault = refusals.find(({ error }) => isStoreFault(error));
     if (fault !== undefined) throw fault.error;
-    // What is left are probes whose own keys are broken, which their agents can write: it is their share alone that ends.
+    // Each remaining failure concerns the keys of one probe, which its agent may have corrupted: only its result fails.
     const failed = refusals
       .filter((refusal) => refusal.job === job)
       .map(({ probe }) => without(probe, 'internal_error', BROKEN_QUEUE, createdAt));
@@ -204,6 +230,7 @@ async function start(
     }
   } catch (error) {
     load.removed(id);
+    if (error instanceof ClockSteppedBack) throw error;
     const photographers = screenshot?.state === 'pending' ? [screenshot.probe] : [];
     await within(takeBack(redis, queues, id, online, photographers), TAKE_BACK_MS);
     throw new StoreUnavailable('The check could not be enqueued', { cause: error });
@@ -220,11 +247,11 @@ function without(
 }
 
 const ID_BYTES = 16;
-/** Drawn for many checks at once: each draw is a call to the system's own generator. */
+/** Random bytes for many ids at once: each call of the system's generator is expensive. */
 const drawn = Buffer.alloc(64 * ID_BYTES);
 let usedTo = drawn.length;
 
-/** None begins with `-`: programs would take it for a flag. */
+/** No id begins with `-`, so that programs do not take it for a flag. */
 export function drawId(): string {
   const id = drawText();
   return id.startsWith('-') ? drawId() : id;
@@ -240,7 +267,7 @@ function drawText(): string {
   return drawn.toString('base64url', from, usedTo);
 }
 
-/** Removes what a refused check left. Where Redis does not take that either, the sweep does it at the deadline. */
+/** Removes a refused check. If that fails too, expiry removes it at the deadline. */
 async function takeBack(
   redis: Redis,
   queues: Pick<JobQueues, 'removeWaiting'>,

@@ -81,7 +81,7 @@ describe.each([
     expect((await readCheck(redis, ID))!.screenshot).toEqual({ state: 'pending', probe: 'nyc-1', reason: null });
     expect(await redis.hmget(redisKeys.check(ID), 'pending', 'shotParams')).toEqual(['2', JSON.stringify(params)]);
     expect(await redis.zrange(redisKeys.screenshots, '0', '-1')).toEqual([`${ID} nyc-1`]);
-    // Taken from the right.
+    // BullMQ takes jobs from the right end.
     expect(await redis.lrange(queueKey('nyc-1', 'wait'), 0, -1)).toEqual([screenshotJobId(ID), ID]);
     const [own, other] = await Promise.all(
       [screenshotJobId(ID), ID].map((id) => redis.hget(queueKey('nyc-1', id), 'data')),
@@ -169,7 +169,7 @@ function queueKey(probe: string, part: string): string {
   return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:${part}`;
 }
 
-/** Everything in the queue of a probe, without what differs from one addition to the next. */
+/** All keys of a probe's queue, without values that differ between two additions. */
 async function dump(probe: string): Promise<Readonly<Record<string, unknown>>> {
   const prefix = queueKey(probe, '');
   const keys = (await redis.keys(`${prefix}*`)).toSorted();

@@ -3,25 +3,27 @@ import { isCluster } from '@vantage/redis-connections';
 import { addStandardJob } from 'bullmq/dist/cjs/scripts/addStandardJob-9.js';
 import type { Redis } from 'ioredis';
 
+import { CLOCK_STEP_MS } from '../../redis/clock.ts';
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { recordFields, watchedScreenshot, writeCheck, type NewCheck } from '../store/check-records.ts';
 import { recordLua } from '../store/check-scripts.ts';
 import { MAX_EVENTS, type JobQueues } from '../store/job-queues.ts';
 
-/** What one probe is to do of a new check. */
+/** The job of one probe in a new check. */
 export interface NewJob {
   readonly probe: string;
-  /** Of BullMQ. */
+  /** The job id of BullMQ. */
   readonly id: string;
   readonly job: Job;
 }
 
 /**
- * Writes a new check and enqueues its jobs. The order is what the terminal guarantee rests on: deadline and record first,
- * then the jobs. Whatever dies in between, the sweep ends the check.
+ * Writes a new check, then enqueues its jobs. Completion at the deadline depends on this order: if the coordinator dies
+ * in between, expiry finds the deadline and the record.
  *
  * @returns what became of each job, in order, once all is answered; only what is wrong with the queue of its probe rejects one
  *   by itself
+ * @throws ClockSteppedBack if the times of the check are ahead of Redis' clock; nothing of it is there
  * @throws where the check is refused, or nobody knows; then part of it may be there
  */
 export type StartCheck = (
@@ -29,31 +31,39 @@ export type StartCheck = (
   jobs: readonly NewJob[],
 ) => Promise<readonly PromiseSettledResult<unknown>[]>;
 
+/** The clock of Redis was stepped back after the last look at it: with these times the check would end late. */
+export class ClockSteppedBack extends Error {
+  constructor() {
+    super('The clock of Redis was stepped back.');
+    this.name = 'ClockSteppedBack';
+  }
+}
+
 export function createStartCheck(redis: Redis, queues: Pick<JobQueues, 'add'>, retentionMs: number): StartCheck {
   return isCluster(redis) ? startApart(redis, queues, retentionMs) : startTogether(redis, retentionMs);
 }
 
-/** What the script is told. Times are milliseconds since the epoch. */
+/** Argument of the script. Times are milliseconds since the epoch. */
 interface Start {
   readonly id: string;
-  /** True to start nothing if there is such a check. */
+  /** True to do nothing if the check exists. */
   readonly once: boolean;
   readonly deadline: number;
-  /** How long the record lives, milliseconds. */
+  /** Lifetime of the record, milliseconds. */
   readonly ttl: number;
-  /** Member of `screenshots`. */
+  /** Member of `screenshots`, for a check with one. */
   readonly watched: string | undefined;
-  /** Field, value, and so on. */
+  /** Alternating names and values. */
   readonly fields: readonly (string | number)[];
   readonly probes: readonly string[];
-  /** When the jobs were made. */
+  /** Creation time of the jobs. */
   readonly now: number;
   readonly jobs: readonly {
     readonly id: string;
     readonly name: string;
-    /** JSON. */
+    /** Job data as JSON. */
     readonly data: string;
-    /** What the keys of each queue begin with. */
+    /** Key prefix of each queue. */
     readonly queues: readonly string[];
   }[];
 }
@@ -64,7 +74,7 @@ interface Start {
  * The keys of the queues are not declared, so it is for one server.
  *
  * KEYS deadlines, check, results, screenshots. ARGV JSON of a `Start`.
- * Returns '' or an error for each queue of each job; nothing if it was started before.
+ * Returns '' or an error for each queue of each job; nothing if it was started before; 'stepped' if the clock was stepped back.
  */
 export const startScript = defineScript(
   '',
@@ -75,6 +85,8 @@ end
 ${recordLua}
 local start = cjson.decode(ARGV[1])
 if start.once and redis.call('EXISTS', KEYS[2]) == 1 then return {} end
+local time = redis.call('TIME')
+if start.now - time[1] * 1000 - time[2] / 1000 > ${CLOCK_STEP_MS} then return 'stepped' end
 redis.call('ZADD', KEYS[1], start.deadline, start.id)
 writeRecord(KEYS[2], KEYS[3], start.ttl, start.probes, start.fields)
 if start.watched then redis.call('ZADD', KEYS[4], start.deadline, start.watched) end
@@ -114,7 +126,8 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
       },
       ...{ fields: recordFields(check), probes, now: createdAt, jobs: gather(jobs) },
     };
-    const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as readonly string[];
+    const said = (await runScript(redis, startScript, keys, [JSON.stringify(start)])) as readonly string[] | 'stepped';
+    if (said === 'stepped') throw new ClockSteppedBack();
     if (said.length === 0) return jobs.map(() => ({ status: 'fulfilled', value: undefined }));
     return said.map((error) =>
       error === ''
@@ -124,7 +137,7 @@ function startTogether(redis: Redis, retentionMs: number): StartCheck {
   };
 }
 
-/** What is the same for one probe and the next is sent once. */
+/** Groups jobs, so that data common to all probes is sent once. */
 function gather(jobs: readonly NewJob[]): Start['jobs'] {
   const gathered: { readonly first: NewJob; readonly queues: string[] }[] = [];
   for (const one of jobs) {
@@ -136,7 +149,10 @@ function gather(jobs: readonly NewJob[]): Start['jobs'] {
   return gathered.map(({ first: { id, job }, queues }) => ({ id, name: job.type, data: JSON.stringify(job), queues }));
 }
 
-/** On a Redis Cluster they go to several servers, which keep no order among them: the record has to be answered first. */
+/**
+ * On Redis Cluster, keys are on several servers without a common order, so the record is confirmed before jobs are
+ * added.
+ */
 export function startApart(redis: Redis, queues: Pick<JobQueues, 'add'>, retentionMs: number): StartCheck {
   return async (check, jobs) => {
     const isThere = check.once === true && (await redis.exists(redisKeys.check(check.id))) === 1;

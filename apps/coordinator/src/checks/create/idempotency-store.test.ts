@@ -6,11 +6,11 @@ import { createFirstAnswers, type Claim, type FirstAnswers } from './idempotency
 
 let bed: CoreBed;
 let here: FirstAnswers;
-/** That of another coordinator. */
+/** The store of another coordinator. */
 let there: FirstAnswers;
 let second: Redis;
 
-/** However slow the machine is, an answer is waited for, and a claim is held. */
+/** Waits and leases that no slow machine exceeds. */
 const patient = { waitMs: 50_000, leaseMs: 600_000 };
 const never = new AbortController().signal;
 const answer = { checkId: 'x'.repeat(22), message: 'It runs.' };
@@ -67,7 +67,7 @@ describe('the answer to the first request with a key', () => {
     await claim.release();
 
     const next = first(await waiting);
-    // Whose claim it was before has no say any more.
+    // The former owner of the lock can no longer write.
     await claim.keep({ ...answer, message: 'Too late.' });
     await claim.release();
     await next.keep(answer);

@@ -8,37 +8,40 @@ import type { Redis } from 'ioredis';
 import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
 
-/** What the first request with a key was answered. */
+/** The response to the first request with a key. */
 export interface FirstAnswer {
   readonly checkId: string;
   readonly message: string;
 }
 
 export type Claim =
-  /** This request is the first: it keeps its answer, or gives the key back where nothing came of it. Neither rejects. */
+  /**
+   * This request is the first. It stores its response, or releases the key if it created no check. Neither call
+   * rejects.
+   */
   | {
       readonly kind: 'first';
-      /** Of client and key; absent without a key. The record is removed together with the check. */
+      /** Digest of client and key; undefined without a key. The record is removed together with the check. */
       readonly digest?: string;
       readonly keep: (answer: FirstAnswer) => Promise<void>;
       readonly release: () => Promise<void>;
     }
   | { readonly kind: 'repeated'; readonly answer: FirstAnswer }
-  /** The key was used with another request. */
+  /** The key was used with a different request. */
   | { readonly kind: 'other-request' }
-  /** The first request with this key has no answer yet. */
+  /** The first request with this key has no response yet. */
   | { readonly kind: 'under-way' };
 
-/** That of a request without a key. */
+/** The result for a request without a key. */
 export const noClaim: Claim = { kind: 'first', keep: async () => undefined, release: async () => undefined };
 
-/** The answers to requests that carry an `Idempotency-Key`, shared by all coordinators. */
+/** Responses to requests with an `Idempotency-Key`, shared by all coordinators. */
 export interface FirstAnswers {
   /**
-   * Waits for a moment where another request with the same key is being answered.
+   * Locks a key; waits for a moment if another request holds it.
    *
-   * @param client whose key it is; only a digest of both is stored
-   * @param request tells one request from another
+   * @param client owner of the key; only a digest of client and key is stored
+   * @param request digest of the request, to detect a different one
    * @throws StoreUnavailable
    */
   readonly claim: (client: string, key: string, request: string, signal: AbortSignal) => Promise<Claim>;
@@ -46,19 +49,22 @@ export interface FirstAnswers {
 
 export interface FirstAnswerTimes {
   readonly keepMs: number;
-  /** Longer than a creation takes: after it a coordinator that died holds the key no more. */
+  /** Lifetime of a lock, longer than a creation takes: the lock of a coordinator that died expires. */
   readonly leaseMs: number;
   readonly waitMs: number;
 }
 
-/** How long a request waits for the answer to another one with the same key. */
+/** How long a request waits for the response to another one with the same key. */
 export const KEY_WAIT_MS = 5_000;
 
 const standardTimes: FirstAnswerTimes = { keepMs: 24 * 3_600_000, leaseMs: 10_000, waitMs: KEY_WAIT_MS };
 const LOOK_EVERY_MS = 50;
 const RELEASE_EVERY_MS = 500;
 
-/** KEYS the key. ARGV what it holds, what it shall hold ('': nothing), for how long (ms). Returns 1 where it held that. */
+/**
+ * Compares and sets. KEYS the key. ARGV expected value, new value ('' deletes), lifetime (ms). Returns 1 if the key had
+ * the expected value.
+ */
 export const replaceScript = defineScript(
   'allow-oom',
   `
@@ -74,7 +80,7 @@ return 1
 
 interface Held {
   readonly request: string;
-  /** Whose claim it is while there is no answer. */
+  /** Owner of the lock while there is no response. */
   readonly token?: string;
   readonly answer?: FirstAnswer;
 }
@@ -114,7 +120,7 @@ function first(
       void again(value);
     }
   };
-  // Nobody waits for it. By the end of the lease the claim is gone in any case.
+  // Runs in the background. The lock expires at the end of its lease in any case.
   const again = async (value: string): Promise<void> => {
     await sleep(RELEASE_EVERY_MS, undefined, { ref: false });
     if (performance.now() < until) await replace(value);

@@ -5,7 +5,7 @@ import { createProbeLoad, type ProbeLoad } from './probe-capacity.ts';
 
 const CAPACITY = 20;
 
-/** A clock that a test turns, and a probe that is asked for room until it has none. */
+/** A manual clock, and a probe that is filled until it has no capacity. */
 function bed() {
   let nowMs = 0;
   let made = 0;
@@ -47,7 +47,7 @@ describe('the room of a probe', () => {
       end(id!);
     }
 
-    // Each of 20 places does 20 jobs of 100 ms in two seconds; three quarters of that are for one type.
+    // Each of 20 slots runs 20 jobs of 100 ms in two seconds; one type may use three quarters of that.
     expect(fill('tcp').length).toBeGreaterThan(280);
     expect(fill('tcp')).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe('the room of a probe', () => {
     const [first, second] = fill('tcp');
     const full = load.hasRoom(probe(), 'tcp');
 
-    // As long as was guessed: what is known of the type stays the same.
+    // As long as the initial estimate, so that the average stays the same.
     pass(250);
     end(first!);
     const afterEnd = fill('tcp').length;

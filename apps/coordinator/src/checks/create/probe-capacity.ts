@@ -1,26 +1,26 @@
 import type { KnownProbe } from '../../probes/registry/probe-status.ts';
 
 export interface ProbeLoadOptions {
-  /** Listens to the events of a check until the returned function is called. */
+  /** Subscribes to the events of a check until the returned function is called. */
   readonly listen: (checkId: string, listener: (message: string) => void) => () => void;
-  /** Longest time that a job may be expected to wait for its turn, milliseconds. */
+  /** Longest expected queueing time of a job, milliseconds. */
   readonly longestWaitMs: number;
-  /** Monotonic, milliseconds. */
+  /** Monotonic clock, milliseconds. */
   readonly nowMs?: () => number;
 }
 
 /**
- * How busy the probes are with what this coordinator gave them. A probe has no room where what it has would keep a further
- * job waiting for too long: then a check is better refused at once than accepted and ended by its deadline.
+ * Admission control: estimates each probe's queueing delay from the jobs dispatched by this coordinator. A check is
+ * refused at once if its job would wait too long, instead of being accepted and expired.
  */
 export interface ProbeLoad {
-  /** Whether a probe can take a job of a type such that it, and all that were given before it, end on time. */
+  /** Whether a probe can run a further job of a type so that it and all earlier jobs end on time. */
   readonly hasRoom: (probe: KnownProbe, type: string) => boolean;
-  /** Jobs that were given out; their ends are heard of. */
+  /** Records dispatched jobs; their ends arrive as events. */
   readonly added: (checkId: string, probes: readonly string[], type: string, lastsMs: number) => void;
-  /** A check that was taken back. */
+  /** Forgets a check that was rolled back. */
   readonly removed: (checkId: string) => void;
-  /** Jobs under way that are known here. */
+  /** Number of jobs believed to be running or queued. */
   readonly size: () => number;
 }
 
@@ -32,7 +32,7 @@ interface Job {
 
 interface Lane {
   jobs: number;
-  /** How long a job of this type takes on this probe, its waiting included: a moving average. */
+  /** Moving average of the time from dispatch to result, milliseconds. */
   tookMs: number;
 }
 
@@ -44,15 +44,15 @@ interface Given {
 
 const FINAL = /"probe":"([^"]+)","kind":"final"/;
 
-/** No type gets more of a probe than this, so that a flood of one leaves room for the others. */
+/** Largest share of a probe's capacity for one type, so that a flood of one type leaves room for the others. */
 const SHARE_OF_TYPE = 0.75;
-/** Weight of the newest in the moving average. */
+/** Weight of the newest value in the moving average. */
 const NEWEST = 0.1;
-/** How often it is looked for checks whose end was not heard of. */
+/** Interval of scans for checks whose end was missed. */
 const LOOK_FOR_OLD_MS = 250;
-/** Before anything is known. */
+/** Estimated duration of a type without samples. */
 const FIRST_GUESS_MS = 250;
-/** Where an agent does not say. */
+/** Slots of an agent that does not report its number. */
 const CAPACITY = 20;
 
 export function createProbeLoad(options: ProbeLoadOptions): ProbeLoad {
@@ -83,7 +83,7 @@ class LoadOfProbes implements ProbeLoad {
       if (one.jobs > 0) slowest = Math.max(slowest, one.tookMs);
     }
     if (total >= 1 || this.share(lane, capacity) >= SHARE_OF_TYPE) return false;
-    // What other coordinators gave it is seen in its queue, as last looked at.
+    // Jobs of other coordinators are known only by the length of the queue at the last refresh.
     return waiting === 0 || (waiting / capacity) * slowest < this.longestWaitMs;
   };
 
@@ -115,7 +115,7 @@ class LoadOfProbes implements ProbeLoad {
     return lane;
   }
 
-  /** The part of a probe that a type takes; 1 is all that it can do without making a job wait for too long. */
+  /** The share of a probe's capacity that a type uses; 1 is all jobs that do not have to wait too long. */
   private share({ jobs, tookMs }: Lane, capacity: number): number {
     return jobs / Math.max(capacity, (capacity * this.longestWaitMs) / Math.max(tookMs, 1));
   }
@@ -131,7 +131,7 @@ class LoadOfProbes implements ProbeLoad {
     if (check.jobs.length === 0) this.removed(checkId);
   }
 
-  /** Whose end was not heard of: they are in the order in which they were added, if not quite in that of their ends. */
+  /** Forgets jobs whose end was missed. They are ordered by start, which is roughly the order of their ends. */
   private forgetOld(): void {
     if (this.nowMs() < this.lookForOldAt) return;
     this.lookForOldAt = this.nowMs() + LOOK_FOR_OLD_MS;

@@ -52,7 +52,7 @@ describe('a probe with more to do than it can end on time', () => {
     await until(async () => (await bed.create({ probes: ['fra-1'] }).catch(() => undefined))?.created === true);
 
     expect(ids.length).toBeGreaterThan(0);
-    // What is refused leaves nothing in the queue.
+    // A refused check leaves no job in the queue.
     expect(jobs).toBe(ids.length);
     expect(ofOtherType).toMatchObject({ created: true });
     expect(elsewhere).toMatchObject({ created: true, probes: ['nyc-1'] });

@@ -11,7 +11,7 @@ const check: NewCheck = { id, type: 'ping', host: 'h', createdAt: 0, deadlineAt:
 const job: Job = { v: 1, checkId: id, type: 'ping', params: {}, deadlineAt: 1 };
 const jobs: readonly NewJob[] = check.probes.map((probe) => ({ probe, id, job }));
 
-/** Spans in the order of their start, with what was said of each. */
+/** Records spans in the order of their start, with their attributes. */
 function record(): { readonly tracing: Tracing; readonly said: string[] } {
   const said: string[] = [];
   let count = 0;
@@ -79,5 +79,5 @@ describe('the trace of a check that is started', () => {
 });
 
 function ignore(): void {
-  // Not looked at here.
+  // Not under test.
 }

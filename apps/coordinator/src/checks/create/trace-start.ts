@@ -3,7 +3,7 @@ import type { Tracing } from '@vantage/telemetry';
 import { errorName, startJobSpan, withSpan } from '../job-span.ts';
 import type { StartCheck } from './enqueue-check.ts';
 
-/** A span for each job of a check, which ends as the job is answered. */
+/** Traces each job of a check with a span that ends when Redis has replied. */
 export function traceStart(start: StartCheck, tracing: Tracing): StartCheck {
   return async (check, jobs) => {
     const spans = jobs.map(({ probe, job }) => startJobSpan(tracing, probe, job));

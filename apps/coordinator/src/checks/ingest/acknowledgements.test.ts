@@ -14,7 +14,7 @@ beforeAll(async () => {
   bed = await startCoreBed();
 });
 
-// The probe has no record: no core reads its stream.
+// The probe has no record, so no coordinator reads its stream.
 beforeEach(async () => {
   done = createAcknowledgements(bed.redis);
   await bed.redis.del(stream);

@@ -4,19 +4,22 @@ import { isStoreFault } from '../../redis/store.ts';
 import { acknowledge } from './result-stream.ts';
 
 /**
- * Entries that are worked off are acknowledged with the next reading of their stream, or after this time. Well below the
- * time after which they would look abandoned.
+ * Longest delay until processed entries are acknowledged, if their stream is not read earlier. Well below the idle time
+ * after which another coordinator claims them.
  */
 const LATEST_MS = 250;
 
-/** Entries of result streams that are worked off and not acknowledged yet. Lost, they are worked off again: a no-op. */
+/**
+ * Entries of result streams that are processed but not acknowledged yet. If lost, they are processed again, which is
+ * idempotent.
+ */
 export interface Acknowledgements {
   readonly add: (probe: string, ids: readonly string[]) => void;
-  /** Hands what there is to a command that acknowledges it. It is kept for another one where the store does not take it. */
+  /** Passes the pending ids to a command that acknowledges them; keeps them if the command fails. */
   readonly alongWith: <T>(probe: string, command: (ids: readonly string[]) => Promise<T>) => Promise<T>;
-  /** Acknowledges at once what there is, of one probe or of all. Never rejects. */
+  /** Acknowledges pending entries now, of one probe or of all. Never rejects. */
   readonly flush: (probe?: string) => Promise<void>;
-  /** Acknowledges all and keeps nothing any more. Never rejects. */
+  /** Acknowledges all pending entries and accepts no more. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
@@ -37,7 +40,7 @@ export function createAcknowledgements(redis: Redis): Acknowledgements {
     try {
       return await command(ids);
     } catch (error) {
-      // A stream that is none any more has nothing to acknowledge.
+      // If the key is no stream any more, there is nothing to acknowledge.
       if (isStoreFault(error)) add(probe, ids);
       throw error;
     }

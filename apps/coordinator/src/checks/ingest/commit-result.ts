@@ -26,14 +26,14 @@ export interface AcceptedFinal extends Pick<FinalResult, 'probe' | 'writtenAtMs'
   readonly check: string;
   readonly checkType: AnyCheckType;
   readonly accepted: Extract<Accepted, { readonly kind: 'final' }>;
-  /** Monotonic, milliseconds. */
+  /** Monotonic clock, milliseconds. */
   readonly startedAt: number;
 }
 
 /**
- * Writes an accepted final result into its check.
+ * Writes a valid final result into its check.
  *
- * @param writtenAt what is compared with the deadline, milliseconds since the epoch; 0: in time
+ * @param writtenAt time that is compared with the deadline, milliseconds since the epoch; 0 means in time
  */
 export async function showFinal(
   dependencies: ShowFinalDependencies,
@@ -54,7 +54,7 @@ export async function showFinal(
   return said;
 }
 
-/** The end of the way: the result is where callers see it. */
+/** Ends the trace and counts the result: clients can read it now. */
 function tell({ redis, clock, tracing, metrics }: ShowFinalDependencies, final: FinalResult): void {
   const { type, probe, result, checkId, tookMs, traceparent, writtenAtMs } = final;
   if (traceparent !== undefined) {
@@ -73,7 +73,7 @@ function tell({ redis, clock, tracing, metrics }: ShowFinalDependencies, final: 
   );
 }
 
-/** A probe that was cut short keeps what it had measured: its partial results came before its final one. */
+/** Merges the probe's partial results into a final result that was cut short. */
 async function withPartial(redis: Redis, check: string, probe: string, final: string): Promise<string> {
   const partial = await readPartial(redis, check, probe);
   if (partial === undefined) return final;

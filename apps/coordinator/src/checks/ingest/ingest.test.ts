@@ -24,12 +24,12 @@ afterAll(async () => {
   await bed.stop();
 });
 
-/** However slow the machine is: a probe that is not heard for 15 s is offline. */
+/** A probe is offline after 15 s without a heartbeat, which a slow machine may reach. */
 function beatAll(): void {
   for (const probe of probeIds) void bed.beat(probe).catch(() => undefined);
 }
 
-/** Nothing is under way any more that would be counted: what is taken in is shown before it is counted. */
+/** Waits until all committed results are counted: the counters follow the commit. */
 async function untilCounted(): Promise<void> {
   await until(async () => {
     const left = await Promise.all(probeIds.map((probe) => bed.redis.xlen(redisKeys.results(probe))));
@@ -219,7 +219,7 @@ describe('partial results', () => {
 
     await report(bed.redis, 'nyc-1', id, { said: 'newest' }, partial);
     await until(async () => 'said' in (await bed.read(id)).results['nyc-1']!);
-    // As a second coordinator would that was slow with an older entry.
+    // Simulates a second coordinator that was slow with an older entry.
     await bed.redis.hset(redisKeys.checkPartials(id), 'nyc-1', `9 99999999999999-0 {"said":"from the future"}`);
     await report(bed.redis, 'nyc-1', id, { said: 'older' }, partial);
     await report(bed.redis, 'fra-1', id, { said: 1 }, partial);
@@ -259,7 +259,7 @@ describe('two coordinators on one Redis', () => {
     }
     await untilCounted();
     expect(sum('resultsApplied') - before.applied).toBe(60);
-    // Where the machine stands still for longer than one may hold an entry, the other takes it over.
+    // If the machine stalls for longer than the claim time, the other coordinator takes entries over.
     expect(sum('resultsDuplicate') - before.duplicate).toBeLessThan(60);
     await other.close();
   });
@@ -267,7 +267,7 @@ describe('two coordinators on one Redis', () => {
   it('take over what one of them read and did not finish', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
     const key = redisKeys.results('fra-1');
-    // As a coordinator would that died after the read; no other could read it in between.
+    // Simulates a coordinator that died after the read: no other one could read the entry in the meantime.
     await bed.redis
       .multi()
       .xadd(key, '*', 'check', id, 'kind', 'final', 'data', JSON.stringify(success('left behind')))
@@ -341,7 +341,7 @@ describe('a probe that writes without end', () => {
   it('holds up nobody who waits for its results, and is read on', async () => {
     const counters = createCounters();
     const entry = [Buffer.from('1-0'), [Buffer.from('only'), Buffer.from('this')]];
-    // There is always more.
+    // The stream never ends.
     const callBuffer = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve, [[entry], 1]));
     const redis = { status: 'ready', callBuffer, evalsha: () => Promise.resolve() };
     const types = { ofCheck: () => Promise.resolve(undefined) };

@@ -18,39 +18,46 @@ export interface IngestDependencies extends ResultsAheadDependencies {
   readonly types: CheckTypes;
   readonly screenshots: Pick<Screenshots, 'takeIn'>;
   readonly oversize: ExcessWatch;
-  /** While it is closed, results stay in their streams. */
+  /** While closed, results stay in their streams. */
   readonly gate: Pick<MasterGate, 'isOpen'>;
-  /** Asks a registry about an address ahead of `lookUpPlace`; absent where the operator wants none asked. Never rejects. */
+  /** Fetches the registration of an address in advance; undefined if registries are not queried. Never rejects. */
   readonly preparePlace?: ((address: string) => Promise<void>) | undefined;
 }
 
 export interface Ingest {
   /**
-   * Takes in everything that a probe has written before the call. Never rejects: what the store does not take stays in
-   * the stream. Where the probe writes without end, it resolves with a part, and the rest follows.
+   * Processes everything that a probe has written before the call. Never rejects: entries that Redis does not accept
+   * stay in the stream. If the probe never stops writing, it resolves after a part, and the rest follows.
    *
-   * @param claimIdleMs takes over also what a coordinator has held for longer than this without an end
+   * @param claimIdleMs also claims entries that a coordinator has held for longer than this
    */
   readonly drain: (probe: string, claimIdleMs?: number) => Promise<void>;
   /**
-   * Takes in a final result that came with the hint of its entry, and then the stream. It is shown a round trip earlier.
-   * Never rejects: where that comes to nothing the entry does.
+   * Commits a final result that came inside a notification, then drains the stream: this saves a round trip. Never
+   * rejects: the stream entry is the fallback.
    */
   readonly takeAhead: (probe: string, note: InlineResult) => void;
-  /** Leaves nothing for another coordinator to find. Never rejects. */
+  /** Finishes or releases all claimed entries. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-/** A result that is in time must be written well before the check is ended: its place can wait no longer than this. */
+/**
+ * A timely result must be committed well before the check ends: longest wait for the registrations of its addresses.
+ */
 const PREPARE_MS = 1_000;
 
-/** Of a check of another coordinator: it shows it, or, where it is gone, this one after this time. */
+/**
+ * Delay before draining after a notification of another coordinator's check: that coordinator commits the result unless
+ * it died.
+ */
 const ELSEWHERE_MS = 100;
-/** Who waits for a result that is shown ahead has it by then; nobody waits for what its entry costs. */
+/** Delay before draining after an inline result: readers already have it, so this is not latency-critical. */
 const SHOWN_MS = 5;
-/** An agent that writes as fast as it is read must not keep the caller of a drain, and so the other probes, waiting without end. */
+/**
+ * Longest duration of a drain: an agent that writes as fast as it is read must not delay the caller and other probes.
+ */
 const DRAIN_MS = 1_000;
-/** Until the rest is read. */
+/** Pause before the rest is drained. */
 const REST_MS = 20;
 
 interface Drain {
@@ -59,7 +66,10 @@ interface Drain {
   claimIdleMs: number | undefined;
 }
 
-/** Reads the probes' result streams into the checks. Whose result it is follows from the stream or the channel it came by. */
+/**
+ * Reads the result streams of probes and commits the results. The stream or channel identifies the probe, never the
+ * content.
+ */
 export function createIngest(dependencies: IngestDependencies): Ingest {
   const drains = new Map<string, Drain>();
   const done = createAcknowledgements(dependencies.redis);
@@ -112,7 +122,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       const checkType = dependencies.types.ofOwn(note.check);
       if (checkType === undefined) return drainIn(probe, ELSEWHERE_MS);
       if (dependencies.preparePlace !== undefined) {
-        // Its place may have to be asked for first.
+        // The result may need a registration first, which takes time.
         void drain(probe);
         return;
       }
@@ -122,14 +132,14 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     close: async () => {
       closed = true;
       for (const timer of soon.values()) clearTimeout(timer);
-      // What was shown ahead is acknowledged.
+      // Acknowledges the entries of inline results.
       await Promise.all([...soon.keys()].map((probe) => drain(probe)));
       await done.close();
     },
   };
 }
 
-/** @returns true where there may be more */
+/** @returns true if there may be more */
 async function takeNew(
   dependencies: IngestDependencies,
   done: Acknowledgements,
@@ -149,7 +159,7 @@ async function takeOver(
   probe: string,
   idleMs: number,
 ): Promise<void> {
-  // What is worked off is nothing to take over.
+  // Acknowledged first, so that processed entries are not claimed.
   await done.flush(probe);
   let cursor: string | undefined;
   do {
@@ -172,7 +182,8 @@ async function takeIn(
     entries.map(async ({ check }) => (check === undefined ? undefined : types.ofCheck(redis, check))),
   );
   await prepareAll(dependencies, entries, checkTypes);
-  // The scripts of a batch leave in the order of the stream, in one go, but for what was to be shown ahead and was not.
+  // The scripts of a batch are sent in the order of the stream, in one pipeline, except those that follow a failed
+  // inline commit.
   const underWay = new Map<string, Promise<unknown>>();
   const outcomes = await Promise.allSettled(
     entries.map((entry, index) => takeInOne({ ...dependencies, underWay }, ahead, probe, entry, checkTypes[index])),
@@ -182,7 +193,7 @@ async function takeIn(
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-/** Waits for what a registry says of the addresses of final results, where the operator wants it asked; never for long. */
+/** Waits, for a bounded time, for the registrations of addresses in final results. */
 async function prepareAll(
   { preparePlace }: IngestDependencies,
   entries: readonly StreamEntry[],
@@ -198,11 +209,11 @@ async function prepareAll(
 }
 
 interface BatchDependencies extends IngestDependencies {
-  /** By check: a final result that needs a reading first. What the probe wrote after it waits. */
+  /** By check: a final result whose commit has to read first. Later entries of the probe wait for it. */
   readonly underWay: Map<string, Promise<unknown>>;
 }
 
-/** Rejects only where the store did not take it: then the entry stays. */
+/** Rejects only if Redis does not accept the result; the entry then stays. */
 async function takeInOne(
   dependencies: BatchDependencies,
   ahead: ResultsAhead,
@@ -258,7 +269,7 @@ function count(counters: Counters, kind: ResultKind, said: Settlement): void {
 }
 
 function noteFault({ counters, log }: IngestDependencies, probe: string, error: unknown): void {
-  // The connection says by itself that it is lost.
+  // The connection itself reports that it is lost.
   if (isStoreFault(error)) return;
   counters.streamFaults += 1;
   log.warn({ probe, error }, 'result stream could not be read');

@@ -49,7 +49,7 @@ describe('a result that comes with its hint', () => {
 
     expect(check.status).toBe('completed');
     expect(check.results['fra-1']).toEqual({ ...success('ahead'), country: 'Nowhere' });
-    // It is shown before it is counted.
+    // A result is committed before it is counted.
     await until(() => bed.core.counters.resultsApplied === 1);
   });
 
@@ -104,7 +104,8 @@ describe('a result that comes with its hint', () => {
     ['is not shown after it, by the clock of Redis, and is left to its entry', 1, false],
   ])('%s', async (_when, lateMs, isShown) => {
     const id = await bed.start({ probes: ['fra-1'] });
-    // In the past: a time that is still to come says nothing, since the clock of Redis may have been stepped back.
+    // In the past: a deadline in the future would not be conclusive, since the clock of Redis may have been stepped
+    // back.
     const deadlineAt = Number(await bed.redis.hget(redisKeys.check(id), 'createdAt')) - 60_000;
     await bed.redis.hset(redisKeys.check(id), { deadlineAt });
     const ahead = createResultsAhead({

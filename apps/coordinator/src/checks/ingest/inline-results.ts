@@ -5,24 +5,24 @@ import { acceptResult, type AcceptDependencies } from './validate-result.ts';
 import { showFinal, type ShowFinalDependencies } from './commit-result.ts';
 
 export interface ResultsAheadDependencies extends AcceptDependencies, ShowFinalDependencies {
-  /** True for a moment after an outage of Redis, in which no result is late. */
+  /** True for a grace period after an outage of Redis, in which no result is late. */
   readonly isGrace: () => boolean;
 }
 
-/** Final results that came with the hint of their entry: they are shown a round trip before the stream could be read. */
+/** Final results that come inside a notification; they are committed one round trip before the stream could be read. */
 export interface ResultsAhead {
   /**
-   * Shows a valid result that is in time. Whatever else it is, its entry decides, and so where too many of the probe are being
-   * shown at once. Never rejects.
+   * Commits a valid, timely result. Everything else is left to the stream entry, and so is a result beyond the limit of
+   * concurrent commits per probe. Never rejects.
    */
   readonly show: (probe: string, note: InlineResult, checkType: AnyCheckType) => void;
-  /** For the entry of a final result: whether it was shown already, once that is known; asked once. Never rejects. */
+  /** For the entry of a final result: whether its inline copy was committed. Can be asked once. Never rejects. */
   readonly wasShown: (probe: string, check: string) => Promise<boolean> | undefined;
 }
 
-/** The entry of one never comes where another coordinator takes it. */
+/** Limit of remembered results: the entry of some never arrives, because another coordinator reads it. */
 const REMEMBERED = 1_000;
-/** Of one probe: a hint is not bounded by the store as an entry is. */
+/** Concurrent commits per probe: a notification is not bounded by Redis as an entry is. */
 const AT_ONCE = 8;
 
 export function createResultsAhead(dependencies: ResultsAheadDependencies): ResultsAhead {
@@ -68,7 +68,7 @@ async function showAhead(
     const now = await clock.now(redis);
     const accepted = acceptResult(dependencies, checkType, { kind: 'final', data, writtenAtMs: now });
     if (accepted.kind !== 'final' || !accepted.valid) return false;
-    // What the probe measured may still be in the stream, before the entry of this result.
+    // Partial results may still be in the stream before this entry.
     if (accepted.isCutShort) return false;
     const place = isTraceparent(traceparent) ? traceparent : undefined;
     const final = { probe, check, checkType, accepted, startedAt, writtenAtMs: now, traceparent: place };

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => bed.stop());
 
-/** A probe without a record: nobody else reads its stream. */
+/** A probe without a record: no coordinator reads its stream. */
 async function write(probe: string, count: number, pictures: readonly Buffer[]): Promise<void> {
   const fields = pictures.flatMap((png) => ['png', png]);
   const entry = ['check', check, 'kind', 'screenshot', 'data', '{}', ...fields];

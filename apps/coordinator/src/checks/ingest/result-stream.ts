@@ -15,35 +15,35 @@ import { onStore, replyCode } from '../../redis/store.ts';
 import { claimEntriesScript, MOST_FIELDS, takeEntriesScript } from '../store/check-scripts.ts';
 
 /**
- * All coordinators read as this one consumer: an entry still goes to one of them only, what a dead one held is found by
- * its idle time, and no consumer is left behind by a process that is gone.
+ * All coordinators read as one consumer: each entry still goes to one of them only, entries of a dead one are found by
+ * their idle time, and no consumer is left behind.
  */
 const CONSUMER = 'coordinator';
 
-/** Most entries of one reading. */
+/** Maximum entries per read. */
 const FULL_BATCH = 64;
-/** Most that are taken over at once: each may be as large as a picture. */
+/** Maximum entries per claim: each may contain a screenshot. */
 const CLAIMED_AT_ONCE = 8;
 
 /** One entry of a probe's result stream. */
 export interface StreamEntry {
   readonly id: string;
-  /** Undefined where the entry is no result. */
+  /** Undefined if the entry is no result. */
   readonly check: string | undefined;
   readonly kind: EntryKind;
   readonly data: string;
-  /** What a screenshot is of bytes. */
+  /** Bytes of the image, if the entry is a screenshot. */
   readonly png: Buffer | undefined;
-  /** The agent’s place in the trace of its job, where it keeps one. */
+  /** Span context of the agent's job, if it is traced. */
   readonly traceparent?: string | undefined;
-  /** True if it is larger than any that an agent writes. */
+  /** True if it exceeds the size limit of agents. */
   readonly isOversized: boolean;
 }
 
 /**
- * Entries that no coordinator has read yet.
+ * Reads entries that no coordinator has read yet.
  *
- * @param done ids of entries that are worked off: acknowledged and deleted by the same command
+ * @param done ids of processed entries, acknowledged and deleted by the same command
  */
 export async function readNew(redis: Redis, probe: string, done: readonly string[]): Promise<NewEntries> {
   const key = redisKeys.results(probe);
@@ -56,15 +56,15 @@ export async function readNew(redis: Redis, probe: string, done: readonly string
 
 export interface NewEntries {
   readonly entries: readonly StreamEntry[];
-  /** True where this was not all, or may not have been. */
+  /** True if there are or may be more entries. */
   readonly more: boolean;
 }
 
 /**
- * Entries that were read and not acknowledged for a time.
+ * Claims entries that were read but not acknowledged for a time.
  *
- * @param cursor where the call before ended
- * @returns with `next` where there may be more
+ * @param cursor end of the previous call
+ * @returns the entries, with `next` if there may be more
  */
 export async function claimIdle(
   redis: Redis,
@@ -81,7 +81,6 @@ export async function claimIdle(
   return { entries, next: String(next) === '0-0' ? undefined : String(next) };
 }
 
-/** Acknowledges entries and deletes them. */
 export async function acknowledge(redis: Redis, probe: string, ids: readonly string[]): Promise<void> {
   await onStore(redis, () =>
     runScript(redis, takeEntriesScript, [redisKeys.results(probe)], [RESULT_GROUP, CONSUMER, 0, ...ids]),
@@ -89,9 +88,9 @@ export async function acknowledge(redis: Redis, probe: string, ids: readonly str
 }
 
 /**
- * Makes the consumer group where there is none: a new probe, or a Redis that lost it. From the start of the stream.
+ * Creates the consumer group, from the start of the stream, if it is missing: for a new probe, or after Redis lost it.
  *
- * @returns undefined where the probe has no stream yet
+ * @returns undefined if the probe has no stream yet
  */
 async function withGroup<T>(redis: Redis, key: string, read: () => Promise<T>): Promise<T | undefined> {
   try {
@@ -101,7 +100,7 @@ async function withGroup<T>(redis: Redis, key: string, read: () => Promise<T>): 
   }
   if ((await onStore(redis, () => redis.exists(key))) === 0) return undefined;
   await onStore(redis, () => redis.xgroup('CREATE', key, RESULT_GROUP, '0', 'MKSTREAM')).catch((error: unknown) => {
-    // Another coordinator was first.
+    // Another coordinator created it first.
     if (replyCode(error) !== 'BUSYGROUP') throw error;
   });
   return onStore(redis, read);
@@ -134,7 +133,7 @@ function readEntry([rawId, flat]: RawEntry): StreamEntry {
   };
 }
 
-/** Values leave Redis one byte longer than they may be if they are too long. */
+/** Redis truncates values that are too long one byte past the limit. */
 function isTooLong([name, value]: readonly [string, Buffer]): boolean {
   return name.length > MAX_RESULT_BYTES || value.length > (name === 'png' ? MAX_SCREENSHOT_BYTES : MAX_RESULT_BYTES);
 }

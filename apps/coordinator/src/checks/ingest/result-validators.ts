@@ -7,9 +7,9 @@ export interface ResultValidators {
   readonly partial: ValidateFunction;
 }
 
-/** Compiles the schemas of a type's results when the first result of that type comes, once. */
+/** Compiles the result schemas of a type once, at its first result. */
 export function createResultValidators(): (checkType: AnyCheckType) => ResultValidators {
-  // strictRequired would refuse the `then` of a result schema, which requires fields that are defined outside of it.
+  // strictRequired rejects the `then` branch of a result schema, which requires properties defined outside of it.
   const ajv = new Ajv2020({ strict: true, strictRequired: false });
   formats.default(ajv);
   const compiled = new Map<string, ResultValidators>();

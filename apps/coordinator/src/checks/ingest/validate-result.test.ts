@@ -56,7 +56,7 @@ describe('a result that a probe wrote', () => {
     ['one byte over it', 65_537, false],
   ])('may be as large as the limit in bytes: %s', (_reason, bytes, valid) => {
     const empty = Buffer.byteLength(JSON.stringify(success('')));
-    // Two bytes each: the limit counts bytes, not characters.
+    // Characters of two bytes: the limit counts bytes.
     const room = bytes - empty;
     const text = 'é'.repeat(Math.floor(room / 2)) + 'x'.repeat(room % 2);
 

@@ -17,11 +17,11 @@ import type { ResultValidators } from './result-validators.ts';
 interface FinalAccepted {
   readonly kind: 'final';
   readonly json: string;
-  /** True if the probe’s partial results may know more than this one. */
+  /** True if the probe's partial results may contain more than this one. */
   readonly isCutShort: boolean;
 }
 
-/** What an entry of a result stream comes to. A partial result that cannot be used comes to nothing. */
+/** Outcome of validating a stream entry. An invalid partial result is dropped. */
 export type Accepted =
   | (FinalAccepted & { readonly valid: true; readonly result: FinalOutcome })
   | { readonly kind: 'partial'; readonly valid: true; readonly json: string }
@@ -35,10 +35,10 @@ export interface AcceptDependencies {
 }
 
 /**
- * Checks what a probe wrote against the size and the schema of the type, and adds places and networks to it. A final
- * result that fails becomes an `invalid_result`.
+ * Validates a probe's result against the size limit and the schema of its type, and adds locations and networks. An
+ * invalid final result becomes an `invalid_result` failure.
  *
- * @param writtenAtMs time of the entry, milliseconds since the epoch by Redis' clock
+ * @param writtenAtMs time of the entry, milliseconds since the epoch by the clock of Redis
  */
 export function acceptResult(
   { validatorsOf, lookUpPlace, log }: AcceptDependencies,
@@ -63,7 +63,7 @@ export function acceptResult(
   return { kind, valid: true, json, result: final.result, isCutShort: isCutShort(final) };
 }
 
-/** The address in what a probe wrote whose registration may be of use; nothing of it is checked yet. */
+/** Finds the address whose registration may be useful in a result that is not validated yet. */
 export function registeredAddress(checkType: AnyCheckType, data: string): string | undefined {
   if (checkType.registeredAddress === undefined || Buffer.byteLength(data) > MAX_RESULT_BYTES) return undefined;
   const result = parse(data);
@@ -72,7 +72,7 @@ export function registeredAddress(checkType: AnyCheckType, data: string): string
   return typeof address === 'string' ? address : undefined;
 }
 
-/** A result without places is better than none. */
+/** Adds locations; a result without them is better than none. */
 function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: LookUpPlace, log: Log): unknown {
   try {
     return checkType.annotate?.(result, lookUpPlace) ?? result;
@@ -82,7 +82,7 @@ function annotate(checkType: AnyCheckType, result: CommonResult, lookUpPlace: Lo
   }
 }
 
-/** Agents escape the text that they write. A stolen login can write unescaped text. */
+/** Agents escape control characters; a stolen credential can write them unescaped. */
 function parse(data: string): unknown {
   try {
     return parseEscaped(data);

@@ -17,7 +17,7 @@ import { createLiveChecks } from './follow-checks.ts';
 import type { LiveCheck } from './live-check.ts';
 import { evictScript } from '../store/result-budget-scripts.ts';
 
-/** Channels that say nothing, and who listens to them. */
+/** Channels without messages, with their listeners. */
 interface DeafChannels extends Pick<Channels, 'listen'> {
   readonly listening: Set<string>;
 }
@@ -62,7 +62,7 @@ describe('following a check', () => {
     }) as Redis;
     const subscriber = new Redis(bed.server.url);
     const subscribed = Promise.withResolvers<void>();
-    // Told once it hears: then it tells those who listen to look again, and nobody shall yet.
+    // Resolves when the subscription is established, before any listener is asked to read again.
     const channels = openChannels(subscriber, () => subscribed.resolve());
     await subscribed.promise;
     const live = createLiveChecks({ redis: counting, channels, master: soleMaster, log: quiet });
@@ -77,7 +77,7 @@ describe('following a check', () => {
     await until(() => checks.every((check) => check?.completion() !== undefined));
 
     expect(atOnce).toBe(1);
-    // One for each of three messages, and those of a slow run that looked again by itself.
+    // One reading for each of three messages, plus polls of a slow run.
     expect(readings).toBeLessThan(50);
     expect(told).toBeGreaterThanOrEqual(100);
     for (const check of checks) check?.close();

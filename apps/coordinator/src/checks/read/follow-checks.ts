@@ -10,9 +10,9 @@ import type { Completion, LiveCheck, LiveChecks } from './live-check.ts';
 import type { ProbeState } from '../store/probe-state.ts';
 import type { MasterWatch } from '../../redis/server-state/master-watch.ts';
 
-/** A message can be lost; a check that is followed is looked at again after this time. */
+/** Pub/sub is lossy: followed checks are also polled at this interval. */
 const LOOK_AGAIN_MS = 2_000;
-/** While the store is away. */
+/** Pause between attempts while Redis is unavailable. */
 const RETRY_MS = 300;
 
 export interface LiveSources {
@@ -22,18 +22,18 @@ export interface LiveSources {
   readonly log: Log;
 }
 
-/** One check that is followed, by however many: one listener, one reading per change, one state. */
+/** State of one followed check, shared by all its followers: one listener, one read per change. */
 interface Feed {
   readonly followers: Set<() => void>;
-  /** Settled once the check was read for the first time. */
+  /** Settled after the first read. */
   readonly opened: Promise<void>;
   readonly live: Omit<LiveCheck, 'close'>;
-  /** Set once the check was found removed before its time. */
+  /** Set when the check was evicted. */
   readonly eviction: () => CheckEvicted | undefined;
   readonly close: () => void;
 }
 
-/** Follows checks: listens first, then reads, then reads what changed with every message and after every reconnection. */
+/** Follows checks: subscribes, then reads, then reads the changes after every message and reconnection. */
 export function createLiveChecks(sources: LiveSources): LiveChecks {
   const feeds = new Map<string, Feed>();
 
@@ -107,7 +107,7 @@ function openFeed(id: string, { redis, master, channels, log }: LiveSources): Fe
     return true;
   };
 
-  /** The end is read whole: what came before may be of a time that Redis lost and, unseen, has overtaken. */
+  /** On completion the whole check is read: after data loss in Redis, versions may start again and hide changes. */
   const readNew = async (): Promise<Changes | undefined> => {
     try {
       const changes = await master.find(redis, () => readChanges(redis, id, version));
@@ -143,7 +143,7 @@ function openFeed(id: string, { redis, master, channels, log }: LiveSources): Fe
 
   const lookQuietly = (): void => {
     look().catch((error: unknown) => {
-      // The connection says by itself that it is lost.
+      // The connection itself reports that it is lost.
       if (!(error instanceof StoreUnavailable) && !isStoreFault(error))
         log.error({ error }, 'a check cannot be followed');
     });

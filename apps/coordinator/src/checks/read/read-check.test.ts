@@ -53,7 +53,7 @@ describe('reading a check', () => {
   it('holds the answer until the check is completed', async () => {
     const id = await startLongCheck(bed, ['fra-1']);
     const reading = bed.read(id, PATIENT_MS);
-    // Answered behind its first look.
+    // The reply to the first read has arrived by then.
     expect((await bed.read(id)).status).toBe('pending');
 
     await report(bed.redis, 'fra-1', id, success('now'));
@@ -149,7 +149,7 @@ describe('the time for which a check is kept', () => {
   });
 
   it('leaves no key of a check behind without an end, and none at all when it is over', async () => {
-    // The core that ends a check sets the time; this one shall be the only one.
+    // The coordinator that ends a check sets the time; only one may be running here.
     await bed.core.close();
     const brief = bed.startCore({ retentionSeconds: 5 });
     await until(async () => {

@@ -9,7 +9,7 @@ import { CheckEvicted } from '../../redis/store-errors.ts';
 import { readPicture } from '../screenshots/screenshot-records.ts';
 import type { MasterWatch } from '../../redis/server-state/master-watch.ts';
 
-/** A message can be lost; who waits looks again by himself after this time. */
+/** Pub/sub is lossy: waiting readers also poll at this interval. */
 const LOOK_AGAIN_MS = 2_000;
 
 export interface Reads extends WaitingReaders {
@@ -17,7 +17,7 @@ export interface Reads extends WaitingReaders {
   readonly screenshot: Checks['screenshot'];
 }
 
-/** Reads checks, and holds the answer until one is completed. */
+/** Reads checks; a read can wait for completion. */
 export function createReads(redis: Redis, channels: Channels, master: Pick<MasterWatch, 'find'>): Reads {
   const waiting = new Map<string, Set<(completed: CheckRecord) => void>>();
   const look = (id: string): Promise<CheckRecord | undefined> =>
@@ -30,19 +30,19 @@ export function createReads(redis: Redis, channels: Channels, master: Pick<Maste
     const lookNow = (): void => {
       look(id).then(
         (record) => (record === undefined || record.completedAt !== null ? resolve(record) : undefined),
-        // While the store is away it waits on.
+        // Waits on while Redis is unavailable.
         (error: unknown) => (error instanceof CheckEvicted ? reject(error) : undefined),
       );
     };
     const stopListening = channels.listen(redisKeys.checkEvents(id), (message) => {
       if (message === '') lookNow();
-      // Where it was completed by this process, it is told in this turn.
+      // If this process completed the check, the record is handed over in this turn of the event loop, without a read.
       else if (isCompletion(message)) setImmediate(() => (tellers.has(resolve) ? lookNow() : undefined));
     });
     const looking = setInterval(lookNow, LOOK_AGAIN_MS);
     const onAbort = (): void => void look(id).then(resolve, reject);
     try {
-      // After the listening has begun: nothing is missed in between.
+      // Read after subscribing, so that no change is missed in between.
       const first = await look(id);
       if (first === undefined || first.completedAt !== null) return first;
       signal.addEventListener('abort', onAbort, { once: true });
@@ -69,7 +69,7 @@ export function createReads(redis: Redis, channels: Channels, master: Pick<Maste
         ? await readWaiting(id, AbortSignal.any([signal, AbortSignal.timeout(waitMs)]))
         : await look(id);
       if (record === undefined) return undefined;
-      // What was waited for is known by now, even if the connection was lost and is not there again.
+      // By now the state is known, even if the connection was lost and is not restored.
       const isTaken = record.screenshot.state === 'taken';
       const picture = isTaken ? await onStore(redis, () => readPicture(redis, id, record.screenshot)) : undefined;
       return present(id, record, picture);
@@ -87,7 +87,10 @@ function isCompletion(message: string): boolean {
   return message.includes('"kind":"completed"');
 }
 
-/** The check as a caller reads it. The map of results has no prototype: a probe's name is a key and nothing else. */
+/**
+ * Converts a record to the public form. The results have no prototype, because a probe may be named like an inherited
+ * property.
+ */
 function present(id: string, record: CheckRecord, picture: Buffer | undefined): Check {
   const results = Object.create(null) as Record<string, Readonly<Record<string, unknown>>>;
   for (const probe of record.probes) {

@@ -5,11 +5,10 @@ import { defineScript, runScript } from '../../redis/scripts.ts';
 import { onStore } from '../../redis/store.ts';
 
 /**
- * Notes a picture that is kept, and which others have to go: the oldest, until all fit together. Their sizes are in their
- * notes, so that what has expired by itself is counted no longer. Frees memory, so it runs when memory is short.
- *
- * KEYS notes, bytes in all. ARGV note, bytes, the most of them, time for which pictures are kept (ms). Returns the notes of
- * those that have to go.
+ * Records a stored screenshot and selects the oldest ones to remove until all fit. Sizes are part of the members, so
+ * expired screenshots are no longer counted. Runs when memory is short, because it frees memory.
+ * KEYS members, total bytes. ARGV member, bytes, maximum bytes, lifetime of a screenshot (ms). Returns the members to
+ * remove.
  */
 export const notePictureScript = defineScript(
   'allow-oom',
@@ -35,10 +34,10 @@ return gone
 `,
 );
 
-/** The memory that the pictures of all checks may take: anybody can have pages photographed that are as large as may be. */
+/** Bounds the memory of all screenshots: any client can request screenshots of maximum size. */
 export interface PictureRoom {
   /**
-   * Counts a picture that has just been kept; the oldest go where there are too many bytes.
+   * Counts a stored screenshot; removes the oldest if the limit is exceeded.
    *
    * @throws StoreUnavailable
    */
@@ -47,9 +46,9 @@ export interface PictureRoom {
 
 export interface PictureRoomOptions {
   readonly redis: Redis;
-  /** Bytes of all pictures together. */
+  /** Maximum bytes of all screenshots. */
   readonly maxBytes: number;
-  /** For how long a picture is kept at most, milliseconds. */
+  /** Longest lifetime of a screenshot, milliseconds. */
   readonly keptMs: number;
 }
 

@@ -18,7 +18,7 @@ import {
 import type { Settlement } from '../store/check-records.ts';
 import { giveUpScreenshotScript, handOverScreenshotScript, keepScreenshotScript } from './screenshot-scripts.ts';
 
-/** What a word about a screenshot came to, and the probe that was at it ('' where none was asked). */
+/** Outcome of a screenshot update, and the probe that was taking it ('' if none was asked). */
 export interface ScreenshotSettlement {
   readonly said: Settlement;
   readonly current: string;
@@ -30,7 +30,7 @@ export interface TakenPicture {
   readonly cutAt: ScreenshotLimit[] | undefined;
 }
 
-/** Keeps the picture of a check, the first that comes of a probe that was asked. */
+/** Stores the first screenshot that arrives from any probe that was asked. */
 export async function keepScreenshot(
   redis: Redis,
   id: string,
@@ -43,7 +43,7 @@ export async function keepScreenshot(
   return settlement(id, await runScript(redis, keepScreenshotScript, keys, values), options);
 }
 
-/** Settles that a check has no picture; with `onlyWhile`, where this probe is still at it. */
+/** Settles that a check has no screenshot; with `onlyWhile`, only if that probe is still taking it. */
 export async function giveUpScreenshot(
   redis: Redis,
   id: string,
@@ -56,10 +56,10 @@ export async function giveUpScreenshot(
 }
 
 /**
- * Asks another probe for the picture.
+ * Asks another probe for the screenshot.
  *
- * @param from the probe that has to be at it
- * @returns what it is to show; only with `applied`
+ * @param from the probe that must still be taking it
+ * @returns the parameters of the screenshot; only with `applied`
  */
 export async function handOverScreenshot(
   redis: Redis,
@@ -78,24 +78,24 @@ export interface HandOver {
   readonly from: string;
   readonly to: string;
   readonly reason: Failure;
-  /** When the failure was written, milliseconds since the epoch; 0: in time. */
+  /** When the failure was written, milliseconds since the epoch; 0 means in time. */
   readonly writtenAt: number;
 }
 
-/** How the screenshot of a check stands. */
+/** State of a check's screenshot. */
 export interface ScreenshotStanding {
   readonly screenshot: Screenshot;
-  /** The probes of the check. */
+  /** Probes of the check. */
   readonly probes: readonly string[];
-  /** Those that were asked for the picture. */
+  /** Probes that were asked, in order. */
   readonly asked: readonly string[];
-  /** Why the one before failed; only while it is pending, as are the params. */
+  /** Failure of the previous probe; like `params`, only while the screenshot is pending. */
   readonly reason: Failure | null;
   readonly params: ScreenshotParams;
   readonly deadlineAt: number;
 }
 
-/** Undefined where there is no such check. */
+/** @returns undefined if there is no such check */
 export async function readStanding(redis: Redis, id: string): Promise<ScreenshotStanding | undefined> {
   const names = ['deadlineAt', 'probes', 'shot', 'shotAsked', 'shotReason', 'shotParams'] as const;
   const [deadlineAt, probes, shot, asked, reason, params] = await redis.hmget(redisKeys.check(id), ...names);
@@ -110,7 +110,7 @@ export async function readStanding(redis: Redis, id: string): Promise<Screenshot
   };
 }
 
-/** The picture of a check as it is, or undefined where there is none. */
+/** Reads the image; undefined if there is none. */
 export async function readPicture(redis: Redis, id: string, { state, probe }: Screenshot): Promise<Buffer | undefined> {
   if (state !== 'taken' || probe === null) return undefined;
   return (await redis.getBuffer(redisKeys.checkScreenshot(id, probe))) ?? undefined;

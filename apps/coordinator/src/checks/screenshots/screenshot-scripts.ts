@@ -2,13 +2,17 @@ import { defineScript } from '../../redis/scripts.ts';
 import { completion, timeOfWriting } from '../store/check-scripts.ts';
 
 /*
- * The screenshot of a check has fields of its own in the record, where the check wants one:
- *   shot        '' while a probe is at it, then what became of it as JSON; changes once, and then counts `pending` down
- *   shotAsked   the probes that were asked, in order, by commas; the last is at it
- *   shotParams  what it is to show, JSON; shotReason  why the probe before failed, JSON: both until it is settled
+ * Fields of the record of a check that requests a screenshot:
+ *   shot        '' while pending, then the outcome as JSON; changes once, which decrements `pending`
+ *   shotAsked   the probes that were asked, in order, separated by commas; the last one is taking it
+ *   shotParams  parameters of the screenshot as JSON, while pending
+ *   shotReason  failure of the previous probe as JSON, while pending
  */
 
-/** Whether a probe's word about a screenshot still counts. Without a probe: whether it is to be settled at all. */
+/**
+ * Lua function: whether an update of a screenshot by a probe still counts. Without a probe: whether the screenshot is
+ * pending.
+ */
 const standing = `
 ${timeOfWriting}
 local function standingOf(probe, writtenAt)
@@ -41,12 +45,10 @@ end
 `;
 
 /**
- * Keeps the picture, of whichever probe that was asked it comes from first. Not run when memory is short: a check can do
- * without.
- *
- * KEYS check, results, partials, picture. ARGV retention (ms), time at which it was written (ms; 0: in time), 1 to be told
- * the check, probe, PNG, what became of it as JSON. Returns as `settleScript` whether the check is completed by this, its hashes, a word,
- * the probe that was at it.
+ * Stores the image of the first asked probe that delivers it. Not run when memory is short: screenshots are optional.
+ * KEYS check, results, partials, image. ARGV retention (ms), time of the entry (ms; 0: in time), 1 to return the check,
+ * probe, PNG, outcome as JSON. Returns like `settleScript` whether this completes the check and its hashes, then a
+ * status and the probe that was taking the screenshot.
  */
 export const keepScreenshotScript = defineScript(
   '',
@@ -63,11 +65,10 @@ ${completion}`,
 );
 
 /**
- * Settles that there is no picture.
- *
- * KEYS check, results, partials. ARGV retention (ms), time at which the failure was written (ms; 0: in time), 1 to be told
- * the check, the probe that has to be at it ('': whichever it is), what became of it as JSON. Returns as above; the word is
- * `duplicate` where another probe is at it.
+ * Settles that there is no screenshot.
+ * KEYS check, results, partials. ARGV retention (ms), time of the failure (ms; 0: in time), 1 to return the check, the
+ * probe that must be taking it ('' for any), outcome as JSON. Returns as above; the status is `duplicate` if another
+ * probe is taking it.
  */
 export const giveUpScreenshotScript = defineScript(
   'allow-oom',
@@ -82,8 +83,8 @@ ${completion}`,
 );
 
 /**
- * Asks the next probe. KEYS check. ARGV time at which the failure was written (ms; 0: in time), the probe that has to be at
- * it, the next, why the first failed as JSON. Returns a word, and what the picture is to show as JSON.
+ * Asks the next probe. KEYS check. ARGV time of the failure (ms; 0: in time), the probe that must be taking it, the
+ * next probe, failure of the first as JSON. Returns a status, and the parameters of the screenshot as JSON.
  */
 export const handOverScreenshotScript = defineScript(
   'allow-oom',

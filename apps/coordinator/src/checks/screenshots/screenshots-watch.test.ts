@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 const outcome = async (): Promise<Screenshot | undefined> => (await bed.core.checks.screenshot(id))?.screenshot;
 
-/** One that sees no heartbeat of any probe, at times that the test says. */
+/** A watcher that sees no heartbeat of any probe, with a manual clock. */
 function blindWatcher(): { readonly at: (ms: number) => Promise<void> } {
   let nowMs = 0;
   const { watch } = createScreenshots({
@@ -84,7 +84,7 @@ describe('the watch over those who take screenshots', () => {
   });
 
   it('ends what nobody ended at its deadline: a coordinator of an older release passes over screenshots', async () => {
-    // What such a one leaves of a check that is due.
+    // The state after such a coordinator has handled a due check.
     await bed.redis.zrem(redisKeys.deadlines, id);
     const [seconds] = await bed.redis.time();
     await bed.redis.zadd(redisKeys.screenshots, Number(seconds) * 1_000 - 2_000, `${id} ${probe}`);

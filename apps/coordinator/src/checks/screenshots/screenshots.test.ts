@@ -28,7 +28,7 @@ let lastBeat: Promise<unknown> = Promise.resolve();
 const beats = new Map<string, Partial<Heartbeat>>();
 const png = blankPng();
 
-/** Probes that no test has used yet, with and without a camera. */
+/** Probes that no test has used yet, with and without a browser. */
 const unused = { true: names('cam', 40), false: names('plain', 10) };
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ async function goOffline(probe: string): Promise<void> {
   await bed.redis.del(redisKeys.heartbeat(probe));
 }
 
-/** Probes of this test alone; those with a camera can take screenshots. */
+/** Probes of this test alone; `cameras` says which can take screenshots. */
 function probes(cameras: readonly boolean[]): readonly string[] {
   return cameras.map((camera) => unused[`${camera}`].pop()!);
 }
@@ -87,7 +87,7 @@ async function jobOf(probe: string, jobId: string): Promise<Job | undefined> {
   return data === null ? undefined : (JSON.parse(data) as Job);
 }
 
-/** The probe that has a job to take the screenshot, and none of those before. */
+/** The probe that has a job for the screenshot, and was not asked before. */
 async function photographer(id: string, on: readonly string[], not: readonly string[] = []): Promise<string> {
   let found: string | undefined;
   await until(async () => {
@@ -360,7 +360,7 @@ describe('the end of a screenshot', () => {
     const id = await start(on);
     await report(bed.redis, on[0]!, id, shown('in time'));
     await until(async () => Object.values((await bed.read(id)).results).every(isFinal));
-    // Without a hint, and due in the same moment: the sweep looks once more.
+    // Without a notification, and due at once: expiry reads the stream once more.
     const [seconds, microseconds] = await bed.redis.time();
     const nowMs = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
     await bed.redis
@@ -440,7 +440,7 @@ describe('the end of a screenshot', () => {
     await until(async () => Object.values((await bed.read(id)).results).every(isFinal));
     await lastBeat;
     try {
-      // In one go: what is written is there, and there is no memory when it is read.
+      // Atomic: the entry is written, and memory is short when it is read.
       await bed.redis
         .multi()
         .xadd(redisKeys.results(on[0]!), '*', 'check', id, 'kind', 'screenshot', 'data', '{"failure":null}', 'png', png)
@@ -478,7 +478,7 @@ describe('several coordinators', () => {
 
     await photographer(id, on, [first]);
 
-    // By then each of them has looked at what is lost at least once more.
+    // By then each of them has checked the lost probe at least once more.
     const looked = [...others, bed.core].map((core) => core.knownProbes());
     await Promise.all(looked);
     await until(async () => !(await members()).some((member) => member === `${id} ${first}`));
@@ -493,7 +493,7 @@ describe('several coordinators', () => {
     const id = await start(on);
     const first = await photographer(id, on);
     const second = on.find((probe) => probe !== first)!;
-    // What is written first when a screenshot is handed over.
+    // The first write when a screenshot is handed over.
     await bed.redis.hset(redisKeys.check(id), 'shotAsked', `${first},${second}`);
 
     await reportPhoto(bed.redis, first, id, { failure: failure('Said to the one that died.') });

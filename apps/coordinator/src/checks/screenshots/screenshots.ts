@@ -26,11 +26,11 @@ import { giveUpScreenshot, handOverScreenshot, keepScreenshot, readStanding } fr
 
 export interface ScreenshotsDependencies {
   readonly redis: Redis;
-  /** Where jobs are added. */
+  /** Connection that adds jobs. */
   readonly queueRedis: Redis;
   readonly queues: JobQueues;
   readonly clock: RedisClock;
-  /** The probes, as last read. */
+  /** The probes, as of the last refresh. */
   readonly probes: () => Promise<readonly KnownProbe[]>;
   readonly accept: AcceptScreenshot;
   readonly room: PictureRoom;
@@ -40,28 +40,30 @@ export interface ScreenshotsDependencies {
   readonly retentionMs: number;
   readonly counters: Counters;
   readonly log: Log;
-  /** Monotonic, milliseconds. */
+  /** Monotonic clock, milliseconds. */
   readonly nowMs?: () => number;
 }
 
-/** The one screenshot of each check: who takes it, who takes over, and how it ends. Settled once, whoever says so. */
+/**
+ * The one screenshot of each check: which probe takes it, which one takes over, and how it ends. Settled at most once.
+ */
 export interface Screenshots {
-  /** What the record of a new check says of its screenshot. */
+  /** State of the screenshot in the record of a new check. */
   readonly plan: (
     params: ScreenshotParams,
     known: readonly KnownProbe[],
     probes: readonly string[],
   ) => NonNullable<NewScreenshot>;
-  /** The probe that is at it cannot take it: another one shall, or it is given up. */
+  /** Hands the screenshot of a probe that cannot take it to another one, or gives it up. */
   readonly passOn: (id: string, from: string, reason: Failure, writtenAt?: number) => Promise<void>;
   /**
-   * Takes in what a probe wrote.
+   * Processes an entry of a probe about a screenshot.
    *
-   * @param writtenAt when, milliseconds since the epoch; 0: in time
+   * @param writtenAt when, milliseconds since the epoch; 0 means in time
    * @throws StoreUnavailable
    */
   readonly takeIn: (probe: string, id: string, written: WrittenScreenshot, writtenAt: number) => Promise<void>;
-  /** Passes on what probes are at that went offline, and ends what nobody has ended at its deadline. */
+  /** Hands over the screenshots of probes that went offline, and gives up those whose deadline has passed. */
   readonly watch: () => Promise<void>;
   /** Gives it up at the deadline of the check. */
   readonly end: (id: string) => Promise<void>;
@@ -72,18 +74,24 @@ export interface WrittenScreenshot {
   readonly png: Buffer | undefined;
 }
 
-/** With less time than this left nobody else is asked: a browser has to start, and a page to load. */
+/** With less time than this left, no other probe is asked: a browser has to start and a page to load. */
 const LEAST_MS = 3_000;
 
-/** Notes of who is at what are kept for this long after the deadline, should nobody have removed them. */
+/** Watch entries that were not removed are kept for this long after the deadline. */
 const NOTES_KEPT_MS = 60_000;
 
-/** The deadline of a check is the sweep's. A coordinator of an older release sweeps, too, and sees no screenshot. */
+/**
+ * Normally expiry ends the screenshot at the deadline. Coordinators of an older release expire checks too, but leave
+ * screenshots.
+ */
 const LEFT_OVER_AFTER_MS = 1_000;
 
-/** Who could not look for so long knows nothing of the probes: their heartbeats may have expired while Redis was away. */
+/**
+ * After a gap this long between two looks, the state of probes is unknown: heartbeats may have expired while Redis was
+ * unavailable.
+ */
 const BLIND_AFTER_MS = 10_000;
-/** By then agents are connected again, two seconds after an outage at most, and have written one. */
+/** By then agents have reconnected, which takes at most two seconds after an outage, and have sent a heartbeat. */
 const SETTLED_AFTER_MS = 4_000;
 
 const UNCOUNTED = 'a picture could not be counted';
@@ -96,11 +104,11 @@ export function createScreenshots(dependencies: ScreenshotsDependencies): Screen
   return new PassedOnScreenshots(dependencies);
 }
 
-/** A screenshot is one probe's at a time, and passed on until one has it or the deadline comes. */
+/** One probe at a time takes the screenshot; it is handed over until one succeeds or the deadline passes. */
 class PassedOnScreenshots implements Screenshots {
   private readonly dependencies: ScreenshotsDependencies;
   private readonly nowMs: () => number;
-  /** How many screenshots each probe is at, as of the last look, and what was asked for since. */
+  /** Screenshots pending at each probe as of the last look, plus those requested since. */
   private underWay = new Map<string, number>();
   private lookedAt = Number.NEGATIVE_INFINITY;
   private settledAt = Number.NEGATIVE_INFINITY;
@@ -120,18 +128,18 @@ class PassedOnScreenshots implements Screenshots {
 
   private readonly elect = (known: readonly KnownProbe[], among: readonly string[], except?: readonly string[]) => {
     const probe = electProbe(known, { among, except, underWay: (id) => this.underWay.get(id) ?? 0 });
-    // Until the next look tells what all coordinators have asked for.
+    // An estimate until the next look counts the requests of all coordinators.
     if (probe !== undefined) this.underWay.set(probe, (this.underWay.get(probe) ?? 0) + 1);
     return probe;
   };
 
-  /** Nobody needs to look at this probe for this check any more. Never rejects: it would end by itself. */
+  /** Stops watching this probe for this check. Never rejects: the entry expires in any case. */
   private readonly forget = async (id: string, probe: string): Promise<void> => {
     const { redis } = this.dependencies;
     await redis.zrem(redisKeys.screenshots, screenshotMember(id, probe)).catch(() => undefined);
   };
 
-  /** Its agent drops it at the deadline in any case. Never rejects. */
+  /** Removes the job. Its agent drops it at the deadline in any case. Never rejects. */
   private readonly takeBack = async (id: string, probe: string): Promise<void> => {
     const { redis, queues } = this.dependencies;
     await queues.removeWaiting(redis, probe, screenshotJobId(id)).catch(() => undefined);
@@ -180,7 +188,7 @@ class PassedOnScreenshots implements Screenshots {
     }
   };
 
-  /** Not a probe whose own result is there and has no page in it: it would try in vain. */
+  /** Skips probes whose own result is final and without a page: they would fail again. */
   private readonly next = async (
     id: string,
     among: readonly string[],
@@ -194,7 +202,7 @@ class PassedOnScreenshots implements Screenshots {
       if (probe === undefined) return undefined;
       const result = await onStore(redis, () => redis.hget(redisKeys.checkResults(id), probe));
       if (typeof result !== 'string' || result === '' || hasPage(result)) return probe;
-      // Another look may have counted anew meanwhile.
+      // A concurrent look may have reset the count.
       this.underWay.set(probe, Math.max(0, (this.underWay.get(probe) ?? 0) - 1));
       except.push(probe);
     }
@@ -211,7 +219,7 @@ class PassedOnScreenshots implements Screenshots {
     const at = asked.indexOf(from);
     if (at < asked.length - 1) {
       counters.screenshotsDropped += 1;
-      // Whoever passed it on may have died before the next one had its job: it gets it (again), which is harmless.
+      // The coordinator that handed it over may have died before adding the job. Adding it again is harmless.
       if (at === asked.length - 2) await this.give(id, asked[at + 1]!, standing.params, deadlineAt);
       return this.forget(id, from);
     }
@@ -242,12 +250,12 @@ class PassedOnScreenshots implements Screenshots {
         },
       ),
     );
-    // Nor is there room for it in the stream, where it would wait.
+    // Memory is short, so an entry that stayed in the stream would not fit either.
     if (kept === undefined) return this.giveUp(id, { probe, reason: noRoom, onlyWhile: probe }, writtenAt);
     const { said, current } = kept;
     counters[said === 'applied' ? 'screenshotsTaken' : 'screenshotsDropped'] += 1;
     if (said !== 'applied') return;
-    // Lost, it is a picture more than there is room for, until it expires.
+    // If this fails, the limit is exceeded by one screenshot until it expires.
     await this.dependencies.room.note(id, probe, png.length).catch((error: unknown) => log.warn({ error }, UNCOUNTED));
     await this.forget(id, current);
     if (current !== probe) await this.takeBack(id, current);
@@ -294,7 +302,7 @@ interface WatchNote {
   readonly deadlineAt: number;
 }
 
-/** @param flat note, deadline, note … */
+/** @param flat member, deadline, member … */
 function readNotes(flat: readonly string[]): readonly WatchNote[] {
   return flat.flatMap((text, index) => {
     if (index % 2 === 1) return [];
@@ -303,7 +311,7 @@ function readNotes(flat: readonly string[]): readonly WatchNote[] {
   });
 }
 
-/** A result of whatever status, and no failure before one. */
+/** True for a result with any HTTP status; false if it failed before one. */
 function hasPage(json: string): boolean {
   return (JSON.parse(json) as { readonly statusCode?: unknown }).statusCode !== undefined;
 }

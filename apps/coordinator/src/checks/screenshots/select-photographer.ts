@@ -1,15 +1,18 @@
 import { absenceOf, type KnownProbe } from '../../probes/registry/probe-status.ts';
 
 export interface ElectionRequest {
-  /** The probes of the check. */
+  /** Probes of the check. */
   readonly among: readonly string[];
-  /** Those that were asked before. */
+  /** Probes that were asked before. */
   readonly except?: readonly string[] | undefined;
-  /** Screenshots that a probe is at already, as far as is known. */
+  /** Pending screenshots of a probe, as far as is known. */
   readonly underWay: (probe: string) => number;
 }
 
-/** The probe that shall take the screenshot: of those that can, the one with the fewest to take, then the least loaded. */
+/**
+ * Selects the probe that takes the screenshot: of the capable ones, that with the fewest pending screenshots, then the
+ * least loaded.
+ */
 export function electProbe(
   known: readonly KnownProbe[],
   { among, except = [], underWay }: ElectionRequest,

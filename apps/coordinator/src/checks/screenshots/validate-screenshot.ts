@@ -11,7 +11,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { dispatchFailure } from '../store/synthetic-results.ts';
 
-/** What a probe wrote of a screenshot: a picture, or why there is none. `valid` is false where it is neither. */
+/** An entry about a screenshot: the image, or why there is none. `valid` is false if it is neither. */
 export type AcceptedScreenshot =
   | {
       readonly png: Buffer;
@@ -23,7 +23,7 @@ export type AcceptedScreenshot =
 
 export type AcceptScreenshot = (data: string, png: Buffer | undefined) => AcceptedScreenshot;
 
-/** More than the longest failure; nothing is parsed that is longer. */
+/** Larger than the longest failure; longer entries are not parsed. */
 const MAX_REPORT_BYTES = 16 * 1024;
 
 export function createAcceptScreenshot(): AcceptScreenshot {
@@ -39,12 +39,12 @@ export function createAcceptScreenshot(): AcceptScreenshot {
 }
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** The first chunk (PNG section 11.2.1): its length, its name, then width and height. */
+/** Chunk IHDR (PNG section 11.2.1): length and type; width and height follow. */
 const HEAD = Buffer.from([0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
-/** The last chunk (section 11.2.5), which is empty: its length, its name, its checksum. */
+/** Chunk IEND (PNG section 11.2.5), which is empty: length, type, checksum. */
 const TAIL = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
 
-/** What is wrong with the bytes as a screenshot; they are not decoded. */
+/** Checks the start, end and dimensions of a PNG without decoding it. */
 function faultOf(png: Buffer): string | undefined {
   if (png.length > MAX_SCREENSHOT_BYTES) return `is larger than ${MAX_SCREENSHOT_BYTES} bytes`;
   const isPng =

@@ -7,9 +7,10 @@ import type { ProbeState } from './probe-state.ts';
 import { fromStored } from './stored-json.ts';
 
 /**
- * KEYS check, results, partials. ARGV a version. Returns nothing where there is no such check, '' and the reason if it was removed before its time, else its version, and where
- * that is another one the fields of the check and, for each probe that changed since, its name, version, final and partial
- * result. A version that is ahead of the check's is one that Redis lost: then all probes have changed.
+ * Reads what changed since a version. KEYS check, results, partials. ARGV a version. Returns nothing if there is no
+ * such check; '' and the reason if it was evicted; else its version and, if that differs, the fields of the check and
+ * the name, version, final and partial result of each changed probe. If the given version is ahead, Redis has lost
+ * data, and all probes count as changed.
  */
 export const changesScript = defineScript(
   'no-writes',
@@ -42,10 +43,10 @@ return { version, fields, changed }
 `,
 );
 
-/** A check at one moment, as far as it differs from an earlier one. */
+/** A consistent read of a check, reduced to the changes since an earlier one. */
 export interface Changes {
   readonly version: number;
-  /** Absent where nothing changed. */
+  /** Undefined if nothing changed. */
   readonly changed?: {
     readonly check: Omit<Check, 'results'>;
     /** In the order of selection. */
@@ -54,8 +55,8 @@ export interface Changes {
 }
 
 /**
- * @param since the version that is known; -1: none
- * @returns undefined where there is no such check
+ * @param since the version that is known; -1 for none
+ * @returns undefined if there is no such check
  */
 export async function readChanges(redis: Redis, id: string, since: number): Promise<Changes | undefined> {
   const keys = [redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)];
@@ -86,7 +87,7 @@ function checkOf(id: string, flat: readonly string[]): Omit<Check, 'results'> {
   };
 }
 
-/** The probe that took the picture of the check. */
+/** The probe that took the check's screenshot. */
 function pictureOf(flat: readonly string[]): string | undefined {
   const at = flat.indexOf('shot');
   const shot = at === -1 ? '' : flat[at + 1]!;
@@ -107,7 +108,7 @@ function statesOf(flat: readonly string[], picture: string | undefined): readonl
 
 const PENDING = JSON.stringify(pendingResult);
 
-/** @param partial '<version> <place in the stream> <JSON>', or empty */
+/** @param partial '<version> <stream id> <JSON>', or empty */
 function pendingJson(partial: string): string {
   const json = partial.slice(partial.indexOf(' ', partial.indexOf(' ') + 1) + 1);
   return json === '' || json === '{}' ? PENDING : `${PENDING.slice(0, -1)},${json.slice(1)}`;

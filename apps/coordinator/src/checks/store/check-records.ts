@@ -9,35 +9,35 @@ import type { StoredCheck } from './stored-bytes.ts';
 import { FIRST_ANSWER_BYTES, RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
 import { fromStored, toStored } from './stored-json.ts';
 
-/** A check as it is stored. Times are milliseconds since the epoch by Redis' clock. */
+/** A check as stored. Times are milliseconds since the epoch by the clock of Redis. */
 export interface CheckRecord {
   readonly type: string;
-  /** The target as the caller wrote it. */
+  /** The target as the client wrote it. */
   readonly host: string;
   readonly createdAt: number;
   readonly deadlineAt: number;
   readonly completedAt: number | null;
-  /** The probes that were selected, in the order of selection. */
+  /** The selected probes, in the order of selection. */
   readonly probes: readonly string[];
-  /** JSON of the final results there are. */
+  /** Final results as JSON, by probe. */
   readonly finals: ReadonlyMap<string, string>;
-  /** JSON of the newest partial result of probes that are pending. */
+  /** The newest partial result of each pending probe as JSON. */
   readonly partials: ReadonlyMap<string, string>;
-  /** What became of the picture of the check; the picture itself has a key of its own. */
+  /** State of the screenshot; the image has a separate key. */
   readonly screenshot: Screenshot;
-  /** What its results take, as they are now. */
+  /** Memory that the results take now. */
   readonly stored: StoredCheck;
 }
 
 export interface NewCheck extends Pick<CheckRecord, 'type' | 'host' | 'createdAt' | 'deadlineAt' | 'probes'> {
   readonly id: string;
-  /** Digest of the client whose results count together. */
+  /** Digest of the client to whose budget the results count. */
   readonly client?: string | undefined;
-  /** Digest of the `Idempotency-Key` that it was started with. */
+  /** Digest of the `Idempotency-Key` of the request. */
   readonly first?: string | undefined;
-  /** True to start it only if there is no check with this id. */
+  /** True to create it only if there is no check with this id. */
   readonly once?: boolean | undefined;
-  /** Absent where none is wanted; `given_up` where no probe can take one. */
+  /** Undefined if no screenshot is requested; `given_up` if no probe can take one. */
   readonly screenshot?: NewScreenshot | undefined;
 }
 
@@ -45,13 +45,13 @@ export type NewScreenshot =
   | { readonly state: 'pending'; readonly probe: string; readonly params: ScreenshotParams }
   | (Screenshot & { readonly state: 'given_up' });
 
-/** What became of a result: only `applied` changed anything. */
+/** Outcome of writing a result; only `applied` changes anything. */
 export type Settlement = 'applied' | 'duplicate' | 'late' | 'foreign' | 'unknown';
 
 /**
  * Writes the deadline and the record with all results pending.
  *
- * @throws once all is answered, where a part is refused; then another may be there
+ * @throws after all replies, if one write is refused; the other may be there
  */
 export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: number): Promise<void> {
   const { id, createdAt, deadlineAt, probes, screenshot } = check;
@@ -69,12 +69,12 @@ export async function writeCheck(redis: Redis, check: NewCheck, retentionMs: num
   if (refused !== undefined) throw refused.reason;
 }
 
-/** The record of a new check as it is stored but for its version: field, value, and so on. */
+/** The record of a new check as alternating fields and values, without its version. */
 export function recordFields(check: NewCheck): readonly (string | number)[] {
   const { type, host, createdAt, deadlineAt, probes, screenshot, client, first } = check;
   const pending = probes.length + (screenshot?.state === 'pending' ? 1 : 0);
   return [
-    // Redis keeps UTF-8, and its JSON reads nothing else.
+    // The cjson of Redis accepts well-formed UTF-8 only.
     ...['type', type, 'host', host.toWellFormed(), 'probes', probes.join(',')],
     ...['createdAt', createdAt, 'deadlineAt', deadlineAt],
     ...(client === undefined ? [] : ['client', client]),
@@ -83,12 +83,12 @@ export function recordFields(check: NewCheck): readonly (string | number)[] {
   ];
 }
 
-/** Notes that a probe is at the screenshot of a check, for those who watch whether it still is there. */
+/** Records that a probe is taking the screenshot of a check, so that its liveness is watched. */
 export async function watchScreenshot(redis: Redis, id: string, probe: string, deadlineAt: number): Promise<void> {
   await redis.zadd(redisKeys.screenshots, deadlineAt, screenshotMember(id, probe));
 }
 
-/** The same note of a new check, as a member of the sorted set. */
+/** The same entry for a new check, as a member of the sorted set. */
 export function watchedScreenshot({ id, screenshot }: NewCheck): string | undefined {
   return screenshot?.state === 'pending' ? screenshotMember(id, screenshot.probe) : undefined;
 }
@@ -103,7 +103,7 @@ function fieldsOf(screenshot: NewScreenshot | undefined): readonly string[] {
   return ['shot', '', 'shotAsked', screenshot.probe, 'shotParams', JSON.stringify(screenshot.params)];
 }
 
-/** Removes every trace of a check but its jobs and the note of who is at its screenshot, which ends by itself. */
+/** Removes a check, except its jobs and the watch entry of its screenshot, which expires. */
 export async function removeCheck(redis: Redis, id: string): Promise<void> {
   await Promise.all([
     redis.del(redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)),
@@ -111,12 +111,12 @@ export async function removeCheck(redis: Redis, id: string): Promise<void> {
   ]);
 }
 
-/** The check at one moment, or undefined where there is none. */
+/** Reads a check consistently; undefined if there is none. */
 export async function readCheck(redis: Redis, id: string): Promise<CheckRecord | undefined> {
   return toRecord((await runScript(redis, readScript, familyOf(id), [])) as string[][]);
 }
 
-/** @param hashes check, results and partials, as flat lists */
+/** @param hashes check, results and partials, as flat lists of fields and values */
 function toRecord([check, results, partials]: readonly (readonly string[])[]): CheckRecord | undefined {
   const fields = toMap(check);
   const type = fields.get('type');
@@ -145,26 +145,26 @@ function toRecord([check, results, partials]: readonly (readonly string[])[]): C
   };
 }
 
-/** A check of an older release has neither field. */
+/** Checks of an older release have neither field. */
 export function screenshotOf(shot: string | undefined, asked: string | undefined): Screenshot {
   if (shot === undefined) return noScreenshot;
   if (shot !== '') return JSON.parse(shot) as Screenshot;
   return { state: 'pending', probe: asked?.split(',').at(-1) ?? null, reason: null };
 }
 
-/** The type of a check, or undefined where there is no such check. */
+/** The type of a check; undefined if there is no such check. */
 export async function readCheckType(redis: Redis, id: string): Promise<string | undefined> {
   return (await redis.hget(redisKeys.check(id), 'type')) ?? undefined;
 }
 
-/** Those of this process who wait for the end of a check. */
+/** Readers in this process that wait for the end of a check. */
 export interface WaitingReaders {
-  /** True while somebody waits for this check. */
+  /** True if a reader waits for this check. */
   readonly wait: (id: string) => boolean;
   readonly tell: (id: string, completed: CheckRecord) => void;
 }
 
-/** What a script that settles something answers, before the words of its own. */
+/** Reply of a settling script; the script's own values follow. */
 export type SettleReply = readonly [
   completed: 0 | readonly [bytes: number, client: string],
   hashes: readonly string[][],
@@ -173,11 +173,14 @@ export type SettleReply = readonly [
 
 export interface SettleOptions {
   readonly retentionMs: number;
-  /** Is told of a check that this completes. */
+  /** Notified of a check that this completes. */
   readonly deadlines: Pick<Deadlines, 'forget'>;
-  /** Are told the whole check where this completes it. */
+  /** Get the whole check if this completes it. */
   readonly readers?: WaitingReaders | undefined;
-  /** When the probe wrote the results, milliseconds since the epoch; after the deadline they are `late`. 0: in time. */
+  /**
+   * When the probe wrote the results, milliseconds since the epoch; after the deadline they are `late`. 0 means in
+   * time.
+   */
   readonly writtenAt?: number;
 }
 
@@ -185,7 +188,7 @@ export interface SettleOptions {
  * Writes final results, each at most once.
  *
  * @param results JSON by probe
- * @returns what became of each, in order
+ * @returns the outcome of each, in order
  */
 export async function settle(
   redis: Redis,
@@ -199,7 +202,7 @@ export async function settle(
   return tellCompletion(id, reply, { deadlines, readers }) as readonly Settlement[];
 }
 
-/** @returns the words of the script's own */
+/** @returns the script's own values */
 export function tellCompletion(
   id: string,
   [completed, hashes, ...words]: SettleReply,
@@ -211,7 +214,7 @@ export function tellCompletion(
   return words;
 }
 
-/** Keeps a partial result, unless the probe's final result or a newer partial one is there already. */
+/** Stores a partial result, unless the probe has a final or newer partial result. */
 export async function keepPartial(
   redis: Redis,
   id: string,
@@ -222,18 +225,18 @@ export async function keepPartial(
   return (await runScript(redis, partialScript, familyOf(id), [probe, entry.ms, entry.sequence, json])) as Settlement;
 }
 
-/** JSON of the newest partial result of a probe that is pending. */
+/** The newest partial result of a pending probe as JSON. */
 export async function readPartial(redis: Redis, id: string, probe: string): Promise<string | undefined> {
   const kept = await redis.hget(redisKeys.checkPartials(id), probe);
   return kept === null ? undefined : withoutVersion(kept);
 }
 
-/** The keys of a check that its scripts touch. */
+/** Keys of a check that its scripts use. */
 export function familyOf(id: string): readonly string[] {
   return [redisKeys.check(id), redisKeys.checkResults(id), redisKeys.checkPartials(id)];
 }
 
-/** The JSON of a kept partial result, which its version and its place in the stream come before. */
+/** Removes version and stream id, which precede the JSON of a stored partial result. */
 function withoutVersion(kept: string): string {
   return kept.slice(kept.indexOf(' ', kept.indexOf(' ') + 1) + 1);
 }

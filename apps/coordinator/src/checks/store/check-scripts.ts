@@ -4,11 +4,11 @@ import { defineScript } from '../../redis/scripts.ts';
 import { FIRST_ANSWER_BYTES, RECORD_BYTES, RESULT_BYTES } from './stored-bytes.ts';
 
 /*
- * The scripts that touch a check. All keys of one script are in one family, so in one slot of a Redis Cluster; the times
- * in them are of Redis' own clock.
+ * Scripts that read and write checks. All keys of one script are in one family, hence in one slot of Redis Cluster;
+ * times are those of the clock of Redis.
  */
 
-/** Lua that writes the record of a new check, with all its results pending. */
+/** Lua that writes the record of a new check with all results pending. */
 export const recordLua = `
 local function writeRecord(check, results, ttl, probes, fields)
   local pending = {}
@@ -24,8 +24,8 @@ end
 `;
 
 /**
- * KEYS check, results. ARGV time to live (ms), number of probes, then the probes, then field and value pairs of the record:
- * `pending` is among them, how many results and screenshots are to come.
+ * KEYS check, results. ARGV lifetime (ms), number of probes, the probes, then fields and values of the record. Its
+ * field `pending` is the number of results and screenshots to come.
  */
 export const createScript = defineScript(
   '',
@@ -38,8 +38,8 @@ return 'OK'
 );
 
 /**
- * The end of every script that settles something: what leaves none pending completes the check. KEYS check, results,
- * partials. ARGV retention (ms), then at 3 a 1 to be told the check. Uses `pending` and `said` of the script.
+ * Lua at the end of every settling script: completes the check when nothing is pending. KEYS check, results, partials.
+ * ARGV retention (ms); the third is 1 to return the check. Uses the variables `pending` and `said` of the script.
  */
 export const completion = `
 if pending == 0 then
@@ -60,8 +60,8 @@ return said
 `;
 
 /**
- * Lua that reads when an entry of a stream was written, by its id. After the clock was stepped back, ids go on from where they were:
- * one of the future says nothing, and its entry counts as in time.
+ * Lua that takes the time of a stream entry from its id. After the clock was stepped back, ids continue from the last
+ * one; an id in the future is not conclusive, and its entry counts as in time.
  */
 export const timeOfWriting = `
 local function timeOfWriting(ms)
@@ -72,12 +72,11 @@ end
 `;
 
 /**
- * Writes final results. A field changes once, from '' to its JSON: what is repeated, late, of a probe that the check did
- * not ask or of a check that does not exist changes nothing.
- *
- * KEYS check, results, partials. ARGV retention (ms), time at which the result was written (ms; 0: in time), 1 to be told
- * the check, then pairs of probe and JSON. Returns 0, or the bytes and the client of the check that is completed by this, the hashes of the check if
- * it is and they were asked for, then a word per pair.
+ * Writes final results. A field changes once, from '' to JSON. Repeated and late results, and those of other probes or
+ * unknown checks, change nothing.
+ * KEYS check, results, partials. ARGV retention (ms), time of the entry (ms; 0: in time), 1 to return the check, then
+ * pairs of probe and JSON. Returns 0, or bytes and client of the check that this completes; then, if requested, its
+ * hashes; then a status per pair.
  */
 export const settleScript = defineScript(
   'allow-oom',
@@ -112,10 +111,10 @@ ${completion}`,
 );
 
 /**
- * Keeps the newest partial result of a probe that is pending, as '<version> <ms>-<sequence> <JSON>'. Newest by its place in
- * the probe's stream: two coordinators may hold two of them at once. Not run when memory is short: a partial can be missed.
- *
- * KEYS check, results, partials. ARGV probe, milliseconds and sequence of the stream entry, JSON. Returns a word.
+ * Stores the newest partial result of a pending probe as '<version> <ms>-<sequence> <JSON>'. The stream id decides
+ * which is newest, because two coordinators may process two of them concurrently. Not run when memory is short: partial
+ * results are optional.
+ * KEYS check, results, partials. ARGV probe, milliseconds and sequence of the stream entry, JSON. Returns a status.
  */
 export const partialScript = defineScript(
   '',
@@ -139,7 +138,7 @@ return 'applied'
 `,
 );
 
-/** KEYS check, results, partials. Returns the three hashes as flat lists, at one moment. */
+/** KEYS check, results, partials. Returns the three hashes as flat lists, read consistently. */
 export const readScript = defineScript(
   'no-writes',
   `
@@ -148,8 +147,8 @@ return { redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]), redis.c
 );
 
 /**
- * KEYS deadlines, moved. ARGV the most to return. Returns seconds and microseconds of the clock, then the checks that are due, then
- * by how many milliseconds deadlines were moved in all.
+ * KEYS deadlines, moved. ARGV limit. Returns seconds and microseconds of the clock, the due checks, and the total shift
+ * of deadlines (ms).
  */
 export const dueScript = defineScript(
   'no-writes',
@@ -161,16 +160,15 @@ return { time[1], time[2], due, redis.call('GET', KEYS[2]) or '0' }
 `,
 );
 
-/** Milliseconds. No check has as long. */
+/** Milliseconds; longer than any check. */
 const LONGEST_CHECK_MS = 600_000;
 
 /**
- * Moves all deadlines back after a step of the clock, so that pending checks keep their time. Each coordinator counts the steps that it
- * saw; only what exceeds the moves that were made already is moved, so two steps in a row move twice, and one step once. A coordinator
- * whose step was moved by another one moves only the deadlines that it wrote since by its old reading of the clock.
- *
- * KEYS deadlines, moved. ARGV milliseconds of the step, milliseconds of all steps that this coordinator saw, least step. Returns what was
- * moved in all.
+ * Shifts all deadlines back after a step of the clock, so that pending checks keep their time. Each coordinator sums
+ * the steps that it observed; only the part beyond the shifts already made is applied, so that one step shifts once and
+ * two steps shift twice. If another coordinator has applied the shift, only the deadlines are shifted that this one
+ * wrote since with its old reading of the clock.
+ * KEYS deadlines, moved. ARGV the step (ms), sum of all observed steps (ms), smallest step. Returns the total shift.
  */
 export const moveDeadlinesScript = defineScript(
   'allow-oom',
@@ -191,9 +189,8 @@ return string.format('%.0f', moved)
 );
 
 /**
- * Takes back a job that still waits. Never BullMQ's own removal: it follows keys that the agent may have written.
- *
- * KEYS wait list, job. ARGV job id. Returns 1 when it was still waiting.
+ * Removes a waiting job. BullMQ's own removal would follow keys that the agent may have written.
+ * KEYS wait list, job. ARGV job id. Returns 1 if it was waiting.
  */
 export const removeWaitingJobScript = defineScript(
   'allow-oom',
@@ -204,7 +201,7 @@ return 1
 `,
 );
 
-/** Where one reading has this many bytes it takes no more: pictures are large, and there may be many. */
+/** A read stops after this many bytes: entries may contain screenshots. */
 const MAX_READ_BYTES = 8 * 1_048_576;
 
 /**
@@ -212,7 +209,7 @@ const MAX_READ_BYTES = 8 * 1_048_576;
  * byte longer than it may be is refused like the whole, no entry has so many fields, and one picture at most. Returns the bytes; what
  * had to be cut has cost more than they say, and counts as all that one reading may have.
  */
-/** Names and values of an entry that leave Redis; no agent writes as many. */
+/** Names and values of an entry that leave Redis; more than any agent writes. */
 export const MOST_FIELDS = 32;
 
 const bounded = `
@@ -243,12 +240,13 @@ local function bounded(entries)
 end
 `;
 
-/** Milliseconds. Ids of entries that Redis chooses are its time. */
+/** Milliseconds. Ids that Redis chooses are timestamps. */
 const FUTURE_MS = 60_000;
 
 /**
- * Lua that deletes an empty stream if its next id would be of the future: an agent chose one, or the clock was stepped back. After the
- * last possible id Redis refuses every further entry, so that one write would end the results of a probe permanently.
+ * Lua that deletes an empty stream if its next id would be in the future, because an agent chose one or the clock was
+ * stepped back. After the highest possible id Redis refuses every further entry, so one write would block a probe
+ * permanently.
  */
 const renewed = `
 local function renewFuture(key)
@@ -265,9 +263,9 @@ end
 `;
 
 /**
- * KEYS result stream. ARGV group, consumer, the most to read, then entry ids. Acknowledges those entries and deletes them,
- * then reads what nobody has read yet, one and then a few at a time; none where the most to read is 0. Returns the entries, and 1 where
- * there may be more.
+ * KEYS result stream. ARGV group, consumer, limit, then entry ids. Acknowledges and deletes those entries, then reads
+ * new ones, first one and then a few at a time; none if the limit is 0. Returns the entries, and 1 if there may be
+ * more.
  */
 export const takeEntriesScript = defineScript(
   'allow-oom',
@@ -295,8 +293,8 @@ return { taken, 1 }
 );
 
 /**
- * KEYS result stream. ARGV group, consumer, milliseconds for which an entry was held, where to go on, the most to read.
- * Returns where to go on, and the entries.
+ * KEYS result stream. ARGV group, consumer, minimum idle time (ms), cursor, limit. Returns the next cursor and the
+ * entries.
  */
 export const claimEntriesScript = defineScript(
   'allow-oom',

@@ -4,21 +4,21 @@ import type { Redis } from 'ioredis';
 import { onStore } from '../../redis/store.ts';
 import { readCheckType } from './check-records.ts';
 
-/** Types of so many checks at least are remembered, and of twice as many at most; the others are asked for again. */
+/** At least this many checks are remembered, at most twice as many; the types of others are read from Redis. */
 const REMEMBERED = 10_000;
 
-/** Which type a check is of. */
+/** The types of checks. */
 export interface CheckTypes {
-  /** Of a check that was created here. */
+  /** Remembers a check that was created here. */
   readonly remember: (checkId: string, checkType: AnyCheckType) => void;
-  /** The type of a check that was created here not long ago. */
+  /** The type of a check that was created here recently. */
   readonly ofOwn: (checkId: string) => AnyCheckType | undefined;
-  /** Undefined where there is no such check, or its type is of another release. */
+  /** Undefined if there is no such check, or its type belongs to another release. */
   readonly ofCheck: (redis: Redis, checkId: string) => Promise<AnyCheckType | undefined>;
 }
 
 export function createCheckTypes(checkTypes: Readonly<Record<string, AnyCheckType>>): CheckTypes {
-  // Two generations: a map whose oldest entry is deleted each time looks through all that were deleted before.
+  // Two generations: deleting the oldest entry of one large map gets slow, because the iterator visits deleted entries.
   let young = new Map<string, Remembered>();
   let old: ReadonlyMap<string, Remembered> = new Map();
 

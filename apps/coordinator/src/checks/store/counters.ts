@@ -1,37 +1,37 @@
-/** What the core has done since it started; each only grows. */
+/** Event counts since the start of the coordinator. */
 export interface Counters {
   checksCreated: number;
   checksRefused: number;
-  /** Final results by what became of them. */
+  /** Final results by outcome. */
   resultsApplied: number;
   resultsDuplicate: number;
   resultsLate: number;
-  /** For a check that did not ask this probe. */
+  /** From a probe that the check did not select. */
   resultsForeign: number;
-  /** For a check that does not exist, or no longer. */
+  /** Of a check that does not exist or has expired. */
   resultsUnknown: number;
-  /** First results that broke the schema or the size; they became `invalid_result` where the probe was pending. */
+  /** First results that violate the schema or size limit; they become `invalid_result` if the probe is pending. */
   resultsInvalid: number;
   partialsApplied: number;
   partialsDropped: number;
-  /** Screenshots by what became of them. */
+  /** Screenshots by outcome. */
   screenshotsTaken: number;
   screenshotsGivenUp: number;
-  /** Given to another probe since the first failed, or went. */
+  /** Handed to another probe after the first failed or went offline. */
   screenshotsHandedOver: number;
-  /** What a probe wrote that is no picture, or no reason why there is none. */
+  /** Entries that are neither a valid image nor a failure. */
   screenshotsInvalid: number;
-  /** What came late, twice, or of a probe that was not asked. */
+  /** Late or duplicate, or from a probe that was not asked. */
   screenshotsDropped: number;
-  /** Stream entries that are no result at all. */
+  /** Stream entries without a result. */
   entriesMalformed: number;
   probesTimedOut: number;
   probesOffline: number;
-  /** Completed checks that were removed before their time, since results took too much memory. */
+  /** Completed checks removed before their expiry because results exceeded their memory budget. */
   checksEvicted: number;
-  /** Jobs taken back because their deadline passed while they waited. */
+  /** Waiting jobs removed at their deadline. */
   jobsRemoved: number;
-  /** Streams that could not be read although the store was there. */
+  /** Streams that could not be read although Redis was available. */
   streamFaults: number;
 }
 

@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { echo, report, startCoreBed, success, until, type CoreBed } from '../../../test/core-bed.ts';
+import { CLOCK_STEP_MS } from '../../redis/clock.ts';
 import { createDeadlines } from './deadlines.ts';
 
 let bed: CoreBed;
@@ -22,7 +23,7 @@ describe('the deadlines', () => {
   it('take many completed checks off by one command, before they tell what is due', async () => {
     const deadlines = createDeadlines(bed.redis);
     const ended = Array.from({ length: 50 }, (_, index) => `ended-${index}`);
-    // Of a time that a core does not come to: it would end them itself.
+    // A deadline so far away that no coordinator handles it.
     await bed.redis.zadd(redisKeys.deadlines, ...ended.flatMap((id) => [8e15, id]));
     const calls = await zremCalls();
 
@@ -63,7 +64,7 @@ describe('the deadlines', () => {
   it('move as the clock of Redis was stepped back, once for all coordinators', async () => {
     const time = await bed.redis.time();
     const clock = { offMs: 3_600_000 };
-    // Two coordinators that saw the time before the step.
+    // Two coordinators that read the clock before the step.
     const stepped = withClock(bed.redis, clock);
     const [first, second] = [createDeadlines(stepped), createDeadlines(stepped)];
     const before = [await first.due(100), await second.due(100)];
@@ -100,7 +101,7 @@ describe('the deadlines', () => {
     await first.due(100);
     const afterOne = await movedMs();
     clock.offMs = 0;
-    // The second saw neither step until now, nor does the third until the others moved.
+    // The second coordinator has seen neither step until now; the third sees them after the others have moved.
     await second.due(100);
     const afterTwo = await movedMs();
     await third.due(100);
@@ -113,6 +114,30 @@ describe('the deadlines', () => {
     expect(afterTwo).toBeGreaterThan(3_500_000);
     expect(afterTwo).toBeLessThanOrEqual(3_600_000);
     expect(inTheEnd - afterTwo).toBeLessThan(60_000);
+  });
+
+  it('move at the next look if Redis refused it, and tell the new time only then', async () => {
+    const time = await bed.redis.time();
+    const clock = { offMs: 3_600_000, refusesMoves: false };
+    const deadlines = createDeadlines(withClock(bed.redis, clock));
+    await deadlines.due(100);
+    const deadlineAt = Number(time[0]) * 1_000 + 3_600_000 + 500_000;
+    await bed.redis.zadd(redisKeys.deadlines, deadlineAt, 'under way');
+    const movedMs = async (): Promise<number> =>
+      deadlineAt - Number(await bed.redis.zscore(redisKeys.deadlines, 'under way'));
+
+    Object.assign(clock, { offMs: 0, refusesMoves: true });
+    const told = await Promise.allSettled([deadlines.due(100), deadlines.due(0)]);
+    const atFirst = await movedMs();
+    clock.refusesMoves = false;
+    await Promise.all([deadlines.due(100), deadlines.due(0).then(async () => expect(await movedMs()).not.toBe(0))]);
+    const inTheEnd = await movedMs();
+    await bed.redis.zrem(redisKeys.deadlines, 'under way');
+
+    expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(atFirst).toBe(0);
+    expect(inTheEnd).toBeGreaterThan(3_500_000);
+    expect(inTheEnd).toBeLessThanOrEqual(3_600_000);
   });
 
   it('lose a completed check soon after its last result', async () => {
@@ -133,12 +158,13 @@ describe('the deadlines', () => {
 });
 
 /** A connection on which the clock of Redis is ahead by what `clock` says at that moment. */
-function withClock(connection: Redis, clock: { readonly offMs: number }): Redis {
+function withClock(connection: Redis, clock: { readonly offMs: number; readonly refusesMoves?: boolean }): Redis {
   return new Proxy(connection, {
     get: (redis, name) => {
       const value: unknown = Reflect.get(redis, name);
       if (typeof value !== 'function') return value;
       return async (...given: unknown[]): Promise<unknown> => {
+        if (clock.refusesMoves === true && given.includes(CLOCK_STEP_MS)) throw new Error('READONLY');
         const reply: unknown = await value.apply(redis, given);
         if (!Array.isArray(reply) || !Array.isArray(reply[2])) return reply;
         const [seconds, ...rest] = reply as [string, ...unknown[]];

@@ -1,50 +1,63 @@
 import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
+import { CLOCK_STEP_MS } from '../../redis/clock.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { dueScript, moveDeadlinesScript } from './check-scripts.ts';
 import type { StoredCheck } from './stored-bytes.ts';
 
-/** The deadlines of the checks that are pending, and for a moment those of checks that have just been completed. */
+/** Deadlines of pending checks and, for a moment, of checks that were just completed. */
 export interface Deadlines {
   /**
-   * Takes a check that is completed off, together with others when the next sweep asks what is due.
+   * Removes a completed check, in a batch with the next poll.
    *
-   * @param stored what it takes in Redis, for what has to be counted before
+   * @param stored its memory in Redis, if it has to be counted first
    */
   readonly forget: (id: string, stored?: StoredCheck) => void;
-  /** Takes off at once what is to be forgotten. Never rejects. */
+  /** Removes completed checks now. Never rejects. */
   readonly flush: () => Promise<void>;
-  /** Checks whose deadline has passed and what the time is, in milliseconds since the epoch by Redis' clock. */
+  /**
+   * Checks whose deadline has passed and what the time is, in milliseconds since the epoch by Redis' clock. If it was stepped
+   * back, the deadlines have been moved with it.
+   */
   readonly due: (limit: number) => Promise<{ readonly nowMs: number; readonly due: readonly string[] }>;
 }
-
-/** A smaller difference is no step: after a fail-over another server's clock counts. */
-const STEP_MS = 250;
 
 export function createDeadlines(redis: Redis): Deadlines {
   const keys = [redisKeys.deadlines, redisKeys.deadlinesMoved];
   let ended: string[] = [];
   let lastMs = 0;
-  /** By how much deadlines were moved in all, as of the last look. */
+  /** Total shift of deadlines, as of the last poll. */
   let movedMs = 0;
+  let moving: Promise<unknown> = Promise.resolve();
   // The next server may be a replica that lacks the completion: there the check needs its deadline. A later look finds the others completed.
   redis.on('close', () => (ended = []));
 
-  /** Without the move, checks that are pending would end later by as much as the clock was stepped back. */
+  /** Without the shift, pending checks would end late by the step of the clock. */
   const followClock = async (nowMs: number, movedNowMs: number): Promise<void> => {
     const backMs = Math.round(lastMs - nowMs);
     lastMs = nowMs;
     const seenMs = movedMs + backMs;
     movedMs = movedNowMs;
-    if (backMs < STEP_MS) return;
-    movedMs = Number(await runScript(redis, moveDeadlinesScript, keys, [backMs, seenMs, STEP_MS]));
+    if (backMs >= CLOCK_STEP_MS) moving = move(backMs, seenMs);
+    await moving;
+  };
+
+  const move = async (backMs: number, seenMs: number): Promise<void> => {
+    try {
+      movedMs = Number(await runScript(redis, moveDeadlinesScript, keys, [backMs, seenMs, CLOCK_STEP_MS]));
+    } catch (error) {
+      // The next look sees the step again.
+      lastMs += backMs;
+      moving = Promise.resolve();
+      throw error;
+    }
   };
 
   const flush = async (): Promise<void> => {
     const ids = ended;
     ended = [];
-    // Should this get lost, the sweep finds each of them due and completed, and asks for the same again.
+    // If this fails, a later poll finds the checks due and completed, and removes them then.
     if (ids.length > 0) await redis.zrem(redisKeys.deadlines, ...ids).catch(() => undefined);
   };
 
@@ -52,7 +65,7 @@ export function createDeadlines(redis: Redis): Deadlines {
     forget: (id) => void ended.push(id),
     flush,
     due: async (limit) => {
-      // In this order on one connection: what is forgotten is not due.
+      // In this order on one connection, so that removed checks are not returned.
       const [, reply] = await Promise.all([flush(), runScript(redis, dueScript, keys, [limit])]);
       const [seconds, microseconds, due, moved] = reply as [string, string, string[], string];
       const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;

@@ -7,27 +7,27 @@ import type { Log } from '../../redis/log.ts';
 import { runScript } from '../../redis/scripts.ts';
 import { removeWaitingJobScript } from './check-scripts.ts';
 
-/** Nobody reads BullMQ's events of a queue; its default keeps ten thousand of them. */
+/** Length of BullMQ's event streams, which are not read; the default is ten thousand. */
 export const MAX_EVENTS = 10;
 
-/** Close of a BullMQ queue may never return. */
+/** Closing a BullMQ queue may hang. */
 const CLOSE_WITHIN_MS = 500;
 
 /** One BullMQ queue per probe, all on one connection. */
 export interface JobQueues {
   /**
-   * Adds a probe's share of a check; the job's id is the check's unless another one is given. Only on a connection that is
-   * ready: a BullMQ queue that is made on another waits for it without end.
+   * Adds a probe's job; its id is that of the check by default. Requires a ready connection: a BullMQ queue created on
+   * another one waits for it without limit.
    */
   readonly add: (probe: string, job: Job, jobId?: string) => Promise<void>;
-  /** Takes a job back that still waits; false when it does not. */
+  /** Removes a waiting job; false if it is not waiting. */
   readonly removeWaiting: (redis: Redis, probe: string, jobId: string) => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 
 export function createJobQueues(connection: Redis, log: Log): JobQueues {
   const queues = new Map<string, Queue>();
-  /** Probes whose queue has been told, on this connection, how many events to keep: Redis may come back without it. */
+  /** Probes whose event stream was bounded on this connection: Redis may restart without that setting. */
   const bounded = new Set<string>();
   connection.on('close', () => bounded.clear());
 
@@ -39,7 +39,7 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
       prefix: redisKeys.queuePrefix(probe),
       skipVersionCheck: true,
       skipMetasUpdate: true,
-      // Nothing of a job outlives it: its result went by another way.
+      // Finished jobs are removed: results travel by the result stream.
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
     });
     queue.on('error', (error) => log.debug({ probe, error: error.message }, 'job queue failed'));
@@ -61,7 +61,7 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
   return {
     add: async (probe, job, jobId = job.checkId) => {
       await Promise.all([boundEvents(probe), queueOf(probe).add(job.type, job, { jobId })]);
-      // Gateways look at the queues themselves if they miss it.
+      // If gateways miss this message, they poll the queues.
       void connection.publish(redisKeys.jobsAdded, probe).catch(() => undefined);
     },
     removeWaiting: async (redis, probe, jobId) =>
@@ -73,7 +73,7 @@ export function createJobQueues(connection: Redis, log: Log): JobQueues {
   };
 }
 
-/** BullMQ's own layout: `<prefix>:<queue>:<part or job id>`. */
+/** Key layout of BullMQ: `<prefix>:<queue>:<part or job id>`. */
 function queueKey(probe: string, part: string): string {
   return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:${part}`;
 }

@@ -1,10 +1,10 @@
-/** What a probe had come to at a version of its check. */
+/** State of a probe at a version of its check. */
 export interface ProbeState {
   readonly probe: string;
-  /** 0 where the probe has shown nothing yet. */
+  /** 0 if the probe has no committed result yet. */
   readonly version: number;
-  /** Its result without a picture, pending or final, as JSON. */
+  /** Its result without the screenshot, pending or final, as JSON. */
   readonly json: string;
-  /** Whether the picture of the check is its. */
+  /** True if the check's screenshot is from this probe. */
   readonly hasPicture: boolean;
 }

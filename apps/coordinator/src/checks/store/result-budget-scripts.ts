@@ -1,13 +1,13 @@
 import { defineScript } from '../../redis/scripts.ts';
 
 /*
- * The ledgers of what completed checks take in Redis (`{results}`), and records of removed ones (`{results}:removed`, with the same
- * keys). All of them are in one slot, and each script leaves the sums equal to their parts:
- *   {results}              sorted set of check ids by when they were noted
+ * Ledgers of the memory of completed checks (`{results}`) and of records of evicted checks (`{results}:removed`, with the
+ * same keys). All keys are in one slot, and each script keeps the sums equal to their parts:
+ *   {results}              sorted set of check ids by the time when they were added
  *   {results}:sizes        hash of check id → `<bytes> <client>`
  *   {results}:clients      sorted set of clients by the bytes of their checks
- *   {results}:of:<client>  sorted set of the ids of one client, as the first
- *   {results}:bytes        bytes of all
+ *   {results}:of:<client>  sorted set of the ids of one client, by the same time
+ *   {results}:bytes        bytes of all checks
  */
 
 const ledger = `
@@ -27,16 +27,16 @@ local function forget(id)
 end
 `;
 
-/** Checks that one look finds to go at most. */
+/** Limit of checks selected for removal per run. */
 const MAX_VICTIMS = 64;
 
 /**
- * Notes checks that are completed, each once, and forgets what has expired. Then names those that have to go: of each noted client
- * beyond its share all but the newest, and of the bulkiest while all together are too many, the oldest first. They stay noted until `forgetScript`, so
- * that a coordinator that dies in between leaves them to the next look. Frees memory, so it runs when memory is short.
- *
- * KEYS ledger. ARGV bytes of all, bytes of one client, time for which checks are kept (ms), then id, bytes and client of each. Returns
- * the bytes of all, those of the bulkiest client, then id and client of each that has to go.
+ * Adds completed checks to the ledger, each once, and drops expired ones. Then selects checks for removal: of each
+ * added client beyond its share all but the newest check, and while the total is too large, those of the client with
+ * the most bytes, oldest first. They stay in the ledger until `forgetScript`, so that they survive the death of a
+ * coordinator in between. Runs when memory is short, because it frees memory.
+ * KEYS ledger. ARGV bytes of all, bytes of one client, retention of checks (ms), then id, bytes and client of each.
+ * Returns the bytes of all, those of the largest client, then id and client of each selected check.
  */
 export const noteScript = defineScript(
   'allow-oom',
@@ -86,16 +86,16 @@ return said
 `,
 );
 
-/** KEYS ledger. ARGV ids. Takes them off. */
+/** Removes checks from the ledger. KEYS ledger. ARGV ids. */
 export const forgetScript = defineScript(
   'allow-oom',
   `${ledger}\nfor _, id in ipairs(ARGV) do forget(id) end\nreturn 'OK'`,
 );
 
 /**
- * Removes the results of a completed check, and its picture. The record that stays, until the check would have expired or `dropScript`,
- * has the reason. KEYS check, results, partials. ARGV the reason. Returns 0 if the check was not there whole, else the digest of its
- * idempotency key or ''.
+ * Removes the results and screenshot of a completed check. A record with the reason stays until the check would have
+ * expired or `dropScript` runs. KEYS check, results, partials. ARGV the reason. Returns 0 if the check was incomplete
+ * or evicted, else the digest of its idempotency key or ''.
  */
 export const evictScript = defineScript(
   'allow-oom',
@@ -114,7 +114,7 @@ return check[4] or ''
 `,
 );
 
-/** KEYS check. Removes the record of a removed check, and no other. */
+/** KEYS check. Removes the record only if the check was evicted. */
 export const dropScript = defineScript(
   'allow-oom',
   `if redis.call('HEXISTS', KEYS[1], 'evicted') == 1 then redis.call('DEL', KEYS[1]) end\nreturn 'OK'`,

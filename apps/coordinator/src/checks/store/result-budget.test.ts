@@ -30,7 +30,7 @@ describe('the budget of results', () => {
 
   afterEach(() => bed.redis.flushall());
 
-  /** Not that of the bed's core, which has no checks here. */
+  /** A separate budget: the one of the test bed's coordinator has no checks. */
   function open(
     maxBytes: number,
     maxClientBytes = maxBytes,
@@ -49,7 +49,7 @@ describe('the budget of results', () => {
     await bed.redis.hset(redisKeys.checkResults(id), { p: 'x'.repeat(100) });
     for (const budget of into) budget.note(id, { bytes: 100, client });
     for (const budget of into) await budget.look();
-    // Times are in milliseconds: two checks of one have no order.
+    // Times are in milliseconds: two checks within the same one have no order.
     const now = async (): Promise<number> => {
       const [seconds, microseconds] = await bed.redis.time();
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
@@ -63,7 +63,7 @@ describe('the budget of results', () => {
     return ids.filter((_, index) => there[index] === 1);
   }
 
-  /** The sums of the ledger, and what they are sums of. */
+  /** The sums of the ledger, and the parts that they must equal. */
   async function sums(): Promise<Readonly<Record<string, number>>> {
     const sizes = Object.values(await bed.redis.hgetall(`${redisKeys.resultAccounting}:sizes`)).map(Number.parseFloat);
     const clients = await bed.redis.zrange(`${redisKeys.resultAccounting}:clients`, '0', '-1', 'WITHSCORES');
@@ -131,7 +131,7 @@ describe('the budget of results', () => {
   it('removes with the next look what a coordinator that died had named and not removed', async () => {
     await complete('a1', 'a', open(10_000));
     await complete('a2', 'a', open(10_000));
-    // What one that dies after its first script does: it names a1, and nothing else.
+    // Simulates a coordinator that dies after its first script, which selected a1.
     const { noteScript } = await import('./result-budget-scripts.ts');
     const named = await bed.redis.eval(noteScript.lua, 1, redisKeys.resultAccounting, 100, 100, KEPT_MS);
     expect(named).toEqual([200, 200, 'a1', 'a']);
@@ -151,7 +151,7 @@ describe('the budget of results', () => {
   });
 
   it('keeps the newest records of removed checks, of each client and in all, and forgets the others', async () => {
-    // Room for 3 records of one client and 6 in all; no results.
+    // Room for 3 records of one client and 6 in total, but no results.
     const budget = open(64 * 6 * REMOVED_BYTES, 64 * 3 * REMOVED_BYTES);
     const reason = async (id: string): Promise<string | null> => bed.redis.hget(redisKeys.check(id), 'evicted');
     const reasons = async (ids: readonly string[]): Promise<readonly string[]> => {
@@ -169,7 +169,7 @@ describe('the budget of results', () => {
       return ids;
     };
 
-    // The newest of each client still has its results.
+    // The newest check of each client keeps its results.
     const a = await run('a', 6);
     expect(await reasons(a)).toEqual(['a2', 'a3', 'a4']);
     expect(await bed.redis.exists(...a.slice(0, 2).map((id) => redisKeys.check(id)))).toBe(0);
@@ -242,7 +242,7 @@ describe('a service whose Redis is small', () => {
   it('takes every check of one client while another fills it with results that cannot be compressed', async () => {
     const first = await run('quiet', 'a small result');
     const filled: string[] = [];
-    // Twice the memory there is, of results that stay as large as they are.
+    // Twice the available memory, of results that do not compress.
     for (let bytes = 0; bytes < 2 * MAX_MEMORY; bytes += 8 * 40_000) {
       const runs = Array.from({ length: 8 }, () => run('greedy', randomBytes(20_000).toString('hex')));
       filled.push(...(await Promise.all(runs)));
@@ -258,7 +258,7 @@ describe('a service whose Redis is small', () => {
     });
     await expect(bed.core.live.follow(removed, () => undefined)).rejects.toMatchObject({ name: 'CheckEvicted' });
     await expect(bed.core.checks.screenshot(removed)).rejects.toMatchObject({ name: 'CheckEvicted' });
-    // The record of its removal has gone, too.
+    // The record of the eviction is gone too.
     await expect(bed.read(filled[0]!)).rejects.toThrow('there is no such check');
     expect((await bed.read(filled.at(-1)!)).status).toBe('completed');
     const used = Number(/^used_memory:(\d+)/m.exec(await bed.redis.info('memory'))?.[1]);
@@ -269,7 +269,7 @@ describe('a service whose Redis is small', () => {
   it('counts about what Redis has for it', async () => {
     const { maxBytes, maxClientBytes } = bed.core.resultBudget();
     const bytesNow = async (): Promise<number> => Number(await bed.redis.get(`${redisKeys.resultAccounting}:bytes`));
-    // The last of those that have to go may still be there.
+    // The last of the selected checks may still be there.
     await until(async () => (await bytesNow()) <= 1.1 * maxClientBytes);
     const bytes = await bytesNow();
     const ids = await bed.redis.zrange(redisKeys.resultAccounting, '0', '-1');
@@ -309,7 +309,7 @@ describe('a service whose Redis is small', () => {
 
   it('counts a check whose coordinator died when it had completed it', async () => {
     const { checkId } = (await bed.create({ probes: ['fra-1'] })) as { readonly checkId: string };
-    // What the dead one did: the last result is written, and nothing is counted or forgotten.
+    // Simulates a coordinator that died after writing the last result, before counting it.
     await bed.redis.hset(redisKeys.checkResults(checkId), 'fra-1', JSON.stringify(success('done')));
     await bed.redis.hset(redisKeys.check(checkId), { completedAt: '1', pending: '0', client: 'dead' });
     await bed.redis.zadd(redisKeys.deadlines, '0', checkId);
@@ -386,7 +386,7 @@ describe('a stored result', () => {
   });
 
   it('depends on a dictionary that other coordinators have too', () => {
-    // Not to be adapted: another dictionary needs another prefix, and this one to read what it has stored.
+    // Never adapt this value: a changed dictionary needs a new prefix, and the old one stays to read stored results.
     expect(createHash('sha256').update(DICTIONARY).digest('hex')).toBe(
       '7a062e7a561d7504630dcefb831e25c78c90168d57762a6903d21068fc5b6cc8',
     );

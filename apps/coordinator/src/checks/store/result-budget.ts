@@ -18,15 +18,15 @@ export interface BudgetStatus {
   readonly maxClientBytes: number;
 }
 
-/** The memory that the results of all checks may take, and those of one client. */
+/** Bounds the memory of the results of all checks, and of those of one client. */
 export interface ResultBudget {
-  /** Counts a check that is completed, with the next look. Once counted, `onNoted` is told. */
+  /** Adds a completed check with the next look, then calls `onNoted`. */
   readonly note: (id: string, stored: StoredCheck) => void;
   /**
-   * Counts what was noted, and removes the oldest checks of the bulkiest clients if there is too much.
+   * Adds the queued checks, and removes the oldest checks of the largest clients if a limit is exceeded.
    *
    * @returns true if there may be more to remove
-   * @throws where Redis does not answer; then what was noted waits for the next look
+   * @throws if Redis does not reply; the queued checks then wait for the next look
    */
   readonly look: () => Promise<boolean>;
   /** As of the last look. */
@@ -35,27 +35,30 @@ export interface ResultBudget {
 
 export interface ResultBudgetOptions {
   readonly redis: Redis;
-  /** Bytes of the results of all checks, and of those of one client; by default a half and an eighth of Redis' `maxmemory`. */
+  /**
+   * Maximum bytes of the results of all checks, and of one client; by default a half and an eighth of Redis'
+   * `maxmemory`.
+   */
   readonly maxBytes?: number | undefined;
   readonly maxClientBytes?: number | undefined;
-  /** For how long a check is kept at most, milliseconds. */
+  /** Longest retention of a check, milliseconds. */
   readonly keptMs: number;
   readonly counters: Counters;
-  /** Told of each check that is counted: only then is it safe to forget that it has been completed. */
+  /** Called for each check that is counted: only then is it safe to forget that it has been completed. */
   readonly onNoted: (id: string) => void;
   readonly log: Log;
 }
 
-/** Where Redis has no `maxmemory`. */
+/** Default if Redis has no `maxmemory`. */
 const DEFAULT_BYTES = 512 * 1_048_576;
 const MAXMEMORY_EVERY_MS = 60_000;
 const WARN_EVERY_MS = 60_000;
-/** Checks that one script counts. */
+/** Checks per script run. */
 const AT_ONCE = 500;
-/** Records of removed checks may take this part of what results may take, in all and of one client. */
+/** Records of evicted checks may take this fraction of the budget, both in total and per client. */
 const PART_OF_REMOVED = 64;
 
-/** The sums are looked at this often without news: checks expire. */
+/** Interval of looks without new checks, because checks expire. */
 const IDLE_EVERY_MS = 5_000;
 
 export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
@@ -66,7 +69,7 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
   let memory = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let warnedAt = Number.NEGATIVE_INFINITY;
-  // The next server may be a replica that lacks these completions. Those that it has are noted again at their deadline.
+  // After a failover the new server may lack these completions. Those that it has are added again at their deadline.
   redis.on('close', () => (noted = []));
 
   const bounds = async (): Promise<{ readonly maxBytes: number; readonly maxClientBytes: number }> => {
@@ -82,7 +85,7 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
     const ids = victims.map(({ id }) => id);
     const replies = await Promise.all(ids.map((id) => runScript(redis, evictScript, familyOf(id), [OVER_BUDGET])));
     const digests = replies.filter((reply) => typeof reply === 'string');
-    // A repetition starts another check: there is nothing to read of this one.
+    // The results are gone, so a repeated request with the key must start a new check.
     const keys = digests.filter((digest) => digest !== '').map((digest) => redisKeys.idempotencyRecord(digest));
     await Promise.all(keys.map((key) => redis.unlink(key)));
     await boundRemoved(victims);
@@ -96,7 +99,7 @@ export function createResultBudget(options: ResultBudgetOptions): ResultBudget {
     );
   };
 
-  /** The oldest records of removed checks go by the same rules as their results did before. */
+  /** Records of evicted checks are bounded by the same rules as results. */
   const boundRemoved = async (victims: readonly Victim[]): Promise<void> => {
     const { maxBytes, maxClientBytes } = last;
     const ledger = [redisKeys.removedAccounting];
@@ -146,7 +149,7 @@ interface Victim {
   readonly client: string;
 }
 
-/** Those that the reply of `noteScript` names. */
+/** Parses the checks selected by `noteScript`. */
 function victimsIn(reply: unknown): readonly Victim[] {
   const [, , ...named] = reply as [number, number, ...string[]];
   return Array.from({ length: named.length / 2 }, (_, index) => ({
@@ -155,7 +158,7 @@ function victimsIn(reply: unknown): readonly Victim[] {
   }));
 }
 
-/** Of all masters; 0 where one has none. */
+/** Sum over all masters; 0 if one has no limit. */
 async function maxMemory(redis: Redis): Promise<number> {
   const infos = await Promise.all(mastersOf(redis).map((master) => master.info('memory')));
   const each = infos.map((info) => Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0));

@@ -1,6 +1,6 @@
 /*
- * What long results have in common. Coordinators of different releases read each other's results: a change here changes what
- * is stored under its prefix, so a change needs a new prefix and the old text next to the new one.
+ * Content that long results share. Coordinators of different releases read each other's results, so a change needs a
+ * new prefix, and the old dictionary must stay available.
  */
 
 const certificate = {
@@ -86,5 +86,5 @@ const common = {
   ...{ startedAt: '2026-11-22T09:31:51.866Z', finishedAt: '2026-11-22T09:31:51.890Z' },
 };
 
-/** A dictionary of zstd without a header: any bytes. What is used most stands last. */
+/** A raw-content dictionary for zstd. The most frequent content is last, where offsets are shortest. */
 export const DICTIONARY = Buffer.from([http, common, traceroute].map((result) => JSON.stringify(result)).join('\n'));

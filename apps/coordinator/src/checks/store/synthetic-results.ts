@@ -1,6 +1,6 @@
 import { MAX_RESULT_BYTES, type CommonResult, type Failure, type FailureCode } from '@vantage/contract';
 
-/** The final result that the coordinator writes for a probe that did not write one, or none that can be used. */
+/** The final result that the coordinator writes for a probe without a valid one. */
 export function errorResult(code: FailureCode, message: string, finishedAtMs: number): CommonResult {
   return {
     result: 'error',
@@ -12,13 +12,13 @@ export function errorResult(code: FailureCode, message: string, finishedAtMs: nu
   };
 }
 
-/** The final result of a probe that did not answer before the deadline; what it had measured until then stays in it. */
+/** The final result of a probe that missed the deadline; it keeps the probe's partial results. */
 export function timeoutResult(partial: Readonly<Record<string, unknown>>, finishedAtMs: number): CommonResult {
   const message = 'The probe did not answer before the deadline of the check.';
   return withMeasured({ ...errorResult('probe_timeout', message, finishedAtMs), result: 'timeout' }, partial);
 }
 
-/** The codes of results for which the probe itself is the cause, wherever it was with the check. */
+/** Failure codes caused by the probe, at any stage of the check. */
 const cutShort: ReadonlySet<FailureCode> = new Set([
   'probe_interrupted',
   'probe_timeout',
@@ -26,19 +26,19 @@ const cutShort: ReadonlySet<FailureCode> = new Set([
   'internal_error',
 ]);
 
-/** True for a result that may know less than the probe's partial results did, as one that a restarted agent writes. */
+/** True for a result that may contain less than the probe's partial results, as a restarted agent writes it. */
 export function isCutShort({ error }: Pick<CommonResult, 'error'>): boolean {
   return error !== null && cutShort.has(error.code);
 }
 
-/** A final result and what the probe's newest partial result has beyond it. */
+/** Merges the probe's newest partial result into its final one. */
 export function withMeasured(final: CommonResult, partial: Readonly<Record<string, unknown>>): CommonResult {
   const known = Object.fromEntries(Object.entries(final).filter(([, value]) => value !== null));
   const whole = { ...final, ...partial, ...known };
   return Buffer.byteLength(JSON.stringify(whole)) > MAX_RESULT_BYTES ? final : whole;
 }
 
-/** A failure that is between the coordinator and the probe. */
+/** A failure between the coordinator and the probe. */
 export function dispatchFailure(code: FailureCode, message: string): Failure {
   return { code, phase: 'dispatch', source: 'probe', message };
 }

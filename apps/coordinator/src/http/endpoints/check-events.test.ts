@@ -17,7 +17,7 @@ import type { Core } from '../../core.ts';
 
 let bed: CoreBed;
 let other: Core;
-/** In front of the core that creates the checks, and of another one. */
+/** `here` uses the core that creates the checks, `there` another one. */
 let here: HttpBed;
 let there: HttpBed;
 const opened: EventReader[] = [];
@@ -45,7 +45,7 @@ afterEach(async () => {
 
 afterAll(async () => bed.stop());
 
-/** A check that no slow machine makes late, on probes that are alive. */
+/** Starts a check with a deadline that no slow machine reaches, on online probes. */
 const start = (probes: readonly string[]): Promise<string> => startLongCheck(bed, probes);
 
 async function follow(edge: HttpBed, id: string, headers: Record<string, string> = {}): Promise<EventReader> {
@@ -144,7 +144,7 @@ describe('GET /check/:id/events', () => {
     await report(bed.redis, 'fra-1', id, success('one'));
     const reader = await follow(here, id);
     await reader.event(isOf('fra-1', 'one'));
-    // What the settlement of a picture leaves.
+    // Simulates the settling of a screenshot.
     const version = await bed.redis.hincrby(redisKeys.check(id), 'v', 1);
     const shot = JSON.stringify({ state: 'taken', probe: 'fra-1', reason: null });
     await bed.redis.hset(redisKeys.check(id), { shot, 'v:fra-1': version });

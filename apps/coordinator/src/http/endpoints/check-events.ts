@@ -21,7 +21,7 @@ export interface CheckEventsOptions {
   readonly limit: Limit;
 }
 
-/** `GET /check/:id/events`: Server-Sent Events as the HTML standard has them. */
+/** `GET /check/:id/events`: Server-Sent Events (HTML standard). */
 export function followCheck(options: CheckEventsOptions): Endpoint {
   const { live, streamBounds, streamTimes, links, stopping, limit } = options;
   const places = createStreamPlaces(streamBounds);
@@ -47,7 +47,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
         leave();
         throw error;
       });
-      // Or told meanwhile that the store takes too long.
+      // Or a 503 was sent meanwhile, because Redis took too long.
       if (response.destroyed || response.headersSent) return followed.close();
       const after = lastEventId(request, followed.version());
       const completion = followed.completion();
@@ -55,7 +55,7 @@ export function followCheck(options: CheckEventsOptions): Endpoint {
       if (request.method === 'HEAD' || knowsAll) {
         followed.close();
         leave();
-        // Whatever else ends a stream lets an EventSource connect again (HTML standard, section 9.2.3).
+        // 204 is the only way to keep an EventSource from reconnecting (HTML standard, section 9.2.3).
         response.writeHead(knowsAll ? 204 : 200, knowsAll ? noStore : streamHeaders).end();
         return;
       }
@@ -73,7 +73,7 @@ const noStore = { 'Cache-Control': 'no-store' };
 
 export const streamHeaders = {
   'Content-Type': 'text/event-stream',
-  // What a proxy compresses it also collects first.
+  // Proxies buffer what they compress.
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
 };
@@ -84,7 +84,7 @@ async function follow(live: LiveChecks, id: string, onChange: () => void): Promi
   throw new HttpProblem('check-not-found', NO_SUCH_CHECK);
 }
 
-/** -1 where the client knows nothing yet, or what it knows Redis has lost. */
+/** -1 if the client has no events yet, or has events that Redis lost. */
 function lastEventId(request: Request, version: number): number {
   const id = request.headers['last-event-id'];
   const known = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1;

@@ -54,7 +54,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
       if (request.method !== 'POST') return limitCreate.count(request, response);
       // It is counted when it is known what it wants measured. How long the body takes is the client's affair.
       const reading = readJson(request).then((body) => {
-        // Before the defaults are filled in.
+        // Before defaults are filled in.
         const text = hasIdempotencyKey(request) ? canonicalJson(body) : undefined;
         return { accepted: readRequest(body, apiKeyOf(request)?.allow), text };
       });
@@ -74,7 +74,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
         return startCheck(checks, accepted, { admit, client: callerDigest(caller), first });
       };
       const answer = await settled(answerOnce(claim, start));
-      // What repeats a request is counted like any other.
+      // Repeated requests count too.
       await counter.counted();
       const { checkId, message } = fulfilled(answer);
       const body: CheckStart = { checkId, status: 'pending', message };
@@ -88,7 +88,7 @@ export function createCheck(options: CheckEndpointsOptions): Endpoint {
 
 interface Reading {
   readonly accepted: AcceptedRequest;
-  /** The body as it was sent, where an idempotency key goes with it. */
+  /** The body in canonical JSON, if the request has an idempotency key. */
   readonly text: string | undefined;
 }
 
@@ -118,21 +118,21 @@ async function startCheck(
   return { checkId, message: `The ${accepted.checkType.type} check runs from ${count}.` };
 }
 
-/** After this time with a store that does not tell the probes, the client is counted alone. */
+/** If the probes cannot be read in this time, the request is counted without its targets. */
 const COUNT_CLIENT_AFTER_MS = 1_250;
 
 interface Counter {
-  /** Counts the request with its targets, before anything is promised; false where a limit refuses it. Never rejects. */
+  /** Counts the request with its targets before the check is accepted; false if a limit refuses it. Never rejects. */
   readonly admit: (asked: Pick<Asked, 'cost' | 'targets'>) => Promise<boolean>;
   /**
-   * Counts the request for its client alone, unless it was counted.
+   * Counts the request without targets, unless it was counted before.
    *
    * @throws HttpProblem 429
    */
   readonly counted: () => Promise<void>;
 }
 
-/** Counts a request exactly once, whatever becomes of it. */
+/** Counts a request exactly once, whatever its outcome. */
 function countOnce(count: (asked: Partial<Asked>) => Promise<void>): Counter {
   let counting: Promise<PromiseSettledResult<void>> | undefined;
   const start = (asked: Partial<Asked>): Promise<PromiseSettledResult<void>> => {
@@ -142,7 +142,7 @@ function countOnce(count: (asked: Partial<Asked>) => Promise<void>): Counter {
   };
   const cancel = stallTolerantTimeout(COUNT_CLIENT_AFTER_MS, () => void start({}));
   return {
-    // Counted without its targets it is not admitted.
+    // A request that was already counted without its targets is not admitted.
     admit: async (asked) => counting === undefined && (await start(asked)).status === 'fulfilled',
     counted: async () => {
       const counted = await start({});
@@ -169,7 +169,7 @@ export function readCheck(options: CheckEndpointsOptions): Endpoint {
     if (!isCheckId(id)) return undefined;
     const waitMs = readWait(request);
     const gone = new AbortController();
-    // With a reason of its own: the one that Node would make has a stack trace.
+    // With an explicit reason: the default one is an error with a stack trace.
     response.once('close', () => gone.abort('closed'));
     return checks.read(id, waitMs, AbortSignal.any([gone.signal, stopping]));
   };
@@ -178,11 +178,11 @@ export function readCheck(options: CheckEndpointsOptions): Endpoint {
     method: 'GET',
     scope: 'read',
     countRefused: limitRead,
-    // Counted and read in one round trip, where both go well.
+    // Counts and reads in one round trip, unless one of them fails.
     limit: (request, response) =>
       limitRead(request, response, {
         onLikely: () => {
-          // Other methods are refused.
+          // Other methods get 405.
           if (request.method !== 'GET' && request.method !== 'HEAD') return;
           const reading = read(request, response);
           reading.catch(() => undefined);
@@ -201,7 +201,7 @@ export function readCheck(options: CheckEndpointsOptions): Endpoint {
   };
 }
 
-/** A completed check never changes, and is gone when its time is up. */
+/** A completed check never changes, and expires after its retention. */
 function cacheControl(check: Check, retentionSeconds: number): string {
   if (check.status !== 'completed') return 'no-store';
   const ageSeconds = Math.max(0, (Date.now() - Date.parse(check.completedAt ?? check.createdAt)) / 1000);

@@ -32,7 +32,7 @@ interface Raw {
   readonly body: Buffer;
 }
 
-/** What came over the wire: `fetch` would unpack it. */
+/** Returns the raw body: `fetch` would decompress it. */
 async function ask(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Raw> {
   const [answer] = (await once(get(`${bed.url}${path}`, { headers, method }), 'response')) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };

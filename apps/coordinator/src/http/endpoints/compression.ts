@@ -4,35 +4,36 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request } from 'express';
 
 /**
- * What is compressed holds no secret beside what a caller chooses (BREACH): there are no cookies and no credentials, and
- * `GET /me`, which shows who calls, takes no input and is too small. Streams of events are never compressed.
+ * BREACH does not apply: no response contains both a secret and input of an attacker. There are no cookies or
+ * credentials in bodies, and `GET /me`, which shows the client's address, takes no input and is too small. Event
+ * streams are never compressed.
  */
 export type Encoding = 'br' | 'gzip';
 
-/** One packet carries it as it is. */
+/** Fits into one packet uncompressed. */
 const MIN_BYTES = 1_400;
 
-/** What it costs grows faster than what it saves; the texts that are kept are compressed once. */
+/** Higher levels cost more than they save; static texts are compressed once. */
 const BROTLI_QUALITY = 4;
 const BROTLI_QUALITY_KEPT = 9;
 
 const asBrotli = promisify(brotliCompress);
 const asGzip = promisify(gzip);
 
-/** The best of what `Accept-Encoding` takes, undefined for none. */
+/** The preferred encoding of `Accept-Encoding`; undefined for none. */
 export function encodingFor(request: Request, bytes: number): Encoding | undefined {
   if (bytes < MIN_BYTES) return undefined;
   return (['br', 'gzip'] as const).find((encoding) => request.acceptsEncodings(encoding) === encoding);
 }
 
-/** On a thread of libuv's. */
+/** Runs on the thread pool of libuv. */
 export function compress(bytes: Buffer, encoding: Encoding, quality = BROTLI_QUALITY): Promise<Buffer> {
   if (encoding === 'gzip') return asGzip(bytes);
   const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   return asBrotli(bytes, { params });
 }
 
-/** For bytes that never change: each encoding is made when it is first asked for. */
+/** Compresses immutable bytes once per encoding, on first use. */
 export function keepCompressed(bytes: Buffer): (encoding: Encoding) => Promise<Buffer> {
   const kept = new Map<Encoding, Promise<Buffer>>();
   return (encoding) => {
@@ -42,17 +43,17 @@ export function keepCompressed(bytes: Buffer): (encoding: Encoding) => Promise<B
   };
 }
 
-/** Compressed forms of answers that many clients ask for, the most recently used ones. */
+/** LRU cache of the compressed forms of responses that many clients request. */
 export interface CompressedCache {
-  /** @param tag of the bytes, by their content */
+  /** @param tag hash of the bytes */
   readonly of: (tag: string, bytes: Buffer, encoding: Encoding) => Promise<Buffer>;
 }
 
 const MAX_KEPT_BYTES = 16 * 1_048_576;
 
-/** @param maxBytes bound of all compressed forms together */
+/** @param maxBytes limit of all compressed forms */
 export function createCompressedCache(maxBytes = MAX_KEPT_BYTES, make: typeof compress = compress): CompressedCache {
-  /** In the order of their last use. */
+  /** Ordered by last use. */
   const kept = new Map<string, Promise<Buffer>>();
   const sizes = new Map<string, number>();
   let total = 0;

@@ -10,20 +10,20 @@ import { HttpProblem } from '../problem.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** One path of the service and what answers it. `HEAD` is answered as `GET` without the body. */
+/** A path of the service and its handler. `HEAD` is answered like `GET` without the body. */
 export interface Endpoint {
   /** Express path, such as `/check/:id/results`. */
   readonly path: string;
   readonly method: Method;
-  /** Scope that a key needs, if one is sent; without it keys are ignored. */
+  /** Scope that a key needs; without it, keys are ignored. */
   readonly scope?: KeyScope | undefined;
-  /** Asked first; limits the endpoint. */
+  /** Runs before the handler. */
   readonly limit?: Limit | undefined;
-  /** Counts a request whose key is refused; `limit` by default. */
+  /** Counts a request with a refused key; `limit` by default. */
   readonly countRefused?: Limit | undefined;
-  /** Milliseconds that an answer may be held because its caller asked for it; without it none. */
+  /** Longest additional wait that the client requested, milliseconds; default 0. */
   readonly holdMs?: ((request: Request) => number) | undefined;
-  /** A rejection becomes a problem document. */
+  /** A rejection is answered with a problem document. */
   readonly answer: (request: Request, response: Response) => Promise<void> | void;
 }
 
@@ -33,7 +33,7 @@ const preflightHeaders = {
   'Access-Control-Max-Age': '86400',
 };
 
-/** Mounts endpoints: the answer of each, and for each path `OPTIONS` for CORS and 405 for every other method. */
+/** Mounts endpoints: their handlers, `OPTIONS` for CORS, and 405 for every other method. */
 export function mount(router: Router, endpoints: readonly Endpoint[], keys: KeyRing): void {
   for (const [path, ofPath] of Map.groupBy(endpoints, (endpoint) => endpoint.path))
     mountPath(router, path, ofPath, keys);
@@ -47,10 +47,10 @@ function mountPath(router: Router, path: string, endpoints: readonly Endpoint[],
       .status(204)
       .end();
   });
-  // Other methods are limited as the first endpoint is.
+  // Other methods count toward the limit of the first endpoint.
   const endpointOf = (request: Request): Endpoint =>
     endpoints.find((endpoint) => methodsOf(endpoint).includes(request.method)) ?? endpoints[0]!;
-  // The router takes what is thrown and what is rejected alike.
+  // The router handles both exceptions and rejections.
   router.all(path, (request, response) => handle(endpointOf(request), keys, allow, request, response));
 }
 
@@ -68,7 +68,7 @@ async function handle(
   const { scope, limit, countRefused = limit, holdMs, answer } = endpoint;
   const refusal = scope === undefined ? undefined : admitCaller(request, scope, keys);
   if (refusal !== undefined) {
-    // Wrong keys are counted at the address, so that few can be tried.
+    // Invalid keys count toward the limit of the address, to bound guessing.
     await countRefused?.(request, response);
     throw refusal;
   }
@@ -76,19 +76,19 @@ async function handle(
   if (!methodsOf(endpoint).includes(request.method)) {
     throw new HttpProblem('method-not-allowed', `This path answers ${allow}.`, { headers: { Allow: allow } });
   }
-  // It reads the request too, and may refuse it: before a response exists that no client would wait for.
+  // Evaluated first, because it validates the request and may throw.
   const moreMs = holdMs?.(request);
   const answering = answered(answer, request, response);
   try {
     await exchangeOf(response).storeBudget.within(answering, moreMs);
   } catch (error) {
-    // A stream that has begun is held by no store.
+    // A response that has begun cannot become a 503.
     if (!(error instanceof StoreUnavailable) || !response.headersSent) throw error;
     await answering;
   }
 }
 
-/** What comes too late finds that the caller has been answered. */
+/** Errors after the end of the response are ignored. */
 async function answered(answer: Endpoint['answer'], request: Request, response: Response): Promise<void> {
   await answer(request, response);
 }

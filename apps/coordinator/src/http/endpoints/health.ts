@@ -1,10 +1,10 @@
 import { HttpProblem } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** Says whether the service can take a check; each reason why not is a sentence. Never rejects. */
+/** Whether the service can accept a check: returns a sentence per reason why not. Never rejects. */
 export type Readiness = () => Promise<readonly string[]>;
 
-/** The process runs and answers; nothing else is asked. */
+/** Liveness only: nothing else is checked. */
 export const showHealth: Endpoint = {
   path: '/healthz',
   method: 'GET',
@@ -13,7 +13,7 @@ export const showHealth: Endpoint = {
   },
 };
 
-/** @param warnings what is wrong although a check can be taken; shown with `?verbose` */
+/** @param warnings problems that do not prevent checks; shown with `?verbose` */
 export function showReadiness(readiness: Readiness, warnings: () => readonly string[]): Endpoint {
   return {
     path: '/readyz',

@@ -15,7 +15,7 @@ const named = (reverse: readonly string[], forward: readonly string[]): NameLook
   forward: async () => forward,
 });
 
-/** As a look-up that is ended. */
+/** A lookup that ends only when it is aborted. */
 const untilAborted = (signal: AbortSignal): Promise<readonly string[]> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve([]), { once: true }));
 

@@ -6,13 +6,13 @@ import { canonicalAddress, clientAddress } from '../client-address.ts';
 import type { Limit } from '../limits/rate-limit.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** Longest time a caller waits for the name of its address. */
+/** Timeout of the PTR lookup. */
 const REVERSE_TIMEOUT_MS = 500;
 
 export interface MeOptions {
   readonly lookUpPlace: LookUpPlace;
   readonly names: NameLookup;
-  /** False for private, loopback and other special addresses: nothing is looked up for them. */
+  /** False for private, loopback and other special addresses, which are not looked up. */
   readonly isPublicAddress: (address: string) => boolean;
   readonly limit: Limit;
 }
@@ -60,8 +60,8 @@ type CallerName = Pick<Me, 'hostname' | 'hostnameVerified'>;
 const NAMELESS: CallerName = { hostname: null, hostnameVerified: null };
 
 /**
- * The PTR name that leads back to the address, else the first one: a PTR record is its owner's claim. What is not answered
- * in time is null. A resolver that ignores the signal costs nothing more.
+ * The PTR name whose addresses include this one, else the first name: a PTR record is not verified by anyone. Null
+ * after the timeout. The race covers resolvers that ignore the signal.
  */
 async function nameOf(ip: string, { reverse, forward }: NameLookup): Promise<CallerName> {
   const signal = AbortSignal.timeout(REVERSE_TIMEOUT_MS);
@@ -69,7 +69,7 @@ async function nameOf(ip: string, { reverse, forward }: NameLookup): Promise<Cal
     signal.addEventListener('abort', () => resolve(null), { once: true });
   });
   const inTime = (answer: Promise<readonly string[] | null>): Promise<readonly string[] | null> =>
-    // An aborted look-up is empty too, and proves nothing.
+    // An aborted lookup is empty too, but not conclusive.
     Promise.race([answer.then((list) => (signal.aborted ? null : list)).catch(() => null), timeUp]);
 
   const names = (await inTime(reverse(ip, signal))) ?? [];

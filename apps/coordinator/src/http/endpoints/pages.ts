@@ -15,7 +15,7 @@ import { sendText } from './send-json.ts';
 import { webPage } from './web-page.ts';
 
 /**
- * The pages a person reads and the document a machine reads.
+ * HTML pages, and the OpenAPI document.
  *
  * @param web undefined if it has not been built
  */
@@ -26,7 +26,7 @@ export function documentation(
   checkTypes: readonly AnyCheckType[],
 ): readonly Endpoint[] {
   return [
-    // Where the set-up has not built the page, its place says how to use the API.
+    // Without a built web page, a page with examples of the API takes its place.
     ...(web === undefined ? [page('/', links, homePage(links, checkTypes))] : webPage(web)),
     page('/docs', links, docsPage(document, links)),
     {
@@ -40,6 +40,7 @@ export function documentation(
       },
     },
     text(STYLE_PATH, 'text/css; charset=utf-8', { 'Cache-Control': 'public, max-age=300' }, Buffer.from(styleSheet)),
+    text('/robots.txt', 'text/plain; charset=utf-8', { 'Cache-Control': 'public, max-age=3600' }, Buffer.from(ROBOTS)),
     text('/openapi.json', JSON_TYPE, { 'Cache-Control': 'no-cache' }, Buffer.from(JSON.stringify(document))),
   ];
 }
@@ -47,11 +48,19 @@ export function documentation(
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** A scrape starts a check, and a stream does not end. Programs that unfold links need the image of a check. */
+const ROBOTS = `User-agent: *
+Disallow: /probe?
+Disallow: /check/*/events
+Disallow: /check/*/results
+Disallow: /monitors/*/events
+`;
+
 function page(path: string, links: Links, content: Page): Endpoint {
   return text(path, HTML, PAGE_HEADERS, renderPage(links, content));
 }
 
-/** A text that is the same for all clients. It is rendered before the service listens: rendering would use up the time of a request. */
+/** A static text, rendered before the service listens: rendering would use up the time of a request. */
 function text(path: string, type: string, headers: Readonly<Record<string, string>>, bytes: Buffer): Endpoint {
   const compressed = keepCompressed(bytes);
   return {

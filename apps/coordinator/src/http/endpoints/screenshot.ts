@@ -11,7 +11,7 @@ export interface ScreenshotEndpointOptions {
   readonly limit: Limit;
 }
 
-/** `GET /check/:id/screenshot`: the picture as it is. */
+/** `GET /check/:id/screenshot`: the PNG file. */
 export function showScreenshot({ checks, retentionSeconds, limit }: ScreenshotEndpointOptions): Endpoint {
   return {
     path: '/check/:id/screenshot',
@@ -27,7 +27,7 @@ export function showScreenshot({ checks, retentionSeconds, limit }: ScreenshotEn
       if (reading.png === null) throw new HttpProblem('screenshot-not-found', whyNone(reading));
       const ageSeconds = Math.max(0, (Date.now() - reading.createdAt) / 1000);
       const maxAge = Math.max(0, Math.floor(retentionSeconds - ageSeconds));
-      // There is one picture of a check, and it never changes.
+      // A check has one screenshot, which never changes.
       response.set('Cache-Control', `public, max-age=${maxAge}, immutable`);
       sendTagged(request, response, 'image/png', reading.png);
     },

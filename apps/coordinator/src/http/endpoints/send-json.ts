@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 
 import { compress, encodingFor, type CompressedCache, type Encoding } from './compression.ts';
 
-/** @param kept for an answer that is the same for many clients */
+/** @param kept cache of compressed bytes, for a response that many clients request */
 export function sendJson(request: Request, response: Response, body: unknown, kept?: CompressedCache): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(body));
   const compressed = kept && ((encoding: Encoding, tag: string) => kept.of(tag, bytes, encoding));
@@ -12,9 +12,9 @@ export function sendJson(request: Request, response: Response, body: unknown, ke
 }
 
 /**
- * As `sendTagged`, compressed if the caller takes it.
+ * Like `sendTagged`, compressed if the client accepts it.
  *
- * @param compressed the bytes in an encoding; those of a text that never changes are kept
+ * @param compressed returns the bytes in an encoding
  */
 export async function sendText(
   request: Request,
@@ -25,17 +25,17 @@ export async function sendText(
 ): Promise<void> {
   response.vary('Accept-Encoding');
   const encoding = encodingFor(request, bytes.length);
-  // A strong tag is that of the bytes as sent (RFC 9110 section 8.8.3.3).
+  // A strong tag identifies the bytes as sent (RFC 9110 section 8.8.3.3).
   const tag = tagOf(bytes);
   if (isKnown(request, response, `"${tag}${encoding === undefined ? '' : `-${encoding}`}"`)) return;
   const body = encoding === undefined ? bytes : await compressed(encoding, tag);
-  // The caller is gone, or was told meanwhile that it took too long.
+  // The client left, or a 503 was sent meanwhile.
   if (response.headersSent || response.destroyed) return;
   if (encoding !== undefined) response.set('Content-Encoding', encoding);
   response.set('Content-Type', contentType).send(body);
 }
 
-/** Sends bytes with a strong `ETag`, or 304 where the caller has them already (RFC 9110 section 13). */
+/** Sends bytes with a strong `ETag`, or 304 if the client has them (RFC 9110 section 13). */
 export function sendTagged(request: Request, response: Response, contentType: string, bytes: Buffer): void {
   if (isKnown(request, response, `"${tagOf(bytes)}"`)) return;
   response.set('Content-Type', contentType).send(bytes);
@@ -53,8 +53,8 @@ function isKnown(request: Request, response: Response, tag: string): boolean {
 }
 
 /**
- * RFC 9110 section 13.1.2. Express’ own `fresh` gives way to `Cache-Control: no-cache`, which `fetch` adds to every
- * request with this header.
+ * RFC 9110 section 13.1.2. Express's `fresh` also honours `Cache-Control: no-cache`, which `fetch` adds to every
+ * request with `If-None-Match`.
  */
 function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;

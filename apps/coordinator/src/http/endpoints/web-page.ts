@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 
 import type { Endpoint } from './endpoint.ts';
 
-/** The web page: one document for all of its views, which reads the address itself, and the files that it is made of. */
+/** The web page: one document for all views, which routes by the address itself, and its files. */
 export function webPage(page: Page): readonly Endpoint[] {
   const view = (path: string, headers: Readonly<Record<string, string>> = {}): Endpoint => ({
     path,
@@ -19,7 +19,7 @@ export function webPage(page: Page): readonly Endpoint[] {
     view('/status'),
     view('/m'),
     view('/m/:name'),
-    // A check is for whoever has its link, not for search engines.
+    // A check is for those who have its link, not for search engines.
     view('/c/:id', { 'X-Robots-Tag': 'noindex' }),
     ...page.files.map((path): Endpoint => ({
       path,
@@ -29,7 +29,7 @@ export function webPage(page: Page): readonly Endpoint[] {
   ];
 }
 
-/** Answers browsers that ask for an unknown path with the page, which shows that nothing is there; status 404. */
+/** Answers browsers on unknown paths with the page, which displays "not found"; status 404. */
 export function showNothing(page: Page): RequestHandler {
   return (request, response, next) => {
     const isPage = request.method === 'GET' || request.method === 'HEAD';

@@ -3,7 +3,7 @@ import { HttpProblem } from '../problem.ts';
 import { PROBING_PATH, SECURITY_PATH } from '../well-known-paths.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** Each a URL or a mail address; absent where the operator gave none. */
+/** Each a URL or a mail address; undefined if not configured. */
 export interface Contacts {
   readonly probing?: string | undefined;
   readonly security?: string | undefined;
@@ -11,14 +11,14 @@ export interface Contacts {
 
 const DAY_MS = 86_400_000;
 
-/** It is made anew at each reading, so only whoever keeps a copy needs an end; RFC 9116 wants less than a year. */
+/** The file is generated at each request, so this only bounds copies; RFC 9116 recommends less than a year. */
 const VALID_DAYS = 30;
 
 const DESCRIPTION =
   'Vantage measures targets that its callers name: ping, traceroute, TCP, UDP, DNS and HTTP, few packets each. ' +
   'How often a target is measured is limited over all callers. Ask the contact to leave a name or network out.';
 
-/** Who runs the service, for whoever is measured by it and for whoever finds a hole in it. */
+/** Contacts for owners of measured targets and for reporters of vulnerabilities. */
 export function wellKnown(links: Links, { probing, security }: Contacts): readonly Endpoint[] {
   return [
     file(PROBING_PATH, links, probing, [`Description: ${DESCRIPTION}`]),
@@ -47,7 +47,7 @@ function file(path: `/${string}`, links: Links, contact: string | undefined, mor
   };
 }
 
-/** Well-known files are at the root of the origin (RFC 8615), and a canonical one is there by https. */
+/** Well-known files are at the root of the origin (RFC 8615); `Canonical` requires https. */
 function canonical({ publicUrl }: Links, path: string): readonly string[] {
   const { origin, protocol } = new URL(publicUrl);
   return protocol === 'https:' ? [`Canonical: ${origin}${path}`] : [];
@@ -57,7 +57,7 @@ function contactUri(contact: string): string {
   return /^(https|mailto):/i.test(contact) ? contact : `mailto:${contact}`;
 }
 
-/** The same all day, so that copies are equal. */
+/** Constant within a day, so that copies are equal. */
 function expiry(nowMs: number): string {
   const day = Math.floor(nowMs / DAY_MS) + VALID_DAYS;
   return new Date(day * DAY_MS).toISOString().replace('.000Z', 'Z');

@@ -3,13 +3,13 @@ import type { EventName } from '@vantage/contract';
 import type { Completion } from '../../checks/read/live-check.ts';
 import type { ProbeState } from '../../checks/store/probe-state.ts';
 
-/** The events of checks as bytes, each made once for all streams that send it. */
+/** Encoded events of checks, each shared by all streams that send it. */
 export interface EventFrames {
   readonly probe: (id: string, state: ProbeState) => Buffer;
   readonly completed: (completion: Completion) => Buffer;
 }
 
-/** @param pathOfPicture where the picture of a check is, by its id */
+/** @param pathOfPicture returns the path of a check's screenshot */
 export function createEventFrames(pathOfPicture: (id: string) => string): EventFrames {
   const made = new WeakMap<object, Buffer>();
   const once = (source: object, make: () => string): Buffer => {
@@ -37,15 +37,15 @@ export function createEventFrames(pathOfPicture: (id: string) => string): EventF
   };
 }
 
-/** Tells a client how long to wait before it connects again. */
+/** Sets the client's reconnection delay. */
 export function retryFrame(milliseconds: number): Buffer {
   return Buffer.from(`retry: ${Math.round(milliseconds)}\n\n`);
 }
 
-/** A comment: keeps proxies from taking the stream for dead. */
+/** A comment, so that proxies do not close an idle stream. */
 export const HEARTBEAT_FRAME = Buffer.from(':\n\n');
 
-/** @param json without a line break, as `JSON.stringify` writes it */
+/** @param json without line breaks, as `JSON.stringify` writes it */
 function frame(id: number, name: EventName, json: string): string {
   return `id: ${id}\nevent: ${name}\ndata: ${json}\n\n`;
 }

@@ -10,7 +10,7 @@ import type { ProbeState } from '../../checks/store/probe-state.ts';
 import { createEventFrames, type EventFrames } from './event-frames.ts';
 import { sendEvents, type Sending, type StreamTimes } from './send-events.ts';
 
-/** A check whose one probe shows a new state whenever the test says so. */
+/** A check with one probe whose state the test controls. */
 interface PlayedCheck {
   readonly live: LiveCheck;
   readonly show: (json: string) => void;
@@ -59,7 +59,7 @@ let played: PlayedCheck;
 let sendings: Sending[];
 let sockets: Socket[];
 let times: Partial<StreamTimes>;
-/** How many events were made into bytes. */
+/** Number of events that were encoded. */
 let made: number;
 
 beforeEach(async () => {
@@ -89,7 +89,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A client that reads only when it is told to. */
+/** A client that reads only when the test allows it. */
 async function openSocket(): Promise<Socket> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   sockets.push(socket);
@@ -97,7 +97,7 @@ async function openSocket(): Promise<Socket> {
   await once(socket, 'connect');
   socket.pause();
   const before = sendings.length;
-  // Of HTTP/1.0: the answer comes without chunks.
+  // HTTP/1.0: the response is not chunked.
   socket.write('GET / HTTP/1.0\r\n\r\n');
   await until(() => sendings.length > before);
   return socket;
@@ -107,7 +107,7 @@ function pumpAll(): void {
   for (const { pump } of sendings) pump();
 }
 
-/** Shows states until the client takes no more: then none is made any more. */
+/** Changes the state until the client's buffers are full and no event is encoded any more. */
 async function fill(): Promise<void> {
   for (let idle = 0; idle < 50;) {
     const before = made;
@@ -197,7 +197,7 @@ describe('a client that goes away', () => {
     socket.destroy();
 
     await until(() => played.isClosed());
-    // What comes after that reaches nobody and disturbs nothing.
+    // Later changes are ignored.
     played.show('{"result":"pending"}');
     pumpAll();
     sendings[0]!.sendAway();

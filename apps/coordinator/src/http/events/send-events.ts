@@ -4,44 +4,44 @@ import type { ServerResponse } from 'node:http';
 import type { LiveCheck } from '../../checks/read/live-check.ts';
 import { HEARTBEAT_FRAME, retryFrame, type EventFrames } from './event-frames.ts';
 
-/** One event stream that is being sent. */
+/** An open event stream. */
 export interface Sending {
-  /** Something may be new. */
+  /** Sends pending changes. */
   readonly pump: () => void;
-  /** Ends the stream in order: the client shall connect again, to another coordinator or to this one once it is back. */
+  /** Ends the stream so that the client reconnects, to another coordinator or to this one after its restart. */
   readonly sendAway: () => void;
 }
 
 export interface SendingOptions {
-  /** Of the check. */
+  /** Id of the check. */
   readonly id: string;
   readonly live: LiveCheck;
   readonly frames: EventFrames;
-  /** The newest version that the client knows; -1: none. */
+  /** The newest version that the client has; -1 for none. */
   readonly after: number;
   readonly times?: Partial<StreamTimes> | undefined;
 }
 
 export interface StreamTimes {
   readonly heartbeatMs: number;
-  /** A client that takes nothing for this long is cut off. */
+  /** A client that reads nothing for this long is disconnected. */
   readonly stuckMs: number;
 }
 
 const standardTimes: StreamTimes = { heartbeatMs: EVENT_HEARTBEAT_MS, stuckMs: 30_000 };
 
-/** A client whose connection broke comes back after this time. */
+/** Reconnection delay after a broken connection. */
 const RETRY_MS = 1_000;
-/** Clients that are sent away do not come back all at once. */
+/** Reconnection delays on shutdown; random, so that clients do not return all at once. */
 const RETURN_MS = { from: 500, to: 2_500 };
 
-/** What is handed to the socket at once: each piece that goes off shows that the client reads. */
+/** Bytes written at once: each write that completes shows that the client reads. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Sends what changes in a check until it is completed. While the client does not take what was written, nothing more is:
- * states that are overtaken by then are never sent. So a stream holds little beyond the buffer of its socket: the rest of
- * one event, in bytes that it shares with the other streams of the check.
+ * Sends the changes of a check until it is completed. While the client does not read, no more is written, and states
+ * that are replaced meanwhile are never sent. So a stream buffers little beyond its socket: the rest of one event,
+ * whose bytes it shares with other streams of the check.
  */
 export function sendEvents(response: ServerResponse, { id, live, frames, after, times }: SendingOptions): Sending {
   const { heartbeatMs, stuckMs } = { ...standardTimes, ...times };
@@ -85,7 +85,7 @@ export function sendEvents(response: ServerResponse, { id, live, frames, after, 
       sent = -1;
     }
     for (const state of live.since(sent)) {
-      // States of one version, those without any yet, go out together: a version is known wholly or not at all.
+      // States of the same version are sent together, because a client resumes after a whole version.
       if (isBlocked && state.version > sent) return;
       write(frames.probe(id, state));
       sent = state.version;

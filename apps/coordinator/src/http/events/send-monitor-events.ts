@@ -8,21 +8,21 @@ import { HEARTBEAT_FRAME, retryFrame } from './event-frames.ts';
 export interface MonitorStreamOptions {
   /** What was read when the stream was opened. */
   readonly first: EventsReading;
-  /** Id of the last event that the client knows. */
+  /** Id of the last event that the client has. */
   readonly after: string | undefined;
-  /** Undefined if the monitor is gone. */
+  /** Resolves with undefined if the monitor was removed. */
   readonly read: (after: string | undefined) => Promise<EventsReading | undefined>;
   readonly heartbeatMs?: number | undefined;
   readonly onClose: () => void;
 }
 
-/** A client that takes nothing for this long is cut off. */
+/** A client that reads nothing for this long is disconnected. */
 const STUCK_MS = 30_000;
 const RETRY_MS = 1_000;
-/** Clients that are sent away do not come back all at once. */
+/** Reconnection delays on shutdown; random, so that clients do not return all at once. */
 const RETURN_MS = { from: 500, to: 2_500 };
 
-/** Sends the events of a monitor until it is removed or the client leaves. */
+/** Sends the events of a monitor until it is removed or the client disconnects. */
 export function sendMonitorEvents(
   response: ServerResponse,
   { first, after, read, heartbeatMs = EVENT_HEARTBEAT_MS, onClose }: MonitorStreamOptions,
@@ -35,7 +35,7 @@ export function sendMonitorEvents(
   const write = (frame: Buffer | string): void => {
     if (response.writableEnded || response.destroyed) return;
     heartbeat.refresh();
-    // What is kept of a monitor is bounded, and so is what waits for a slow client.
+    // The stored events of a monitor are bounded, so the buffer for a slow client is too.
     if (!response.write(frame)) stuck ??= setTimeout(() => response.destroy(), STUCK_MS);
   };
   const send = ({ snapshot, events, run }: EventsReading): void => {
@@ -54,7 +54,7 @@ export function sendMonitorEvents(
     isBusy = true;
     do {
       isAgain = false;
-      // While the store is away the client waits; the next change or heartbeat reads again.
+      // While Redis is unavailable the stream stays open; the next change or heartbeat reads again.
       const reading = await read(known).catch(() => 'unavailable' as const);
       if (reading === undefined) response.end();
       else if (reading !== 'unavailable') send(reading);
@@ -92,7 +92,7 @@ export function sendMonitorEvents(
   };
 }
 
-/** @param id of an event at which a client can resume */
+/** @param id event id at which a client can resume */
 function frameOf(id: string | undefined, name: string, data: object): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -2,25 +2,25 @@ import { describeCaller, type Caller } from '../caller.ts';
 import { callerKey } from '../limits/axes.ts';
 import { HttpProblem } from '../problem.ts';
 
-/** How many event streams may be open at a time. */
+/** Limits of concurrent event streams. */
 export interface StreamBounds {
-  /** Of one key, or one address; IPv6 by /64. */
+  /** Per key or address; IPv6 by /64. */
   readonly perClient: number;
   readonly total: number;
 }
 
 export interface StreamPlaces {
   /**
-   * Takes a place for one stream.
+   * Acquires a slot for a stream.
    *
-   * @returns what gives the place back
+   * @returns a function that releases the slot
    * @throws HttpProblem 429 or 503
    */
   readonly take: (caller: Caller) => () => void;
   readonly taken: () => number;
 }
 
-/** A check lasts for seconds, and so do its streams. */
+/** A check, and so its stream, lasts seconds. */
 const RETRY_AFTER = { 'Retry-After': '5' };
 
 export function createStreamPlaces({ perClient, total }: StreamBounds): StreamPlaces {

@@ -2,33 +2,33 @@ import { createHash } from 'node:crypto';
 
 import type { Caller } from '../caller.ts';
 
-/** One count that a request adds to: that of a client or a network that holds it, or that of what it wants measured. */
+/** A counter that a request increments: for a client, a network that contains it, or a target. */
 export interface Axis {
-  /** Unique among the axes of one bucket. */
+  /** Unique within a bucket. */
   readonly key: string;
   readonly limit: number;
-  /** What the request adds; 1 without it. */
+  /** Increment; default 1. */
   readonly cost?: number;
-  /** With it the axis counts how many different members there were. */
+  /** If set, distinct members are counted instead. */
   readonly member?: string;
 }
 
-/** All that one request adds to. */
+/** All counters that a request increments. */
 export interface Charge {
-  /** The first is the client itself. */
+  /** The first one is the client itself. */
   readonly client: readonly Axis[];
-  /** Counted where every axis of the client admits: all of them, or none. */
+  /** Counted only if every client axis admits the request, and then all or none. */
   readonly target: readonly Axis[];
 }
 
-/** An IPv6 client is its /64; whoever holds more of them shares wider buckets. */
+/** An IPv6 client is a /64; larger prefixes have larger limits. */
 const widerNetworks = [
   { bits: 56, factor: 4 },
   { bits: 48, factor: 16 },
 ] as const;
 
 /**
- * The counts of one caller: of its key, or of its address.
+ * The axes of a client: its key, or its address.
  *
  * @param limit requests per window of one address
  */
@@ -44,17 +44,17 @@ export function limitOf({ key }: Caller, limit: number): number {
   return key?.limit ?? limit;
 }
 
-/** Names a caller among all. No address looks like that of a key. */
+/** Identifies a client. Addresses and keys never collide. */
 export function callerKey({ address, key }: Caller): string {
   return key === undefined ? axesOf(address, 1)[0]!.key : `key:${key.id}`;
 }
 
 /**
- * The counts of one address.
+ * The axes of an address.
  *
- * @param address canonical text, as `clientAddress` gives it
+ * @param address canonical text from `clientAddress`
  * @param limit requests per window of one client
- * @param cost what the request counts for
+ * @param cost of the request
  */
 export function axesOf(address: string, limit: number, cost = 1): readonly Axis[] {
   if (!address.includes(':')) return [withCost({ key: address, limit }, cost)];
@@ -69,12 +69,15 @@ function withCost(axis: Axis, cost: number): Axis {
   return cost === 1 ? axis : { ...axis, cost };
 }
 
-/** Names a caller, as the limits count it, without its address. */
+/** Pseudonym of a client as limits count it. */
 export function callerDigest(caller: Caller): string {
   return createHash('sha256').update(callerKey(caller)).digest('base64url').slice(0, 16);
 }
 
-/** What all axes of one client have in common: one script counts them, so they are in one slot of a Redis Cluster. */
+/**
+ * Hash tag common to the axes of a client, because one script counts them all: they must be in one slot of a Redis
+ * Cluster.
+ */
 export function hashTag(axes: readonly Axis[]): string {
   return axes.at(-1)!.key;
 }
@@ -97,7 +100,7 @@ function groups(text: string): readonly number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 }
 
-/** RFC 4291 section 2.2: the last 32 bits may be written as IPv4. */
+/** The last 32 bits may be in dotted decimal form (RFC 4291 section 2.2). */
 function dottedToGroups(address: string): string {
   return address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...quad) => {
     const [a = 0, b = 0, c = 0, d = 0] = quad.slice(0, 4).map(Number);

@@ -1,14 +1,14 @@
 import type { Axis, Charge } from './axes.ts';
 import { SLICE_MS, WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
-/** Enough for a flood of addresses, small enough for a process: some 50 MB at the worst. */
+/** Enough for a flood of addresses; bounds memory to about 50 MB. */
 const MAX_AXES = 100_000;
 
 interface State {
   usedAt: number;
-  /** Costs by the number of the slice, oldest first. */
+  /** Costs by slice number, oldest first. */
   readonly slices: Map<number, number>;
-  /** Members by the time of their last use, oldest first. */
+  /** Members by time of last use, oldest first. */
   readonly members: Map<string, number>;
 }
 
@@ -20,16 +20,16 @@ interface Judgement {
 
 export interface MemoryWindow {
   /**
-   * Counts one request: what `script.ts` does in Redis.
+   * Counts a request like the script in `script.ts`.
    *
-   * @param nowMs by a clock of the caller's that never goes back
+   * @param nowMs from a monotonic clock
    */
   readonly count: (charge: Charge, nowMs: number) => Count;
 }
 
 /**
- * Counts in the memory of this process. What has left the window is forgotten, and beyond `maxAxes` the axes that were
- * counted longest ago.
+ * Counts in the memory of this process. Drops counts that have left the window and, beyond `maxAxes`, the least
+ * recently counted axes.
  */
 export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
   const states = new Map<string, State>();
@@ -62,7 +62,7 @@ export function createMemoryWindow(maxAxes = MAX_AXES): MemoryWindow {
       if (first === undefined) throw new RangeError('a request counts on one axis at least');
       const counts = client.map((axis) => judge(axis, nowMs));
       const refused = counts.filter(({ admits }) => !admits);
-      // A cost beyond the limit, in an empty window, uses all of it up.
+      // A cost beyond the limit is admitted into an empty window and uses it up.
       const hits = Math.min(counts[0]!.count + (first.cost ?? 1), first.limit);
       if (refused.length > 0) {
         const resetMs = Math.max(...refused.map(({ waitMs }) => waitMs));
@@ -92,7 +92,7 @@ function longestRefusal(axes: readonly Axis[], judge: (axis: Axis) => Judgement)
   return longest;
 }
 
-/** Drops what has left the window; adds nothing. */
+/** Drops slices that have left the window; adds nothing. */
 function judgeSum(slices: Map<number, number>, limit: number, cost: number, nowMs: number): Judgement {
   const from = nowMs - WINDOW_MS;
   let count = 0;
@@ -105,7 +105,7 @@ function judgeSum(slices: Map<number, number>, limit: number, cost: number, nowM
   for (const [slice, costs] of slices) {
     if (excess <= 0) break;
     const hits = hitsOf(slice, costs, from);
-    // The slice counts for at most `left` once that share of it is in the window.
+    // The count falls to `left` when only that share of the slice is in the window.
     const left = Math.max(0, hits - excess);
     waitMs = Math.ceil(sliceEnd(slice) - (left / costs) * SLICE_MS - from) + 1;
     excess -= hits;
@@ -113,7 +113,7 @@ function judgeSum(slices: Map<number, number>, limit: number, cost: number, nowM
   return { admits: count === 0 || count + cost <= limit, count, waitMs };
 }
 
-/** What a slice counts for: the one that the start of the window lies in, in part. */
+/** Hits of a slice; one that the start of the window divides counts in part. */
 function hitsOf(slice: number, costs: number, from: number): number {
   return Math.ceil(costs * Math.min(1, (sliceEnd(slice) - from) / SLICE_MS));
 }

@@ -12,59 +12,58 @@ import type { SharedWindow } from './shared-window.ts';
 import type { TargetAxis } from './target-axes.ts';
 import { WINDOW_MS, type Count, type TargetRefusal } from './window.ts';
 
-/** One endpoint's limit. */
+/** The limit of an endpoint. */
 export interface Bucket {
-  /** Names the policy in the headers and the counters in Redis; a token. */
+  /** Name of the policy in headers and of the counters in Redis; a token. */
   readonly name: string;
-  /** How a person calls the endpoint, such as `POST /check`. */
+  /** The endpoint in messages, such as `POST /check`. */
   readonly endpoint: string;
   /** Requests per minute of one address; a key has its own limit. */
   readonly limit: number;
-  /** True where requests are counted by what they want measured, too. */
+  /** True if requests are also counted per target. */
   readonly inOneSlot?: boolean;
 }
 
 /**
- * Counts a request: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-08) on the answer, and
- * `Retry-After` where a limit refuses it.
+ * Counts a request. Sets `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-08), and
+ * `Retry-After` if a limit refuses it.
  *
- * @param asked what is known of the request
- * @throws HttpProblem 429 that says which limit it was; 400 where the client has no address
+ * @param asked cost and targets of the request
+ * @throws HttpProblem 429 that names the limit; 400 if the client has no address
  */
 export type Limit = (request: Request, response: Response, asked?: Partial<Asked>) => Promise<void>;
 
-/** What a request asks for. */
+/** Properties of a request that affect its count. */
 export interface Asked {
-  /** What it counts for at the limit of its client; 1 by default. */
+  /** Cost toward the client's limit; default 1. */
   readonly cost: number;
-  /** What it wants measured. */
+  /** Axes of the targets. */
   readonly targets: readonly TargetAxis[];
   /**
-   * Begins what the answer needs while the count is under way, if nothing is known here against the request; it comes to nothing
-   * if the count refuses it. May not be called.
+   * Prepares the response while the count is pending, if no local count refuses the request; its effect is discarded if
+   * the request is refused. May never be called.
    */
   readonly onLikely: (() => void) | undefined;
 }
 
 const PLAIN: Asked = { cost: 1, targets: [], onLikely: undefined };
 
-/** A limit with a door that costs nothing: what the client is known to have used up is refused before its request is read. */
+/** A limit with a check in memory: clients known to be over their limit are refused before their request is read. */
 export interface EarlyLimit {
   readonly count: Limit;
   /**
-   * Refuses a client that was refused, until it would be admitted again. Nothing is counted.
+   * Refuses a client that was refused, until a request would be admitted again. Counts nothing.
    *
    * @throws HttpProblem 429
    */
   readonly refuseKnown: (request: Request, response: Response) => void;
 }
 
-/** Limits one endpoint. */
 export function limitRate(bucket: Bucket, window: SharedWindow, log: Logger): Limit {
   return limitEarly(bucket, window, log).count;
 }
 
-/** @param nowMs monotonic */
+/** @param nowMs monotonic clock */
 export function limitEarly(
   bucket: Bucket,
   window: SharedWindow,
@@ -72,12 +71,12 @@ export function limitEarly(
   nowMs = (): number => performance.now(),
 ): EarlyLimit {
   const refusals = createRefusals(nowMs);
-  /** What the store needs besides the key, which is all that the library passes on. */
+  /** express-rate-limit passes only the key to its store; this carries the rest. */
   const counting = new AsyncLocalStorage<Asked & { readonly caller: Caller; readonly response: Response }>();
   const limiter = rateLimit({
     windowMs: WINDOW_MS,
     limit: () => limitOf(counting.getStore()!.caller, bucket.limit),
-    // Its headers name the client by a hash that anybody can reverse for IPv4, and shared caches keep headers.
+    // The library's headers identify a client by a hash that is reversible for IPv4, and shared caches store headers.
     standardHeaders: false,
     legacyHeaders: false,
     keyGenerator: () => callerKey(counting.getStore()!.caller),
@@ -89,11 +88,11 @@ export function limitEarly(
         const { refusedBy } = count;
         if (refusedBy !== undefined) throw targetRefused(bucket, caller, { ...count, refusedBy }, targets);
         showClientLimit(response, bucket, caller, count);
-        // One that costs more may be refused if an ordinary one is not.
+        // A request of higher cost may be refused when an ordinary one is not.
         if (!count.admitted && cost === 1) refusals.remember(client[0]!.key, count.resetMs);
         return { totalHits: count.hits, resetTime: new Date(Date.now() + count.resetMs) };
       },
-      // Giving hits back is not used.
+      // Decrementing is not used.
       decrement: () => undefined,
       resetKey: () => undefined,
     },
@@ -102,7 +101,7 @@ export function limitEarly(
       const { caller, cost } = counting.getStore()!;
       throw clientRefused(bucket, caller, cost, resetTime!.getTime() - Date.now());
     },
-    // `callerOf` validates the address; a forwarded address from an untrusted proxy is ignored on purpose.
+    // `callerOf` validates the address; a forwarded address from an untrusted proxy is deliberately ignored.
     validate: { keyGeneratorIpFallback: false, xForwardedForHeader: false, forwardedHeader: false, ip: false },
     logger: {
       error: (error, message) => log.error({ err: error }, message ?? 'express-rate-limit'),
@@ -153,7 +152,7 @@ function costSentence(cost: number): string {
   return cost === 1 ? '' : ` This check counts as ${cost} requests, by the packets and bytes that its options ask for.`;
 }
 
-/** The headers name both limits: that of the client, which has counted the request, and the one that refuses it. */
+/** The headers name two limits: that of the client, which has counted the request, and the one that refuses it. */
 function targetRefused(
   bucket: Bucket,
   caller: Caller,
@@ -167,7 +166,7 @@ function targetRefused(
   });
 }
 
-/** A limit as the headers name it. */
+/** A limit as shown in headers. */
 interface ShownLimit {
   readonly name: string;
   readonly limit: number;

@@ -1,17 +1,17 @@
-/** Enough for a flood of addresses: some 10 MB at the worst. */
+/** Enough for a flood of addresses; bounds memory to about 10 MB. */
 const MAX_CLIENTS = 100_000;
 
-/** Clients that a limit refused, until it would admit them again. */
+/** Clients that a limit refused, until a request would be admitted again. */
 export interface Refusals {
   readonly remember: (client: string, resetMs: number) => void;
-  /** Milliseconds until the client would be admitted; undefined where it may be now. */
+  /** Milliseconds until a request would be admitted; undefined if it may be admitted now. */
   readonly leftMs: (client: string) => number | undefined;
 }
 
 /**
- * A count falls with time alone, so a client that was refused is refused until then, whoever counts it.
+ * A refused client stays refused until then, because counts only fall with time.
  *
- * @param nowMs monotonic
+ * @param nowMs monotonic clock
  */
 export function createRefusals(nowMs: () => number, maxClients = MAX_CLIENTS): Refusals {
   const until = new Map<string, number>();

@@ -4,17 +4,15 @@ import type { Axis, Charge } from './axes.ts';
 import { SLICE_MS, WINDOW_MS, type Count } from './window.ts';
 
 /**
- * Counts one request. KEYS are the axes, those of the client first. ARGV: how many those are, then limit, cost and member
- * of each axis, then, in tests, the time. Times are those of Redis, so that all coordinators agree.
- *
- * The axes of the client admit it all together or count nothing. Where they do, it is counted on them, whatever those of the
- * target say: these admit it all together too, or count nothing. A cost beyond the limit is admitted into an empty window.
- *
- * An axis is a hash of slice number → sum of costs; one with members a sorted set of them by the time of their last use.
- *
- * Replies with `{admitted, hits of the first axis, milliseconds until the count falls, number of the target axis that
- * refuses or 0, what that one has left, milliseconds until it admits}`. `memory-window.ts` is the same in TypeScript; a test
- * holds them equal.
+ * Counts a request. KEYS are the axes, those of the client first. ARGV: number of client axes, then limit, cost and
+ * member of each axis, then, in tests, the time. Times are those of Redis, so that all coordinators agree.
+ * The client axes admit the request together or count nothing. If they do, it is counted on them, whatever the target
+ * axes decide; these, too, admit it together or count nothing. A cost beyond the limit is admitted into an empty
+ * window.
+ * An axis is a hash of slice number → sum of costs, or, with members, a sorted set of them by time of last use.
+ * Returns `{admitted, hits of the first axis, milliseconds until the count falls, number of the refusing target axis or
+ * 0, what that axis has left, milliseconds until it admits}`. `memory-window.ts` implements the same in TypeScript; a
+ * test compares them.
  */
 const lua = `
 local WINDOW, SLICE = ${WINDOW_MS}, ${SLICE_MS}
@@ -105,7 +103,7 @@ return { 1, hits, reset, refused, left, target_wait }
 
 export const countScript = { lua, sha1: createHash('sha1').update(lua).digest('hex') } as const;
 
-/** The script's arguments but the time. */
+/** The script's arguments without the time. */
 export function countArguments({ client, target }: Charge): readonly string[] {
   return [String(client.length), ...[...client, ...target].flatMap(axisArguments)];
 }
@@ -114,7 +112,7 @@ function axisArguments({ limit, cost = 1, member = '' }: Axis): readonly string[
   return [String(limit), String(cost), member];
 }
 
-/** @throws TypeError for what the script never replies */
+/** @throws TypeError for an unexpected reply */
 export function readReply(reply: unknown): Count {
   if (!Array.isArray(reply) || reply.length !== 6 || !reply.every((part) => Number.isInteger(part))) {
     throw new TypeError('the rate limit script replied with something else');

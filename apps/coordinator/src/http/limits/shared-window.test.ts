@@ -14,12 +14,12 @@ afterEach(async () => {
   open.server = undefined;
 });
 
-/** Not `once` of node:events: that rejects at the first failed attempt to connect. */
+/** Not `once` of node:events, which rejects at the first failed connection attempt. */
 function event(client: Redis, name: 'ready' | 'close'): Promise<void> {
   return new Promise((resolve) => client.once(name, () => resolve()));
 }
 
-/** A client as the core opens it. */
+/** A client with the options of the core. */
 async function connection(url: string, commandTimeout = PATIENT_MS): Promise<Redis> {
   const client = new Redis(url, {
     ...{ enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout, retryStrategy: () => 20 },
@@ -30,7 +30,7 @@ async function connection(url: string, commandTimeout = PATIENT_MS): Promise<Red
   return client;
 }
 
-/** Longer than a busy machine keeps Redis from answering. */
+/** Longer than Redis takes to reply on a busy machine. */
 const PATIENT_MS = 60_000;
 
 const axes = [{ key: '203.0.113.9', limit: 3 }];
@@ -82,14 +82,14 @@ describe('the shared window', () => {
     const gone = event(redis, 'close');
     await open.server.stop();
     await gone;
-    // What was used before the outage is still known.
+    // Requests counted before the outage still count.
     expect(await admitted(window, 2)).toEqual([true, false]);
 
     const back = event(redis, 'ready');
     open.server = await startRedisServer({ executable, port });
     await back;
     now += 2_000;
-    // The script is not known to the new server, which has counted nothing.
+    // The new server lacks both the script and the counts.
     expect(await admitted(window, 4)).toEqual([true, true, true, false]);
     expect(await redis.keys('rl:*')).toEqual(['rl:{203.0.113.9}:bucket:203.0.113.9']);
     expect(said).toEqual([
@@ -124,7 +124,7 @@ describe('the shared window', () => {
     const window = createSharedWindow(redis, pino({ level: 'silent' }), () => performance.now(), 50);
     process.kill(open.server.pid, 'SIGSTOP');
 
-    // The connection itself would give up after the time of this test.
+    // A timeout that the test does not reach.
     expect(await admitted(window, 4)).toEqual([true, true, true, false]);
   });
 

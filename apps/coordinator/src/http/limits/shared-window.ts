@@ -8,20 +8,20 @@ import { createMemoryWindow } from './memory-window.ts';
 import { countArguments, countScript, readReply } from './script.ts';
 import type { Count } from './window.ts';
 
-/** After Redis failed, this long nobody waits for it again: a frozen one costs each request its patience. */
+/** After a failure Redis is not asked for this long: waiting for a frozen server delays each request. */
 const PAUSE_MS = 1_000;
 
-/** A count is waited for this long: what a request may wait for the store in all is little more. */
+/** Longest wait for a count, slightly less than a request may wait for Redis in total. */
 const PATIENCE_MS = 500;
 
-/** Counts the requests of clients, shared with the other coordinators while Redis answers. */
+/** Counts requests, shared with other coordinators while Redis is available. */
 export interface SharedWindow {
   /**
-   * Never rejects, never opens wide: without Redis it counts in memory.
+   * Never rejects. Without Redis, limits still apply, counted in memory.
    *
-   * @param bucket a name; with `inOneSlot` all of its counters are in one slot of a Redis Cluster, so that one script can
-   *   count a client and whatever it wants measured
-   * @param onLikely called behind the question to Redis where this coordinator knows of nothing against the request
+   * @param bucket a name; with `inOneSlot`, all its counters are in one slot of a Redis Cluster, so that one script can
+   * count client and targets
+   * @param onLikely called after the command was sent, if the count in memory admits the request
    */
   readonly count: (
     bucket: { readonly name: string; readonly inOneSlot?: boolean },
@@ -31,10 +31,10 @@ export interface SharedWindow {
 }
 
 /**
- * Each request is counted in memory too, so that what a client has used is still known at the moment Redis goes away.
+ * Each request is also counted in memory, so that limits continue when Redis fails.
  *
- * @param redis without an offline queue; or nothing, to count in memory alone
- * @param nowMs monotonic
+ * @param redis without an offline queue; undefined counts in memory only
+ * @param nowMs monotonic clock
  */
 export function createSharedWindow(
   redis: Redis | undefined,
@@ -90,7 +90,7 @@ function withKeys({ client, target }: Charge, keyOf: (key: string) => string): C
   return { client: renamed(client), target: renamed(target) };
 }
 
-/** Redis forgets scripts when it restarts; the whole script goes with the next request then. */
+/** The script may be missing after a restart of Redis; then its whole text is sent. */
 async function countInRedis(redis: Redis, charge: Charge): Promise<Count> {
   const keys = [...charge.client, ...charge.target].map(({ key }) => key);
   const values = countArguments(charge);

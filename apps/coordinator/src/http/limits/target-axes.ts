@@ -5,31 +5,31 @@ import type { AcceptedRequest } from '../../checks/checks.ts';
 import { describeCaller, type Caller } from '../caller.ts';
 import { callerKey, limitOf, type Axis } from './axes.ts';
 
-/** How often all callers together may have a target measured. Each a minute. */
+/** Limits per target for all clients together, per minute. */
 export interface TargetLimits {
-  /** Costs of the probe-runs at one target. */
+  /** Cost of probe runs per target. */
   readonly target: number;
-  /** Different ports of one target, by tcp and udp; those of two addresses of one network are different. */
+  /** Distinct ports per target, for tcp and udp; ports of two addresses in one network are distinct. */
   readonly targetPorts: number;
-  /** Different pairs of target and port that one client has measured, by tcp and udp. */
+  /** Distinct pairs of target and port per client, for tcp and udp. */
   readonly clientTargets: number;
-  /** What a probe-run of a type costs at least. */
+  /** Minimum cost of a probe run, by check type. */
   readonly costs: ReadonlyMap<string, number>;
 }
 
-/** An axis of what a request wants measured. */
+/** Axis of a target. */
 export interface TargetAxis extends Axis {
-  /** Names the policy in the headers; a token. */
+  /** Name of the policy in headers; a token. */
   readonly policy: string;
-  /** For whoever it refuses. */
+  /** Message to a refused client. */
   readonly says: string;
 }
 
 /**
- * What a check weighs on its targets: the host, and whatever else the caller chose to contact. A target is a registrable
- * domain, or the network of a literal address.
+ * Axes of a check's targets: the host, and other hosts that the client chose to contact. A target is a registrable
+ * domain, or the network of an address.
  *
- * @param probes how many of them run it
+ * @param probes number of selected probes
  */
 export function targetAxes(
   request: AcceptedRequest,
@@ -38,7 +38,7 @@ export function targetAxes(
   { target, targetPorts, clientTargets, costs }: TargetLimits,
 ): readonly TargetAxis[] {
   const cost = targetCost(request, probes, costs);
-  // A key that may send more requests may have more targets measured.
+  // Proportional to the request limit of a key.
   const mostPairs = Math.max(clientTargets, limitOf(caller, 0));
   const contacted = contactedBy(request);
   const groups = [...new Set(contacted.map(({ group }) => group))];
@@ -66,7 +66,7 @@ export function targetAxes(
   return [...runs, ...pairs];
 }
 
-/** What a check counts for at the limit of its client: as often as its options make it an ordinary one. */
+/** Cost of a check toward its client's limit, from its options. */
 export function clientCost({ checkType, params }: Pick<AcceptedRequest, 'checkType' | 'params'>): number {
   return costOf(checkType.traffic(params), CLIENT_UNIT);
 }
@@ -78,9 +78,9 @@ function targetCost({ checkType, params }: AcceptedRequest, probes: number, cost
 }
 
 interface Contacted {
-  /** What the runs are counted by. */
+  /** Key for counting runs. */
   readonly group: string;
-  /** What ports are counted at: the group, and in a network each address for itself, so that a sweep is no single port. */
+  /** Key for counting ports: the group, or each address of a network, so that an address sweep counts as many. */
   readonly host: string;
   readonly purpose: TargetPurpose;
   readonly port: number | undefined;

@@ -10,7 +10,7 @@ afterEach(async () => {
   bed = undefined;
 });
 
-/** Each check runs from two probes. */
+/** Every check runs from two probes. */
 async function start(limits: Partial<TargetLimits>, createCheck = 1e6): Promise<(body: object) => Promise<Seen>> {
   bed = await startHttpBed({
     rateLimits: { ...highLimits, createCheck },
@@ -106,7 +106,7 @@ describe('the limits of targets', () => {
     const ask = await start({ target: 2 * each });
     const check = { type: 'http', host: 'http://example.com/', ...more };
 
-    // The first fills the window to its last unit, and the next is one too many.
+    // The first check uses up the window exactly.
     expect(await statuses(ask, [check, dns('example.com')])).toEqual([202, 429]);
     await bed!.close();
     const wide = await start({ target: 2 * each + 2 });
@@ -191,7 +191,7 @@ describe('the limits of targets', () => {
         tcp('example.com', 80),
       ]),
     ).toEqual([400, 400, 202, 429]);
-    // The last was one too many of its client, which is told first.
+    // The client's limit refuses the last one, and takes precedence.
     expect(bed!.created).toHaveLength(1);
   });
 });

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 afterEach(() => redis.flushall());
 
-/** Both implementations, each with a clock that the test holds. */
+/** Both implementations, each with a manual clock. */
 const implementations: readonly [string, () => CountAt][] = [
   [
     'in memory',
@@ -190,7 +190,7 @@ describe.each(implementations)('the window %s', (_name, create) => {
 describe('the two windows', () => {
   it('say the same of any series of requests', async () => {
     const memory = createMemoryWindow();
-    // A series that repeats itself: a linear congruential generator.
+    // Reproducible pseudo-random numbers: a linear congruential generator.
     let seed = 7;
     const random = (below: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;

@@ -1,28 +1,31 @@
-/** Length of the window that a limit counts over. */
+/** Length of the window of rate limits. */
 export const WINDOW_MS = 60_000;
 
 /**
- * A window is counted in slices of one second. The one that the window's start lies in counts in part, rounded up. So
- * no edge exists around which a client gets twice its limit at once, as with one counter a minute.
+ * A sliding window in slices of one second. The oldest slice counts in part, rounded up. Unlike one counter per minute,
+ * there is no boundary around which a client gets twice its limit.
  */
 export const SLICE_MS = 1_000;
 
-/** What one more request on its axes came to. */
+/** Result of counting a request. */
 export interface Count {
-  /** By the axes of the client. */
+  /** By the client axes. */
   readonly admitted: boolean;
-  /** Costs of the requests in the window, this one with them; above the limit if it was refused. Refused ones are not kept. */
+  /**
+   * Sum of costs in the window including this request; above the limit if it was refused. Refused requests are not
+   * stored.
+   */
   readonly hits: number;
-  /** Milliseconds until the count falls: for a refused request, until one would be admitted. */
+  /** Milliseconds until the count falls; for a refused request, until it would be admitted. */
   readonly resetMs: number;
-  /** The target axis that refuses a request which its client may make; of several, the one to wait longest for. */
+  /** The target axis that refuses a request which the client axes admit; of several, the one with the longest wait. */
   readonly refusedBy?: TargetRefusal;
 }
 
 export interface TargetRefusal {
-  /** Its place among the target axes. */
+  /** Index among the target axes. */
   readonly axis: number;
-  /** What the axis has left: less than the request costs. */
+  /** What the axis has left, less than the cost of the request. */
   readonly left: number;
   /** Milliseconds until the request would be admitted. */
   readonly resetMs: number;

@@ -58,13 +58,13 @@ export type HeaderName = keyof typeof componentHeaders;
 
 const limitHeaders: readonly HeaderName[] = ['RateLimit', 'RateLimit-Policy'];
 
-/** References to headers; each answer has an id, the limited ones their limit. */
+/** References to headers: every response has a request id, those of limited operations the limits. */
 export function headers(limited: boolean, more: readonly HeaderName[] = []): JsonObject {
   const names = ['X-Request-Id', ...(limited ? limitHeaders : []), ...more];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** The answers of an operation that are problem documents, by status; problems of one status share an answer. */
+/** Problem responses of an operation by status; problems with the same status share a response. */
 export function problemAnswers(types: readonly ProblemType[], limited: boolean): JsonObject {
   const byStatus = Map.groupBy(types, (type) => problemTypes[type].status);
   const answers = [...byStatus].map(([status, ofStatus]) => [String(status), problemAnswer(status, ofStatus, limited)]);
@@ -72,7 +72,7 @@ export function problemAnswers(types: readonly ProblemType[], limited: boolean):
 }
 
 function problemAnswer(status: number, types: readonly ProblemType[], limited: boolean): JsonObject {
-  // What cannot be read as HTTP, and what breaks inside, may be answered before a limit was asked.
+  // A malformed request or an internal error may be answered before the limit is counted.
   const afterLimit = limited && status !== 400 && status !== 500;
   const more: readonly HeaderName[] =
     status === 429 || status === 503 ? ['Retry-After'] : status === 401 ? ['WWW-Authenticate'] : [];

@@ -70,7 +70,7 @@ The API is public and needs no credentials; the rate limits count addresses. An 
 has its own limits, and its scopes say what it may do. Durations are milliseconds from a monotonic clock, times of day ISO 8601 UTC. \`null\` means looked for and not there; an absent field
 was not asked for or does not apply. Errors are problem documents (RFC 9457).`;
 
-/** The OpenAPI 3.1 document of the service, from the schemas that validate its requests and results. */
+/** Generates the OpenAPI 3.1 document from the schemas that validate requests and results. */
 export function createDocument({ checkTypes, links, buckets, retentionSeconds, version }: DocumentOptions): JsonObject {
   return {
     openapi: '3.1.0',
@@ -147,7 +147,7 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
   };
 }
 
-/** Adds the example of each operation to its answer with status 200. */
+/** Adds its example to the 200 response of each operation. */
 function withExamples(paths: JsonObject): JsonObject {
   const added = Object.entries(paths).map(([path, methods]) => [
     path,

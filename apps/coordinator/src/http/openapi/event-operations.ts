@@ -38,7 +38,7 @@ export function followCheckOperation(bucket: Bucket): JsonObject {
         content: {
           'text/event-stream': {
             schema: { type: 'string' },
-            // OpenAPI 3.1 cannot say what the events of a stream are.
+            // OpenAPI 3.1 has no schema for the events of a stream.
             'x-events': { probe: refTo('ProbeEvent'), completed: refTo('CompletedEvent') },
           },
         },

@@ -4,7 +4,7 @@ import type { JsonObject } from './schemas.ts';
 
 const exampleHosts = { host: 'example.com', url: 'https://example.com/', name: 'example.com' } as const;
 
-/** One request of each check type: what is required, and nothing more. */
+/** A request of each check type with the required fields only. */
 export function requestExamples(checkTypes: readonly AnyCheckType[]): JsonObject {
   return Object.fromEntries(
     checkTypes.map((checkType) => [
@@ -14,7 +14,7 @@ export function requestExamples(checkTypes: readonly AnyCheckType[]): JsonObject
   );
 }
 
-/** The shortest request of a type. */
+/** A request with the required fields only. */
 export function exampleRequest(checkType: AnyCheckType): JsonObject {
   const fields = Object.entries(checkType.fields as Readonly<Record<string, JsonObject>>);
   const required = fields

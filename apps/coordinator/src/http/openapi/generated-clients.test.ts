@@ -13,7 +13,7 @@ jest.setTimeout(300_000);
 const modules = join(import.meta.dirname, '../../../node_modules');
 const run = promisify(execFile);
 
-/** A request with what is required, one with an option, and what the answers have: each must compile. */
+/** Each must compile: a minimal request, one with an option, and access to fields of the response. */
 const clients = {
   'openapi-typescript and openapi-fetch': {
     generate: ['openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'schema.d.ts'],
@@ -88,7 +88,7 @@ describe('a client generated from the OpenAPI document, with the defaults of its
   });
 });
 
-/** The compiler prints its errors to the standard output. */
+/** The compiler writes its errors to the standard output. */
 function withOutput(error: unknown): never {
   const { message, stdout } = error as Error & { readonly stdout?: string };
   throw new Error(`${message}\n${stdout ?? ''}`, { cause: error });

@@ -82,7 +82,7 @@ export function monitorMetricsOperation(bucket: Bucket): JsonObject {
   };
 }
 
-/** These need a key. */
+/** A key is required. */
 const keyRequired: JsonObject = { security: [{ apiKey: ['monitor'] }] };
 
 export function putMonitorOperation(bucket: Bucket): JsonObject {

@@ -263,15 +263,15 @@ export const notModified: JsonObject = {
   headers: headers(true, ['ETag', 'Cache-Control']),
 };
 
-/** Problems of every operation that takes a key. */
+/** Problems of every operation that accepts a key. */
 export const keyProblems = ['unauthorized', 'scope-missing'] as const;
 
-/** A key is optional; with one its scope counts. */
+/** A key is optional; if present, it needs the scope. */
 export function keyOf(scope: KeyScope): JsonObject {
   return { security: [{}, { apiKey: [scope] }] };
 }
 
-/** Specification extension: tools ignore it, the reference page shows it. */
+/** A specification extension: tools ignore it, the reference page shows it. */
 export function limitOf({ name, limit }: Bucket): JsonObject {
   return {
     'x-rate-limit': {

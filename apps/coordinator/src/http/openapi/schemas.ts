@@ -32,19 +32,18 @@ import {
 
 import { oncePer } from '../once-per.ts';
 
-/** JSON as an OpenAPI document is made of. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** A string of a JSON document; empty for whatever else is there. Numbers are written out. */
+/** Converts a string or number to text; empty for any other value. */
 export function jsonText(value: Json | undefined): string {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value : '';
 }
 
-/** `#/components/schemas`, from the schemas of the contract and of the registered check types. */
+/** `#/components/schemas`, from the schemas of the contract and of the check types. */
 export const componentSchemas = oncePer((checkTypes: readonly AnyCheckType[]): JsonObject => {
   const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
   const own = Object.fromEntries(
@@ -101,7 +100,7 @@ export function checkName(type: string): string {
 }
 
 export function toJson(schema: unknown): JsonObject {
-  // TypeBox keeps what is not JSON Schema in properties that are not enumerable.
+  // Removes the non-enumerable properties that TypeBox adds.
   return JSON.parse(JSON.stringify(schema)) as JsonObject;
 }
 
@@ -114,8 +113,8 @@ function schemasOfType(checkType: AnyCheckType, known: readonly string[]): reado
 }
 
 /**
- * Moves `default` into the description: generators of clients take a field with a default for one that is always there, and
- * would demand it in requests.
+ * Moves `default` into the description: client generators treat a property with a default as always present and would
+ * require it in requests.
  */
 function withoutDefaults(schema: Json): Json {
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -128,7 +127,7 @@ function withoutDefaults(schema: Json): Json {
   return { ...parts, description: `${jsonText(parts['description'])} Default: ${JSON.stringify(fallback)}.`.trim() };
 }
 
-/** What events show of a type, where that is not what is read otherwise. */
+/** The schema of a type's events, if it differs from that of its results. */
 function eventSchemasOfType(checkType: AnyCheckType): readonly [string, JsonObject][] {
   const shown = eventCheckType(checkType);
   return shown === checkType ? [] : readSchemas(shown, `${checkType.type}Event`);
@@ -151,7 +150,7 @@ function readSchemas(checkType: AnyCheckType, name: string): readonly [string, J
   ];
 }
 
-/** The name in schemas of what events show of a type. */
+/** Schema name of a type's events. */
 function eventName(type: string, checkTypes: readonly AnyCheckType[]): string {
   const checkType = checkTypes.find((one) => one.type === type);
   return checkType === undefined || eventCheckType(checkType) === checkType ? type : `${type}Event`;
@@ -172,7 +171,7 @@ function probeEvent(entries: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** The entries of `results` by name: they are long, and each stands on its own. */
+/** Extracts the entries of `results` into named schemas. */
 function withResults(check: JsonObject, entry: JsonObject): JsonObject {
   const properties = check['properties'] as JsonObject;
   const results = properties['results'] as JsonObject;
@@ -217,7 +216,7 @@ function union(
   };
 }
 
-/** Puts references where one named schema is part of another. */
+/** Replaces copies of named schemas by references. */
 function withRefs(schema: Json, embedded: ReadonlyMap<string, string>, self: string | undefined): Json {
   if (typeof schema !== 'object' || schema === null) return schema;
   const name = embedded.get(JSON.stringify(schema));

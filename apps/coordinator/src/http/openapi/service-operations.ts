@@ -36,7 +36,7 @@ export function readinessOperation(): JsonObject {
   };
 }
 
-/** Each page has a tag, so that who has it is not sent it again. */
+/** Pages have an `ETag`, so a request can be answered with 304. */
 export function pageOperation(operationId: string, summary: string): JsonObject {
   return {
     operationId,

@@ -6,7 +6,7 @@ import { html, inline, prose, type Html } from './html.ts';
 import type { Page } from './page.ts';
 import { schemaTable, typeOf } from './schema-table.ts';
 
-/** The reference page, made from the OpenAPI document and nothing else. */
+/** The API reference, rendered from the OpenAPI document only. */
 export function docsPage(document: JsonObject, links: Links): Page {
   const info = document['info'] as JsonObject;
   const operations = operationsOf(document);

@@ -4,7 +4,7 @@ import type { Links } from '../links.ts';
 import { html, inline } from './html.ts';
 import type { Page } from './page.ts';
 
-/** What a browser sees first. */
+/** The start page if the web page has not been built. */
 export function homePage(links: Links, checkTypes: readonly AnyCheckType[]): Page {
   const request = `curl -si ${links.publicUrl}/check -H 'Content-Type: application/json' -d '{"type":"ping","host":"example.com"}'`;
   const body = html`<main class="narrow">

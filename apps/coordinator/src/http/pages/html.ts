@@ -1,11 +1,11 @@
-/** Markup that is safe to send: every value that was put into it is escaped. */
+/** Safe markup: all interpolated values were escaped. */
 export interface Html {
   readonly markup: string;
 }
 
 type Part = Html | string | number | undefined | readonly Part[];
 
-/** Template tag: escapes each value that is not `Html` itself; lists are joined, `undefined` is nothing. */
+/** Template tag that escapes every value except `Html`; joins lists, and omits `undefined`. */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
   const parts = strings.map((text, index) => `${text}${render(values[index])}`);
   return { markup: parts.join('') };
@@ -27,7 +27,7 @@ function escape(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Text with the marks that the descriptions use: paragraphs apart by an empty line, numbered lists, and `code`. */
+/** Renders the markup of descriptions: paragraphs separated by an empty line, numbered lists, and `code`. */
 export function prose(text: string): Html {
   return html`${text.split(/\n{2,}/).map(block)}`;
 }
@@ -42,7 +42,7 @@ function block(text: string): Html {
   </ol> `;
 }
 
-/** One paragraph: `code` becomes code. */
+/** Renders a paragraph with `code`. */
 export function inline(text: string): Html {
   const parts = text.split(/`([^`]*)`/);
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;

@@ -1,8 +1,9 @@
 import type { Links } from '../links.ts';
 import { html, type Html } from './html.ts';
 
-/** Only the page's own style sheet; no script, no picture, no form, no frame. */
-const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Only the page's own style sheet; no script, no picture, no form, no frame. Tools that audit a page read robots.txt from within it. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export const PAGE_HEADERS = { 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' };
 
@@ -11,7 +12,7 @@ export interface Page {
   readonly body: Html;
 }
 
-/** The whole document of a page. */
+/** Renders a complete HTML document. */
 export function renderPage(links: Links, { title, body }: Page): Buffer {
   const { markup } = html`<!doctype html>
     <html lang="en">

@@ -4,7 +4,7 @@ import type { Links } from '../links.ts';
 import { html, inline } from './html.ts';
 import type { Page } from './page.ts';
 
-/** What the `type` of a problem document resolves to. */
+/** The page behind the `type` URL of a problem document. */
 export function problemPage(links: Links, type: ProblemType): Page {
   const { status, title, help } = problemTypes[type];
   const body = html`<main class="narrow">

@@ -1,7 +1,7 @@
 import { jsonText, type Json, type JsonObject } from '../openapi/schemas.ts';
 import { html, inline, type Html } from './html.ts';
 
-/** The fields of an object schema as a table, those of nested objects indented by their path. */
+/** Renders the fields of an object schema as a table; nested fields are listed by path. */
 export function schemaTable(schema: JsonObject): Html {
   const rows = fieldRows(schema, '');
   if (rows.length === 0) return html`<p>${typeOf(schema)}. ${jsonText(schema['description'])}</p>`;
@@ -40,7 +40,7 @@ function fieldRows(schema: JsonObject, prefix: string): readonly Html[] {
   });
 }
 
-/** The object inside of a field: the field itself, the items of a list, or the one alternative to null. */
+/** The object schema inside a field: the field itself, its items, or its only alternative to null. */
 function nested(field: JsonObject): { readonly schema: JsonObject; readonly separator: string } | undefined {
   const chosen = alternatives(field).filter((each) => each['type'] !== 'null');
   const [only = field] = chosen.length === 1 ? chosen : [field];
@@ -54,7 +54,7 @@ function alternatives(field: JsonObject): readonly JsonObject[] {
   return (field['anyOf'] ?? field['oneOf'] ?? []) as readonly JsonObject[];
 }
 
-/** How a schema is called in a table, with links to the schemas that have a name. */
+/** Name of a schema's type, with links to named schemas. */
 export function typeOf(field: JsonObject): Html {
   const ref = field['$ref'];
   if (typeof ref === 'string') {

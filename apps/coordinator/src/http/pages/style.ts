@@ -1,6 +1,6 @@
-/** The one style sheet of the pages: light and dark, one column, wide tables scroll inside themselves. */
+/** Style sheet of all pages: light and dark, one column, scrolling tables. */
 export const styleSheet = `
-/* The colours of the web page. */
+/* Same colours as the web page. */
 :root { color-scheme: light dark; --ink: light-dark(#10181d, #e9eff2); --dim: light-dark(#55636d, #94a4ae); --line: light-dark(#e2e7ea, #212b31); --paper: light-dark(#f6f7f8, #0c1013); --well: light-dark(#eef1f3, #12181c); --accent: light-dark(#0b62c4, #6db4ff); --get: light-dark(#0a7548, #3fd79a); --post: light-dark(#8a5800, #f0b64b); }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; }

@@ -5,17 +5,16 @@ import { HttpProblem } from '../problem.ts';
 import { createRequestValidator, invalid, type RequestBody } from './validate-request.ts';
 
 /**
- * The target policy as the HTTP edge asks it: the one way to write a target, and whether it may be measured. Judges form,
- * literals, names and ports; never resolves a name.
+ * Canonicalises a target and applies the target policy to its form, address, name and port; never resolves a name.
  *
- * @param allow networks that the key of the request may have measured besides
+ * @param allow additional networks of the request's key
  */
 export type JudgeTarget = (target: JudgedTarget, allow?: readonly string[]) => Judgement;
 
 export interface JudgedTarget {
   readonly hostKind: AnyCheckType['hostKind'];
   readonly purpose: TargetPurpose;
-  /** As the caller wrote it. */
+  /** As the client wrote it. */
   readonly host: string;
   readonly port?: number | undefined;
   readonly family?: Family | undefined;
@@ -23,14 +22,14 @@ export interface JudgedTarget {
 
 export type Judgement =
   | { readonly verdict: 'accepted'; /** Canonical. */ readonly host: string }
-  /** The form is odd, as the sentence says. */
+  /** The target is malformed, as the message explains. */
   | { readonly verdict: 'malformed'; readonly message: string }
-  /** The form is in order and a rule, which the sentence names, refuses the target. */
+  /** The target is well-formed but refused by a rule, which the message names. */
   | { readonly verdict: 'refused'; readonly message: string };
 
 /**
- * Makes the function that turns a JSON body into what is measured. In this order: the schema of the type, the form of
- * the host, the rules of the type that a schema cannot say, the target policy.
+ * Creates the function that turns a JSON body into a request. It applies, in this order, the schema of the type, the
+ * syntax of the host, the type's rules beyond its schema, and the target policy.
  *
  * @returns a function that throws HttpProblem 400 or 403
  */
@@ -59,17 +58,20 @@ export function createRequestReader(checkTypes: readonly AnyCheckType[], judgeTa
   };
 }
 
-/** @param allow networks that the key of the request may have measured besides */
+/** @param allow additional networks of the request's key */
 export type RequestReader = (body: unknown, allow?: readonly string[]) => AcceptedRequest;
 
-/** A resolver, say: refused as the target itself would be. What is measured keeps its text; the agent admits it again. */
+/**
+ * Applies the target policy to a further host, such as a resolver. Its text is kept, and the agent applies the policy
+ * again.
+ */
 function judgeOther({ path, host, port, purpose }: OtherTarget, judge: (target: JudgedTarget) => Judgement): void {
   const judgement = judge({ hostKind: 'host', purpose, host, port });
   if (judgement.verdict === 'malformed') throw invalid([{ path, message: judgement.message }]);
   if (judgement.verdict === 'refused') throw new HttpProblem('target-refused', `${path}: ${judgement.message}`);
 }
 
-/** The fields of the type alone: those of other types are accepted and ignored. */
+/** Selects the fields of the type; those of other types are accepted and ignored. */
 function fieldsOf(checkType: AnyCheckType, body: RequestBody): Readonly<Record<string, unknown>> {
   const names = Object.keys(checkType.fields as object).filter((name) => Object.hasOwn(body, name));
   return Object.fromEntries(names.map((name) => [name, body[name]]));

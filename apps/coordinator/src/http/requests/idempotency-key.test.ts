@@ -34,7 +34,7 @@ afterEach(async () => {
 
 afterAll(async () => bed.stop());
 
-/** The edge of a coordinator: real answers to keys, and checks that are only counted. */
+/** The HTTP layer of a coordinator with the real idempotency store; checks are only counted. */
 async function edgeOf(core: Core, options: BedOptions = {}): Promise<HttpBed> {
   const edge = await startHttpBed({ checkTypes: [checkTypes.tcp], firstAnswers: core.firstAnswers, ...options });
   edges.push(edge);
@@ -45,7 +45,7 @@ const body = { type: 'tcp', host: 'a.example', port: 443 };
 const keyed = (key: string, json: object = body, headers: Record<string, string> = {}) =>
   post(json, { 'Idempotency-Key': key, ...headers });
 
-/** Checks whose ids count up, after failures. */
+/** Creates checks with ascending ids, after the given failures. */
 function numbered(failures: readonly (() => Awaited<ReturnType<Checks['create']>>)[] = []): Pick<Checks, 'create'> {
   let made = 0;
   const left = [...failures];

@@ -8,7 +8,7 @@ import { invalid } from './validate-request.ts';
 
 const HEADER = 'idempotency-key';
 
-/** Opaque: a quoted string, as draft-ietf-httpapi-idempotency-key-header has it, is one too. */
+/** Opaque; matches quoted strings of draft-ietf-httpapi-idempotency-key-header, too. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export function hasIdempotencyKey(request: Request): boolean {
@@ -16,10 +16,10 @@ export function hasIdempotencyKey(request: Request): boolean {
 }
 
 /**
- * Claims the idempotency key of a request for its caller.
+ * Locks the idempotency key of a request.
  *
- * @param text the body as it was sent
- * @throws HttpProblem 400 for an odd key
+ * @param text the body in canonical JSON
+ * @throws HttpProblem 400 for a malformed key
  */
 export async function claimKey(
   request: Request,
@@ -31,11 +31,11 @@ export async function claimKey(
 }
 
 /**
- * Answers a request once: whoever repeats it gets the first answer again.
+ * Answers a request once; repetitions get the first response.
  *
- * @param claimed where it was refused, that is the answer
- * @param answer makes the first answer, given the digest of the key; where it rejects the key is free again
- * @throws HttpProblem 409 for a key that belongs to another request or whose answer is not known yet
+ * @param claimed the outcome of `claimKey`; if that failed, it is the response
+ * @param answer creates the first response, given the digest of the key; a rejection releases the key
+ * @throws HttpProblem 409 if the key belongs to a different request or its response is not known yet
  */
 export async function answerOnce(
   claimed: PromiseSettledResult<Claim>,
@@ -76,7 +76,7 @@ function readKey(request: Request): string {
   throw invalid([{ path: 'Idempotency-Key:', message }]);
 }
 
-/** JSON with the fields of each object in one order: the same request is the same text. */
+/** JSON with sorted fields, so that equal requests have equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;

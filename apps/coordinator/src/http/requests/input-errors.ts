@@ -5,10 +5,10 @@ import { pointer, pointerParts } from './pointer.ts';
 
 const MAX_ERRORS = 20;
 
-/** What ajv found, as pointers into the body and sentences without a subject: “is required”. */
+/** Converts errors of ajv to pointers into the body and sentences without a subject, such as "is required". */
 export function inputErrors(errors: readonly ErrorObject[]): readonly InputError[] {
   const told = errors.map(inputError);
-  // A broken branch of a union is told once, by what the union says.
+  // For a union, reports only the error of the union, not those of its branches.
   const unique = told.filter(
     (error, index) => told.findIndex(({ path, message }) => path === error.path && message === error.message) === index,
   );

@@ -1,6 +1,6 @@
 import { escapeText } from '@vantage/contract';
 
-/** A JSON pointer (RFC 6901). Names that a caller made up are escaped and bounded, so that it can be shown. */
+/** Builds a JSON pointer (RFC 6901) that is safe to display: names from clients are escaped and truncated. */
 export function pointer(path: readonly (string | number)[]): string {
   return path.map((part) => `/${pointerPart(String(part))}`).join('');
 }
@@ -9,7 +9,7 @@ function pointerPart(name: string): string {
   return escapeText(name, 64).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The parts of a pointer as ajv gives it. */
+/** Parses a pointer from ajv. */
 export function pointerParts(path: string): readonly string[] {
   return path
     .split('/')

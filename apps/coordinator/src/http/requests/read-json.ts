@@ -7,14 +7,14 @@ import { invalid } from './validate-request.ts';
 
 export const MAX_BODY_BYTES = 16 * 1024;
 
-/** Deeper than any request of ours by a good deal. */
+/** Deeper than any valid request. */
 const MAX_DEPTH = 8;
 
-/** Names that reach an object's prototype when a careless reader copies them. */
+/** Names that can modify an object's prototype when copied carelessly. */
 const forbiddenNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Reads a JSON body: at most 16 KiB, UTF-8, sent as `application/json` without a content encoding.
+ * Reads a JSON body: at most 16 KiB, UTF-8, `application/json` without a content encoding.
  *
  * @throws HttpProblem 400, 413 or 415
  */
@@ -40,7 +40,7 @@ function notJson(detail: string): HttpProblem {
   return new HttpProblem('unsupported-media-type', detail);
 }
 
-/** RFC 8259 section 11 defines no parameter; a `charset` that says UTF-8 is common and harmless. */
+/** RFC 8259 section 11 defines no parameter, but `charset=utf-8` is common and harmless. */
 function isJsonType(contentType: string): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   return type === 'application/json' && parameters.every((part) => part === '' || isUtf8(part));
@@ -91,13 +91,13 @@ function parse(text: string): unknown {
   }
 }
 
-/** Walks without recursion: sixteen kilobytes hold sixteen thousand brackets. */
+/** Iterative, because 16 KiB can nest 16,000 levels. */
 function hostileParts(body: unknown): readonly InputError[] {
   const queue: { readonly value: unknown; readonly path: readonly (string | number)[] }[] = [{ value: body, path: [] }];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { value, path } = next;
     if (typeof value === 'string' && hasApiKey(value)) {
-      // A target is stored, sent to agents and asked of name servers.
+      // Targets are stored, sent to agents and to name servers.
       return [{ path: pointer(path), message: 'has an API key, which belongs into the Authorization header' }];
     }
     if (typeof value !== 'object' || value === null) continue;

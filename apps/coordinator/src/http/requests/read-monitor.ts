@@ -9,9 +9,9 @@ import { createRequestReader, type JudgeTarget } from './accept-request.ts';
 import { inputErrors } from './input-errors.ts';
 
 /**
- * Makes the function that validates a monitor, its check as `POST /check` does.
+ * Creates the function that validates a monitor; its check is validated as by `POST /check`.
  *
- * @param signsWebhooks false if there is no secret to sign webhooks with; then they are refused
+ * @param signsWebhooks false if no secret is configured; webhooks are then refused
  */
 export function createMonitorReader(
   checkTypes: readonly AnyCheckType[],
@@ -43,7 +43,7 @@ export function createMonitorReader(
 type CheckReading = { readonly accepted: AcceptedRequest } | { readonly errors: readonly InputError[] };
 
 function readCheck(readRequest: (body: unknown) => AcceptedRequest, check: MonitorRequest['check']): CheckReading {
-  // Defaults are filled in where they are missing: the request stays as it was written.
+  // The validator fills in defaults, and the stored request should stay as written.
   const body = structuredClone(check) as Record<string, unknown>;
   if (body['type'] === 'http') body['options'] = { screenshot: false, ...(body['options'] as object | undefined) };
   try {
@@ -55,7 +55,7 @@ function readCheck(readRequest: (body: unknown) => AcceptedRequest, check: Monit
   }
 }
 
-/** The networks of a key are for its checks, not for webhooks. */
+/** The additional networks of a key apply to checks, not to webhooks. */
 function webhookErrors(urls: readonly string[], judge: JudgeTarget, signsWebhooks: boolean): readonly InputError[] {
   if (urls.length > 0 && !signsWebhooks)
     return [{ path: '/webhooks', message: 'need WEBHOOK_SECRET of the coordinators' }];

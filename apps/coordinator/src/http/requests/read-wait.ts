@@ -2,10 +2,10 @@ import type { Request } from 'express';
 
 import { invalid } from './validate-request.ts';
 
-/** Longest `?wait=`, seconds. */
+/** Longest `?wait=` in seconds. */
 export const MAX_WAIT_SECONDS = 25;
 
-/** Milliseconds that `?wait` asks for. */
+/** Reads `?wait` as milliseconds. */
 export function readWait(request: Request): number {
   const wait: unknown = request.query['wait'];
   if (wait === undefined) return 0;

@@ -6,7 +6,7 @@ import { oncePer } from '../once-per.ts';
 import { HttpProblem } from '../problem.ts';
 import { inputErrors } from './input-errors.ts';
 
-/** A request body that its schema accepts, with the defaults filled in. */
+/** A valid request body with defaults. */
 export interface ValidRequest {
   readonly checkType: AnyCheckType;
   readonly body: RequestBody;
@@ -22,7 +22,7 @@ export interface RequestBody {
   readonly [field: string]: unknown;
 }
 
-/** @returns a function that throws HttpProblem 400 for a body that its type's schema refuses */
+/** @returns a function that throws HttpProblem 400 for an invalid body */
 export function createRequestValidator(checkTypes: readonly AnyCheckType[]): (body: unknown) => ValidRequest {
   const types = compiled(checkTypes);
   return (body) => {
@@ -41,10 +41,10 @@ interface CompiledType {
   readonly validate: ValidateFunction;
 }
 
-/** The request schema of each check type, compiled. */
+/** Compiled request schemas by check type. */
 const compiled = oncePer((checkTypes: readonly AnyCheckType[]): ReadonlyMap<string, CompiledType> => {
   const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
-  // Strict: an unknown keyword is a typing error in a schema. Nothing is coerced: "80" is no port.
+  // Strict mode detects misspelled keywords. No coercion: "80" is not a port.
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
   addFormats.default(ajv);
   return new Map(

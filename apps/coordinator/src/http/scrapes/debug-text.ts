@@ -1,6 +1,6 @@
 import type { ScrapedRun } from '@vantage/modules';
 
-/** What `debug=true` shows, in the parts of blackbox_exporter: log, metrics, module. */
+/** The output of `debug=true` in the sections of blackbox_exporter: log, metrics, module. */
 export function debugText(runs: readonly ScrapedRun[], metrics: string, module: string): string {
   const log = runs.flatMap(({ probe, success, reasons }) => [
     `probe=${probe} msg="${success ? 'Probe succeeded' : 'Probe failed'}"`,

@@ -28,7 +28,7 @@ export function discoverTargets({ modules, access, probes, links, limit }: Disco
     scope: 'read',
     limit: async (request, response) => {
       await limit(request, response);
-      // Other methods are refused as such.
+      // Other methods get 405.
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const refusal = isRead ? access(request) : undefined;
       if (refusal !== undefined) throw refusal;
@@ -68,7 +68,7 @@ function addressLabels({ publicUrl, basePath }: Links): Readonly<Record<string, 
   return { __scheme__: new URL(publicUrl).protocol.slice(0, -1), __metrics_path__: `${basePath}/probe` };
 }
 
-/** Labels that begin with `__` are gone after relabelling: the series have the place in `vantage_probe_info`. */
+/** Prometheus drops labels with the prefix `__` after relabelling; `vantage_probe_info` keeps the location. */
 function placeLabels(id: string, probe: Probe): Readonly<Record<string, string>> {
   return {
     __param_probe: id,

@@ -43,7 +43,7 @@ const filtered = {
   error: silence,
 };
 
-/** Lines of the exposition that are samples, by name and labels. */
+/** Parses the samples of the exposition format, by name and labels. */
 function samples(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), line.slice(line.lastIndexOf(' ') + 1)]));
@@ -63,7 +63,7 @@ describe('GET /probe', () => {
     expect(seen.get('probe_success{probe="nyc-1"}')).toBe('0');
     expect(seen.get('probe_duration_seconds{probe="fra-1"}')).toBe('0.25');
     expect(seen.get('probe_ip_protocol{probe="fra-1"}')).toBe('4');
-    // As blackbox_exporter hashes these addresses.
+    // The value of blackbox_exporter for this address.
     expect(seen.get('probe_ip_addr_hash{probe="fra-1"}')).toBe('3668918509');
     expect(seen.get('probe_ip_addr_hash{probe="nyc-1"}')).toBe('1751717746');
     expect(seen.get('vantage_probe_measured{probe="nyc-1"}')).toBe('1');
@@ -89,7 +89,7 @@ describe('GET /probe', () => {
 
     expect(created).toMatchObject([{ params: { rules: { resolve: true } } }]);
     expect(seen.get('probe_dns_lookup_time_seconds{probe="fra-1"}')).toBe('0.012');
-    // An agent of an earlier release.
+    // Simulates an agent of an earlier release.
     expect(seen.has('probe_dns_lookup_time_seconds{probe="nyc-1"}')).toBe(false);
   });
 

@@ -41,7 +41,10 @@ export interface ProbeEndpointOptions {
   readonly stopping: AbortSignal;
 }
 
-/** `GET /probe`: one check, and its results as metrics. The scrape is answered when all probes have ended, or its time is up. */
+/**
+ * `GET /probe`: runs a check and returns its results as metrics, when all probes have finished or the time budget is
+ * used up.
+ */
 export function probeTarget(options: ProbeEndpointOptions): Endpoint {
   const scrapes = new WeakMap<Request, Scrape>();
   return {
@@ -51,7 +54,7 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
     countRefused: options.limit.count,
     limit: async (request, response) => {
       options.limit.refuseKnown(request, response);
-      // Other methods are refused as such.
+      // Other methods get 405.
       if (request.method !== 'GET' && request.method !== 'HEAD') return options.limit.count(request, response);
       const refusal = options.access(request);
       if (refusal !== undefined) {
@@ -67,7 +70,7 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
       const accepted = acceptedOf(options, scrape, request);
       const { checkId, probes } = await start(options, scrape, accepted, request, response);
       const check = await read(options, checkId, scrape.budgetMs - (performance.now() - startedMs), response);
-      // Without a record the results are lost: that must not read as an outage of the target.
+      // Redis has lost the results, which must not appear as an outage of the target.
       if (check === undefined) throw new StoreUnavailable('The check of the scrape was lost');
       const places = await options.probes.list();
       const facts = { isLiteral: isLiteral(scrape, accepted), elapsedMs: performance.now() - startedMs };
@@ -77,7 +80,7 @@ export function probeTarget(options: ProbeEndpointOptions): Endpoint {
   };
 }
 
-/** @throws HttpProblem 400: a scrape that is set up wrong must not look like an outage */
+/** @throws HttpProblem 400, because a misconfigured scrape must not appear as an outage */
 function acceptedOf(
   { readRequest }: ProbeEndpointOptions,
   { module, target, hostname, selection, budgetMs }: Scrape,
@@ -96,7 +99,7 @@ function acceptedOf(
   }
 }
 
-/** A name that the policy refuses is refused as a header, too: its site could be at any address. */
+/** The target policy applies to the `Host` header, too: a site with that name may be at any address. */
 function refuseHost(hostname: string, judge: (url: string) => void): void {
   if (hostname === '') return;
   try {
@@ -109,7 +112,7 @@ function refuseHost(hostname: string, judge: (url: string) => void): void {
 
 const RESOLVER = '/options/resolver';
 
-/** Names the parameter of the scrape in place of the field of the check. The host of a dns check is the module’s. */
+/** Rewrites the path of an error to the scrape parameter. The host of a dns check belongs to the module. */
 function asScrapeFault(error: unknown, { prober }: Module): unknown {
   if (!(error instanceof HttpProblem)) return error;
   const hostOf = prober === 'dns' ? '?module' : '?target';
@@ -171,7 +174,7 @@ async function read(
   return checks.read(checkId, Math.max(0, Math.floor(waitMs)), AbortSignal.any([gone.signal, stopping]));
 }
 
-/** An address has nothing to resolve. */
+/** An address literal needs no resolution. */
 function isLiteral({ module, target }: Scrape, { params }: AcceptedRequest): boolean {
   const server = module.prober === 'dns' ? target.replace(/^\[(.*)\](:\d+)?$|^([^:]+):\d+$/, '$1$3') : params.host;
   const read = canonicalizeHost(server, 'name');

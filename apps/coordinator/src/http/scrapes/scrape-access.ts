@@ -9,9 +9,9 @@ import { HttpProblem } from '../problem.ts';
 export type ScrapeAccess = (request: Request) => HttpProblem | undefined;
 
 /**
- * A key that was admitted suffices.
+ * Allows clients with a valid key or from the given networks.
  *
- * @param networks addresses and CIDRs whose clients may scrape without a key
+ * @param networks addresses and CIDRs whose clients need no key
  */
 export function createScrapeAccess(networks: readonly string[]): ScrapeAccess {
   const allowed = new BlockList();

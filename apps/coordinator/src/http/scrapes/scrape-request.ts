@@ -4,24 +4,24 @@ import type { Request } from 'express';
 import { refusalText } from '../../modules/follow-modules.ts';
 import { invalid } from '../requests/validate-request.ts';
 
-/** The parameters of one scrape. */
+/** Parameters of a scrape. */
 export interface Scrape {
   readonly target: string;
   readonly module: Module;
   readonly debug: boolean;
-  /** Of the query; the module has it too. */
+  /** From the query; the module contains it too. */
   readonly hostname: string;
-  /** How the places are chosen, as in the body of `POST /check`. */
+  /** Selection of probes, as in the body of `POST /check`. */
   readonly selection: Readonly<Record<string, unknown>>;
-  /** Time until the answer, milliseconds. */
+  /** Time until the response, milliseconds. */
   readonly budgetMs: number;
 }
 
 const DEFAULT_MODULE = 'http_2xx';
 const DEFAULT_TIMEOUT_SECONDS = 120;
-/** Kept back for the answer to arrive before Prometheus gives up. */
+/** Margin for the response to arrive before Prometheus times out. */
 const OFFSET_SECONDS = 0.5;
-/** As the longest `?wait=` of a client. */
+/** Equal to the longest `?wait=`. */
 const MAX_BUDGET_MS = 25_000;
 
 /** @throws HttpProblem 400 that names the parameter */
@@ -60,7 +60,7 @@ function moduleOf(query: URLSearchParams, { usable, refused }: PlannedModules): 
   throw invalid([{ path: '?module', message: message.slice(0, 512) }]);
 }
 
-/** As in blackbox_exporter, the header Host of a module of http, which is the name in the handshake of TLS too. */
+/** Sets the `Host` header of an http module and, as in blackbox_exporter, the name in the TLS handshake. */
 function withHostname(module: Module, hostname: string): Module {
   if (hostname === '') return module;
   const refuse = (message: string): never => {
@@ -73,7 +73,7 @@ function withHostname(module: Module, hostname: string): Module {
   return { ...module, host: hostname };
 }
 
-/** `probe=a&probe=b` or `probe=a,b`; a location may contain `+`, which a query writes as `%2B`. */
+/** Reads `probe=a&probe=b` or `probe=a,b`; a `+` in a location is written as `%2B`. */
 function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> {
   const probes = query
     .getAll('probe')
@@ -88,7 +88,7 @@ function selectionOf(query: URLSearchParams): Readonly<Record<string, unknown>> 
   };
 }
 
-/** As blackbox_exporter: the smaller of the time that Prometheus gives and that of the module. */
+/** The minimum of Prometheus' scrape timeout and that of the module, as in blackbox_exporter. */
 function budgetOf(request: Request, moduleMs: number): number {
   const header = request.get('X-Prometheus-Scrape-Timeout-Seconds') ?? '';
   const given = header === '' ? 0 : Number(header);

@@ -2,7 +2,7 @@ import { html } from '../pages/html.ts';
 import { shortened } from './shortened.ts';
 import type { ShownCheck, Tone } from './shown-check.ts';
 
-/** White text on each has a contrast of 4.5:1 at least. */
+/** White text on each has a contrast of at least 4.5:1. */
 const COLOURS: Readonly<Record<Tone, string>> = {
   good: '#1a7f37',
   warn: '#9a6700',
@@ -13,7 +13,7 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 const LONGEST_LABEL = 48;
 const PADDING = 7;
 
-/** The verdict of a check as an SVG of 20 pixels height. Every text in it is escaped. */
+/** Renders the verdict of a check as an SVG of 20 pixels height; all texts are escaped. */
 export function badge({ name, word, tone }: ShownCheck): string {
   const label = shortened(name, LONGEST_LABEL);
   const [left, right] = [widthOf(label), widthOf(word)];
@@ -45,7 +45,7 @@ export function badge({ name, word, tone }: ShownCheck): string {
   return markup;
 }
 
-/** Estimate for Verdana at 11 pixels; `textLength` makes every font as wide. */
+/** Estimate for Verdana at 11 pixels; `textLength` stretches other fonts to this width. */
 function widthOf(text: string): number {
   const widths = Array.from(text, (character) => {
     if (/[ijlftrI.,:;'|!()[\]/ -]/.test(character)) return 4.4;

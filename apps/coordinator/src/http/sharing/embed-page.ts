@@ -21,7 +21,7 @@ th { font-weight: 400; } td:last-child { text-align: right; padding-right: 0; wh
 footer { color: var(--dim); font-size: 0.85rem; }
 `;
 
-/** Any page may frame it; it has one style sheet, no script, no form, and loads nothing. */
+/** Any page may embed it; it allows one style sheet and nothing else. */
 const POLICY = [
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "base-uri 'none'; form-action 'none'; frame-ancestors *",
@@ -29,7 +29,7 @@ const POLICY = [
 
 export const EMBED_HEADERS = { 'Content-Security-Policy': POLICY, 'X-Robots-Tag': 'noindex' };
 
-/** A check for a frame in another page: verdict, headline, and a row per probe with failures first. */
+/** Renders a check for an iframe: verdict, headline, and a row per probe, failed ones first. */
 export function embedPage(links: Links, { check, name, word, tone, headline }: ShownCheck, probes: Probes): Buffer {
   const rows = Object.entries(check?.results ?? {}).map(([probe, result]) => ({ probe, result, ...outcomeOf(result) }));
   rows.sort((one, other) => one.order - other.order || one.probe.localeCompare(other.probe, 'en'));

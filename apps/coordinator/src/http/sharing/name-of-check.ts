@@ -1,6 +1,6 @@
 import { escapeText, type Check } from '@vantage/contract';
 
-/** A name of a check as the web page writes it: `tcp example.com:443`, `dns MX example.com`; safe to show. */
+/** Title of a check, as in the web page: `tcp example.com:443`, `dns MX example.com`; without control characters. */
 export function nameOfCheck({ type, host, results }: Check): string {
   const named = (field: string): unknown =>
     Object.values(results).find((result) => result[field] !== undefined)?.[field];
@@ -11,5 +11,5 @@ export function nameOfCheck({ type, host, results }: Check): string {
   return escapeText(`${kind} ${target}`, LONGEST_NAME);
 }
 
-/** A name of 253 characters, with type and port. */
+/** A host of 253 characters with type and port. */
 const LONGEST_NAME = 300;

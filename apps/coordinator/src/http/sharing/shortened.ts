@@ -1,4 +1,4 @@
-/** Leaves out the middle of a long text: a name of a host ends with its domain and port, which say more. */
+/** Truncates in the middle: the end of a host contains its domain and port. */
 export function shortened(text: string, most: number): string {
   const characters = Array.from(text);
   if (characters.length <= most) return text;

@@ -3,15 +3,15 @@ import type { Check, Summary, Verdict } from '@vantage/contract';
 import { nameOfCheck } from './name-of-check.ts';
 import { NO_SUCH_CHECK } from '../problem.ts';
 
-/** A check as badge, card and embed show it. */
+/** Data of a check for badge, card and embed. */
 export interface ShownCheck {
   readonly name: string;
-  /** One or some words: `up`, `partial, 7 of 10`, `pending, 3 of 10`, `removed`. */
+  /** For example `up`, `partial, 7 of 10`, `pending, 3 of 10`, `removed`. */
   readonly word: string;
   readonly tone: Tone;
   /** A sentence. */
   readonly headline: string;
-  /** Undefined if there is no such check, or it was removed. */
+  /** Undefined if there is no such check, or it was evicted. */
   readonly check?: Check;
 }
 
@@ -25,7 +25,7 @@ const toneOf: Readonly<Record<Verdict, Tone>> = {
   unknown: 'neutral',
 };
 
-/** No verdict before the check is completed: the probes that have not answered may say otherwise. */
+/** Before completion there is no verdict, because pending probes may change it. */
 export function shownCheck(check: Check, { verdict, counts, headline }: Summary): ShownCheck {
   const name = nameOfCheck(check);
   if (check.status === 'pending') {

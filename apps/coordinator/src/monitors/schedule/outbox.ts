@@ -10,11 +10,20 @@ import type { ReadDefinition, StoredMonitor } from '../definition.ts';
 import type { Delivery, SendWebhook } from '../webhooks/send-webhook.ts';
 import { claimTasks, type ChangeTask, type OutboxTask } from './monitor-records.ts';
 import type { ReadStored } from './run-ticks.ts';
+import { createTaskQueue } from './task-queue.ts';
 import { readTrace } from './trace-request.ts';
 
-const AT_ONCE = 20;
+/** Tasks that one look claims. */
+const AT_ONCE = 50;
 /** A coordinator that has claimed a task has so long to do it; longer than a webhook takes. */
 const LEASE_MS = 15_000;
+/** A task that has waited longer is not begun: the lease could end before it. */
+const BEGUN_WITHIN_MS = 4_000;
+/** Leases of tasks that wait are renewed after this time, so many with one command. */
+const RENEW_AFTER_MS = 1_500;
+const RENEWED_AT_ONCE = 100;
+/** A receiver that does not answer holds ten of its webhooks; fifty such receivers would delay others. */
+const QUEUE = { mostOfReceiver: 10, most: 500, mostWaiting: 5_000 };
 /** A path that is traced later shows another moment. */
 const TRACED_WITHIN_MS = 60_000;
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
@@ -35,32 +44,77 @@ export interface OutboxDependencies {
   readonly log: Log;
 }
 
+/** A task that this coordinator has claimed. */
+interface ClaimedTask {
+  readonly text: string;
+  readonly task: OutboxTask;
+  /** Time of the process when the lease began. */
+  leasedAt: number;
+}
+
+export interface Outbox {
+  /** Claims the tasks that are due and starts them, without waiting for their ends. */
+  readonly look: () => Promise<'again' | undefined>;
+  /** Resolves when the tasks that were begun have ended. */
+  readonly close: () => Promise<void>;
+}
+
 /**
  * Does what follows from changed states. A task is written together with the state and removed when it is done: if a
  * coordinator ends in between, another one does it. A traceroute that was started is not started again; a webhook may come
  * twice, with the same id.
- *
- * @returns one look
  */
-export function createOutbox(dependencies: OutboxDependencies): () => Promise<'again' | undefined> {
-  const { redis, log } = dependencies;
-  return async () => {
-    const tasks = await onStore(redis, () => claimTasks(redis, AT_ONCE, LEASE_MS));
-    const ends = tasks.map(async (text) => {
+export function createOutbox(dependencies: OutboxDependencies): Outbox {
+  const { redis } = dependencies;
+  const queue = createTaskQueue<ClaimedTask>({
+    ...QUEUE,
+    run: async (claimed) => {
+      if (performance.now() - claimed.leasedAt > BEGUN_WITHIN_MS) return;
+      await runTask(dependencies, claimed);
+      // Webhooks of the change are due now.
+      if (claimed.task.kind === 'change') await look().catch(() => undefined);
+    },
+  });
+  const look: Outbox['look'] = async () => {
+    await onStore(redis, () => renew(dependencies, queue.waiting()));
+    const leasedAt = performance.now();
+    const texts = await onStore(redis, () => claimTasks(redis, AT_ONCE, LEASE_MS));
+    for (const text of texts) {
       const task = JSON.parse(text) as OutboxTask;
-      try {
-        await onStore(redis, () =>
-          task.kind === 'change' ? follow(dependencies, task, text) : deliver(dependencies, task, text),
-        );
-      } catch (error) {
-        if (error instanceof StoreUnavailable) return;
-        log.error({ monitor: task.monitor, error }, 'task of a monitor failed');
-        await redis.zrem(redisKeys.monitorOutbox, text);
-      }
-    });
-    await Promise.all(ends);
-    return tasks.length > 0 ? 'again' : undefined;
+      // One that is not kept is claimed again after its lease.
+      queue.add(task.kind === 'delivery' ? new URL(task.url).host : '', { text, task, leasedAt });
+    }
+    return texts.length === AT_ONCE ? 'again' : undefined;
   };
+  return { look, close: queue.stop };
+}
+
+async function renew({ redis, clock }: OutboxDependencies, waiting: readonly ClaimedTask[]): Promise<void> {
+  const now = performance.now();
+  // After its lease another coordinator may have the task.
+  const due = waiting.filter(({ leasedAt }) => now - leasedAt >= RENEW_AFTER_MS && now - leasedAt < LEASE_MS);
+  for (let index = 0; index < due.length; index += RENEWED_AT_ONCE) {
+    const some = due.slice(index, index + RENEWED_AT_ONCE);
+    const leasedAt = performance.now();
+    const untilMs = (await clock.now(redis)) + LEASE_MS;
+    // XX: one that has been done since is not brought back.
+    await redis.zadd(redisKeys.monitorOutbox, 'XX', ...some.flatMap(({ text }) => [untilMs, text]));
+    for (const claimed of some) claimed.leasedAt = leasedAt;
+  }
+}
+
+/** Never rejects: a task that could not be done is claimed again after its lease. */
+async function runTask(dependencies: OutboxDependencies, { task, text }: ClaimedTask): Promise<void> {
+  const { redis, log } = dependencies;
+  try {
+    await onStore(redis, () =>
+      task.kind === 'change' ? follow(dependencies, task, text) : deliver(dependencies, task, text),
+    );
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return;
+    log.error({ monitor: task.monitor, error }, 'task of a monitor failed');
+    await redis.zrem(redisKeys.monitorOutbox, text).catch(() => undefined);
+  }
 }
 
 async function follow(dependencies: OutboxDependencies, task: ChangeTask, text: string): Promise<void> {

@@ -56,14 +56,13 @@ export function createReadStored(readDefinition: ReadDefinition): ReadStored {
 
 /** Claims the ticks that are due, and starts the check of each. @returns one look */
 export function createTicks(dependencies: TickDependencies): () => Promise<'again' | undefined> {
-  const { redis, clock, drawId } = dependencies;
+  const { redis, drawId } = dependencies;
   let restUntil = 0;
   return async () => {
     if (performance.now() < restUntil) return undefined;
     const ids = Array.from({ length: AT_ONCE }, drawId);
     const sentAt = performance.now();
     const { nowMs, nextMs, claimed } = await onStore(redis, () => claimTicks(redis, ids));
-    clock.observe(nowMs, sentAt);
     await Promise.all(claimed.map((tick) => startTick(dependencies, tick)));
     if (claimed.length === AT_ONCE) return 'again';
     restUntil = sentAt + Math.min(REST_MS, (nextMs ?? Number.POSITIVE_INFINITY) - nowMs);

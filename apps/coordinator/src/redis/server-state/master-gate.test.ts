@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import { StoreUnavailable } from '../store-errors.ts';
 import { createMasterGate, type MasterGate } from './master-gate.ts';
 
-/** A connection as the gate sees it, and Sentinels whose answer the test decides. */
+/** A fake connection, and Sentinels whose reply the test controls. */
 function openTrial(sentinels: readonly object[]) {
   const connection = Object.assign(new EventEmitter(), { options: { sentinels }, status: 'ready' });
   const answers = new EventEmitter();
@@ -19,7 +19,7 @@ function openTrial(sentinels: readonly object[]) {
     },
     look: async () => void (asked.look += 1),
   });
-  /** Answers the next question, or the one that waits. */
+  /** Answers the pending query, or the next one. */
   const answer = async (isMaster: boolean): Promise<void> => {
     while (!answers.emit('answer', isMaster)) await new Promise(setImmediate);
   };

@@ -8,25 +8,28 @@ import { StoreUnavailable } from '../store-errors.ts';
 import type { MasterWatch } from './master-watch.ts';
 
 /**
- * Keeps a new connection unused until the Sentinels confirm its server: a replaced master that continues after a stall answers too,
- * and a result that it takes is lost when it becomes a replica.
+ * Blocks a new connection until the Sentinels confirm its server: a replaced master that continues after a stall also
+ * replies, and a result written to it is lost when it becomes a replica.
  */
 export interface MasterGate {
   readonly isOpen: () => boolean;
   /** @throws StoreUnavailable while the gate is closed */
   readonly pass: () => void;
-  /** Calls the listener whenever the gate opens. */
+  /** Calls the listener each time the gate opens. */
   readonly onOpen: (listener: () => void) => void;
 }
 
-/** If no majority of the Sentinels confirms by then, the connection is used: pending checks must end. A stall of this process does not count. */
+/**
+ * If no majority of the Sentinels confirms by then, the gate opens: pending checks must end. Stalls of this process do
+ * not count.
+ */
 const CLOSED_AT_MOST_MS = 1_000;
 const RETRY_MS = 50;
 
 export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'confirm' | 'look'>): MasterGate {
   const listeners: (() => void)[] = [];
   let isOpen = !isWatched(connection);
-  /** Counts connections: a confirmation of an earlier one opens nothing. */
+  /** Counts connections, so that a confirmation of an earlier one has no effect. */
   let current = 0;
   let stopTimer = (): void => undefined;
 
@@ -38,7 +41,7 @@ export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'c
   const openWhenConfirmed = async (): Promise<void> => {
     const [own, server] = [current, serverOf(connection)];
     const isAwaited = (): boolean => own === current && !isOpen;
-    // Independent of the questions: silent Sentinels must not prolong it.
+    // Independent of the queries: silent Sentinels must not prolong it.
     stopTimer = stallTolerantTimeout(CLOSED_AT_MOST_MS, open);
     while (isAwaited()) {
       const isConfirmed = await master.confirm(server).then(
@@ -47,7 +50,7 @@ export function createMasterGate(connection: Redis, master: Pick<MasterWatch, 'c
       );
       if (!isAwaited()) return;
       if (isConfirmed) return open();
-      // Leaves a replaced server; the next connection is another one.
+      // Disconnects from a replaced server; the next connection starts again.
       await master.look();
       await sleep(RETRY_MS);
     }

@@ -17,9 +17,9 @@ import { createReplicaWait } from './replica-wait.ts';
 
 let set: RedisSentinel;
 let channels: Channels;
-/** Of a coordinator that did not notice that its master stood still. */
+/** Connection of a coordinator that has not noticed the stall of its master. */
 let late: Redis;
-/** Of one that found the new master. */
+/** Connection of a coordinator that found the new master. */
 let there: Redis;
 const never = new AbortController().signal;
 
@@ -73,7 +73,7 @@ describe('a coordinator whose master was replaced', () => {
     ]);
 
     expect(absent).toBeUndefined();
-    // It is still connected to the server that was replaced, and that took the write.
+    // The connection still leads to the replaced server, which accepted the write.
     expect([server, written]).toEqual([serverOf(late), undefined]);
     expect(server).not.toBe(serverOf(there));
     for (const outcome of [read, followed, waited, accepted]) {
@@ -85,7 +85,7 @@ describe('a coordinator whose master was replaced', () => {
     await connected;
     expect(serverOf(late)).toBe(serverOf(there));
     expect(await reads.read(id, 0, never)).toMatchObject({ testId: id, status: 'pending' });
-    // All Sentinels learn of it in turn.
+    // The Sentinels learn of the failover one after another.
     while ((await reads.read(drawId(), 0, never).catch(() => 'unknown')) !== undefined) await sleep(20);
   }, 300_000);
 });

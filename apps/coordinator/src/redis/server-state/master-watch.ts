@@ -4,31 +4,31 @@ import type { Redis } from 'ioredis';
 import { StoreUnavailable } from '../store-errors.ts';
 import { shareRuns } from '../turns.ts';
 
-/** Keeps to the master that the Sentinels name. Without Sentinels it asks nobody. */
+/** Follows the master that the Sentinels name. Does nothing without Sentinels. */
 export interface MasterWatch {
-  /** Leaves a server that another one took the place of. Never rejects. */
+  /** Disconnects from a server that is no longer the master. Never rejects. */
   readonly look: () => Promise<void>;
   /**
    * Asks the Sentinels.
    *
-   * @throws StoreUnavailable unless they say that this server is the master
+   * @throws StoreUnavailable unless they name this server as the master
    */
   readonly confirm: (server: string | undefined) => Promise<void>;
-  /** As `confirm`, but nobody is asked about the server that was the master when last confirmed. */
+  /** Like `confirm`, but skips the query if this server was already confirmed. */
   readonly confirmOnce: (server: string | undefined) => Promise<void>;
   /**
-   * Reads something that may not be there. Only the master knows what is not: one that was replaced while it stood still has
-   * nothing of what was written since.
+   * Reads a value that may be missing. Only the master can prove its absence: a master that was replaced during a stall
+   * lacks later writes.
    *
    * @param redis the connection that `read` uses
-   * @throws StoreUnavailable when nothing was found, and the Sentinels do not say that it was the master
+   * @throws StoreUnavailable if nothing was found and the Sentinels do not confirm the server as the master
    */
   readonly find: <T>(redis: Redis, read: () => Promise<T | undefined>) => Promise<T | undefined>;
 }
 
 /**
- * @param first knows where the Sentinels are
- * @param connections all that are to the same master
+ * @param first knows the addresses of the Sentinels
+ * @param connections all connections to the same master
  */
 export function createMasterWatch(first: Redis, connections: () => readonly Redis[]): MasterWatch {
   const share = shareRuns<MastershipOf>();
@@ -46,7 +46,8 @@ export function createMasterWatch(first: Redis, connections: () => readonly Redi
     look: async () => {
       if (!isWatched(first)) return;
       const mastershipOf = await ask();
-      // Only a new connection finds the server that is the master now. One that is being made is left alone: ioredis would give it up.
+      // Reconnecting finds the current master. Pending connection attempts are left alone, because ioredis would
+      // abandon them.
       for (const each of connections()) if (mastershipOf(serverOf(each)) === 'replaced') each.disconnect(true);
     },
     confirm,
@@ -60,7 +61,7 @@ export function createMasterWatch(first: Redis, connections: () => readonly Redi
   };
 }
 
-/** For one server, and a cluster, whose nodes know by themselves what they are. */
+/** For one server, and for a cluster, whose nodes know their roles. */
 export const soleMaster: MasterWatch = {
   look: async () => undefined,
   confirm: async () => undefined,

@@ -2,17 +2,17 @@ import { stallTolerantTimeout } from '@vantage/timers';
 import type { Redis } from 'ioredis';
 
 /**
- * Time for agents to reconnect and write what they kept back. With the coordinator's own reconnection before it and a sweep
- * after it, it stays below the two seconds in which a check has to be completed.
+ * Time for agents to reconnect and write results that they kept. With the coordinator's reconnection before it and a
+ * poll for deadlines after it, it stays below the two seconds in which a check must be completed.
  */
 const GRACE_MS = 900;
 
-/** A connection that comes and goes all the time must not put deadlines off for ever. */
+/** Minimum interval between grace periods: an unstable connection must not postpone deadlines indefinitely. */
 const AT_MOST_EVERY_MS = 10_000;
 
 /**
- * Tells whether the store has just come back. Time in which Redis takes no writes does not count for a deadline: for a
- * moment after it, no deadline is enforced and no result is late.
+ * Returns whether Redis has just recovered. While Redis does not accept writes, and for a grace period after it, no
+ * deadline is enforced and no result is late.
  */
 export function createOutageGrace(connection: Redis): () => boolean {
   let lost = false;
@@ -22,7 +22,7 @@ export function createOutageGrace(connection: Redis): () => boolean {
     if (lost && performance.now() - grantedAt > AT_MOST_EVERY_MS) {
       grantedAt = performance.now();
       isGranted = true;
-      // Where all of the machine stands still meanwhile, so do the agents.
+      // If the whole machine stalls meanwhile, so do the agents.
       stallTolerantTimeout(
         GRACE_MS,
         () => (isGranted = false),

@@ -22,7 +22,7 @@ afterAll(async () => {
   await bed.stop();
 });
 
-/** Where the machine is busy the replica may be slow: then it is refused, and tried again. */
+/** On a busy machine the replica may be too slow; the refused check is tried again. */
 async function startPatiently(): Promise<string> {
   for (;;) {
     const id = await bed.start({ probes: ['fra-1'] }).catch((error: unknown) => {
@@ -49,7 +49,7 @@ describe('a promise', () => {
     });
     reader = new Redis(replica.url);
     await until(async () => (await replicas()) === 1);
-    // Replicas are looked for each second.
+    // The number of replicas is polled each second.
     await until(async () => {
       await startPatiently();
       return (await bed.redis.info('commandstats')).includes('cmdstat_wait:');

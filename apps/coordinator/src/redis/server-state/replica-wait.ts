@@ -7,31 +7,31 @@ import type { MasterWatch } from './master-watch.ts';
 import { shareRuns } from '../turns.ts';
 
 export interface ReplicaWaitOptions {
-  /** Used for nothing else: a `WAIT` holds up what is sent behind it. */
+  /** Dedicated connection: a `WAIT` blocks the commands after it. */
   readonly connection: Redis;
-  /** The connection that checks are written by. */
+  /** The connection that writes checks. */
   readonly writer: Redis;
   readonly master: MasterWatch;
-  /** How many replicas are to have a write; where fewer are connected, those. */
+  /** Number of replicas that must confirm a write; if fewer are connected, all of them. */
   readonly replicas: number;
   /** Longest wait, milliseconds; below the command timeout of the connection. */
   readonly withinMs: number;
   readonly log: Log;
 }
 
-/** Makes sure that what was written outlives the server that took it. */
+/** Ensures that writes survive a failover. */
 export interface ReplicaWait {
-  /** The server that a write goes to now, for `settled`. */
+  /** The server that receives writes now; argument of `settled`. */
   readonly server: () => string | undefined;
   /**
-   * Resolves when replicas have every write to these keys that was answered before the call. With a server that has no
-   * replica connected, at once: there is nothing to wait for. If Sentinels watch it, they are asked whether it is the master.
+   * Resolves when enough replicas have every write to these keys that was confirmed before the call; at once if no
+   * replica is connected. If Sentinels monitor the server, they must confirm it as the master.
    *
-   * @param server where the first of these writes went
-   * @throws StoreUnavailable when replicas are connected and do not have it in time, or another server is the master now
+   * @param server that received the first of these writes
+   * @throws StoreUnavailable if connected replicas do not confirm in time, or another server is the master now
    */
   readonly settled: (keys: readonly string[], server: string | undefined) => Promise<void>;
-  /** Looks how many replicas are connected. Never rejects. */
+  /** Reads the number of connected replicas. Never rejects. */
   readonly look: () => Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
       const [, , online] = (await master.role()) as readonly unknown[];
       return Array.isArray(online) ? online.length : 0;
     } catch (error) {
-      // Without a connection nothing is accepted anyway; without the right to ask there is nothing to go by.
+      // Without a connection no check is accepted anyway; without permission for the command, the number stays unknown.
       if (!said && Error.isError(error) && error.message.startsWith('NOPERM')) {
         said = true;
         log.warn(
@@ -68,7 +68,7 @@ export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
     for (const [index, master] of masters.entries()) connected.set(master, counts[index]!);
   };
 
-  /** A write of this connection comes after all that was answered before it, and so does what replicas say of it. */
+  /** A marker write on this connection follows all confirmed writes, so replicas that have it have those too. */
   const wait = async (master: Redis, key: string, wanted: number): Promise<number> => {
     const [, acknowledged] = await Promise.all([
       master.set(markerOf(key), '1', 'PX', MARKER_MS),
@@ -88,7 +88,7 @@ export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
           if (master === undefined) throw new StoreUnavailable('A part of the cluster is away');
           if (!connected.has(master)) await look();
           const wanted = Math.min(replicas, connected.get(master) ?? 0);
-          // During a fail-over the connections may be to two servers.
+          // During a failover the two connections may lead to different servers.
           if (isWatched(connection) && [connection, writer].some((each) => serverOf(each) !== server)) {
             throw new StoreUnavailable('Another server is the master now');
           }
@@ -104,7 +104,7 @@ export function createReplicaWait(options: ReplicaWaitOptions): ReplicaWait {
   };
 }
 
-/** A key of the same server. */
+/** A key on the same server of a cluster. */
 function markerOf(key: string): string {
   return key.includes('{') ? `${key}:w` : `{${key}}:w`;
 }

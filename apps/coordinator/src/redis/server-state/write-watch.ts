@@ -5,17 +5,17 @@ import type { Log } from '../log.ts';
 import { onStore } from '../store.ts';
 import { StoreUnavailable } from '../store-errors.ts';
 
-/** Knows whether Redis takes writes: with a full disk or full memory it still answers every read. */
+/** Detects that Redis refuses writes: with a full disk or memory it still answers reads. */
 export interface WriteWatch {
-  /** Why Redis refuses writes, as of the last look; undefined if it takes them or does not answer at all. */
+  /** Why Redis refuses writes, as of the last look; undefined if it accepts them or does not reply. */
   readonly refusal: () => string | undefined;
   /** @throws StoreUnavailable if writes are refused */
   readonly requireWrites: () => void;
-  /** Rejects if Redis does not answer. */
+  /** Rejects if Redis does not reply. */
   readonly look: () => Promise<void>;
 }
 
-/** Replies to a write of a server that is there and cannot write. */
+/** Errors of a server that is reachable but cannot write. */
 const REFUSAL = /^(?:MISCONF|OOM|READONLY|NOREPLICAS)\b/;
 
 export function createWriteWatch(redis: Redis, log: Log): WriteWatch {
@@ -35,7 +35,7 @@ export function createWriteWatch(redis: Redis, log: Log): WriteWatch {
     look: () =>
       onStore(redis, async (ready) => {
         try {
-          // A write that changes nothing: the list never exists. Its slot is the one that every check needs.
+          // A write without effect: the list never exists. Its slot is the one that every new check needs.
           await ready.rpushx(redisKeys.writeTest, '');
           note(undefined);
         } catch (error) {

@@ -35,17 +35,17 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
     answer: async (request, response) => {
       const leave = places.take(callerOf(request));
       response.once('close', leave);
-      // Gone while the limit was counted: nothing closes any more.
+      // The client left while the limit was counted, so no `close` event will come.
       if (response.destroyed) return leave();
       const { name = '' } = request.params as { readonly name?: string };
       const after = lastEventId(request);
       let pump = (): void => undefined;
-      // Before the first reading: nothing is missed in between.
+      // Before the first read, so that no change is missed in between.
       const stopFollowing = monitors.follow(name, () => pump());
       response.once('close', stopFollowing);
       const first = isMonitorName(name) ? await monitors.eventsAfter(name, after) : undefined;
       if (first === undefined) throw new HttpProblem('monitor-not-found', 'There is no monitor with this name.');
-      // Or told meanwhile that the store takes too long.
+      // Or a 503 was sent meanwhile, because Redis took too long.
       if (response.destroyed || response.headersSent) return stopFollowing();
       response.writeHead(200, streamHeaders);
       if (request.method === 'HEAD') return void response.end();
@@ -60,7 +60,7 @@ export function followMonitor(options: MonitorEventsOptions): Endpoint {
   };
 }
 
-/** What is no id of an event counts as none. */
+/** An id that is no event id is ignored. */
 function lastEventId(request: Request): string | undefined {
   const id = request.headers['last-event-id'];
   return typeof id === 'string' && /^\d{1,15}-\d{1,15}$/.test(id) ? id : undefined;

@@ -95,7 +95,7 @@ describe('PUT /monitors/:name', () => {
     expect(
       (await edge.ask('/monitors/inside', put({ ...ping, check: { type: 'ping', host: '10.1.2.3' } }))).status,
     ).toBe(201);
-    // Its next tick is due now: there is no probe, so the policy alone decides on the reason.
+    // Makes its next tick due. Without a probe, only the target policy decides the reason.
     await bed.redis.zadd(redisKeys.monitorsDue, 1, 'inside');
     await until(async () => ((await core.monitors.read('inside'))?.runs.length ?? 0) > 0);
 
@@ -131,13 +131,13 @@ describe('PUT /monitors/:name', () => {
 
 describe('GET /monitors/:name/events', () => {
   interface Frame {
-    /** Undefined for an event at which no client can resume. */
+    /** Undefined for an event at which clients cannot resume. */
     readonly id: string | undefined;
     readonly event: string;
     readonly data: Record<string, unknown>;
   }
 
-  /** Reads frames until there are so many, or the stream ends. */
+  /** Reads frames up to a count or the end of the stream. */
   async function frames(
     count: number,
     headers: Record<string, string> = {},

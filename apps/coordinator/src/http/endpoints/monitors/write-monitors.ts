@@ -10,7 +10,7 @@ import type { Endpoint } from '../endpoint.ts';
 
 const ofFile = 'MONITORS_FILE names this monitor; change it there.';
 
-/** `PUT /monitors/:name`: makes or replaces a monitor. */
+/** `PUT /monitors/:name`: creates or replaces a monitor. */
 export function putMonitor(monitors: MonitorWrites, limit: Limit): Endpoint {
   return {
     path: '/monitors/:name',

@@ -5,7 +5,7 @@ import type { Checks } from '../../../checks/checks.ts';
 import { continentOf } from '../../../probes/selection/continents.ts';
 import type { ProbeList } from '../../../probes/registry/probe-list.ts';
 
-/** The results do not change any more; what is known of probes and addresses may. Seconds. */
+/** Results are final, but data of probes and addresses may change. Seconds. */
 const MAX_AGE = 60;
 
 export interface SummarySources {
@@ -45,7 +45,7 @@ export async function readSummary(
   return { check, summary, probes: list, cacheControl: cacheControl(check, retentionSeconds) };
 }
 
-/** A picture that was taken is in a result; then it need not be read. */
+/** Reads the state of the screenshot, unless the result contains it. */
 async function screenshotOf(checks: Pick<Checks, 'screenshot'>, check: Check): Promise<Screenshot | undefined> {
   const isTaken = Object.values(check.results).some((result) => 'screenshot' in result);
   return check.type !== 'http' || isTaken ? undefined : (await checks.screenshot(check.testId))?.screenshot;

@@ -24,7 +24,7 @@ const badge = `/check/${CHECK_ID}/badge.svg`;
 const card = `/check/${CHECK_ID}/card.png`;
 const embed = `/c/${CHECK_ID}/embed`;
 
-/** Texts of an SVG as Expat reads it; throws if it is not well-formed. */
+/** Texts of an SVG according to Expat; throws if it is not well-formed. */
 function textsOf(svg: string): readonly string[] {
   const program = `import sys, json, xml.etree.ElementTree as tree
 root = tree.fromstring(sys.stdin.buffer.read())
@@ -38,7 +38,7 @@ print(json.dumps([sorted(tags), [e.text for e in root.iter('{http://www.w3.org/2
   return texts;
 }
 
-/** Size, and the colour that has most pixels but the paper. */
+/** Size, and the most frequent colour other than the background. */
 async function pixelsOf(
   url: string,
 ): Promise<{ readonly size: readonly number[]; readonly colours: ReadonlySet<number> }> {
@@ -50,7 +50,7 @@ async function pixelsOf(
 
 const failed = { result: 'failure', rt: null, error: { code: 'connection_refused', message: 'refused' }, port: 443 };
 
-/** A check of four probes; these of them failed. */
+/** A check of four probes, some of which failed. */
 function mixed(...failures: readonly string[]): Check {
   const check = tcpCheck('completed');
   const probes = ['fra-1', 'nyc-1', 'par-1', 'sin-1'];
@@ -148,7 +148,8 @@ describe('the card of a check', () => {
       [1200, 630],
       [1200, 630],
     ]);
-    // Fifteen levels of each colour follow its palest one: ink, dim, good, warn, bad, neutral.
+    // Palette index of the full level of `good` and `bad`: 15 paler levels precede it, in the order ink, dim, good,
+    // warn, bad, neutral.
     const [good, bad] = [2 * 16 + 15, 4 * 16 + 15];
     expect([up.colours.has(good), up.colours.has(bad)]).toEqual([true, false]);
     expect([down.colours.has(good), down.colours.has(bad)]).toEqual([false, true]);
@@ -184,7 +185,7 @@ describe('the embed of a check', () => {
     expect(headers.get('Refresh')).toBeNull();
     expect(text).toContain('name="robots" content="noindex"');
     expect(text).not.toMatch(/<script| on\w+=/);
-    // Failures first.
+    // Failed probes come first.
     expect(text.indexOf('par-1')).toBeLessThan(text.indexOf('fra-1'));
     expect(text.indexOf('par-1')).toBeGreaterThan(0);
   });

@@ -18,15 +18,15 @@ export interface SharingOptions extends SummarySources {
   readonly stopping: AbortSignal;
 }
 
-/** Readers of links give up after about ten seconds; most checks are completed sooner. */
+/** Fetchers of link previews time out after about ten seconds; most checks are completed sooner. */
 const CARD_WAIT_MS = 4_000;
 
-/** A frame asks again after this time while the check is pending. */
+/** Reload interval of a frame while its check is pending. */
 const REFRESH_SECONDS = 10;
 
 /**
- * A check in other pages: `GET /check/:id/badge.svg`, `/check/:id/card.png`, `/c/:id/embed`. Images and frames of a check that
- * does not exist say so, with the status of the problem.
+ * Representations for other pages: `GET /check/:id/badge.svg`, `/check/:id/card.png`, `/c/:id/embed`. For an unknown
+ * check they display the problem, with its status.
  */
 export function showShared(options: SharingOptions): readonly Endpoint[] {
   const { links } = options;
@@ -76,7 +76,7 @@ function shared(
         response.once('close', () => gone.abort('closed'));
         const signal = AbortSignal.any([gone.signal, options.stopping]);
         const reading = await readSummary(options, id, { waitMs, signal });
-        // The caller was told meanwhile that it took too long.
+        // A 503 was sent meanwhile.
         if (response.headersSent) return;
         response.status(reading === undefined ? 404 : 200).set('Cache-Control', reading?.cacheControl ?? 'no-store');
         const shown = reading === undefined ? unknownCheck : shownCheck(reading.check, reading.summary);

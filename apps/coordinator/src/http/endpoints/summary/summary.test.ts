@@ -109,7 +109,7 @@ describe('GET /check/:id/summary', () => {
       Promise.all(Object.keys(places).map((id) => core!.beat(id, { capabilities })));
     const { checks, probes } = core.core;
     const { ask } = await start({ checks, probes });
-    // What is known of the probes is read in the background.
+    // Data of probes is refreshed in the background.
     await until(async () => {
       await beatAll();
       return Object.values(await probes.list()).filter(({ status }) => status === 'healthy').length === 4;

@@ -10,7 +10,7 @@ export interface SummaryEndpointOptions extends SummarySources {
   readonly compressed: CompressedCache;
 }
 
-/** `GET /check/:id/summary`: what the results mean together. */
+/** `GET /check/:id/summary`: verdict and findings of all results. */
 export function showSummary({ limit, compressed, ...sources }: SummaryEndpointOptions): Endpoint {
   return {
     path: '/check/:id/summary',

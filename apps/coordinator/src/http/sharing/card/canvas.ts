@@ -1,21 +1,21 @@
 import { glyphOf, glyphStyle, type StyleName } from './glyphs.ts';
 
-/** Colours as red, green and blue. */
+/** Red, green and blue. */
 export type Colour = readonly [number, number, number];
 
-/** Levels of coverage between the paper and a colour. */
+/** Anti-aliasing levels per colour. */
 const LEVELS = 16;
 
-/** An image of one paper and some colours, each with the levels of its edges. */
+/** An image with a background and some colours, each in several levels. */
 export interface Canvas {
   readonly pixels: Buffer;
   readonly palette: Buffer;
   readonly fill: (x: number, y: number, width: number, height: number, colour: number) => void;
-  /** Draws one line. @param y baseline */
+  /** Draws one line of text. @param y baseline */
   readonly write: (x: number, y: number, text: string, style: StyleName, colour: number) => void;
 }
 
-/** @param colours named by their position in the functions of the canvas */
+/** @param colours referred to by index */
 export function createCanvas(width: number, height: number, paper: Colour, colours: readonly Colour[]): Canvas {
   const pixels = Buffer.alloc(width * height);
   const mixed = colours.flatMap((colour) =>
@@ -39,7 +39,7 @@ export function createCanvas(width: number, height: number, paper: Colour, colou
         for (const [down, row] of glyph.rows.entries()) {
           for (let across = 0; across < row.length; across += 1) {
             const level = Number.parseInt(row[across]!, LEVELS);
-            // The edges of letters may overlap: the darker one holds.
+            // Glyphs may overlap; the darker pixel wins.
             const pixel = (top + down) * width + left + across;
             if (level > pixels[pixel]! % LEVELS) pixels[pixel] = colour * LEVELS + level;
           }

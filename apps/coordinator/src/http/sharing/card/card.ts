@@ -5,7 +5,7 @@ import { linesOf } from './lines.ts';
 import { encodePng } from './png.ts';
 import { plainText } from './plain-text.ts';
 
-/** The size that readers of Open Graph show as a large image. */
+/** Size of large previews (Open Graph). */
 export const CARD_WIDTH = 1200;
 export const CARD_HEIGHT = 630;
 
@@ -24,7 +24,7 @@ const COLOURS: Readonly<Record<Tone | 'ink' | 'dim', Colour>> = {
 const colourNames = Object.keys(COLOURS);
 const colour = (name: keyof typeof COLOURS): number => colourNames.indexOf(name);
 
-/** The verdict of a check as a PNG, for previews of its link. It contains no id. */
+/** Renders the verdict of a check as a PNG for link previews. It contains no check id. */
 export async function card({ name, word, tone, headline, check }: ShownCheck): Promise<Buffer> {
   const canvas = createCanvas(CARD_WIDTH, CARD_HEIGHT, PAPER, Object.values(COLOURS));
   const width = CARD_WIDTH - 2 * MARGIN;

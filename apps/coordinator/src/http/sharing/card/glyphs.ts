@@ -2,14 +2,14 @@ import { brotliDecompressSync } from 'node:zlib';
 
 import { glyphData } from './glyph-data.ts';
 
-/** A letter as drawn: `infra/glyphs/write-glyphs.ts`. */
+/** A rasterised glyph from `infra/glyphs/write-glyphs.ts`. */
 export interface Glyph {
-  /** Distance to the next letter, pixels. */
+  /** Distance to the next glyph, pixels. */
   readonly advance: number;
-  /** Position of the first row, from the start of the letter and from the baseline. */
+  /** Offset of the first row from the origin and the baseline. */
   readonly x: number;
   readonly y: number;
-  /** Coverage of each pixel from 0 to 15, a hexadecimal digit each. */
+  /** Coverage of each pixel from 0 to 15, one hexadecimal digit each. */
   readonly rows: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export type StyleName = 'word' | 'name' | 'text';
 
 let styles: Readonly<Record<StyleName, GlyphStyle>> | undefined;
 
-/** Read when the first card is drawn. */
+/** Decoded when first used. */
 export function glyphStyle(name: StyleName): GlyphStyle {
   styles ??= JSON.parse(brotliDecompressSync(Buffer.from(glyphData, 'base64')).toString()) as typeof styles & object;
   return styles[name];

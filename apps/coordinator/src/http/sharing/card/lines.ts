@@ -6,7 +6,7 @@ export function widthOf(text: string, style: StyleName): number {
 }
 
 /**
- * Breaks a text into lines, between words if they fit, and ends it with `…` if it needs more lines.
+ * Wraps a text, preferably between words; ends with `…` if it exceeds the number of lines.
  *
  * @param width of a line in pixels
  */

@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
 
 /**
- * A text in the letters of a card: names of hosts in their ASCII form (RFC 5891), letters without their marks. A box stands for
- * each other character.
+ * Reduces a text to the available glyphs: host names in ASCII form (RFC 5891), letters without diacritics, a box for
+ * any other character.
  */
 export function plainText(text: string): string {
   return text

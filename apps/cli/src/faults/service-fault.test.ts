@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { runCli } from '../run.ts';
+
+async function errorsFrom(server: string): Promise<readonly [number, string]> {
+  let errors = '';
+  const status = await runCli(['me'], {
+    config: { server, key: undefined, colors: false },
+    version: '0.0.0',
+    output: { write: () => true },
+    errors: { write: (text: string | Uint8Array) => ((errors += String(text)), true) },
+    signal: new AbortController().signal,
+  });
+  return [status, errors];
+}
+
+async function withServer(answer: RequestListener, use: (host: string) => Promise<void>): Promise<void> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    await use(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const notFound = { type: 'http://127.0.0.1/problems/not-found', status: 404, title: 'X', detail: 'There is nothing.' };
+
+describe('the message about a service', () => {
+  it.each<[string, RequestListener, RegExp]>([
+    [
+      'another page',
+      (_, response) => response.end('<h1>hello</h1>'),
+      /^(\S+) is not a Vantage service: its answer is no JSON\. Name another/,
+    ],
+    [
+      'an error page',
+      (_, response) => response.writeHead(404).end('<h1>no</h1>'),
+      /^\S+ answers with status 404, but not as a Vantage service/,
+    ],
+    ['a dropped connection', ({ socket }) => socket.destroy(), /is unreachable: other side closed\.$/],
+  ])('tells %s', async (_reason, answer, expected) => {
+    await withServer(answer, async (host) => {
+      const [status, errors] = await errorsFrom(`http://${host}`);
+
+      expect(errors.trimEnd()).toMatch(expected);
+      expect(errors).toContain(host);
+      expect(status).toBe(3);
+    });
+  });
+
+  it('names the address of the service if a path of one was given', async () => {
+    await withServer(
+      (_, response) =>
+        response.writeHead(404, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(notFound)),
+      async (host) => {
+        expect((await errorsFrom(`http://${host}/docs`))[1]).toContain(`did you mean --server http://${host}?`);
+        expect((await errorsFrom(`http://${host}`))[1]).toBe('There is nothing.\n');
+      },
+    );
+  });
+
+  it('offers http if the service does not speak TLS', async () => {
+    await withServer(
+      (_, response) => response.end(),
+      async (host) => {
+        expect((await errorsFrom(`https://${host}`))[1]).toContain(`did you mean --server http://${host}?`);
+      },
+    );
+  });
+
+  it('says how to start one', async () => {
+    let gone = '';
+    await withServer(
+      () => undefined,
+      async (host) => void (gone = host),
+    );
+
+    expect(await errorsFrom(`http://${gone}`)).toEqual([
+      3,
+      expect.stringMatching(/ECONNREFUSED.*"npm start".*--server/),
+    ]);
+  });
+
+  it.each([
+    ['127.0.0.1:8080', '; did you mean "http://127.0.0.1:8080"?'],
+    ['localhost', '; did you mean "http://localhost"?'],
+    ['[::1]:8080/api', '; did you mean "http://[::1]:8080/api"?'],
+    ['ftp://example.com', 'expected an http or https URL\n'],
+    ['a b', 'expected an http or https URL\n'],
+  ])('offers the scheme that %s lacks', async (text, end) => {
+    const [status, errors] = await errorsFrom(text);
+
+    expect(errors.trimEnd().endsWith(end.trimEnd())).toBe(true);
+    expect(status).toBe(2);
+  });
+});

@@ -1,0 +1,45 @@
+import { ProblemError } from '@vantage/client';
+
+const ANOTHER = 'Name another service with --server or VANTAGE_URL.';
+
+/** Says why a call failed, and what to do about it if that is known. */
+export function serviceFault(error: unknown, baseUrl: string): string {
+  if (error instanceof ProblemError) return refusalOf(error, baseUrl);
+  if (!Error.isError(error)) return String(error);
+  if (error.name === 'SyntaxError') return `${baseUrl} is not a Vantage service: its answer is no JSON. ${ANOTHER}`;
+  // `fetch failed` hides its cause. A TypeError without a cause is a defect of this program.
+  if (error.name !== 'TypeError' || error.cause === undefined) return error.message;
+  return `${baseUrl} is unreachable: ${unreachable(error, baseUrl)}`;
+}
+
+/** The URL with the scheme that was left out; undefined for other faults. */
+export function withScheme(text: string): string | undefined {
+  const url = `http://${text}`;
+  return /^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?(\/.*)?$/i.test(text) && URL.canParse(url) ? url : undefined;
+}
+
+function refusalOf({ message, problem, status }: ProblemError, baseUrl: string): string {
+  if (problem === undefined) {
+    return `${baseUrl} answers with status ${status}, but not as a Vantage service. ${ANOTHER}`;
+  }
+  const { pathname, origin } = new URL(baseUrl);
+  const isPath = status === 404 && pathname !== '/' && problem.type.endsWith('/not-found');
+  return isPath ? `${baseUrl} is no service, but a path of one; did you mean --server ${origin}?` : message;
+}
+
+function unreachable(error: Error, baseUrl: string): string {
+  const { code, message } = causeOf(error);
+  const { host, hostname } = new URL(baseUrl);
+  if (code === 'ECONNREFUSED')
+    return `${message}. Start a service with "npm start", or name another with --server or VANTAGE_URL.`;
+  if (code === 'ENOTFOUND') return `there is no address for ${hostname}. ${ANOTHER}`;
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return `it does not speak TLS; did you mean --server http://${host}?`;
+  return `${message}.`;
+}
+
+function causeOf({ cause, message }: Error): { readonly code: string | undefined; readonly message: string } {
+  if (!Error.isError(cause)) return { code: undefined, message };
+  const code = 'code' in cause ? String(cause.code) : undefined;
+  // Of several addresses that were tried, the message is empty.
+  return { code, message: cause.message.trim() || (code ?? message) };
+}

@@ -1,0 +1,33 @@
+import { nearestWord } from '@vantage/contract';
+import { checkTypes } from '@vantage/diagnostics/contract';
+
+import { commonFlags } from './common-flags.ts';
+
+/** Moves flags of every command that precede its name behind it: `--server URL ping HOST` is `ping --server URL HOST`. */
+export function flagsBehindCommand(argv: readonly string[]): readonly string[] {
+  let at = 0;
+  for (let size = sizeOf(argv[at]); size > 0; size = sizeOf(argv[at])) at += size;
+  const [name, ...args] = argv.slice(at);
+  return name === undefined ? argv : [name, ...argv.slice(0, at), ...args];
+}
+
+/** How many words a flag takes; 0 if `word` is none. `--help` is a command. */
+function sizeOf(word: string | undefined): number {
+  const [, name = '', value] = /^--([a-z-]+)(=.*)?$/s.exec(word ?? '') ?? [];
+  if (name === 'help' || !Object.hasOwn(commonFlags, name)) return 0;
+  return commonFlags[name as keyof typeof commonFlags].type === 'boolean' || value !== undefined ? 1 : 2;
+}
+
+/** Says what is allowed in place of `name`, and the command that was probably meant. */
+export function unknownCommand(name: string): string {
+  if (name.startsWith('-')) return `unexpected flag "${name}" before the command; expected vantage COMMAND [flags]`;
+  const known = [...Object.keys(checkTypes), 'mtr', 'show', 'probes', 'me', 'monitors', 'completion', 'help'];
+  const meant = nearestWord(name, known) ?? checkOf(name);
+  return `unknown command "${name}"; expected one of ${known.join(', ')}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
+}
+
+/** A target in place of a command. */
+function checkOf(word: string): string | undefined {
+  if (/^https?:\/\/./i.test(word)) return `vantage http ${word}`;
+  return /^[\w-]+(\.[\w-]+)+$|^[\da-f]*:[\da-f:.]+$/i.test(word) ? `vantage ping ${word}` : undefined;
+}
