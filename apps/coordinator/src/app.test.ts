@@ -139,6 +139,17 @@ describe('the service', () => {
     expect(text).not.toMatch(/^Disallow: (\/|\/c\/?|\/check\/?)$/m);
   });
 
+  it('lets a keyboard scroll each wide part of the API reference, and folds the problems', async () => {
+    const { ask } = await start();
+
+    const { text } = await ask('/docs');
+
+    const wide = text.match(/<(?:div class="scroll"|pre)[^>]*>/g)!;
+    expect(wide.length).toBeGreaterThan(20);
+    expect(wide.filter((tag) => !/tabindex="0"\s+role="group"\s+aria-label="\w/.test(tag))).toEqual([]);
+    expect(text).toMatch(/<summary>Problems: 400, /);
+  });
+
   it('shows the steps of the introduction as a list in the API reference', async () => {
     const { ask } = await start();
 

@@ -79,6 +79,41 @@ describe('the page of a check from a hundred probes', () => {
     expect(tab.faults).toEqual([]);
   });
 
+  itInBrowser('draws a hundred rows of table and chart, and not in one frame', async () => {
+    await tab.page.evaluateOnNewDocument(`globalThis.counts = new Set();
+      new MutationObserver(() => {
+        counts.add('row ' + document.querySelectorAll('[data-probe]').length);
+        counts.add('strip ' + document.querySelectorAll('.strip-row:not(.axis-row)').length);
+      }).observe(document, { childList: true, subtree: true });`);
+    await open(`/c/${pingCheck.testId}?show=all`);
+
+    await untilCount('[data-probe]', 100);
+    await untilCount('.strip-row:not(.axis-row)', 100);
+    const counts = (await tab.page.evaluate('[...counts]')) as string[];
+    expect(counts.filter((text) => text.startsWith('row ') && text !== 'row 0').length).toBeGreaterThan(2);
+    expect(counts.filter((text) => text.startsWith('strip ') && text !== 'strip 0').length).toBeGreaterThan(4);
+    expect(await tab.page.evaluate(`document.querySelectorAll('.group-row button').length`)).toBe(0);
+  });
+
+  itInBrowser('lists first the probes that need attention, and the others when asked', async () => {
+    const urgent = Object.values(crowd).filter(({ status }) => status !== 'healthy').length;
+    await tab.page.goto(`${showcase.url}/status`);
+    await untilCount('.probe-list > li', 18);
+    const states = (await tab.page.evaluate(
+      `[...document.querySelectorAll('.probe-list header')].map((e) => e.innerText.split(/\\s+/).pop())`,
+    )) as string[];
+    expect(states.filter((state) => state !== 'healthy')).toHaveLength(urgent);
+    expect(states.slice(0, urgent)).not.toContain('healthy');
+
+    await tab.page.evaluate(
+      `[...document.querySelectorAll('button')].find((e) => e.innerText === 'Show all 100 probes').click()`,
+    );
+    await untilCount('.probe-list > li', 100);
+    await tab.page.type('#seek', 'japan');
+    await untilCount('.probe-list > li', 7);
+    expect(tab.faults).toEqual([]);
+  });
+
   itInBrowser('begins with the probes that failed, in chart and table', async () => {
     await open(`/c/${pingCheck.testId}`);
 

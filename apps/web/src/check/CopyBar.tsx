@@ -28,7 +28,7 @@ export function CopyBar(props: { readonly check: CheckData; readonly summary: Su
     setTimeout(() => setCopied((now) => (now?.[0] === name ? undefined : now)), 2000);
   };
   return (
-    <div class="copy-bar" role="group" aria-label="Copy and share">
+    <div class="copies" role="group" aria-label="Copy and share">
       {forms.map(([name, title, text]) => (
         <button key={name} type="button" class="quiet" aria-label={title} onClick={() => void copy(name, text())}>
           <Icon name={copied?.[0] === name && copied[1] ? 'check' : name === 'Link' ? 'link' : 'copy'} />

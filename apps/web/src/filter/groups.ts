@@ -15,6 +15,8 @@ export interface Group {
 
 export interface ShownGroup extends Group {
   readonly shown: readonly Row[];
+  /** Rows that the user has to ask for. */
+  readonly hidden: number;
 }
 
 /** A check with more rows than this is grouped by outcome, and its groups begin with some of their rows. */
@@ -58,18 +60,24 @@ function share({ failed, rows }: Group): number {
  * Chooses the rows that the groups begin with: the first ones, within a bound for all groups. Open rows are always shown.
  *
  * @param isComplete true for a group that the user wants complete
+ * @param most rows that may be drawn now
  */
 export function limitGroups(
   groups: readonly Group[],
   open: ReadonlySet<string>,
   isComplete: (title: string) => boolean,
+  most = Infinity,
 ): readonly ShownGroup[] {
   const total = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   let left = total <= FEW_ROWS ? total : ROWS_AT_FIRST;
   const ofGroup = total <= FEW_ROWS || groups.length === 1 ? left : ROWS_OF_GROUP;
+  let drawable = most;
   return groups.map((group) => {
     const count = isComplete(group.title) ? group.rows.length : Math.min(ofGroup, left, group.rows.length);
     left = Math.max(0, left - count);
-    return { ...group, shown: group.rows.filter(([id], index) => index < count || open.has(id)) };
+    const drawn = Math.min(count, drawable);
+    drawable -= drawn;
+    const within = (bound: number): readonly Row[] => group.rows.filter(([id], index) => index < bound || open.has(id));
+    return { ...group, shown: within(drawn), hidden: group.rows.length - within(count).length };
   });
 }

@@ -15,19 +15,3 @@ export function useViewState(): readonly [ViewState, (change: Partial<ViewState>
   }, [view]);
   return [view, (change) => setView((before) => ({ ...before, ...change }))];
 }
-
-/** True while the page is printed: lists are complete on paper. */
-export function usePrinting(): boolean {
-  const [isPrinting, setPrinting] = useState(false);
-  useEffect(() => {
-    const begin = (): void => setPrinting(true);
-    const end = (): void => setPrinting(false);
-    addEventListener('beforeprint', begin);
-    addEventListener('afterprint', end);
-    return () => {
-      removeEventListener('beforeprint', begin);
-      removeEventListener('afterprint', end);
-    };
-  }, []);
-  return isPrinting;
-}

@@ -14,11 +14,12 @@ import { answeredOf, headlineOf, Verdict } from '../check/Verdict.tsx';
 import { FilterBar } from '../filter/FilterBar.tsx';
 import { FEW_ROWS } from '../filter/groups.ts';
 import { probeOf, rowsOf } from '../filter/rows.ts';
-import { usePrinting, useViewState } from '../filter/use-view-state.ts';
+import { useViewState } from '../filter/use-view-state.ts';
 import { CheckForm } from '../form/CheckForm.tsx';
 import { ago, clockTime, duration, placeOf } from '../format.ts';
 import { ProbeMap } from '../map/ProbeMap.tsx';
 import { Announce } from '../parts/announce.tsx';
+import { usePrinting } from '../parts/use-growing.ts';
 import { useService } from '../parts/router.tsx';
 import { useProbes } from '../parts/use-probes.tsx';
 import { remember } from '../recent.ts';
@@ -125,8 +126,10 @@ function ResultHead(props: { readonly check: CheckData; readonly summary: Summar
           ? ` · took ${duration(Date.parse(completedAt) - Date.parse(createdAt))}`
           : ''}
       </p>
-      <CopyBar check={check} summary={summary} />
-      <RepeatButton check={check} />
+      <div class="copy-bar">
+        <CopyBar check={check} summary={summary} />
+        <RepeatButton check={check} />
+      </div>
     </div>
   );
 }

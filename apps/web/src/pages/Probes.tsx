@@ -8,11 +8,17 @@ import { ProbeMap } from '../map/ProbeMap.tsx';
 import { useService } from '../parts/router.tsx';
 import { statusTone } from '../parts/status.ts';
 import { Badge } from '../parts/tone.tsx';
+import { useGrowing } from '../parts/use-growing.ts';
 import { useLoad } from '../parts/use-load.ts';
 
 const EVERY_MS = 15_000;
+/** Cards that a long list begins with, and the length from which it is long. */
+const FIRST = 18;
+const MANY = 24;
+/** Probes that need attention come first. */
+const urgency: readonly Probe['status'][] = ['degraded', 'offline', 'healthy'];
 
-/** All probes with their status. */
+/** All probes with their status, those that need attention first. */
 export function ProbesPage(): JSX.Element {
   const { client } = useService();
   const { value: probes, error } = useLoad((signal) => client.probes({ signal }), EVERY_MS);
@@ -22,8 +28,13 @@ export function ProbesPage(): JSX.Element {
   useEffect(() => {
     document.title = 'Probes · Vantage';
   }, []);
-  const entries = Object.entries(probes ?? {}).toSorted(([a], [b]) => compareNames(a, b));
+  const entries = Object.entries(probes ?? {}).toSorted(
+    ([a, one], [b, other]) => urgency.indexOf(one.status) - urgency.indexOf(other.status) || compareNames(a, b),
+  );
   const shown = entries.filter(([id, probe]) => textOf(id, probe).includes(sought.trim().toLowerCase()));
+  const [isWanted, setWanted] = useState(false);
+  const isComplete = isWanted || shown.length <= MANY;
+  const drawn = useGrowing(isComplete ? shown.length : FIRST, FIRST);
   const count = (status: string): number => entries.filter(([, probe]) => probe.status === status).length;
   return (
     <main class="page">
@@ -64,12 +75,17 @@ export function ProbesPage(): JSX.Element {
         </span>
       </div>
       <ul class="probe-list">
-        {shown.map(([id, probe]) => (
+        {shown.slice(0, drawn).map(([id, probe]) => (
           <li key={id} class="card">
             <ProbeCard id={id} probe={probe} agent={agents?.[id]} />
           </li>
         ))}
       </ul>
+      {isComplete ? null : (
+        <button type="button" class="quiet rest" onClick={() => setWanted(true)}>
+          Show all {shown.length} probes
+        </button>
+      )}
     </main>
   );
 }

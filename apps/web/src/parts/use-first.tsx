@@ -1,14 +1,18 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-/** Rows that a long chart begins with, and the length from which it is long. */
+import { useGrowing } from './use-growing.ts';
+
+/** Rows that a long chart begins with, and the length from which it is long; so many are drawn in one frame. */
 const FIRST = 12;
 const LONG = 16;
 
 /** The first of many rows, and a button for the others; null if all are shown. */
 export function useFirst<T>(rows: readonly T[], isAll: boolean): readonly [readonly T[], JSX.Element | null] {
   const [isWanted, setWanted] = useState(false);
-  if (isAll || isWanted || rows.length <= LONG) return [rows, null];
+  const isComplete = isAll || isWanted || rows.length <= LONG;
+  const drawn = useGrowing(isComplete ? rows.length : FIRST, LONG);
+  if (isComplete) return [drawn < rows.length ? rows.slice(0, drawn) : rows, null];
   const button = (
     <button type="button" class="quiet rest" onClick={() => setWanted(true)}>
       Show {rows.length - FIRST} more

@@ -9,9 +9,10 @@ import { askedOf } from '../check/asked.ts';
 import { columnsOf, type Column } from '../check/columns.ts';
 import type { CheckData } from '../check/use-check.ts';
 import { Downloads } from '../filter/Downloads.tsx';
-import { groupRows, limitGroups, type ShownGroup } from '../filter/groups.ts';
+import { FEW_ROWS, groupRows, limitGroups, type ShownGroup } from '../filter/groups.ts';
 import { probeOf, type Row } from '../filter/rows.ts';
 import type { Grouping, Order } from '../filter/view-state.ts';
+import { useGrowing } from '../parts/use-growing.ts';
 import { Details } from './Details.tsx';
 import { NotAsked } from './NotAsked.tsx';
 import { ProbeRow } from './ProbeRow.tsx';
@@ -35,12 +36,10 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
   const { check, rows, probes, group, order, isAll, open } = props;
   const [complete, setComplete] = useState<ReadonlySet<string>>(new Set());
   const columns: readonly Column[] = [probeColumn, ...columnsOf(check.type)];
-  const groups = limitGroups(
-    groupRows(rows, group, check.type, probes),
-    open,
-    (title) => isAll || complete.has(`${group} ${title}`),
-  );
-  const shown = groups.reduce((sum, { shown: { length } }) => sum + length, 0);
+  const all = groupRows(rows, group, check.type, probes);
+  const isComplete = (title: string): boolean => isAll || complete.has(`${group} ${title}`);
+  const wanted = limitGroups(all, open, isComplete).reduce((sum, { shown }) => sum + shown.length, 0);
+  const groups = limitGroups(all, open, isComplete, useGrowing(wanted, ROWS_A_FRAME));
   return (
     <section class="card probes-table" aria-labelledby="probes-title">
       <header class="card-head">
@@ -68,7 +67,7 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
         ))}
       </table>
       {rows.length === 0 ? <p class="note">No probe matches the filter.</p> : null}
-      {shown < rows.length ? (
+      {wanted < rows.length ? (
         <button type="button" class="quiet rest" onClick={props.onAll}>
           Show all {rows.length} probes
         </button>
@@ -77,6 +76,8 @@ export function ProbeTable(props: ProbeTableProps): JSX.Element {
     </section>
   );
 }
+
+const ROWS_A_FRAME = FEW_ROWS;
 
 /** Sorts by the probe's name; the row renders the cell itself. */
 const probeColumn: Column = { key: 'probe', title: 'Probe', sortBy: () => undefined, text: () => '' };
@@ -119,8 +120,7 @@ function GroupHead(props: {
   readonly columns: readonly Column[];
   readonly onComplete: () => void;
 }): JSX.Element {
-  const { title, rows, shown, failed } = props.group;
-  const hidden = rows.length - shown.length;
+  const { title, rows, shown, hidden, failed } = props.group;
   return (
     <tr class="group-row">
       <th scope="rowgroup" colSpan={props.columns.length}>

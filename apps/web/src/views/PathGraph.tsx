@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 
-import { usePrinting } from '../filter/use-view-state.ts';
+import { useGrowing } from '../parts/use-growing.ts';
 import { layOutPaths, type PathNode, type Paths, type PlacedNode } from './layout-paths.ts';
 import { NETWORK_COLOURS, networksOf } from './networks.ts';
 import { about, Break, NodeShape, NodeText } from './path-nodes.tsx';
@@ -24,7 +24,7 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
   const layout = useMemo(() => layOutPaths(shown), [shown]);
   const networks = useMemo(() => networksOf(paths), [paths]);
   const [looked, lookAt] = useState<PathNode>();
-  const count = useGrowing(layout.nodes.size);
+  const count = useGrowing(layout.nodes.size, NODES_A_FRAME);
   const colours = new Map(networks.map(({ asn, colour }) => [asn, colour]));
   const broken = paths.ends.filter(({ reason }) => reason === 'silent' || reason === 'refused' || reason === 'loop');
   const breaks = new Set(broken.map(({ node }) => node));
@@ -110,18 +110,6 @@ export function PathGraph({ paths, host, onChoose }: PathGraphProps): JSX.Elemen
 
 /** Nodes that are drawn in one frame. */
 const NODES_A_FRAME = 120;
-
-/** Grows to a number over some frames: a large graph in one would block the page. At once on paper. */
-function useGrowing(all: number): number {
-  const isPrinting = usePrinting();
-  const [count, setCount] = useState(NODES_A_FRAME);
-  useEffect(() => {
-    if (count >= all) return undefined;
-    const frame = requestAnimationFrame(() => setCount(count + NODES_A_FRAME));
-    return () => cancelAnimationFrame(frame);
-  }, [count, all]);
-  return isPrinting ? all : count;
-}
 
 /** A path that ends without an answer gets a break mark instead of nodes for the silence beyond. */
 function withoutTails(paths: Paths): Paths {

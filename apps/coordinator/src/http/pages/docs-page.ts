@@ -80,7 +80,23 @@ function operationSection({ id, summary, method, path, operation }: Operation): 
     }
     ${requestSection(operation['requestBody'] as JsonObject | undefined)}
     <h3>Answers</h3>
-    ${table(['Status', 'Body', 'Meaning'], Object.entries(operation['responses'] as JsonObject).map(answerRow))}`;
+    ${answerSection(Object.entries(operation['responses'] as JsonObject))}`;
+}
+
+/** Problems are folded: their tables are most of the page. */
+function answerSection(answers: readonly (readonly [string, unknown])[]): Html {
+  const heads = ['Status', 'Body', 'Meaning'];
+  const problems = answers.filter(([status]) => !/^[123]/.test(status));
+  const others = answers.filter(([status]) => /^[123]/.test(status));
+  return html`${others.length === 0 ? undefined : table(heads, others.map(answerRow))}
+  ${
+    problems.length === 0
+      ? undefined
+      : html`<details>
+          <summary>Problems: ${problems.map(([status]) => status).join(', ')}</summary>
+          ${table(heads, problems.map(answerRow))}
+        </details>`
+  }`;
 }
 
 function parameterRow(parameter: JsonObject): readonly Html[] {
@@ -99,7 +115,11 @@ function requestSection(requestBody: JsonObject | undefined): Html | undefined {
   const examples = Object.values((content['examples'] as JsonObject | undefined) ?? {}) as readonly JsonObject[];
   return html`<h3>Body</h3>
     <p>${typeOf(content['schema'] as JsonObject)}. ${inline(jsonText(requestBody['description']))}</p>
-    <pre><code>${examples.map(({ value }) => `${JSON.stringify(value)}\n`).join('')}</code></pre>`;
+    <pre
+      tabindex="0"
+      role="group"
+      aria-label="Examples"
+    ><code>${examples.map(({ value }) => `${JSON.stringify(value)}\n`).join('')}</code></pre>`;
 }
 
 function answerRow([status, answer]: readonly [string, unknown]): readonly Html[] {
@@ -130,7 +150,7 @@ function problemRows(links: Links): readonly (readonly Html[])[] {
 }
 
 function table(heads: readonly string[], rows: readonly (readonly Html[])[]): Html {
-  return html`<div class="scroll">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${heads.join(', ')}">
     <table>
       <thead>
         <tr>

@@ -12,7 +12,7 @@ export function homePage(links: Links, checkTypes: readonly AnyCheckType[]): Pag
     <p class="lead">
       Network diagnostics from several places at once: start one check, read the outcome of each probe.
     </p>
-    <pre><code>${request}
+    <pre tabindex="0" role="group" aria-label="A request"><code>${request}
 curl -s '${links.publicUrl}/check/&lt;checkId&gt;/results?wait=25'</code></pre>
     <table>
       <tbody>

@@ -5,7 +5,7 @@ import { html, inline, type Html } from './html.ts';
 export function schemaTable(schema: JsonObject): Html {
   const rows = fieldRows(schema, '');
   if (rows.length === 0) return html`<p>${typeOf(schema)}. ${jsonText(schema['description'])}</p>`;
-  return html`<div class="scroll">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Fields">
     <table>
       <thead>
         <tr>

@@ -6,7 +6,7 @@ export const styleSheet = `
 html { scroll-padding-top: 1rem; }
 body { margin: 0; color: var(--ink); background: var(--paper); font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', sans-serif; font-variant-numeric: tabular-nums; }
 a { color: var(--accent); text-underline-offset: 0.15em; }
-a:focus-visible, summary:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+a:focus-visible, summary:focus-visible, .scroll:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 code, pre { font: 0.875em/1.5 ui-monospace, 'SFMono-Regular', Menlo, Consolas, monospace; }
 code { background: var(--well); padding: 0.1em 0.3em; border-radius: 4px; overflow-wrap: anywhere; }
 pre { background: var(--well); border: 1px solid var(--line); border-radius: 8px; padding: 0.9rem 1rem; overflow-x: auto; }
