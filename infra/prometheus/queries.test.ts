@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -7,7 +8,7 @@ import { coordinatorMetrics, coreEvents, monitorMetrics } from '@vantage/coordin
 import { agentMetrics } from '@vantage/probe-agent';
 import { processMetrics, type MetricDeclaration } from '@vantage/telemetry';
 import { describe, expect, it } from '@jest/globals';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 
 import { packagesMissing, unpackPackages } from '@vantage/test-support/debian-packages';
 import { itNeeding } from '@vantage/test-support/needs';
@@ -24,6 +25,35 @@ const declared = new Map<string, MetricDeclaration>(
   ),
 );
 const queries: readonly Query[] = [...alertQueries(), ...dashboardQueries()];
+
+describe('the variables of the dashboard', () => {
+  const { panels, templating } = dashboard();
+
+  it('choose source, instance and probe, each from what there is', () => {
+    expect(templating.list.map(({ name }) => name)).toEqual(['datasource', 'instance', 'probe']);
+    const [, ...ofLabels] = templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query));
+    for (const query of ofLabels) {
+      expect(metricsIn(query).filter((name) => !isKnown(name))).toEqual([]);
+      const [, label = ''] = /, (\w+)\)$/.exec(query) ?? [];
+      expect([...added, ...metricsIn(query).flatMap(labelsOf)]).toContain(label);
+    }
+  });
+
+  it.each(dashboardQueries())('apply to $at', ({ expression }) => {
+    const hasProbe = metricsIn(expression).some((name) => labelsOf(name).includes('probe'));
+    const selectors = [...expression.matchAll(/\{([^}]*)\}/g)].map(([, inside = '']) => inside);
+
+    expect(selectors).toHaveLength(metricsIn(expression).length);
+    expect(selectors.filter((inside) => !inside.includes('instance=~"$instance"'))).toEqual([]);
+    expect(expression.includes('probe=~"$probe"')).toBe(hasProbe);
+  });
+
+  it('apply to the source of every panel', () => {
+    const sources = panels.filter(({ targets }) => targets !== undefined).map(({ datasource }) => datasource?.uid);
+
+    expect(new Set(sources)).toEqual(new Set(['${datasource}']));
+  });
+});
 
 describe('the queries of dashboard and alerts', () => {
   it('are there', () => {
@@ -74,6 +104,25 @@ describe('the files of Prometheus', () => {
 
     expect(stdout).toContain('prometheus.yml is valid');
     expect(stdout).toMatch(/SUCCESS: \d+ rules found/);
+  });
+
+  itWithPromtool('would be a valid rule with each expression of the dashboard', async () => {
+    const { program, environment } = await unpackPackages('prometheus');
+    const folder = mkdtempSync(join(tmpdir(), 'vantage-dashboard-'));
+    try {
+      const rules = dashboardQueries().map(({ expression }, index) => ({
+        record: `query:${index}`,
+        expr: expression.replaceAll('$__rate_interval', '5m').replaceAll(/\$(instance|probe)\b/g, '.*'),
+      }));
+      const file = join(folder, 'rules.yml');
+      writeFileSync(file, stringify({ groups: [{ name: 'dashboard', rules }] }));
+
+      const { stdout } = await promisify(execFile)(program('promtool'), ['check', 'rules', file], { env: environment });
+
+      expect(stdout).toContain(`SUCCESS: ${rules.length} rules found`);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   itWithPromtool('raise the alerts of monitors once, and no others', async () => {
@@ -127,11 +176,23 @@ function alertQueries(): readonly Query[] {
   return groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ at: `alert ${alert}`, expression: expr })));
 }
 
-function dashboardQueries(): readonly Query[] {
-  const { panels } = JSON.parse(read('../grafana/dashboards/vantage.json')) as {
-    readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string;
+    readonly datasource?: { readonly uid: string };
+    readonly targets?: readonly { readonly expr: string }[];
+  }[];
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly query: string | { readonly query: string } }[];
   };
-  return panels.flatMap(({ title, targets = [] }) =>
+}
+
+function dashboard(): Dashboard {
+  return JSON.parse(read('../grafana/dashboards/vantage.json')) as Dashboard;
+}
+
+function dashboardQueries(): readonly Query[] {
+  return dashboard().panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }) => ({ at: `panel ${title}`, expression: expr })),
   );
 }
