@@ -14,14 +14,14 @@ import type { AdminConfig } from './config.ts';
 import { agentCommands } from './invitation.ts';
 import type { AdminResult } from './output.ts';
 
-/** These commands need no rights of an administrator of Redis. */
+/** Dependencies of commands that need no administrator rights in Redis. */
 export interface AgentParts {
   readonly redis: Redis;
   readonly records: ProbeRecords;
   readonly config: AdminConfig;
 }
 
-/** Writes the record, then the invitation: a token that was printed can be used. */
+/** Writes the record before the invitation, so that a printed token is usable. */
 export async function invite({ redis, records, config }: AgentParts, given: Invite): Promise<AdminResult> {
   const { id, record, uses, lifeMs, waits } = given;
   const announced = (await redis.get(redisKeys.serviceUrl)) ?? undefined;
@@ -92,7 +92,7 @@ export async function approve({ redis, records }: AgentParts, id: string, usePla
   return { said, warnings: [], done: before === 'waiting' || (usePlace && suggested !== undefined) };
 }
 
-/** A coordinator switches the Redis user off if this login may not. */
+/** If this login may not disable the Redis user, a coordinator does so. */
 export async function suspend({ redis, records }: AgentParts, id: string, reason: string): Promise<AdminResult> {
   if ((await recordOf(records, id)) === undefined) return none(id);
   const text = reason === '' ? 'Suspended by its operator.' : `Suspended by its operator: ${reason}`;
@@ -157,7 +157,7 @@ function readPlace(json: string | undefined): SeenPlace | undefined {
   return json === undefined ? undefined : (JSON.parse(json) as SeenPlace);
 }
 
-/** Undefined if the geo data has no country of the address. */
+/** Undefined if the geo data has no country for the address. */
 function withPlace(record: ProbeRecord, place: SeenPlace | undefined): ProbeRecord | undefined {
   if (typeof place?.countryCode !== 'string') return undefined;
   const { countryCode, city = null, latitude = null, longitude = null, isp, asn } = place;

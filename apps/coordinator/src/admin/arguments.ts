@@ -9,7 +9,7 @@ import { commandFault, optionFault } from './option-faults.ts';
 import { recordFaultLine, readRecord } from './record.ts';
 import type { ProbeValidators } from '../probes/registry/probe-validators.ts';
 
-/** A command of the operator as it was given. */
+/** A parsed operator command. */
 export type AdminCommand =
   | ({
       readonly command: 'add';
@@ -34,7 +34,7 @@ export type Invite = Invitation & Output & { readonly command: 'invite' };
 
 interface Output {
   readonly json: boolean;
-  /** Where the environment of the agent goes; standard output where absent. */
+  /** File for the agent's environment; standard output if undefined. */
   readonly envFile: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export const usages = {
   tls: 'probe:tls [--host <name or address>]... [--renew] [--json]',
 } as const satisfies Record<AdminCommand['command'], string>;
 
-/** Of the command that was meant, or of all. */
+/** Usage of the given command, or of all commands. */
 export function usageOf([word = '']: readonly string[]): string {
   const lines = isCommand(word) ? [usages[word]] : Object.values(usages);
   return `Usage:\n${lines.map((line) => `  ${line}`).join('\n')}`;
@@ -90,7 +90,7 @@ const optionsOf = {
 
 type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
-/** What was given to a command, by option. */
+/** Options of a command. */
 interface Options {
   readonly text: (name: string) => string | undefined;
   readonly texts: (name: string) => readonly string[];
@@ -98,7 +98,7 @@ interface Options {
   readonly output: Output;
 }
 
-/** Reads a command and its arguments. Every faulty argument gets a line of its own, which names it. */
+/** Parses a command and its arguments. Each invalid argument gets a line that names it. */
 export function readArguments(args: readonly string[], validators: ProbeValidators): Parsed {
   const [word = '', ...rest] = args;
   if (!isCommand(word))
@@ -201,13 +201,13 @@ function isHost(host: string): boolean {
   return isIP(host) !== 0 || /^(?!-)[a-z0-9-]{1,63}(\.(?!-)[a-z0-9-]{1,63})*$/i.test(host);
 }
 
-/** An id is part of keys and of a user's name: nothing else is ever sent to Redis. */
+/** Validates the id, which becomes part of Redis keys and a user name. */
 function withId(id: string, given: AdminCommand): Parsed {
   if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(id)) return { given };
   return { faults: [`<id>: must be 1 to 63 lower-case letters, digits and hyphens, not “${escapeText(id, 80)}”`] };
 }
 
-/** `--lon -8.7` as `--lon=-8.7`: a negative number looks like an option to the parser. */
+/** Joins `--lon -8.7` to `--lon=-8.7`: the parser takes a negative number for an option. */
 function joinNegative(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     if (/^-[\d.]/.test(arg) && isDegrees(args[index - 1])) return [];

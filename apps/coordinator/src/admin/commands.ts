@@ -15,10 +15,11 @@ import { mastersAmong, openRedisNodes } from '../probes/access/redis-nodes.ts';
 import { ensureTls, readCa } from './tls/tls-folder.ts';
 
 /**
- * The operator's commands on probes and on the Redis users of their agents.
+ * Runs an operator command on probes and the Redis users of their agents.
  *
- * @param args the command (`invite`, `approve`, `suspend`, `resume`, `add`, `rotate`, `enable`, `remove`, `list`, `tls`) and its arguments
- * @returns the exit code: 0 done, 1 Redis refused or nothing was there, 2 arguments that cannot be used
+ * @param args the command (`invite`, `approve`, `suspend`, `resume`, `add`, `rotate`, `enable`, `remove`, `list`,
+ * `tls`) and its arguments
+ * @returns the exit code: 0 success, 1 failure in Redis or not found, 2 invalid arguments
  */
 export async function runProbeAdmin(
   args: readonly string[],
@@ -50,7 +51,7 @@ function isOnRecords(given: AdminCommand): given is OnRecords {
   return given.command === 'invite' || given.command === 'approve' || given.command === 'suspend';
 }
 
-/** Commands that touch no Redis users: one connection, without the rights of an administrator. */
+/** Runs commands that touch no Redis users, on one connection without administrator rights. */
 async function onRecords(given: OnRecords, config: AdminConfig, validators: ProbeValidators): Promise<AdminResult> {
   const certificates = config.certificates ?? readCa(config.tlsFolder);
   const redis = await openOnce({ url: config.redisUrl, certificates, name: 'vantage:probe-admin' });
@@ -127,14 +128,14 @@ async function runCommand(given: OnRedis, parts: AdminParts): Promise<AdminResul
 async function enable(parts: AdminParts, id: string): Promise<AdminResult> {
   const user = await agreedUser(parts.nodes, id);
   if (user === undefined) return { said: [`There is no Redis user of a probe ${id}.`], warnings: [], done: false };
-  // The note first: while it stands, the coordinator switches the user off again.
+  // Deleted first: while the suspension is recorded, coordinators disable the user again.
   await parts.redis.hdel(redisKeys.suspended, id);
   const nodes = await writeUser(parts.nodes, id, { ...user, on: true }, parts);
   const said = noneDid(nodes) ? `The user of ${id} is as it was.` : `The user of ${id} is switched on.`;
   return { said: [said], ...(await outcome(parts, nodes, [])) };
 }
 
-/** The Redis user follows if there is one and this login may change it. */
+/** Also enables the Redis user, if there is one and this login may do so. */
 async function endSuspension(parts: AdminParts, id: string): Promise<AdminResult> {
   const user = parts.limited ? undefined : await agreedUser(parts.nodes, id);
   const wasSuspended = await resume(parts.redis, id);
@@ -146,7 +147,7 @@ async function endSuspension(parts: AdminParts, id: string): Promise<AdminResult
   return { said: [`Probe ${id} is resumed.`], warnings: limits(parts, id), done: true };
 }
 
-/** The user and the key first: afterwards nothing writes into what is removed. */
+/** User and key first, so that nothing is written to the deleted keys afterwards. */
 async function remove(parts: AdminParts, id: string): Promise<AdminResult> {
   const hadAgent = await forgetAgent(parts.redis, id);
   const hadUser = !parts.limited && (await currentUser(parts.nodes, id)) !== undefined;

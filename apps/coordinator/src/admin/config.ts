@@ -52,7 +52,7 @@ export const adminSettings = {
 
 export type AdminConfig = SettingValues<typeof adminSettings>;
 
-/** @throws SettingsError that lists every fault */
+/** @throws SettingsError that lists every invalid setting */
 export function readAdminConfig(environment: Readonly<Record<string, string | undefined>>): AdminConfig {
   return readSettings(adminSettings, environment);
 }

@@ -11,7 +11,7 @@ import { until } from '../../test/core-bed.ts';
 import { readAdminConfig } from './config.ts';
 import { runProbeAdmin } from './commands.ts';
 
-// Many a program is started, and the machine may be busy.
+// The tests start many processes, and the machine may be busy.
 jest.setTimeout(120_000);
 
 let folder: string;

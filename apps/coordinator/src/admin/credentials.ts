@@ -31,13 +31,15 @@ export interface AdminParts extends Omit<RedisNodes, 'close'> {
 }
 
 export interface Handover {
-  /** Where the environment goes; into the result where absent. */
+  /** File for the environment; if undefined, it is part of the result. */
   readonly envFile: string | undefined;
-  /** True where Redis has a certificate that Node trusts by itself. */
+  /** True if Node trusts the certificate of Redis without a further CA. */
   readonly noCa: boolean;
 }
 
-/** Writes the user, then the record: a probe that is listed can work. What was there is kept, its password first of all. */
+/**
+ * Writes the user, then the record, so that every listed probe can work. Existing data is kept, above all the password.
+ */
 export async function addProbe(parts: AdminParts, record: ProbeRecord, handover: Handover): Promise<AdminResult> {
   const { id } = record;
   const before = await agreedUser(parts.nodes, id);
@@ -46,7 +48,7 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
     throw new Error(`${place.taken} is there already and is no environment file of ${id}`);
   }
   const inFile = place.password === undefined ? [] : [hashPassword(place.password)];
-  // A file from an earlier time is as good as a new one, where Redis has lost the user, and void where it was replaced.
+  // A password from an existing file is reused if Redis lost the user; it is invalid if it was replaced.
   const known = before?.hashes ?? inFile;
   const isVoid = inFile.some((hash) => !known.includes(hash));
   const password = known.length === 0 ? newPassword() : undefined;
@@ -57,7 +59,7 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
     place.file?.drop();
     return { said: [`The user of ${id} could not be written.`], warnings: [], done: false, nodes };
   }
-  // The file first: should Redis go away now, the password is not lost.
+  // The file first, so that the password is not lost if Redis fails now.
   const handed = handOver(made?.environment, place);
   await parts.records.write(record);
   return {
@@ -76,7 +78,7 @@ export async function addProbe(parts: AdminParts, record: ProbeRecord, handover:
   };
 }
 
-/** @param manner `overlap` leaves the newest of the old passwords in force, `finish` ends it */
+/** @param manner `overlap` keeps the newest old password valid, `finish` revokes it */
 export async function rotatePassword(
   parts: AdminParts,
   id: string,
@@ -119,7 +121,7 @@ export async function rotatePassword(
   };
 }
 
-/** What nodes did, in words where it was not all. */
+/** Reports the nodes on which the change failed. */
 export async function outcome(
   { redis, nodes: asked, unreachable, cluster }: AdminParts,
   nodes: readonly NodeOutcome[],
@@ -147,7 +149,7 @@ interface Made {
   readonly warnings: readonly string[];
 }
 
-/** Rejects with what keeps it from being made; the place is free again then */
+/** Rejects with the reason if the environment cannot be built; the file is removed then. */
 async function environmentFor(
   place: Place,
   config: AdminConfig,
@@ -165,7 +167,7 @@ async function environmentFor(
 
 async function environmentOf(config: AdminConfig, id: string, password: string, { noCa }: Handover): Promise<Made> {
   const address = config.agentRedisUrl ?? config.redisUrl;
-  // The login in front of the hosts is replaced; one that stands elsewhere, such as that at the Sentinels, would be handed on.
+  // Replaces the login before the host. A password elsewhere, such as for Sentinels, would leak to the agent.
   if (config.agentRedisUrl === undefined && /[?&]\w*password=/i.test(address)) {
     throw new Error('REDIS_URL has a password behind its question mark that agents must not get: set AGENT_REDIS_URL');
   }
@@ -189,12 +191,12 @@ async function environmentOf(config: AdminConfig, id: string, password: string, 
 
 interface Place {
   readonly file?: EnvironmentFile;
-  /** The path, where a file is there already. */
+  /** The path, if the file exists. */
   readonly taken?: string;
   readonly password?: string | undefined;
 }
 
-/** Found or made before anything is changed: a password that has no place is lost. */
+/** Opened or created before anything is changed: a password without a destination would be lost. */
 function placeFor(path: string | undefined, id: string): Place {
   if (path === undefined) return {};
   const file = createEnvironmentFile(path);

@@ -3,11 +3,10 @@ import { hashPassword, newPassword, writeUser } from '../probes/access/redis-use
 import { openRedisNodes } from '../probes/access/redis-nodes.ts';
 
 /**
- * Gives the agents of probes Redis users of their own, with new passwords each time, for a program that starts the agents
- * itself.
+ * Creates Redis users with new passwords, for a program that starts the agents itself.
  *
- * @returns the `REDIS_URL` of each probe's agent
- * @throws where Redis cannot be reached or does not let users be made
+ * @returns the `REDIS_URL` for the agent of each probe
+ * @throws if Redis is unreachable or does not allow the creation of users
  */
 export async function grantAgents(
   redisUrl: string,

@@ -25,7 +25,7 @@ const descriptions = {
   'key:remove': 'Removes an API key; coordinators refuse it within two seconds.',
 } as const satisfies Record<keyof typeof usages, string>;
 
-/** Of the commands on keys, if they mean something else there. */
+/** Options with another meaning for key commands. */
 const keyOptions: readonly (readonly [option: string, meaning: string])[] = [
   ['--scopes <scope>,...', `Scopes: ${Object.keys(keyScopes).join(', ')}.`],
   ['--limit <number>', `Requests a minute to each endpoint; default: ${DEFAULT_KEY_LIMIT}.`],
@@ -62,7 +62,7 @@ const probeOptions: readonly (readonly [option: string, meaning: string])[] = [
   ['--json', 'Prints one JSON object.'],
 ];
 
-/** What `--help` prints, of one command or of all; undefined if no help was asked for. */
+/** The output of `--help` for one command or all; undefined if no help was requested. */
 export function helpText(args: readonly string[]): string | undefined {
   const [word = ''] = args;
   if (word !== 'help' && !args.some((arg) => arg === '--help' || arg === '-h')) return undefined;

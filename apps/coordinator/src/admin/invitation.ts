@@ -1,6 +1,6 @@
 import type { ProbeRecord } from '@vantage/contract';
 
-/** What `probe:invite` was asked for. */
+/** Options of `probe:invite`. */
 export interface Invitation {
   readonly id: string;
   /** The record to write; the existing one stays if absent. */
@@ -63,7 +63,7 @@ export function agentCommands(id: string, url: string, token: string, image: str
   };
 }
 
-/** A word of a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,9 +1,8 @@
 import { nearestWord } from '@vantage/contract';
 
 /**
- * What is wrong with the options of a command, in one line that names the option.
+ * Describes an error of `parseArgs` in one line that names the option.
  *
- * @param error of `parseArgs`
  * @param known names of the options, without hyphens
  */
 export function optionFault(error: unknown, known: readonly string[]): string {

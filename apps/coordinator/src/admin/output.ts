@@ -7,22 +7,22 @@ export interface AdminStreams {
   readonly err: (line: string) => void;
 }
 
-/** What a command came to. */
+/** Result of a command. */
 export interface AdminResult {
-  /** Sentences for a person. */
+  /** Sentences for people. */
   readonly said: readonly string[];
   readonly warnings: readonly string[];
-  /** False where a part was not done: the exit code is 1 then. */
+  /** False if a part failed; the exit code is then 1. */
   readonly done: boolean;
-  /** The agent's environment, where it has not been put into a file: shown this once. */
+  /** The agent's environment, if it was not written to a file; shown only once. */
   readonly environment?: AgentEnvironment;
   readonly nodes?: readonly NodeOutcome[];
-  /** What `list` shows and more that only `--json` shows. */
+  /** The data of `list`, including fields that only `--json` shows. */
   readonly data?: object;
   readonly lines?: readonly string[];
 }
 
-/** Standard output has what a program reads, such as the environment file; what a person reads goes to standard error. */
+/** Standard output contains data for programs, such as the environment; messages for people go to standard error. */
 export function showResult(result: AdminResult, json: boolean, { out, err }: AdminStreams): number {
   const { said, warnings, done, environment, nodes, data, lines = [] } = result;
   if (json) {

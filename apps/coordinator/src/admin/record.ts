@@ -13,7 +13,7 @@ const fieldOf = {
   tag: 'tags',
 } as const satisfies Record<string, keyof ProbeRecord>;
 
-/** The record that the options say, not checked yet. */
+/** Builds an unvalidated record from the options. */
 export function readRecord(id: string, text: (name: string) => string | undefined, tags: readonly string[]): unknown {
   const record = {
     id,
@@ -31,14 +31,14 @@ export function readRecord(id: string, text: (name: string) => string | undefine
   return JSON.parse(JSON.stringify(record)) as unknown;
 }
 
-/** A text that is no number stays one, for the schema to refuse. */
+/** Text that is no number is kept, so that the schema rejects it. */
 function degrees(text: string | undefined): number | string | null {
   if (text === undefined) return null;
   const number = Number(text);
   return text.trim() === '' || !Number.isFinite(number) ? text : number;
 }
 
-/** Allowed values, as sentences go on after "must be". */
+/** Allowed values, as continuations of "must be". */
 const expected: Readonly<Record<string, string>> = {
   id: '1 to 63 lower-case letters, digits and hyphens',
   name: '1 to 128 characters',

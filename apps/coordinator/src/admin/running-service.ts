@@ -7,10 +7,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const DEFAULT_FOLDER = '.vantage';
 
 /**
- * Names the Redis of a service that `npm start` runs, if the environment names none.
+ * Uses the Redis of a service that `npm start` runs, if the environment names none.
  *
- * @param folder data of the service, if the operator named one: then it takes precedence over `REDIS_URL`
- * @returns undefined if the operator named a folder on which no service runs
+ * @param folder data folder, if given explicitly: then it takes precedence over `REDIS_URL`
+ * @returns undefined if no service runs on an explicit folder
  */
 export function withRunningService(environment: Environment, folder?: string): Environment | undefined {
   if (folder === undefined && (environment['REDIS_URL'] ?? '') !== '') return environment;
@@ -21,7 +21,7 @@ export function withRunningService(environment: Environment, folder?: string): E
   }
 }
 
-/** Empty if the service uses a Redis that it does not run: the environment names it. */
+/** Empty if the service uses an external Redis. */
 function redisOf(folder: string): { readonly REDIS_URL?: string } {
   const running = JSON.parse(readFileSync(join(folder, 'running.json'), 'utf8')) as {
     readonly redis: { readonly port: number } | null;
@@ -31,7 +31,7 @@ function redisOf(folder: string): { readonly REDIS_URL?: string } {
   return { REDIS_URL: `redis://:${password}@127.0.0.1:${running.redis.port}` };
 }
 
-/** Takes `--data FOLDER` or `--data=FOLDER` out of the arguments of any command. */
+/** Removes `--data FOLDER` or `--data=FOLDER` from the arguments. */
 export function takeDataFolder(args: readonly string[]): {
   readonly args: readonly string[];
   /** Empty if the flag has no value. */

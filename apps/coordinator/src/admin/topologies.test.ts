@@ -47,7 +47,7 @@ async function usersOf(ports: readonly number[], probe: string): Promise<readonl
   );
 }
 
-/** The connection of an agent, with what the command gave it. */
+/** Connects with the credentials that the command printed for an agent. */
 function connectAs(url: string, probe: string): Redis {
   const keyInUse = redisKeys.results(probe);
   return openPatient({ url, name: 'agent', log: { info: () => 0, warn: () => 0 }, resend: true, keyInUse });
@@ -67,7 +67,7 @@ describe('on a cluster', () => {
     const redis = await openOnce({ url: cluster.url, name: 'test' });
     const guard = createFloodGuard({ redis, limitBytes: 50_000, log: quiet });
 
-    // As a coordinator does it: a connection to a node that is not made yet is another look.
+    // Like a coordinator: tries again while the connection to a node is not established.
     await until(async () => {
       await redis.del(redisKeys.keyQuotaLock);
       return guard.look().catch(() => false);

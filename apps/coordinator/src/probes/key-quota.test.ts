@@ -10,7 +10,7 @@ import { runProbeAdmin } from '../admin/commands.ts';
 import { readAdminConfig } from '../admin/config.ts';
 import { createFloodGuard } from './key-quota.ts';
 
-// What comes to be is waited for, however busy the machine is.
+// Longer than any wait on a busy machine.
 jest.setTimeout(120_000);
 
 const LIMIT_BYTES = 1_048_576;
@@ -38,7 +38,7 @@ function connectAs(url: string): Redis {
   return redis;
 }
 
-/** A coordinator's look, when its turn comes. */
+/** One look of a coordinator, as soon as it is its turn. */
 async function look(): Promise<void> {
   const guard = createFloodGuard({ redis: bed.redis, limitBytes: LIMIT_BYTES, log: quiet });
   await until(async () => {
@@ -48,7 +48,7 @@ async function look(): Promise<void> {
 }
 
 describe('an agent that floods its own keys', () => {
-  // The last two are beyond the rights of an agent's user, but within those that it had in an earlier release.
+  // The last two exceed the rights of an agent's user, but not those that earlier releases granted.
   it.each<readonly [string, (agent: Redis) => Promise<unknown>]>([
     ['with results', (agent: Redis) => agent.xadd(redisKeys.results('flood'), '*', 'data', 'x'.repeat(LIMIT_BYTES))],
     ['with one heartbeat', (agent: Redis) => agent.set(redisKeys.heartbeat('flood'), 'x'.repeat(LIMIT_BYTES))],
@@ -171,7 +171,7 @@ describe('an agent that opens more connections than an agent needs', () => {
     for (const agent of agents.splice(0)) agent.disconnect();
   });
 
-  /** Connections that are answered, and the newest of them. */
+  /** Opens connections and waits until each is served; returns them with the newest. */
   async function open(url: string, count: number): Promise<Redis> {
     const opened = Array.from({ length: count }, () => connectAs(url));
     agents.push(...opened);
@@ -193,7 +193,7 @@ describe('an agent that opens more connections than an agent needs', () => {
 
     await until(async () => (await left('many')) === 6);
     await newest.time();
-    // At the speed of an attack: a look may fall between two of these.
+    // As fast as an attacker reconnects, since a look may fall in between.
     await until(async () => {
       await open(environment.REDIS_URL, 40).catch(() => undefined);
       return (await bed.redis.hexists(redisKeys.suspended, 'many')) === 1;

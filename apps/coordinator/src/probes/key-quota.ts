@@ -8,32 +8,32 @@ import { createConnectionQuota } from './access/connection-quota.ts';
 import { measureProbeKeys, removeProbeKeys } from './registry/probe-keys.ts';
 import { switchOff, switchOffUser } from './access/switch-off.ts';
 
-/** One coordinator looks at a time. */
+/** Lifetime of the lock with which one coordinator at a time looks. */
 const TURN_MS = 900;
 
-/** All keys are measured this often, and as soon as Redis has grown by half of what one probe may have. */
+/** All keys are measured at this interval, and when Redis has grown by half of a probe's quota. */
 const MEASURE_EVERY_MS = 60_000;
 
-// A flood may have left no memory for commands that write.
+// `allow-oom`, because a flood may have used up the memory.
 const turnScript = defineScript('allow-oom', "return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX') and 1 or 0");
 
 export interface FloodGuardDependencies {
   readonly redis: Redis;
-  /** Bytes that the keys of one probe may take. */
+  /** Maximum bytes of one probe's keys. */
   readonly limitBytes: number;
   readonly log: Log;
 }
 
 /**
- * What an ACL cannot stop is an agent that fills its own keys until Redis has no memory, or opens connections until it has no
- * time. Whoever does is switched off: its Redis user, and all work for its probe, until the operator switches it on again.
+ * Suspends agents that fill their own keys until memory is short, or open too many connections; an ACL prevents
+ * neither. The Redis user is disabled and the probe gets no jobs until the operator enables it again.
  */
 export function createFloodGuard({ redis, limitBytes, log }: FloodGuardDependencies): {
   /**
-   * Looks once.
+   * Checks once.
    *
-   * @returns false where it is another coordinator's turn
-   * @throws where Redis does not answer
+   * @returns false if another coordinator holds the lock
+   * @throws if Redis does not reply
    */
   readonly look: () => Promise<boolean>;
 } {
@@ -72,7 +72,7 @@ export function createFloodGuard({ redis, limitBytes, log }: FloodGuardDependenc
       usedThen = used;
       const bytes = await measureProbeKeys(redis, limitBytes);
       for (const [probe, has] of bytes) if (has > limitBytes) await endFlood(probe, has);
-      // What was removed must not hide the next flood.
+      // Memory freed by the removal must not hide the next flood.
       if ([...bytes.values()].some((has) => has > limitBytes)) usedThen = await usedMemory(redis);
       return true;
     },

@@ -17,36 +17,36 @@ import { isHealthy } from './registry/probe-status.ts';
 import { createProbeValidators } from './registry/probe-validators.ts';
 import { readProbesScript } from './registry/read-probes.ts';
 
-/** How soon an agent that floods its keys is noticed; the coordinators take turns. */
+/** Interval at which the key quota is enforced; coordinators take turns. */
 const QUOTA_EVERY_MS = 1_000;
-/** Operators learn within two seconds that Redis refuses writes. */
+/** Interval at which refused writes are detected. */
 const WRITES_EVERY_MS = 500;
-/** A flood makes Redis slow for everyone, and for what ends it. */
+/** Longer than for other commands: a flood slows down Redis, including the commands against it. */
 const QUOTA_REPLY_MS = 8_000;
-/** Redis may have been away at the start, or have lost the address. */
+/** Interval at which the public URL is stored again, because Redis may have been unavailable or have lost it. */
 const URL_LOOK_MS = 2_000;
 const URL_AGAIN_MS = 60_000;
 const PROBE_KEYS_MAX_BYTES = 256 * 1_048_576;
 
 export interface ProbeServiceOptions {
-  /** Bytes that the keys of one probe may take in Redis before its agent is switched off; 256 MiB where absent. */
+  /** Maximum bytes of a probe's keys in Redis before its agent is suspended. Default 256 MiB. */
   readonly probeKeysMaxBytes?: number | undefined;
 }
 
-/** The probes: who they are, how they are, and what their agents may take. */
+/** The probes: registry, selection, access, and quotas of their agents. */
 export interface ProbeService {
   readonly directory: ProbeDirectory;
   /** Enrolment of the agents that connect to gateways. */
   readonly access: AccessWatch;
   readonly list: ProbeList;
   readonly records: ProbeRecords;
-  /** Takes writes of agents that are larger than any agent's. */
+  /** Counts agents' entries above the size limit. */
   readonly oversize: ExcessWatch;
-  /** Takes notifications of agents. */
+  /** Counts agents' notifications. */
   readonly notifications: ExcessWatch;
-  /** Keeps the public address of the service in Redis, for `probe:invite`. */
+  /** Stores the service's public URL in Redis for `probe:invite`. */
   readonly announceUrl: (url: string) => void;
-  /** Rejects without Redis. */
+  /** Rejects if Redis is unavailable. */
   readonly countHealthy: () => Promise<number>;
   readonly scripts: readonly Script[];
   readonly tasks: readonly BackgroundTask[];

@@ -11,20 +11,20 @@ import { passDeadline, report, success, until, type CoreBed } from '../../test/c
 import { startGatewayBed, type GatewayBed, type OpenGateway, type PlayedAgent } from '../../test/gateway-bed.ts';
 import { ensureTls } from '../admin/tls/tls-folder.ts';
 
-// What is counted is waited for, however busy the machine is.
+// Longer than any wait on a busy machine.
 jest.setTimeout(120_000);
 
-/** The holder of a stolen agent, on the transport of that agent. */
+/** An attacker with an agent's credentials, on that agent's transport. */
 interface Thief {
   readonly probe: string;
-  /** Writes a final result in its own name. Resolves with the close code if the gateway refuses it. */
+  /** Writes a final result as the stolen probe. Resolves with the close code if the gateway refuses it. */
   readonly write: (check: string, data: unknown) => Promise<number | undefined>;
-  /** Spoils its own job. */
+  /** Corrupts the stolen probe's job. */
   readonly spoil: (check: string) => Promise<void>;
 }
 
 const transports = ['Redis', 'gateway'] as const;
-/** Holds the environment file of the probe `own`, over TLS, with the rights that `probe:add` gave it. */
+/** Has the environment file of the probe `own`, over TLS, with the rights granted by `probe:add`. */
 let redisUser: Redis;
 let test: GatewayBed;
 let gateway: OpenGateway;
@@ -32,9 +32,9 @@ let bed: CoreBed;
 let logins: AgentLogins;
 let folder: string;
 let thieves: Readonly<Record<(typeof transports)[number], Thief>>;
-/** Connects as the probe `held`, with its key, as often as the gateway closes. */
+/** Connects as the probe `held` with its key, again after each close by the gateway. */
 let connected: () => Promise<PlayedAgent>;
-/** The same as one of many probes: a gateway lets none connect again and again without end. */
+/** Connects as one of many probes, because a gateway limits reconnections of one. */
 let connectedAsAny: () => Promise<PlayedAgent>;
 
 beforeAll(async () => {
@@ -114,7 +114,7 @@ async function stealKey(probe: string): Promise<() => Promise<PlayedAgent>> {
   return async () => {
     if (current.socket.readyState === current.socket.OPEN) return current;
     counter += 1;
-    // The same instance: another one would have its jobs reported as interrupted.
+    // The same instance: a new one would have its jobs reported as interrupted.
     current = await test.connect(gateway, { key, instance, counter });
     await current.next('welcome');
     current.beReady();
@@ -122,7 +122,7 @@ async function stealKey(probe: string): Promise<() => Promise<PlayedAgent>> {
   };
 }
 
-/** A check of these probes, with its job in the queue of each. */
+/** A check of these probes with a queued job for each. */
 async function checkOf(...probes: readonly string[]): Promise<string> {
   await until(async () => {
     const known = await bed.core.knownProbes();
@@ -134,7 +134,7 @@ async function checkOf(...probes: readonly string[]): Promise<string> {
 const OTHERS = redisKeys.queuePrefix('other');
 const ID = 'AAAAAAAAAAAAAAAAAAAAAA';
 
-/** Each is tried as a command of Redis, and as a message to the gateway. */
+/** Each attempt is made as a Redis command and as a message to the gateway. */
 const attempts: readonly (readonly [what: string, command: readonly string[]])[] = [
   ['read another probe’s waiting jobs', ['LRANGE', `${OTHERS}:jobs:wait`, '0', '-1']],
   ['read another probe’s job', ['HGETALL', `${OTHERS}:jobs:${ID}`]],
@@ -225,7 +225,7 @@ describe('a stolen agent may not', () => {
     agent.send({ t: command.toLowerCase(), command, args } as unknown as AgentMessage);
     const [code] = await agent.closed;
 
-    // A gateway knows the messages of its protocol and passes no command on.
+    // A gateway accepts only messages of its protocol and forwards no command.
     expect(code).toBe(4400);
     expect(agent.received.filter(({ t }) => t !== 'job')).toHaveLength(before);
   });
@@ -399,7 +399,7 @@ describe('what a stolen agent does by Redis alone', () => {
     await report(redisUser, 'own', ID, success('invented'), { id: last });
     const check = await checkOf('own', 'other');
 
-    // As an agent does: until Redis takes it.
+    // Repeats like an agent until Redis accepts it.
     await until(async () => {
       const written = report(redisUser, 'own', check, success('first'));
       if (

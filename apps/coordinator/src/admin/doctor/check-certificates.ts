@@ -7,7 +7,7 @@ import { error, ok, warning, type Finding } from './finding.ts';
 const DAY_MS = 86_400_000;
 const CONNECT_MS = 5_000;
 
-/** A certificate as far as its age goes. */
+/** Validity period of a certificate. */
 export interface Validity {
   readonly validFrom: Date;
   readonly validTo: Date;
@@ -34,7 +34,7 @@ export async function certificateOf(host: string, port: number): Promise<Validit
   }
 }
 
-/** Of several certificates in PEM the one that ends first, the usual way to keep an old and a new CA. */
+/** Of several PEM certificates, the first to expire; usually an old and a new CA. */
 export function firstToEnd(pem: string): Validity | undefined {
   const each = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return each

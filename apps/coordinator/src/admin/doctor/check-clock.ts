@@ -4,10 +4,12 @@ import { error, ok, warning, type Finding } from './finding.ts';
 
 const SAMPLES = 3;
 const NOTICED_MS = 2_000;
-/** Certificates of this service are valid a day before they are made; those of others are not. */
+/** Tolerance: own certificates are valid from a day before they are issued, others are not. */
 const WRONG_MS = 10 * 60_000;
 
-/** Compares the clock of this machine with that of Redis. Deadlines need neither; certificates, keys and logs do. */
+/**
+ * Compares the clock of this machine with that of Redis. Deadlines do not depend on it; certificates, keys and logs do.
+ */
 export async function checkClock(redis: Redis): Promise<Finding> {
   let best = { offMs: 0, roundTripMs: Number.POSITIVE_INFINITY };
   for (let sample = 0; sample < SAMPLES; sample += 1) {

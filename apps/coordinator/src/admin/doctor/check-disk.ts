@@ -7,8 +7,8 @@ const LITTLE_BYTES = 1_073_741_824;
 const TOO_LITTLE_BYTES = 64 * 1_048_576;
 
 /**
- * The disk of Redis, if Redis runs on this machine; of another machine its refused writes are seen. The append-only file is
- * rewritten next to the old one, so as much as its memory must be free.
+ * Checks the disk of Redis if it runs on this machine; elsewhere, only refused writes are visible. The append-only file
+ * is rewritten next to the old one, so free space must equal its memory.
  */
 export async function checkDisk(facts: RedisFacts): Promise<readonly Finding[]> {
   const folder = facts.config?.get('dir');
@@ -25,9 +25,9 @@ export async function checkDisk(facts: RedisFacts): Promise<readonly Finding[]> 
   return [free < LITTLE_BYTES ? warning('disk', message, remedy) : ok('disk', message)];
 }
 
-/** Undefined if no process here has this id and works in this folder: Redis runs elsewhere, or belongs to another user. */
+/** Undefined if no process here has this id and working folder: Redis runs elsewhere or belongs to another user. */
 async function freeBytes(folder: string, pid: number | undefined): Promise<number | undefined> {
-  // Redis works in the folder of its data. By way of the process it is found in another mount namespace, too.
+  // Redis changes to its data folder. The path through the process also works in another mount namespace.
   const workingFolder = `/proc/${pid}/cwd`;
   try {
     if ((await readlink(workingFolder)) !== folder) return undefined;

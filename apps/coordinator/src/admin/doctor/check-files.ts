@@ -28,7 +28,7 @@ type Files = Pick<
   | 'targetDeny'
 >;
 
-/** The files that the settings of this environment name, read as a coordinator does. */
+/** Checks the files that the settings name, read in the same way as by a coordinator. */
 export async function checkFiles(config: Files, now = new Date()): Promise<readonly Finding[]> {
   return [...(await checkGeo(config, now)), ...(await checkModules(config)), ...(await checkMonitors(config))];
 }

@@ -67,7 +67,7 @@ function checkRelease(id: string, version: string | null, release: string): read
   ];
 }
 
-/** Negative if the first is older; by number for `1.10.0` after `1.9.0`. Zero for texts that are no releases. */
+/** Negative if the first is older; numeric, so that `1.10.0` follows `1.9.0`. Zero if a text is no release. */
 export function compareReleases(one: string, other: string): number {
   const [left, right] = [numbersOf(one), numbersOf(other)];
   if (left === undefined || right === undefined) return 0;

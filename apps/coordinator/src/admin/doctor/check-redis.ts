@@ -43,7 +43,7 @@ function checkVersion({ server, info }: RedisFacts): Finding {
     : error('redis.version', `${name} at ${server} is version ${version}; 7 is the oldest that works.`, 'Upgrade it.');
 }
 
-/** Whether the server takes writes at all. */
+/** Whether the server accepts writes. */
 export function checkRole({ server, info }: RedisFacts): Finding {
   const role = info.get('role') ?? 'unknown';
   return role === 'master'

@@ -10,9 +10,9 @@ const ANSWERS_MS = 10_000;
 const WARN_DAYS = 14;
 
 export interface PublicAddress {
-  /** Base address of the service. */
+  /** Public URL of the service. */
   readonly url: string;
-  /** Whether `PUBLIC_URL` of this environment names it, in place of a coordinator that wrote it. */
+  /** True if `PUBLIC_URL` is set here; otherwise a coordinator has stored it. */
   readonly isConfigured: boolean;
   readonly hasTrustedProxies: boolean;
   readonly isGatewayOn: boolean;
@@ -71,7 +71,7 @@ function checkTransport(url: string): readonly Finding[] {
   return [warning('service.transport', message, 'Put a proxy with TLS in front, and set PUBLIC_URL to https://….')];
 }
 
-/** Behind a proxy that is not trusted, all clients are one address to the rate limits. */
+/** Behind a proxy that is not trusted, rate limits count all clients as one address. */
 function checkProxies({ url, isConfigured, hasTrustedProxies }: PublicAddress): readonly Finding[] {
   if (!isConfigured || hasTrustedProxies || new URL(url).protocol !== 'https:') return [];
   return [
@@ -83,7 +83,7 @@ function checkProxies({ url, isConfigured, hasTrustedProxies }: PublicAddress): 
   ];
 }
 
-/** A proxy that does not pass the upgrade on keeps all remote agents away. One attempt: a gateway limits failures. */
+/** A proxy that does not forward upgrades blocks all remote agents. One attempt, because a gateway limits failures. */
 async function checkGateway({ url, isGatewayOn, isGatewayUsed }: PublicAddress): Promise<readonly Finding[]> {
   if (!isGatewayOn) return [];
   const fault = await upgradeFault(`${withoutSlash(url).replace(/^http/, 'ws')}/agent`);

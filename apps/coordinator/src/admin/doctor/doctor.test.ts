@@ -49,12 +49,12 @@ async function doctor(environment: Readonly<Record<string, string>>): Promise<Re
   return { status, findings, err: err.join('\n') };
 }
 
-/** Without the files, which take seconds to read. */
+/** Without the checks of files, which take seconds. */
 async function examine(environment: Readonly<Record<string, string>>): Promise<Pick<Report, 'findings'>> {
   return { findings: await examineDeployment(readAdminConfig(environment), readConfig(environment)) };
 }
 
-/** The findings with this name that are not in order. */
+/** Findings of this check that are not `ok`. */
 function faults({ findings }: Pick<Report, 'findings'>, check: string): readonly string[] {
   return findings
     .filter((one) => one.check === check && one.status !== 'ok')
@@ -335,7 +335,7 @@ describe('the doctor, of a Redis that', () => {
     const redis = new Redis(server.url);
     const before = await examine({ REDIS_URL: server.url });
     fill(`/proc/${server.pid}/root${data}/filler`);
-    // The append-only file is written once a second; a write is refused when that has failed.
+    // The append-only file is flushed every second; writes are refused after a failure.
     await until(async () => (await redis.set('a', 'x'.repeat(100_000)).catch(() => 'refused')) === 'refused');
     redis.disconnect();
 
@@ -387,7 +387,7 @@ it('ends with 3 if its arguments or settings cannot be used', async () => {
 /** @param before lines of a shell script that starts the server */
 async function startRedis(args: readonly string[] = [], before = '', dataFolder?: string): Promise<RedisServer> {
   const own = mkdtempSync(join(folder, 'redis-'));
-  // The executable is a server by its name.
+  // The name of the executable selects the server mode.
   symlinkSync(executable, join(own, 'redis-server'));
   const script = join(own, 'start.sh');
   writeFileSync(script, `#!/bin/sh\n${before}\nexec ${own}/redis-server "$@"\n`, { mode: 0o755 });

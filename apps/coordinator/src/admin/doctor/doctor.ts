@@ -10,7 +10,7 @@ import { checkFiles } from './check-files.ts';
 import { examineDeployment } from './examine-deployment.ts';
 import { count, error, worstOf, type Finding } from './finding.ts';
 
-/** As plugins of Nagios and its successors end: 3 means that the doctor itself could not run. */
+/** Exit codes of Nagios plugins; 3 means that the doctor itself failed. */
 const EXIT = { ok: 0, warning: 1, error: 2 } as const;
 const UNKNOWN = 3;
 
@@ -68,7 +68,7 @@ async function examine(
   return [...faults, ...parts.flat()];
 }
 
-/** With settings that cannot be read, a coordinator in this environment would not start. */
+/** With invalid settings, a coordinator in this environment would not start. */
 function readCoordinatorConfig(
   { redisUrl }: AdminConfig,
   environment: Readonly<Record<string, string | undefined>>,

@@ -31,9 +31,9 @@ const CERTIFICATE_WARN_DAYS = 30;
 const CA_WARN_DAYS = 180;
 
 /**
- * Everything that is seen by way of Redis, and its certificates. Never rejects.
+ * All findings through Redis, and on its certificates. Never rejects.
  *
- * @param config undefined if the settings of the coordinator cannot be read
+ * @param config undefined if the coordinator's settings are invalid
  */
 export async function examineDeployment(admin: AdminConfig, config: Config | undefined): Promise<readonly Finding[]> {
   const certificates = admin.certificates ?? readCa(admin.tlsFolder);
@@ -137,7 +137,7 @@ async function examineRedis(redis: Redis, admin: AdminConfig, config: Config | u
   ];
 }
 
-/** A write that changes nothing, as a coordinator tests for refused ones. */
+/** A write without effect, as coordinators use to detect refused writes. */
 async function writeRefusal(redis: Redis): Promise<string | undefined> {
   try {
     await redis.rpushx(redisKeys.writeTest, '');

@@ -1,6 +1,6 @@
 export type FindingStatus = 'ok' | 'warning' | 'error';
 
-/** One statement of the doctor about the deployment. */
+/** A finding of the doctor. */
 export interface Finding {
   /** Stable name for programs, such as `redis.eviction`. */
   readonly check: string;
@@ -29,7 +29,7 @@ export function worstOf(findings: readonly Finding[]): FindingStatus {
   return findings.some(({ status }) => status === 'warning') ? 'warning' : 'ok';
 }
 
-/** Mebibytes, or gibibytes from one on. */
+/** Formats as MiB, or GiB from 1 GiB. */
 export function sizeOf(bytes: number): string {
   const mebibytes = bytes / 1_048_576;
   return mebibytes < 1_024

@@ -1,7 +1,7 @@
 import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-/** What a Redis server says of itself; a fact that the login may not read is missing. */
+/** Facts about a Redis server; those that the login may not read are undefined. */
 export interface RedisFacts {
   /** `host:port` */
   readonly server: string;

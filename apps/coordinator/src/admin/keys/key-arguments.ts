@@ -6,14 +6,14 @@ import { policyKinds } from '@vantage/target-policy';
 import { commandFault, optionFault } from '../option-faults.ts';
 import { HIGHEST_KEY_LIMIT, MOST_NETWORKS } from '../../keys/api-key.ts';
 
-/** A command of the operator on API keys, as it was given. */
+/** A parsed operator command on API keys. */
 export type KeyCommand = { readonly json: boolean } & (
   | ({ readonly command: 'key:add'; readonly name: string; readonly lifeMs: number | null } & KeyRights)
   | {
       readonly command: 'key:rotate';
       readonly name: string;
       readonly overlapMs: number;
-      /** Undefined: the end stays. */
+      /** Undefined keeps the expiry. */
       readonly lifeMs: number | null | undefined;
     }
   | { readonly command: 'key:remove'; readonly name: string }

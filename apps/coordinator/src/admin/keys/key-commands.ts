@@ -13,10 +13,10 @@ import { readCa } from '../tls/tls-folder.ts';
 import { isKeyCommand, keyUsages, readKeyArguments, type KeyCommand } from './key-arguments.ts';
 
 /**
- * The operator's commands on API keys. They need no rights of an administrator of Redis.
+ * Runs an operator command on API keys, without administrator rights in Redis.
  *
  * @param args the command (`key:add`, `key:list`, `key:rotate`, `key:remove`) and its arguments
- * @returns the exit code: 0 done, 1 Redis refused, or there is no such key or one already, 2 arguments that cannot be used
+ * @returns the exit code: 0 success, 1 failure in Redis, unknown or existing key, 2 invalid arguments
  */
 export async function runKeyAdmin(
   args: readonly string[],
@@ -105,7 +105,7 @@ async function list(store: KeyStore, nowMs: number): Promise<AdminResult> {
   return { said: [], warnings: [], done: true, data: { keys }, lines: keys.map((key) => JSON.stringify(key)) };
 }
 
-/** Standard output has the text of the key and nothing else, for a file or a variable. */
+/** Standard output contains only the text of the key, for a file or a variable. */
 function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): AdminResult {
   const secret = formatKeyText(text);
   const warnings = isExpired(key, nowMs)
@@ -118,7 +118,7 @@ function created(sentence: string, key: ApiKey, text: KeyText, nowMs: number): A
   };
 }
 
-/** Of a record what anybody may read: no digests. */
+/** Public fields of a record, without digests. */
 function describe({ name, scopes, limit, allow, createdAt, expiresAt, secrets }: ApiKey, nowMs: number): object {
   return {
     ...{ name, scopes, limit, allow, createdAt: dateOf(createdAt), expiresAt: dateOf(expiresAt) },

@@ -1,4 +1,4 @@
-// First: @peculiar/x509 needs it.
+// Imported first, as @peculiar/x509 requires.
 import 'reflect-metadata';
 import type { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -37,8 +37,8 @@ const DAY_MS = 86_400_000;
 const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 /**
- * Issues an X.509 certificate for a new key on the curve P-256: of a CA that can sign servers only, or of a server. It is
- * made here because an image with Node alone has no program that does.
+ * Issues an X.509 certificate for a new P-256 key: for a CA that can sign servers only, or for a server. Container
+ * images contain no tool for this.
  */
 export async function issueCertificate(
   { commonName, hosts, days, issuer }: CertificateOrder,
@@ -50,7 +50,7 @@ export async function issueCertificate(
   const certificate = await X509CertificateGenerator.create({
     subject: `CN=${commonName}`,
     issuer: issuerCertificate?.subject ?? `CN=${commonName}`,
-    // A clock that is a little behind must not refuse it.
+    // Tolerates clients whose clock is slow.
     notBefore: new Date(now.getTime() - DAY_MS),
     notAfter: new Date(now.getTime() + days * DAY_MS),
     publicKey: keys.publicKey,
@@ -78,7 +78,7 @@ function serverExtensions(hosts: readonly string[]): Extension[] {
   return [
     new BasicConstraintsExtension(false, undefined, true),
     new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-    // Of a client too: for the links between the nodes of a cluster and to replicas.
+    // Also for clients: cluster and replication links authenticate both sides.
     new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
     new SubjectAlternativeNameExtension(hosts.map(generalName)),
   ];
@@ -86,7 +86,7 @@ function serverExtensions(hosts: readonly string[]): Extension[] {
 
 function generalName(host: string): { readonly type: 'dns' | 'ip'; readonly value: string } {
   if (isIP(host) === 0) return { type: 'dns', value: host };
-  // The library does not read the IPv4 form at the end of an IPv6 address; URLs are written without it.
+  // The library does not parse dotted IPv4 inside an IPv6 address; URL normalises it.
   return { type: 'ip', value: isIP(host) === 4 ? host : new URL(`http://[${host}]`).hostname.slice(1, -1) };
 }
 

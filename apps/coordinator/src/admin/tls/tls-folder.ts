@@ -5,11 +5,11 @@ import { join } from 'node:path';
 
 import { issueCertificate, type Issued } from './certificate.ts';
 
-/** What a folder of certificates came to. */
+/** Content of a certificate folder. */
 export interface TlsMaterial {
   /** The certificate of the CA, PEM. */
   readonly ca: string;
-  /** What was made by this call; nothing where all was there and good. */
+  /** What this call created; empty if everything existed and was valid. */
   readonly made: readonly ('ca' | 'certificate')[];
   /** Every name and address in the certificate of Redis. */
   readonly hosts: readonly string[];
@@ -17,9 +17,9 @@ export interface TlsMaterial {
 }
 
 export interface TlsOrder {
-  /** Names and addresses by which Redis is reached; those of a certificate that is there stay in it. */
+  /** Names and addresses of Redis; those of an existing certificate are kept. */
   readonly hosts: readonly string[];
-  /** Makes the certificate of Redis anew though the one that is there is good. */
+  /** Issues the certificate of Redis again even if it is valid. */
   readonly renew?: boolean;
 }
 
@@ -28,7 +28,7 @@ const CA_DAYS = 3_650;
 const SERVER_DAYS = 824;
 const RENEW_BELOW_MS = 30 * 86_400_000;
 
-/** The CA's certificate of a folder, or undefined where it has none yet. */
+/** The CA certificate of a folder; undefined if there is none. */
 export function readCa(folder: string): string | undefined {
   return read(join(folder, 'ca', 'ca.crt'));
 }
@@ -49,7 +49,7 @@ export async function ensureTls(
   const redisFolder = join(folder, 'redis');
   mkdirSync(folder, { recursive: true });
   mkdirSync(caFolder, { recursive: true, mode: 0o700 });
-  // The coordinator and others read the CA in it; the key beside it is its owner's.
+  // Other users read the CA in it; the private key is readable by its owner only.
   if (mkdirSync(redisFolder, { recursive: true }) !== undefined) chmodSync(redisFolder, 0o755);
 
   const found = readCa(folder);
@@ -65,7 +65,7 @@ export async function ensureTls(
   const isGood =
     old !== undefined &&
     !renew &&
-    // Between the two of a renewal the program may have died.
+    // A renewal may have been interrupted between key and certificate.
     old.checkPrivateKey(createPrivateKey(before!.key)) &&
     old.verify(new X509Certificate(ca).publicKey) &&
     old.validToDate.getTime() - now.getTime() > RENEW_BELOW_MS &&
@@ -101,18 +101,18 @@ function pair(folder: string, name: string): Issued | undefined {
   return certificate === undefined || key === undefined ? undefined : { certificate, key };
 }
 
-/** The key first: what has a certificate has its key. */
+/** The key first, so that every certificate has its key. */
 function write(folder: string, name: string, { certificate, key }: Issued): void {
   writeFile(join(folder, `${name}.key`), key, 0o600);
   writeFile(join(folder, `${name}.crt`), certificate, 0o644);
 }
 
-/** Whole or not at all: a Redis that starts meanwhile reads no half of it. */
+/** Atomic: a Redis that starts meanwhile never reads a partial file. */
 function writeFile(file: string, content: string, mode: number): void {
   if (read(file) === content) return;
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, content, { mode });
-  // The mode of a file that is made is cut by the umask.
+  // The umask restricts the mode of a created file.
   chmodSync(unfinished, mode);
   renameSync(unfinished, file);
 }

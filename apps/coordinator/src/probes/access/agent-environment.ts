@@ -3,11 +3,11 @@ import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { agentUser } from '@vantage/contract';
 import { parseRedisUrl } from '@vantage/redis-connections';
 
-/** What an agent has to be told. */
+/** Environment of an agent. */
 export interface AgentEnvironment {
   readonly PROBE_ID: string;
   readonly REDIS_URL: string;
-  /** Absent where Redis has a certificate that Node trusts, or no TLS. */
+  /** Undefined if Node trusts the certificate of Redis, or without TLS. */
   readonly REDIS_CA?: string;
 }
 
@@ -29,21 +29,21 @@ export function agentEnvironment(
   };
 }
 
-/** One line a variable and no quotes: Docker, systemd, Node and shells read it alike. */
+/** One variable per line without quotes: a form common to Docker, systemd, Node and shells. */
 export function describeEnvironment(environment: AgentEnvironment): string {
   return Object.entries(environment)
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
 }
 
-/** A file that is made at once, so that what is printed this once has a place before it is made. */
+/** A file created in advance, so that a password that is shown once has a destination. */
 export interface EnvironmentFile {
   readonly write: (environment: AgentEnvironment) => void;
-  /** Removes it again, where there was nothing to write. */
+  /** Removes the unused file. */
   readonly drop: () => void;
 }
 
-/** @returns undefined where there is such a file already */
+/** @returns undefined if the file exists */
 export function createEnvironmentFile(file: string): EnvironmentFile | undefined {
   try {
     closeSync(openSync(file, 'wx', 0o600));
@@ -61,7 +61,7 @@ export function createEnvironmentFile(file: string): EnvironmentFile | undefined
   };
 }
 
-/** The password in an environment file of this probe, or undefined where it is not one. */
+/** Reads the password from an environment file of this probe; undefined for any other file. */
 export function passwordOf(file: string, probe: string): string | undefined {
   const lines = readFileSync(file, 'utf8').split('\n');
   const value = (name: string): string | undefined =>
@@ -72,7 +72,7 @@ export function passwordOf(file: string, probe: string): string | undefined {
   return username === agentUser(probe) ? password : undefined;
 }
 
-/** The base64 of PEM, without what makes lines of it: `MII…`, several certificates with a comma between. */
+/** Base64 of the PEM on one line: `MII…`, several certificates separated by commas. */
 function inOneLine(pem: string): string {
   const certificates = pem.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g);
   return [...certificates].map(([, body = '']) => body.replaceAll(/\s/g, '')).join(',');

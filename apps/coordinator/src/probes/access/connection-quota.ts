@@ -3,27 +3,30 @@ import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
 /**
- * An agent has three. One whose line breaks off without a sign leaves three behind each time, until Redis finds them dead. In
- * each turn Redis serves up to 16 KiB of commands of each connection: their number decides what others wait.
+ * An agent has three. An agent whose network breaks without a FIN leaves three behind each time, until Redis detects
+ * them. Redis reads up to 16 KiB per connection and event-loop turn, so their number determines the delay of others.
  */
 export const MOST_CONNECTIONS = 12;
-/** Of too many, as many of the newest are left: the agent's own are among them, and it makes fewer than the rest in a look. */
+/**
+ * If there are too many, the newest are kept: they include the agent's own, which reconnects less often than this
+ * interval.
+ */
 const LEFT_CONNECTIONS = 6;
 
-/** Time for a login, seconds. Redis itself lets a connection stay without one. */
+/** Login timeout in seconds. Redis has none. */
 const LOGIN_WITHIN_SECONDS = 10;
-/** Last commands of a connection that has not logged in; `default` is its user then, as it may be a coordinator's. */
+/** Last command of a connection before its login; its user is `default`, as a coordinator's may be. */
 const WITHOUT_LOGIN = /(?:^| )age=(\d+) .*(?:^| )cmd=(?:NULL|auth|hello) user=default(?: |$)/;
 
 const USER = /(?:^| )user=(\S+)/;
 const ID = /(?:^| )id=(\d+)/;
 
-/** Bounds the connections of each agent's user, which an ACL cannot. */
+/** Limits connections per agent user, which an ACL cannot. */
 export function createConnectionQuota(redis: Redis): {
   /**
-   * Ends connections without a login, and the oldest connections of every user that has too many on one server.
+   * Closes connections without a login, and the oldest connections of each user above the limit.
    *
-   * @returns the probes whose user had too many in the look before as well: no agent makes so many so soon
+   * @returns probes that exceeded the limit twice in a row, which no agent does
    */
   readonly enforce: () => Promise<readonly string[]>;
 } {
@@ -60,7 +63,7 @@ function withoutLogin(lines: readonly string[]): readonly number[] {
   });
 }
 
-/** Ids of connections by user, of agents alone. */
+/** Connection ids by agent user. */
 function byAgent(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const byUser = new Map<string, number[]>();
   for (const line of lines) {
@@ -77,7 +80,7 @@ async function listConnections(master: Redis): Promise<string> {
   try {
     return String(await master.call('CLIENT', 'LIST', 'TYPE', 'normal'));
   } catch (error) {
-    // The operator did not allow it to the coordinator's user.
+    // The operator has not granted the command to the coordinator's user.
     if (Error.isError(error) && error.message.startsWith('NOPERM')) return '';
     throw error;
   }

@@ -3,22 +3,24 @@ import type { Redis } from 'ioredis';
 import type { Log } from '../../redis/log.ts';
 import { switchOff } from './switch-off.ts';
 
-/** Suspends the Redis user of an agent that does more of one thing than any release of the agent does. */
+/** Suspends the Redis user of an agent that exceeds a rate no release of the agent reaches. */
 export interface ExcessWatch {
-  /** Takes one occurrence. Never throws. */
+  /** Records an occurrence. Never throws. */
   readonly note: (probe: string) => void;
 }
 
 export interface ExcessRule {
-  /** Occurrences within ten seconds that are allowed. */
+  /** Allowed occurrences within ten seconds. */
   readonly most: number;
-  /** What `GET /probes` shows. */
+  /** The reason in `GET /probes`. */
   readonly reason: string;
   /** Message of the log line. */
   readonly message: string;
 }
 
-/** Values of megabytes stop Redis for everybody. A defect may make one now and then; an attack makes hundreds a second. */
+/**
+ * Values of megabytes stall Redis for all. A defect may write one occasionally; an attack writes hundreds per second.
+ */
 export const oversizedWrites: ExcessRule = {
   most: 5,
   reason: 'its agent wrote values far larger than an agent writes.',
@@ -26,8 +28,8 @@ export const oversizedWrites: ExcessRule = {
 };
 
 /**
- * Every coordinator receives every notification, so a flood of them stalls all. An agent sends at most 200 a second, and
- * with many results 33; those of minutes may arrive together after a stall.
+ * Every coordinator receives every notification, so a flood stalls all. An agent sends at most 200 per second, and 33
+ * if there are many results; after a stall, those of minutes may arrive together.
  */
 export const notificationFlood: ExcessRule = {
   most: 20_000,

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 import { closeAll } from '../../redis/connections.ts';
 
-/** One server of a Redis, master or replica. */
+/** A Redis server, master or replica. */
 export interface RedisNode {
   /** `host:port` */
   readonly name: string;
@@ -11,27 +11,27 @@ export interface RedisNode {
 }
 
 export interface RedisNodes {
-  /** Where records are read and written. */
+  /** Connection for records. */
   readonly redis: Redis;
   readonly nodes: readonly RedisNode[];
-  /** Nodes that are known and cannot be reached, with the reason. */
+  /** Known but unreachable nodes, with the reason. */
   readonly unreachable: readonly { readonly name: string; readonly why: string }[];
   readonly cluster: boolean;
-  /** True if the login may not read Redis users or the list of servers: then there are no `nodes`. */
+  /** True if the login may not read users or the list of servers; then `nodes` is empty. */
   readonly limited: boolean;
   readonly close: () => Promise<void>;
 }
 
 export interface RedisNodesOptions {
   readonly url: string;
-  /** Every node, where the operator lists them; found by themselves otherwise. */
+  /** Nodes listed by the operator; if empty, they are discovered. */
   readonly listed: readonly string[];
   readonly certificates: string | undefined;
 }
 
 const NAME = 'vantage:probe-admin';
 
-/** @throws why Redis cannot be reached, or that it is a replica */
+/** @throws if Redis is unreachable or a replica */
 export async function openRedisNodes({ url, listed, certificates }: RedisNodesOptions): Promise<RedisNodes> {
   const redis = await openOnce({ url, certificates, name: NAME });
   const cluster = isCluster(redis);
@@ -67,7 +67,7 @@ async function mayReadUsers(redis: Redis): Promise<boolean> {
   }
 }
 
-/** Those that take writes. */
+/** The nodes that accept writes. */
 export async function mastersAmong(nodes: readonly RedisNode[]): Promise<readonly Redis[]> {
   const roles = await Promise.all(nodes.map(({ redis }) => redis.call('ROLE') as Promise<readonly unknown[]>));
   return nodes.flatMap(({ redis }, index) => (roles[index]?.[0] === 'master' ? [redis] : []));
@@ -89,12 +89,12 @@ function openAll(urls: readonly string[], certificates: string | undefined): Pro
   );
 }
 
-/** Connections of their own: those of the cluster's client come and go with what it learns of the cluster. */
+/** Separate connections: those of the cluster client change with its view of the cluster. */
 async function nodesOfCluster(redis: Redis, url: string, certificates: string | undefined): Promise<readonly Opened[]> {
   const table = String(await redis.call('CLUSTER', 'NODES'));
   const places = table.split('\n').flatMap((line) => {
     const [, place = '', flags = ''] = line.split(' ');
-    // `host:port@busport,name`; a node that is only heard of has no address yet.
+    // `host:port@busport,name`; a node that is not yet connected has no address.
     const [, host, port] = /^(.+):(\d+)@/.exec(place) ?? [];
     return host === undefined || port === undefined || /handshake|noaddr/.test(flags) ? [] : [{ host, port }];
   });
@@ -118,7 +118,7 @@ async function nodesOfMaster(redis: Redis, url: string, certificates: string | u
   return [{ name: kind === 'single' ? `${host}:${port}` : 'master', redis: own }, ...others];
 }
 
-/** Another server of the same Redis: with the same login, and over TLS where the first is. */
+/** URL of another server of the same Redis, with the same login and TLS. */
 function urlOf(url: string, host: string, port: string): string {
   const { username, password, tls } = parseRedisUrl(url);
   const login = password === undefined ? '' : `${encodeURIComponent(username ?? '')}:${encodeURIComponent(password)}@`;

@@ -5,33 +5,33 @@ import type { Redis } from 'ioredis';
 
 import type { RedisNode } from './redis-nodes.ts';
 
-/** What a change of a user came to on one node. */
+/** Outcome of a change to a user on one node. */
 export interface NodeOutcome {
   readonly node: string;
-  /** Null where it was done. */
+  /** Null on success. */
   readonly fault: string | null;
-  /** Whether it outlives a restart of that node: it is in its ACL file. */
+  /** True if the node saved its ACL file, so that the change survives a restart. */
   readonly saved: boolean;
 }
 
-/** An agent's user on one node. */
+/** The user of an agent on one node. */
 export interface UserState {
   readonly on: boolean;
-  /** SHA-256 of its passwords, hexadecimal, the newest last. */
+  /** SHA-256 of its passwords in hexadecimal, newest last. */
   readonly hashes: readonly string[];
 }
 
-/** 256 bits, of characters that need no escape in a URL, a shell or a file of variables. */
+/** 256 bits, in characters that need no escaping in a URL, shell or environment file. */
 export function newPassword(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** As Redis keeps a password. The password itself is never sent to Redis, whose log or `MONITOR` might show it. */
+/** Hash as stored by Redis. The password itself is never sent, because logs and `MONITOR` would show it. */
 export function hashPassword(password: string): string {
   return createHash('sha256').update(password).digest('hex');
 }
 
-/** @returns undefined where the node has no such user */
+/** @returns undefined if the node has no such user */
 export async function readUser(redis: Redis, probe: string): Promise<UserState | undefined> {
   const reply: unknown = await redis.call('ACL', 'GETUSER', agentUser(probe));
   if (reply === null) return undefined;
@@ -39,15 +39,15 @@ export async function readUser(redis: Redis, probe: string): Promise<UserState |
   return { on: (fields.get('flags') ?? []).includes('on'), hashes: fields.get('passwords') ?? [] };
 }
 
-/** The user as the first node has it that has one; on where it is on everywhere. */
+/** The user as on the first node that has it; enabled only if it is enabled everywhere. */
 export async function currentUser(nodes: readonly RedisNode[], id: string): Promise<UserState | undefined> {
   return (await statesOf(nodes, id)).user;
 }
 
 /**
- * The user whose passwords are to be kept.
+ * The user whose passwords are kept.
  *
- * @throws where nodes have different ones: one that was away may still have the old password, which is void
+ * @throws if the passwords differ between nodes: one that was unreachable may have an invalid old one
  */
 export async function agreedUser(nodes: readonly RedisNode[], id: string): Promise<UserState | undefined> {
   const { user, agree } = await statesOf(nodes, id);
@@ -68,12 +68,12 @@ async function statesOf(
   return { user, agree: passwords.size <= 1 };
 }
 
-/** True where no node took a change: all is as it was. */
+/** True if the change failed on every node, so that nothing changed. */
 export function noneDid(nodes: readonly NodeOutcome[]): boolean {
   return nodes.every(({ fault }) => fault !== null);
 }
 
-/** Makes the user what it has to be, from nothing: state, passwords and rights. */
+/** Sets state, passwords and rights of the user, regardless of earlier ones. */
 export function writeUser(
   nodes: readonly RedisNode[],
   probe: string,
@@ -87,19 +87,19 @@ export function writeUser(
   });
 }
 
-/** Ends every connection of the user: those that are there were let in by what held then. */
+/** Closes all connections of the user, which were authenticated by earlier credentials. */
 export async function endConnections(nodes: readonly RedisNode[], probe: string): Promise<void> {
   await Promise.allSettled(nodes.map(({ redis }) => redis.call('CLIENT', 'KILL', 'USER', agentUser(probe))));
 }
 
-/** Its connections end with it. */
+/** Redis closes its connections, too. */
 export function removeUser(nodes: readonly RedisNode[], probe: string): Promise<readonly NodeOutcome[]> {
   return onEach(nodes, async (redis) => {
     await redis.call('ACL', 'DELUSER', agentUser(probe));
   });
 }
 
-/** True where whoever connects without a login may do all. */
+/** True if connections without a login have all rights. */
 export async function isOpenToAll(redis: Redis): Promise<boolean> {
   const fields = fieldsOf(await redis.call('ACL', 'GETUSER', 'default'));
   const flags = fields.get('flags') ?? [];
@@ -119,7 +119,7 @@ function onEach(nodes: readonly RedisNode[], change: (redis: Redis) => Promise<v
   );
 }
 
-/** False where there is no ACL file; users are in neither the append-only file nor what replicas get. */
+/** False without an ACL file; users are neither in the append-only file nor replicated. */
 async function save(redis: Redis): Promise<boolean> {
   try {
     await redis.call('ACL', 'SAVE');
@@ -129,7 +129,7 @@ async function save(redis: Redis): Promise<boolean> {
   }
 }
 
-/** The reply of `ACL GETUSER`: names and values in turn, or an object of them, as the protocol has it. */
+/** The reply of `ACL GETUSER`: alternating names and values, or an object, depending on the protocol version. */
 function fieldsOf(reply: unknown): ReadonlyMap<string, readonly string[]> {
   const pairs: [string, unknown][] = Array.isArray(reply)
     ? Array.from({ length: reply.length / 2 }, (_, index) => [String(reply[index * 2]), reply[index * 2 + 1]])

@@ -6,16 +6,16 @@ import { defineScript, runScript } from '../../redis/scripts.ts';
 import { changeScript } from '../enrolment/access-scripts.ts';
 import { readUser } from './redis-users.ts';
 
-// A flood may have left no memory for commands that write.
+// `allow-oom`, because a flood may have used up the memory.
 const noteScript = defineScript('allow-oom', "return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])");
 
 /**
- * Switches a probe off until its operator switches it on again: no work, and no login for its agent.
+ * Suspends a probe until its operator enables it again: no jobs, and no login for its agent.
  *
- * @returns false if there is no such user, or the coordinator's own may not do it
+ * @returns false if there is no such user, or the coordinator may not change it
  */
 export async function switchOff(redis: Redis, probe: string, reason: string): Promise<boolean> {
-  // Noted first: whatever fails afterwards is done by the next look.
+  // Recorded first: if the rest fails, the next look repeats it.
   const text = `Switched off: ${reason}`;
   await runScript(redis, noteScript, [redisKeys.suspended], [probe, text]);
   const keys = [
@@ -29,7 +29,7 @@ export async function switchOff(redis: Redis, probe: string, reason: string): Pr
   return switchOffUser(redis, probe);
 }
 
-/** The user alone: a replica that became a master may know it as it was. */
+/** Disables the Redis user only, for example on a replica that became a master and missed the change. */
 export async function switchOffUser(redis: Redis, probe: string): Promise<boolean> {
   const user = agentUser(probe);
   const outcomes = await Promise.all(
@@ -37,10 +37,10 @@ export async function switchOffUser(redis: Redis, probe: string): Promise<boolea
       try {
         const known = await readUser(master, probe);
         if (known === undefined) return false;
-        // One that is off is left alone: `probe:enable` may be about to switch it on.
+        // A disabled user is left alone: `probe:enable` may be about to enable it.
         if (known.on) await master.call('ACL', 'SETUSER', user, 'off');
         await master.call('CLIENT', 'KILL', 'USER', user);
-        // Without an ACL file it is off until a restart, and then by the next look.
+        // Without an ACL file this lasts until a restart; then the next look repeats it.
         if (known.on) await master.call('ACL', 'SAVE').catch(() => undefined);
         return true;
       } catch (error) {

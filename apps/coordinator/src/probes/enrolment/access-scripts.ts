@@ -1,8 +1,8 @@
 import { defineScript } from '../../redis/scripts.ts';
 
 /*
- * Every script has the keys access, changes first, and ends with an entry in the stream and a message for each change. All keys
- * share one hash tag. Times are those of Redis' clock.
+ * Every script has the keys access and changes first, and ends by adding a stream entry and publishing a message per
+ * change. All keys share one hash tag. Times are those of the clock of Redis.
  */
 
 const shared = `
@@ -22,11 +22,11 @@ local function save()
 end
 `;
 
-/** Counters further below the highest one are never those of a connection that was overtaken. */
+/** A counter this far below the highest cannot belong to a connection that was merely delayed. */
 const OVERTAKEN_BY = 4;
-/** Connections that were overtaken in a row, before they count as those of a copy. */
+/** Consecutive connections with a lower counter before they are taken for those of a copied key. */
 const OVERTAKEN_TIMES = 2;
-/** Counters kept of each key. */
+/** Counters remembered per key. */
 const COUNTERS_KEPT = 8;
 
 /**

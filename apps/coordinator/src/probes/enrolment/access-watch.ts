@@ -5,22 +5,22 @@ import { readHash } from '../../redis/read-hash.ts';
 import { onStore } from '../../redis/store.ts';
 import { NO_ACCESS, readAccess, type AgentAccess } from './agent-access.ts';
 
-/** Pub/sub is lossy: a change acts no later than this, plus a round trip. */
+/** Pub/sub is lossy: polling applies a change no later than this, plus a round trip. */
 export const LOOK_EVERY_MS = 500;
-/** Everything is read again at this interval: an older master may have replaced the one that was read. */
+/** Everything is read again at this interval, because an older master may have become the current one. */
 const READ_ALL_EVERY_MS = 30_000;
-/** Changes of more probes than this are read as everything. */
+/** Beyond this number of changes, everything is read. */
 const MOST_CHANGES = 500;
 
 export type OnAccess = (probeId: string, access: AgentAccess) => void;
 
-/** The access of every enrolled agent, half a second old at most while Redis answers. */
+/** Access of every enrolled agent, at most half a second old while Redis is available. */
 export interface AccessWatch {
   readonly of: (probeId: string) => AgentAccess;
   /** Calls the listener for every change, including a removal, until the returned function is called. */
   readonly onChange: (listener: OnAccess) => () => void;
   /**
-   * Reads what has changed. Calls at the same time share one reading.
+   * Reads the changes. Concurrent calls share one read.
    *
    * @throws StoreUnavailable
    */
@@ -48,7 +48,7 @@ export function createAccessWatch(redis: Redis): AccessWatch {
   };
   const readAll = async (ready: Redis): Promise<void> => {
     const startedAt = performance.now();
-    // The position first: a change in between is read twice.
+    // The position first, so that a concurrent change is read again.
     const [newest] = await ready.xrevrange(redisKeys.agentChanges, '+', '-', 'COUNT', 1);
     const all = await readHash(ready, redisKeys.agentAccess);
     for (const probe of [...known.keys()]) if (all[probe] === undefined) take(probe, null);
@@ -70,7 +70,7 @@ export function createAccessWatch(redis: Redis): AccessWatch {
     try {
       await onStore(redis, read);
     } catch (error) {
-      // After an outage the stream may be shorter than what was read of it.
+      // After an outage the stream may be shorter than the known position.
       last = undefined;
       throw error;
     }
@@ -89,7 +89,7 @@ export function createAccessWatch(redis: Redis): AccessWatch {
       return () => void listeners.delete(listener);
     },
     look: () => {
-      // What is announced during a reading may be missing from it.
+      // A change announced during a read may be missing from it.
       again = looking !== undefined;
       looking ??= look().finally(() => {
         looking = undefined;

@@ -17,12 +17,12 @@ export interface AgentAccess {
 
 export const NO_ACCESS: AgentAccess = { state: 'none', key: null, reason: null, copied: null, refusal: null };
 
-/** Redis' own data: only coordinators and operator commands write it. */
+/** Parses data that only coordinators and operator commands write. */
 export function readAccess(json: string | null | undefined): AgentAccess {
   return json === null || json === undefined ? NO_ACCESS : { ...NO_ACCESS, ...(JSON.parse(json) as AgentAccess) };
 }
 
-/** Why the probe is not at its best because of its agent's enrolment; undefined if that is in order. */
+/** A fault of the agent's enrolment that affects the probe; undefined if there is none. */
 export function accessFault(probe: string, { state, copied, refusal }: AgentAccess): string | undefined {
   if (state === 'waiting') return `Its agent waits for approval: probe:approve ${probe}.`;
   if (copied !== null) {

@@ -1,25 +1,25 @@
-/** How an attempt ended, and how much of the limit that uses. */
+/** Cost of an attempt by its outcome. */
 const costs = {
-  /** The agent has the key of its probe. */
+  /** The agent proved the key of its probe. */
   identified: 0,
-  /** The agent left before it had identified itself, as its attempts at a gateway that stalled do. No signature was verified. */
+  /** The agent left before it sent its proof, for example because the gateway stalled. No signature was verified. */
   abandoned: 1,
   refused: 64,
 } as const;
 export type AttemptEnd = keyof typeof costs;
 
-/** Thirty refusals of one address a minute; each further attempt is refused before any cryptography. */
+/** Thirty refusals per address and minute; further attempts are refused before any cryptography. */
 const MOST_COST = 30 * costs.refused;
 const WINDOW_MS = 60_000;
-/** Handshakes of one address at the same time: what its failures can cost before the first of them is known. */
+/** Concurrent handshakes per address: bounds the cost of failures before the first is counted. */
 const AT_ONCE = 64;
-/** Some 10 MB at the worst. */
+/** Bounds memory to about 10 MB. */
 const MAX_ADDRESSES = 50_000;
 
 interface State {
   open: number;
   cost: number;
-  /** Begin of the window of the cost. */
+  /** Start of the window. */
   since: number;
 }
 
@@ -37,10 +37,10 @@ export interface AttemptLimit {
 }
 
 /**
- * Limits failed identifications by address, in this process: tokens cannot be guessed, and signatures are not verified at
- * the speed of the line. Successes are free, so that any number of agents can share an address.
+ * Limits failed identifications per address in this process, against guessing of tokens and floods of signatures.
+ * Successes are free, so that any number of agents can share an address.
  *
- * @param nowMs monotonic
+ * @param nowMs monotonic clock
  */
 export function createAttemptLimit(nowMs = (): number => performance.now()): AttemptLimit {
   const states = new Map<string, State>();

@@ -14,7 +14,7 @@ let url: string;
 
 beforeAll(async () => {
   bed = await startCoreBed();
-  // What no command of enrolment may need.
+  // Commands that enrolment must not need.
   await bed.redis.call(
     'ACL',
     'SETUSER',
@@ -125,7 +125,7 @@ describe('enrolment', () => {
     expect(code(await connect(key, 1, guessed))).toBe('token-invalid');
     expect(code(await connect(key, 1, other))).toBe('token-invalid');
     expect(code(await connect(key, 1))).toBe('unknown-probe');
-    // The clock is that of Redis.
+    // Times are those of the clock of Redis.
     const json = await bed.redis.hgetall(redisKeys.invitations('none-1'));
     for (const [digest, text] of Object.entries(json)) {
       await bed.redis.hset(

@@ -7,13 +7,13 @@ import { readAccess, type AgentAccess } from './agent-access.ts';
 import { admitScript, changeScript } from './access-scripts.ts';
 import { digestOf, fingerprintOf, verifySignature } from './verify-signature.ts';
 
-/** The first message of an agent, as it was sent. */
+/** The first message of an agent. */
 export interface AgentProof {
   readonly probeId: string;
   readonly publicKey: string;
   readonly counter: number;
   readonly signature: string;
-  /** Only until the agent knows that its key is enrolled. */
+  /** Sent until the agent knows that its key is enrolled. */
   readonly token?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface Enrolment {
   /**
    * Verifies the proof of an agent, enrols its key if its token allows that, and records its counter.
    *
-   * @param nonce random bytes that this connection was sent, base64url
+   * @param nonce random bytes sent on this connection, base64url
    * @param address canonical address of the agent
    * @throws StoreUnavailable
    */
@@ -50,7 +50,7 @@ export interface Enrolment {
 
 export interface EnrolmentDependencies {
   readonly redis: Redis;
-  /** Origin of the public address of the service. */
+  /** Origin of the service's public URL. */
   readonly origin: string;
   readonly lookUpPlace: LookUpPlace;
 }
@@ -62,7 +62,7 @@ export function createEnrolment({ redis, origin, lookUpPlace }: EnrolmentDepende
   return {
     authenticate: async ({ probeId, publicKey, counter, signature, token }, nonce, address) => {
       if (!PROBE_ID.test(probeId) || !Number.isSafeInteger(counter) || counter < 1) return refused('bad-signature');
-      // The signature covers the digest, so that nobody in between can add or exchange the token.
+      // The signature covers the digest, so that an intermediary can neither add nor replace the token.
       const tokenDigest = token === undefined ? undefined : digestOf(token);
       const challenge = { origin, probeId, nonce, counter, publicKey, tokenDigest };
       if (!verifySignature(challenge, signature)) return refused('bad-signature');
@@ -104,7 +104,7 @@ export function createEnrolment({ redis, origin, lookUpPlace }: EnrolmentDepende
   };
 }
 
-/** What a record can take over. */
+/** Fields that a probe record can adopt. */
 function suggestionOf({ countryCode, city, latitude, longitude, isp, asn }: Place): Partial<Place> {
   return { countryCode, city, latitude, longitude, isp, asn };
 }

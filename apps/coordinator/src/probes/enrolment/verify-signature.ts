@@ -12,7 +12,7 @@ export function verifySignature(challenge: AgentChallenge, signature: string): b
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: challenge.publicKey }, format: 'jwk' });
     return verify(null, Buffer.from(challengeText(challenge)), key, Buffer.from(signature, 'base64url'));
   } catch {
-    // 32 bytes that are not a point of the curve.
+    // The 32 bytes are no point of the curve.
     return false;
   }
 }
@@ -23,8 +23,8 @@ export function fingerprintOf(publicKey: string): string {
 }
 
 /**
- * SHA-256 of a token, hexadecimal: what Redis keeps of it. A look-up by digest takes the same time whatever part of a guessed
- * token is right.
+ * SHA-256 of a token in hexadecimal, as stored in Redis. A lookup by digest does not leak by its duration how much of a
+ * guessed token is right.
  */
 export function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');

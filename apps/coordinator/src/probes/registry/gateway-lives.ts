@@ -1,13 +1,13 @@
 import { redisKeys } from '@vantage/contract';
 import type { Redis } from 'ioredis';
 
-/** Until when gateways are alive: the heartbeats of the agents that are connected to them end with it. */
+/** Leases of gateways: heartbeats of the agents connected to a gateway expire with its lease. */
 export interface GatewayLives {
-  /** Reads the signs of life of these gateways and forgets all others. Rejects without Redis. */
+  /** Reads the leases of these gateways and forgets all others. Rejects if Redis is unavailable. */
   readonly read: (redis: Redis, ids: Iterable<string>) => Promise<void>;
-  /** Reads those of which nothing is known. Rejects without Redis. */
+  /** Reads leases that are not known yet. Rejects if Redis is unavailable. */
   readonly readUnknown: (redis: Redis, ids: Iterable<string>) => Promise<void>;
-  /** Remaining time to live of the sign of life, milliseconds; not positive if there is none. */
+  /** Remaining lifetime of the lease, milliseconds; not positive if there is none. */
   readonly leftMs: (id: string) => number;
 }
 

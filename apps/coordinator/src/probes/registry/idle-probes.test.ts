@@ -21,7 +21,7 @@ afterAll(async () => bed.stop());
 describe('a coordinator', () => {
   it('reads a heartbeat that has changed when the agent announces it', async () => {
     await bed.addProbe('fra-1');
-    // Without announcements each change would be seen some ten seconds later.
+    // Without announcements each change would be noticed some ten seconds later.
     for (let times = 0; times < 20; times += 1) {
       const status = times % 2 === 0 ? 'degraded' : 'healthy';
       await bed.beat('fra-1', { ...announced, degraded: status === 'degraded' ? ['No raw sockets.'] : [] });
@@ -54,7 +54,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
 
   afterEach(() => clearInterval(living));
 
-  /** A gateway that is alive until the end of the test. */
+  /** Keeps a gateway alive until the end of the test. */
   const keepGateway = async (id: string): Promise<void> => {
     const live = (): Promise<unknown> => bed.redis.set(redisKeys.gateway(id), '1', 'PX', 15_000);
     living = setInterval(() => void live().catch(() => undefined), 1_000);
@@ -81,7 +81,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
       await bed.beat(id, announced);
     }
 
-    // A machine may be so slow that it is time to read them again.
+    // On a slow machine the regular read may come first.
     await until(async () => {
       const before = await countCommands();
       await directory.refresh();
@@ -176,7 +176,7 @@ describe('what a coordinator knows of agents that announce changes', () => {
     for (const id of silent) directory.noteChanged(id);
     const read = (await directory.refresh()).filter(({ alive }) => alive).length;
 
-    // A few are read in each turn.
+    // Each turn reads a few.
     expect(unread).toBeGreaterThan(MANY - 10);
     expect(read).toBe(MANY / 2);
   }, 60_000);

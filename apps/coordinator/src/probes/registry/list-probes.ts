@@ -6,7 +6,10 @@ import type { ProbeDirectory } from './probe-directory.ts';
 import { describeAgent, describeProbe, isListed, type KnownProbe } from './probe-status.ts';
 import type { ProbeList } from './probe-list.ts';
 
-/** The probes as a caller reads them. The map has no prototype: a probe's id is a key and nothing else. */
+/**
+ * Lists the probes in the public form. The map has no prototype, because a probe may be named like an inherited
+ * property.
+ */
 export function createProbeList(redis: Redis, clock: RedisClock, directory: ProbeDirectory): ProbeList {
   const listed = async <T>(describe: (probe: KnownProbe) => T): Promise<Readonly<Record<string, T>>> => {
     const known = await directory.probes();

@@ -5,9 +5,9 @@ import { createProbeRecords, type ProbeRecords } from './probe-records.ts';
 import { createProbeValidators } from './probe-validators.ts';
 
 /**
- * The operator's records of probes for a program that is no coordinator; without Redis it fails instead of waiting.
+ * Opens the probe records for programs other than coordinators; fails without Redis instead of waiting.
  *
- * @throws when Redis cannot be reached
+ * @throws if Redis is unreachable
  */
 export async function openProbeRecords(
   redisUrl: string,

@@ -18,43 +18,43 @@ import { findAny, readProbes, type WantedReading } from './read-probes.ts';
 import { createReadingTurns } from './reading-turns.ts';
 import { createUntakenJobs } from './untaken-jobs.ts';
 
-/** What is read of the probes serves this long: more than the second from one reading in the background to the next. */
+/** Validity of the cached probes; longer than the interval of the background refresh. */
 const FRESH_MS = 1_500;
 
-/** Longer without a reading, and a probe may have left and come back unseen. */
+/** After a gap this long, a probe may have left and returned unnoticed. */
 const LOOKING_MS = 15_000;
 
-/** `lastSeen` is written when it has moved by this much. */
+/** Minimum change of `lastSeen` that is written. */
 const SEEN_STEP_MS = 2_000;
 
-/** Changes that are announced are read together, this long after the first: an agent announces as many as it likes. */
+/** Announced changes are collected for this long, because an agent can announce any number. */
 const GATHER_MS = 100;
 
-/** Seconds, about: one reading in the background follows the other. */
+/** Every probe is read at least once in this many refreshes, about one per second. */
 const READ_ALL_WITHIN_READINGS = 300;
 
-/** What is noted of up to so many probes is read each time; of more, of a thousand a second. */
+/** Up to this many probes, their stored times are read at each refresh; beyond, at a rate of a thousand per second. */
 const MANY = 2_000;
 
 const REFUSED_WRITES = 'Redis refuses writes: no check can start and no result is kept.';
 
-/** What is known of the probes, as old as the last reading in the background. */
+/** Known probes, as of the last background refresh. */
 export interface ProbeDirectory {
   /** @throws StoreUnavailable */
   readonly probes: () => Promise<readonly KnownProbe[]>;
-  /** Reads what may have changed, and keeps when each probe was last seen. Calls at the same time share one reading. */
+  /** Reads what may have changed, and stores when probes were last seen. Concurrent calls share one read. */
   readonly refresh: () => Promise<readonly KnownProbe[]>;
-  /** True if Redis had records of probes and has none now: it was emptied. */
+  /** True if Redis had probe records before and has none now. */
   readonly isEmptied: () => boolean;
-  /** The ids as last read, however long ago. */
+  /** Ids as of the last read, however old. */
   readonly ids: () => ReadonlySet<string>;
-  /** The probes whose result streams had entries when they were last read. */
+  /** Probes whose result streams had entries at the last read. */
   readonly withEntries: () => readonly string[];
-  /** The heartbeat of a probe has changed, as its agent announces: it is read soon. */
+  /** Schedules a read of a probe whose agent announced a change. */
   readonly noteChanged: (probe: string) => void;
-  /** Such announcements may have been lost: all probes are read by the next refresh. */
+  /** Announcements may have been lost: the next refresh reads all probes. */
   readonly noteAllChanged: () => void;
-  /** These probes have, or may soon have, jobs and results: for this long they are read with each refresh. */
+  /** For this long, every refresh reads these probes, because they may have jobs and results. */
   readonly noteActive: (probes: readonly string[], forMs: number) => void;
 }
 
@@ -77,7 +77,7 @@ class Directory implements ProbeDirectory {
   private readonly turns = createReadingTurns();
   private readonly untaken = createUntakenJobs();
   private readonly lives = createGatewayLives();
-  /** Probes that are read whatever is known of them, and the next one of these. */
+  /** Probes that are read in rotation, independently of their state. */
   private readonly inTurn = new Set<string>();
   private nextTurn = 0;
   private readonly entries = new Map<string, ProbeEntry>();
@@ -90,7 +90,7 @@ class Directory implements ProbeDirectory {
   private seenReadAt = Number.NEGATIVE_INFINITY;
   private off: Seen = {};
   private readAt = Number.NEGATIVE_INFINITY;
-  /** When it was read before, by Redis' clock. */
+  /** Time of the previous read by the clock of Redis. */
   private lookedMs = Number.NEGATIVE_INFINITY;
   private reading: Promise<readonly KnownProbe[]> | undefined;
   private soon: NodeJS.Timeout | undefined;
@@ -124,7 +124,7 @@ class Directory implements ProbeDirectory {
 
   readonly noteChanged: ProbeDirectory['noteChanged'] = (probe) => {
     this.turns.noteChanged(probe);
-    // Whatever fails is read by the next refresh.
+    // On failure, the next refresh reads them.
     this.soon ??= setTimeout(() => {
       this.soon = undefined;
       onStore(this.dependencies.redis, () => this.readChanged()).catch(() => undefined);
@@ -159,7 +159,7 @@ class Directory implements ProbeDirectory {
     return this.known;
   }
 
-  /** Of very many probes less often: between two readings this coordinator knows what it saw itself. */
+  /** Less often for many probes: in between, this coordinator knows what it saw itself. */
   private async readSeen(): Promise<Record<string, string>> {
     const everyMs = this.idsRead.size > MANY ? this.idsRead.size : 0;
     if (performance.now() - this.seenReadAt < everyMs) return this.seen;
@@ -170,7 +170,7 @@ class Directory implements ProbeDirectory {
 
   private async readChanged(): Promise<void> {
     const { redis, clock } = this.dependencies;
-    // What is under way may have read a probe before it changed.
+    // A read in progress may predate the change.
     await this.reading;
     const changed = this.listed.flatMap(({ id }) => (this.turns.hasChanged(id) ? [id] : []));
     const wanted = changed.map((id) => ({ id, hasNoJobs: false }));
@@ -184,7 +184,7 @@ class Directory implements ProbeDirectory {
     const due = new Set(ids.filter((id) => this.inTurn.has(id) || this.turns.isDue(id, this.entries.get(id))));
     if (isCluster(redis)) return [...due].map((id) => ({ id, hasNoJobs: false }));
     const settled = ids.filter((id) => this.entries.get(id)?.isSettled === true && this.isAlive(id));
-    // What the agents of a dead gateway left is there for long: their return is announced.
+    // Heartbeats written for a dead gateway stay for long; the agents announce their return.
     const silent = ids.filter((id) => !due.has(id) && !this.isAlive(id) && this.entries.get(id)?.gateway === undefined);
     const [returned, withJobs] = await Promise.all([
       findAny(redis, 'heartbeat', silent),
@@ -195,7 +195,7 @@ class Directory implements ProbeDirectory {
     return [...new Set([...due, ...returned, ...withJobs])].map((id) => ({ id, hasNoJobs: withoutJobs.has(id) }));
   }
 
-  /** Reads probes, and keeps when they were seen. */
+  /** Reads probes, and stores when they were seen. */
   private async take(wanted: readonly WantedReading[], nowMs: number, wasLooking: boolean): Promise<void> {
     const { redis, oversize } = this.dependencies;
     const { seen, untaken, lives } = this;
@@ -212,12 +212,12 @@ class Directory implements ProbeDirectory {
       if (lastSeenMs - Number(seen[id] ?? 0) >= SEEN_STEP_MS) pairs.push(id, lastSeenMs, ...marksToWrite(id, entry));
     }
     this.describe(nowMs);
-    // Memory may be short: then the list is still right, and only what it remembers of a probe that leaves is older.
+    // If memory is short, the list is still correct; only the stored times get older.
     for (let index = 0; index < pairs.length; index += 2) this.seen[pairs[index]!] = String(pairs[index + 1]);
     if (pairs.length > 0) await redis.hset(redisKeys.lastSeen, ...pairs).catch(() => undefined);
   }
 
-  /** Reads probes, but not those of which their gateway announces every change. */
+  /** Skips probes whose gateway announces every change. */
   private async readingsOf(wanted: readonly WantedReading[]): Promise<readonly ReadProbe[]> {
     const { redis, validators } = this.dependencies;
     const unchanged = new Map<string, ReadProbe>();
@@ -252,7 +252,7 @@ class Directory implements ProbeDirectory {
     return !this.turns.hasNews(id) && !this.inTurn.has(id);
   }
 
-  /** Announcements may be lost, too: each probe is read in its turn. */
+  /** Announcements can be lost, so probes are also read in rotation. */
   private chooseInTurn(ids: readonly string[]): void {
     const count = Math.ceil(ids.length / READ_ALL_WITHIN_READINGS);
     for (let index = 0; index < count; index += 1) this.inTurn.add(ids[(this.nextTurn + index) % ids.length]!);
@@ -269,7 +269,7 @@ class Directory implements ProbeDirectory {
       const justBack = isJustBack(id, entry, this.seen, nowMs);
       const now = { record, justBack, switchedOff: this.off[id], access: access.of(id), storeFault };
       const before = this.described.get(id);
-      // Of thousands of idle probes none has changed: new objects would be garbage of every second.
+      // Reuses unchanged objects: thousands of new ones per second would be garbage.
       if (before?.entry === entry && isSameFields(before.known, now)) return [before.known];
       const known = { ...entry.probe, ...now };
       this.described.set(id, { entry, known });

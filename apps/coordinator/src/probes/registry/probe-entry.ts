@@ -7,27 +7,27 @@ import type { ProbeReading } from './read-probes.ts';
 import type { LastReading } from './reading-turns.ts';
 import type { UntakenJobs } from './untaken-jobs.ts';
 
-/** What the hash of the times at which probes were seen has. */
+/** The hash of the times at which probes were last seen. */
 export type Seen = Readonly<Record<string, string>>;
 
-/** What follows from the readings of a probe. */
+/** State derived from the reads of a probe. */
 export interface ProbeEntry extends LastReading {
   readonly probe: Pick<KnownProbe, 'alive' | 'heartbeat' | 'lastSeenMs' | 'waiting' | 'takesNoJobs'>;
-  /** True if it had no heartbeat when it was read before, and the same run of its agent is back. */
+  /** True if the previous read found no heartbeat and the same run of its agent is back. */
   readonly isReturn: boolean;
-  /** Entries of its result stream. */
+  /** Length of its result stream. */
   readonly entries: number;
-  /** The heartbeat as it was read: most readings find the same. */
+  /** Text of the heartbeat, to skip parsing an equal one. */
   readonly text?: string | undefined;
-  /** What that text says, also if the gateway of the agent is gone. */
+  /** The parsed text, even if the agent's gateway is dead. */
   readonly read?: Heartbeat | undefined;
-  /** The gateway whose end is that of the heartbeat; undefined if the agent writes it. */
+  /** The gateway whose lease bounds the heartbeat; undefined if the agent writes it. */
   readonly gateway?: string | undefined;
 }
 
-/** What Redis has of a probe, or what is known to be unchanged. */
+/** Data of a probe in Redis, or known to be unchanged. */
 export interface ReadProbe extends ProbeReading {
-  /** The heartbeat; undefined if it is not valid. */
+  /** Undefined if it is invalid. */
   readonly heartbeat: Heartbeat | undefined;
 }
 
@@ -35,18 +35,18 @@ export interface EntryContext {
   readonly untaken: UntakenJobs;
   readonly lives: Pick<GatewayLives, 'leftMs'>;
   readonly seen: Seen;
-  /** By Redis' clock. */
+  /** By the clock of Redis. */
   readonly nowMs: number;
-  /** False if this coordinator saw no probe leave: it stood still, or has just started. */
+  /** False if this coordinator may have missed a departure, because it stalled or has just started. */
   readonly wasLooking: boolean;
-  /** When the reading was asked for; monotonic. */
+  /** Time of the read on the monotonic clock. */
   readonly atMs: number;
 }
 
-/** What an older heartbeat says of the jobs that were taken may have changed. */
+/** The number of taken jobs in an older heartbeat may be out of date. */
 const FRESH_HEARTBEAT_MS = HEARTBEAT_EVERY_MS + 1_000;
 
-/** A probe that was silent and is back is steady after this time. */
+/** A probe that returns after a silence counts as stable after this time. */
 const STEADY_AFTER_MS = 6_000;
 
 export function entryOf(
@@ -62,11 +62,11 @@ export function entryOf(
   const seenBefore = Number(seen[id] ?? Number.NaN);
   const lastSeenBefore = Number.isFinite(seenBefore) ? seenBefore : undefined;
   const isThere = text !== undefined || isOversized;
-  // The clock of Redis was stepped back: until the next heartbeat the time to live says nothing.
+  // The clock of Redis was stepped back: until the next heartbeat, the remaining lifetime is meaningless.
   if (isThere && leftMs > HEARTBEAT_TTL_MS && before?.probe.alive === true && atMs < before.endsAtMs) {
     return { ...before, probe: { ...before.probe, waiting }, atMs, isSettled: false, entries };
   }
-  // One without an end would make a dead probe look alive permanently.
+  // A heartbeat without a lifetime would make a dead probe look online permanently.
   if (!isThere || leftMs <= 0 || leftMs > HEARTBEAT_TTL_MS) {
     const probe = { alive: false, heartbeat: undefined, lastSeenMs: lastSeenBefore };
     const endsAtMs = Number.POSITIVE_INFINITY;
@@ -97,11 +97,11 @@ export function entryOf(
 }
 
 /*
- * Beside when a probe was last seen, the same hash has which run of its agent that was and when that run came back after a
- * silence. So all coordinators see the same, whichever of them noted it.
+ * The hash also contains the run of each agent and when that run returned after a silence, so that all coordinators
+ * agree, whichever of them noticed it.
  */
 
-/** What to write of a probe that was read into the hash: a new run is no return, and a line that comes and goes is one. */
+/** Fields to write after a read: a new run is not a return, an interrupted connection is. */
 export function marksToWrite(id: string, { probe, isReturn }: ProbeEntry): readonly (string | number)[] {
   const { heartbeat, lastSeenMs } = probe;
   if (heartbeat === undefined || lastSeenMs === undefined) return [];
@@ -109,7 +109,7 @@ export function marksToWrite(id: string, { probe, isReturn }: ProbeEntry): reado
   return [...(isReturn ? [back, lastSeenMs] : []), run, heartbeat.instance];
 }
 
-/** True for a moment after a return that any coordinator saw. */
+/** True for a moment after a return that any coordinator noticed. */
 export function isJustBack(id: string, { probe, isReturn }: ProbeEntry, seen: Seen, nowMs: number): boolean {
   const [run, back] = marksOf(id);
   const isNoted =

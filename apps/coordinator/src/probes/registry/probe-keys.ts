@@ -1,16 +1,16 @@
 import { mastersOf } from '@vantage/redis-connections';
 import type { Redis } from 'ioredis';
 
-/** Keys looked at by one command. */
+/** Keys per command. */
 const AT_ONCE = 1_000;
-/** Keys measured before the replies are waited for: at the worst each holds Redis up for some 15 ms. */
+/** Concurrent measurements: each may block Redis for some 15 ms. */
 const MEASURED_AT_ONCE = 8;
 const SAMPLES = 100_000;
 const PROBE_KEY = /^p:\{([a-z0-9][a-z0-9-]{0,62})\}:/;
 
 /**
- * Bytes that the keys of each probe take, as Redis accounts them. An agent may make keys of any name below its own, so all
- * are looked for. Of a probe that has more than the limit no more is measured than is needed to know that.
+ * Bytes of each probe's keys as Redis accounts them. An agent can create keys of any name below its prefix, so all are
+ * scanned. Measuring of a probe ends when it exceeds the limit.
  */
 export async function measureProbeKeys(redis: Redis, limitBytes: number): Promise<ReadonlyMap<string, number>> {
   const bytes = new Map<string, number>();
@@ -21,7 +21,7 @@ export async function measureProbeKeys(redis: Redis, limitBytes: number): Promis
           const probe = PROBE_KEY.exec(key)?.[1];
           return probe === undefined || (bytes.get(probe) ?? 0) > limitBytes ? [] : [{ key, probe }];
         });
-        // So many elements that a large one among small ones is not missed, and so few that Redis is not held up.
+        // Enough samples to notice a large element among small ones, without blocking Redis.
         const sizes = await Promise.all(wanted.map(({ key }) => master.memory('USAGE', key, 'SAMPLES', SAMPLES)));
         for (const [index, { probe }] of wanted.entries()) {
           bytes.set(probe, (bytes.get(probe) ?? 0) + (sizes[index] ?? 0));
@@ -33,14 +33,14 @@ export async function measureProbeKeys(redis: Redis, limitBytes: number): Promis
 }
 
 /**
- * Removes every key of a probe, whatever its agent called it.
+ * Removes every key of a probe, whatever its name.
  *
- * @param masters every server that takes writes
+ * @param masters every server that accepts writes
  */
 export async function removeProbeKeys(masters: readonly Redis[], probe: string): Promise<void> {
   for (const master of masters) {
     for await (const keys of scan(master, `p:{${probe}}:*`)) {
-      // Memory is given back in another thread: what is large would block Redis.
+      // UNLINK frees memory in another thread; deleting large values would block Redis.
       await Promise.all(keys.map((key) => master.unlink(key)));
     }
   }

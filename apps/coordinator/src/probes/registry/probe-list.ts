@@ -1,9 +1,9 @@
 import type { Agents, Probes } from '@vantage/contract';
 
-/** Probes as the HTTP edge sees them. */
+/** Probes as the HTTP layer uses them. */
 export interface ProbeList {
   /**
-   * Every probe with an operator's record that was seen in the last 24 hours, or never yet.
+   * Probes with a record that were seen in the last 24 hours, or never.
    *
    * @throws StoreUnavailable
    */

@@ -5,21 +5,21 @@ import type { Redis } from 'ioredis';
 import { removeProbeKeys } from './probe-keys.ts';
 import type { ProbeValidators } from './probe-validators.ts';
 
-/** The operator's records of probes. Nothing here says whether a probe is up. */
+/** The operator's records of probes, independent of their status. */
 export interface ProbeRecords {
   /** Every valid record, by id. */
   readonly list: () => Promise<readonly ProbeRecord[]>;
   /**
-   * Writes a record, over one that was there.
+   * Creates or replaces a record.
    *
-   * @throws when it is not valid
+   * @throws if it is invalid
    */
   readonly write: (record: ProbeRecord) => Promise<void>;
-  /** Removes a record, and the queue and results of the probe; false where there was none. */
+  /** Removes a record with the queue and results of the probe; false if there was none. */
   readonly remove: (id: string) => Promise<boolean>;
 }
 
-/** @param masters every server that takes writes; those that the connection itself has where absent */
+/** @param masters every server that accepts writes; by default those of the connection */
 export function createProbeRecords(
   redis: Redis,
   validators: ProbeValidators,
@@ -30,7 +30,7 @@ export function createProbeRecords(
     write: async (record) => {
       const [fault] = validators.recordFaults(record);
       if (fault !== undefined) throw new Error(`${fault.field}: ${fault.message}`);
-      // The id last: what the set names has a record.
+      // The id last, so that every listed id has a record.
       await redis.set(redisKeys.probeRecord(record.id), JSON.stringify(record));
       await redis.sadd(redisKeys.probeIds, record.id);
     },
@@ -58,7 +58,7 @@ export async function readProbeIds(redis: Redis): Promise<readonly string[]> {
   return (await redis.smembers(redisKeys.probeIds)).toSorted();
 }
 
-/** The records of these probes, JSON. */
+/** Records of these probes as JSON. */
 export async function readRecordTexts(redis: Redis, ids: readonly string[]): Promise<readonly (string | null)[]> {
   if (ids.length === 0) return [];
   const keys = ids.map((id) => redisKeys.probeRecord(id));
@@ -66,7 +66,7 @@ export async function readRecordTexts(redis: Redis, ids: readonly string[]): Pro
   return isCluster(redis) ? Promise.all(keys.map((key) => redis.get(key))) : redis.mget(keys);
 }
 
-/** What is noted of a probe beside when it was last seen. Neither is a probe's name: those have no bar. */
+/** Fields of a probe besides its last-seen time. They contain a bar, which probe ids cannot. */
 export function marksOf(id: string): readonly [run: string, back: string] {
   return [`${id}|run`, `${id}|back`];
 }

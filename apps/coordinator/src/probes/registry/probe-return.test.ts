@@ -11,7 +11,7 @@ import { createProbeValidators } from './probe-validators.ts';
 let bed: CoreBed;
 let other: Core;
 let beating: NodeJS.Timeout;
-/** The run of its agent, by probe: those that are not silent. */
+/** Runs of the agents that are not silent, by probe. */
 const runs = new Map<string, string>();
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function isEverywhere(id: string, status: string): Promise<void> {
   for (const core of [bed.core, other]) await until(async () => (await statusOf(core, id)) === status);
 }
 
-/** As if its last heartbeat had been written twenty seconds ago. */
+/** Simulates a last heartbeat of twenty seconds ago. */
 async function silence(id: string): Promise<void> {
   runs.delete(id);
   await bed.redis.del(redisKeys.heartbeat(id));
@@ -57,11 +57,11 @@ describe('a probe that comes back', () => {
     await silence('fra-1');
     await beat('fra-1', 'first');
     await until(async () => (await bed.redis.hget(redisKeys.lastSeen, 'fra-1|back')) !== null);
-    // It would be over before a slow machine has looked.
+    // In the future, so that it does not end before a slow machine looks.
     await bed.redis.hset(redisKeys.lastSeen, 'fra-1|back', Date.now() + 3_600_000);
     await isEverywhere('fra-1', 'degraded');
     const reason = (await bed.core.probes.list())['fra-1']?.reason;
-    // As if some seconds had passed.
+    // Simulates the passing of some seconds.
     await bed.redis.hset(redisKeys.lastSeen, 'fra-1|back', Date.now() - 10_000);
     await isEverywhere('fra-1', 'healthy');
 
@@ -89,7 +89,7 @@ describe('a probe that comes back', () => {
     await bed.addProbe('par-1');
     await beat('par-1', 'first');
     await isEverywhere('par-1', 'healthy');
-    // Another database, which no other coordinator looks at.
+    // Another database, which no other coordinator reads.
     for (const key of [redisKeys.probeIds, redisKeys.probeRecord('par-1'), redisKeys.heartbeat('par-1')]) {
       await bed.redis.call('COPY', key, key, 'DB', '1');
     }
@@ -110,11 +110,11 @@ describe('a probe that comes back', () => {
     await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
     await look();
 
-    // As if the coordinator had stood still for twenty seconds …
+    // Simulates a stall of the coordinator …
     now += 20_000;
     await redis.pexpire(redisKeys.heartbeat('par-1'), 15_000);
     const afterStandStill = await look();
-    // … and as if it had looked, and seen no heartbeat.
+    // … and then a read without a heartbeat.
     await redis.rename(redisKeys.heartbeat('par-1'), 'aside');
     await look();
     await redis.hset(redisKeys.lastSeen, 'par-1', now - 20_000);
@@ -129,7 +129,7 @@ describe('a probe that comes back', () => {
   it('leaves nothing behind when it is removed', async () => {
     await bed.core.probeRecords.remove('fra-1');
     await bed.core.probeRecords.remove('nyc-1');
-    // A look that was under way may write once more what it saw.
+    // A read in progress may write what it saw once more.
     await until(async () => Object.keys(await bed.core.probes.list()).length === 0);
     await bed.core.probeRecords.remove('fra-1');
     await bed.core.probeRecords.remove('nyc-1');

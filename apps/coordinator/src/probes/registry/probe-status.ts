@@ -2,38 +2,38 @@ import type { Agent, Heartbeat, Probe, ProbeRecord } from '@vantage/contract';
 
 import { accessFault, NO_ACCESS, type AgentAccess } from '../enrolment/agent-access.ts';
 
-/** A probe as the coordinator knows it: what the operator says, and what its agent said last. */
+/** A probe as known to the coordinator: its record and the last heartbeat of its agent. */
 export interface KnownProbe {
   readonly record: ProbeRecord;
-  /** True where there is a heartbeat, valid or not. */
+  /** True if there is a heartbeat, valid or not. */
   readonly alive: boolean;
-  /** The heartbeat, where there is one that is valid. */
+  /** Undefined if there is no valid one. */
   readonly heartbeat: Heartbeat | undefined;
-  /** Time of the newest heartbeat seen, milliseconds since the epoch by Redis' clock. */
+  /** Time of the newest heartbeat, milliseconds since the epoch by the clock of Redis. */
   readonly lastSeenMs: number | undefined;
-  /** Jobs in its queue that no agent has taken yet. */
+  /** Jobs in its queue. */
   readonly waiting?: number;
-  /** True where its agent beats but takes no jobs. */
+  /** True if its agent sends heartbeats but takes no jobs. */
   readonly takesNoJobs?: boolean;
-  /** True for a moment after it was silent so long that it was offline: what comes and goes is not taken for healthy. */
+  /** True for a moment after it was offline, so that an unstable probe does not count as healthy. */
   readonly justBack?: boolean;
-  /** Why its agent's user was switched off, where it is. */
+  /** Why its agent is suspended; undefined if it is not. */
   readonly switchedOff?: string | undefined;
-  /** Why no probe can work at the moment: Redis takes no results. */
+  /** Why Redis accepts no results, which affects every probe. */
   readonly storeFault?: string | undefined;
-  /** Enrolment of its agent; absent if it has none. */
+  /** Enrolment of its agent; undefined without one. */
   readonly access?: AgentAccess;
 }
 
-/** Probes stay in the list for this long after their last heartbeat. */
+/** Probes are listed for this long after their last heartbeat. */
 const LISTED_FOR_MS = 24 * 60 * 60 * 1_000;
 
-/** True for probes that were seen in the last 24 hours, never yet, or are switched off. */
+/** True for probes that were seen in the last 24 hours, never yet, or are suspended. */
 export function isListed({ alive, lastSeenMs, switchedOff }: KnownProbe, nowMs: number): boolean {
   return alive || switchedOff !== undefined || lastSeenMs === undefined || nowMs - lastSeenMs <= LISTED_FOR_MS;
 }
 
-/** Whether a probe can take work, and why it is not at its best. */
+/** Status of a probe, with the reason if it is not healthy. */
 export function statusOf(probe: KnownProbe): Pick<Probe, 'status' | 'reason'> {
   if (isHealthy(probe)) return { status: 'healthy', reason: null };
   const { alive, heartbeat, lastSeenMs, switchedOff, storeFault } = probe;
@@ -67,7 +67,7 @@ function isUnsteady({ justBack, takesNoJobs }: Pick<KnownProbe, 'justBack' | 'ta
   return justBack === true || takesNoJobs === true;
 }
 
-/** Why a probe cannot be given a job at all, or undefined where it can. */
+/** Why a probe cannot take jobs; undefined if it can. */
 export function absenceOf(probe: KnownProbe): string | undefined {
   if (!probe.alive || probe.switchedOff !== undefined) {
     const { reason } = statusOf(probe);
@@ -91,7 +91,7 @@ export function describeProbe(probe: KnownProbe): Probe {
   };
 }
 
-/** An agent of a later release may say more; what is shown is what the API describes. */
+/** Agents of later releases may report more; only documented fields are public. */
 function knownCapabilities({ capabilities }: Heartbeat): Probe['capabilities'] {
   const { types, ipv4, ipv6, screenshot } = capabilities;
   return { types, ipv4, ipv6, screenshot };

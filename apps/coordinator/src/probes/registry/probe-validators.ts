@@ -2,11 +2,11 @@ import { heartbeatSchema, parseEscaped, probeRecordSchema, type Heartbeat, type 
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-/** Reads what Redis holds of probes. Each gives undefined for what is not valid. */
+/** Parses data of probes in Redis; each function returns undefined for invalid data. */
 export interface ProbeValidators {
   readonly readRecord: (json: string) => ProbeRecord | undefined;
   readonly readHeartbeat: (json: string) => Heartbeat | undefined;
-  /** Every fault of a record, each with the field it is in; none where it is valid. */
+  /** All faults of a record with their fields; empty if it is valid. */
   readonly recordFaults: (record: unknown) => readonly { readonly field: string; readonly message: string }[];
 }
 
@@ -14,7 +14,7 @@ export function createProbeValidators(): ProbeValidators {
   const ajv = new Ajv2020({ strict: true, allErrors: true });
   formats.default(ajv);
   const isRecord = ajv.compile<ProbeRecord>(probeRecordSchema);
-  // An agent writes it: the first fault is enough.
+  // Untrusted: the first error suffices.
   const isHeartbeat = new Ajv2020({ strict: true }).compile<Heartbeat>(heartbeatSchema);
 
   const read = <T>(
@@ -37,7 +37,7 @@ export function createProbeValidators(): ProbeValidators {
       const faults = new Map<string, string>();
       for (const error of isRecord.errors ?? []) {
         const field = fieldOf(error);
-        // The first fault of a field says it best; a union adds one for each of its arms.
+        // Keeps the first error of a field; a union adds one per branch.
         if (!faults.has(field)) faults.set(field, error.message ?? 'is not valid');
       }
       return [...faults].map(([field, message]) => ({ field, message }));

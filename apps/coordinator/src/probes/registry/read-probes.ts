@@ -4,34 +4,34 @@ import type { Redis } from 'ioredis';
 
 import { defineScript, runScript } from '../../redis/scripts.ts';
 
-/** What Redis has of one probe. */
+/** Data of a probe in Redis. */
 export interface ProbeReading {
-  /** Undefined if there is none that can be read. */
+  /** Undefined if it is missing or unreadable. */
   readonly text: string | undefined;
-  /** Milliseconds until the heartbeat expires; negative if there is none, or if it never does. */
+  /** Remaining lifetime of the heartbeat, milliseconds; negative if it is missing or has none. */
   readonly leftMs: number;
-  /** True if the heartbeat is longer than any agent writes. */
+  /** True if the heartbeat exceeds the size limit of agents. */
   readonly isOversized: boolean;
-  /** Jobs that no agent has taken yet, and the next of them. */
+  /** Number of waiting jobs, and the next one. */
   readonly waiting: number;
   readonly oldest: string | null;
-  /** Entries of its result stream that are not worked off; 1 if it is no stream, so that it is noticed. */
+  /** Unprocessed entries of its result stream; 1 if the key has another type, so that it is noticed. */
   readonly entries: number;
 }
 
 export interface WantedReading {
   readonly id: string;
-  /** True if it is known that no job waits. */
+  /** True if it is known that no job is waiting. */
   readonly hasNoJobs: boolean;
 }
 
-/** Several times the longest that an agent writes. */
+/** Several times the largest heartbeat of an agent. */
 const MAX_HEARTBEAT_BYTES = 16_384;
 
-/** Probes of one question whether any has something. */
+/** Probes per command that asks whether any key exists. */
 const ASKED_AT_ONCE = 250;
 
-/** Other commands take their turn between two scripts. */
+/** Probes per script, so that other commands run in between. */
 const AT_ONCE = 100;
 
 /**
@@ -62,7 +62,7 @@ return readings
 
 type Raw = readonly [text: string, leftMs: number, waiting: number, entries: number, oldest: string | null];
 
-/** Reads many probes at once; on a cluster, where each is in a slot of its own, one after the other. */
+/** Reads many probes; on a cluster one by one, because their slots differ. */
 export async function readProbes(redis: Redis, probes: readonly WantedReading[]): Promise<readonly ProbeReading[]> {
   const batches = inBatches(probes, isCluster(redis) ? 1 : AT_ONCE);
   const replies = await Promise.all(
@@ -82,10 +82,10 @@ export async function readProbes(redis: Redis, probes: readonly WantedReading[])
 }
 
 /**
- * Asks for many probes by one command whether any has a heartbeat, or waiting jobs: Redis removes a list that is empty. Not for a
- * cluster, where each needs a command.
+ * Finds with one command per batch whether any probe has a heartbeat or waiting jobs: Redis removes empty lists. Not
+ * for clusters, where each probe needs a command.
  *
- * @returns all of a batch if any of them has one
+ * @returns all probes of each batch in which any key exists
  */
 export async function findAny(
   redis: Redis,
@@ -104,7 +104,7 @@ function inBatches<T>(probes: readonly T[], size: number): readonly (readonly T[
   );
 }
 
-/** Of BullMQ's keys the one that holds what no agent has taken. */
+/** The key of BullMQ with the jobs that no agent has taken. */
 function waitList(probe: string): string {
   return `${redisKeys.queuePrefix(probe)}:${JOB_QUEUE}:wait`;
 }

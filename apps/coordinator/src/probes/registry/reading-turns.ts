@@ -1,30 +1,33 @@
-/** What was known of a probe when it was read last. */
+/** State of a probe at the previous read. */
 export interface LastReading {
-  /** Monotonic, milliseconds. */
+  /** Monotonic clock, milliseconds. */
   readonly atMs: number;
-  /** When its heartbeat expires; monotonic, milliseconds. */
+  /** Expiry of its heartbeat on the monotonic clock, milliseconds. */
   readonly endsAtMs: number;
-  /** True if nothing is expected to change but the time of its heartbeat, and its agent would announce what does. */
+  /** True if only the time of its heartbeat is expected to change, and its agent announces other changes. */
   readonly isSettled: boolean;
 }
 
-/** Which probes are read when: those with something to do in each turn, the others seldom. */
+/** Decides which probes are read: active ones at each refresh, others rarely. */
 export interface ReadingTurns {
-  /** A probe that has, or may soon have, jobs and results. */
+  /** Marks a probe that may have jobs and results. */
   readonly noteActive: (probe: string, forMs: number) => void;
-  /** Its heartbeat has changed. */
+  /** Marks a probe whose heartbeat has changed. */
   readonly noteChanged: (probe: string) => void;
   readonly hasChanged: (probe: string) => boolean;
   /** True if it is active or its heartbeat has changed. */
   readonly hasNews: (probe: string) => boolean;
-  /** Whether a probe is to be read now. */
+  /** True if a probe should be read now. */
   readonly isDue: (probe: string, last: LastReading | undefined) => boolean;
-  /** It was read by a command that was sent after that time. */
+  /** Records a read by a command that was sent at that time. */
   readonly wasRead: (probe: string, sentAtMs: number) => void;
   readonly forget: (probe: string) => void;
 }
 
-/** Notifications can be lost, and the agents of other coordinators' jobs may take none: this long it may go unseen. */
+/**
+ * Longest interval between two reads of a probe: announcements can be lost, and its agent may stop taking the jobs of
+ * other coordinators.
+ */
 const SELDOM_MS = 10_000;
 
 export function createReadingTurns(nowMs: () => number = () => performance.now()): ReadingTurns {

@@ -5,15 +5,15 @@ import type { Redis } from 'ioredis';
 import { readProbeIds, readRecordTexts } from './probe-records.ts';
 import type { ProbeValidators } from './probe-validators.ts';
 
-/** Reads the records of all probes again and again, and validates only those that have changed. */
+/** Reads the records of all probes repeatedly; validates only changed ones. */
 export interface RecordCache {
   /** Every valid record, by id. */
   readonly read: (redis: Redis) => Promise<readonly ProbeRecord[]>;
 }
 
-/** On a cluster each record takes a command: those that are known are read again only this often. */
+/** On a cluster each record needs a command, so known records are read at this interval only. */
 const CLUSTER_EVERY_MS = 5_000;
-/** Up to so many are read each time; of more, a thousand a second. */
+/** Up to this many are read each time; beyond, at a rate of a thousand per second. */
 const MANY = 2_000;
 
 interface Cached {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { createUntakenJobs, type JobsReading } from './untaken-jobs.ts';
 
-/** Readings a second apart. */
+/** Reads at intervals of one second. */
 function read(readings: readonly Partial<JobsReading>[]): readonly boolean[] {
   let now = 0;
   const jobs = createUntakenJobs(() => now);
@@ -16,7 +16,7 @@ const times = (count: number, reading: Partial<JobsReading> = {}): readonly Part
   Array.from({ length: count }, () => reading);
 
 const waits = { oldest: 'a' };
-/** Of a release that does not count the jobs that it takes. */
+/** An agent of a release that does not count taken jobs. */
 const uncounted = { taken: undefined };
 
 describe('a probe that takes no jobs', () => {

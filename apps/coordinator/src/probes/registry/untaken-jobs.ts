@@ -1,40 +1,40 @@
-/** One reading of a probe whose heartbeat is new. */
+/** Data of a probe with a new heartbeat. */
 export interface JobsReading {
-  /** Id of the job that is next to be taken; null if none waits. */
+  /** Id of the next waiting job; null if there is none. */
   readonly oldest: string | null;
   /** Run of the agent. */
   readonly instance: string;
-  /** Jobs that this run has taken; undefined if it is of a release that does not count them. */
+  /** Jobs taken by this run; undefined for releases that do not count them. */
   readonly taken: number | undefined;
   readonly hasFreePlaces: boolean;
 }
 
-/** An agent with free places takes a job within a round trip, and its heartbeat counts it within two seconds. */
+/** An agent with free slots takes a job within a round trip, and its heartbeat reports it within two seconds. */
 const UNTAKEN_FOR_MS = 6_000;
-/** No check lasts longer than a minute: an agent without free places has one again by then. */
+/** Longer than any check: a busy agent has a free slot by then. */
 const FULL_FOR_MS = 75_000;
-/** A degraded probe may get no job by which it could prove that it takes jobs again. */
+/** Then the status is lifted, because a degraded probe may get no job with which to prove its recovery. */
 const HOLDS_FOR_MS = 60_000;
 
 export interface UntakenJobs {
-  /** @returns true while the probe is known to take no jobs */
+  /** @returns true while the probe takes no jobs */
   readonly note: (probe: string, reading: JobsReading) => boolean;
 }
 
 interface Progress {
-  /** Changes when a job was taken. */
+  /** Changes when a job is taken. */
   readonly mark: string;
   readonly readAtMs: number;
   readonly isWaiting: boolean;
-  /** How long jobs were seen to wait since it changed, in all; and while places were free. */
+  /** Total time that jobs were seen waiting since then; and the part with free slots. */
   readonly waitedMs: number;
   readonly untakenMs: number;
   readonly provedAtMs: number | undefined;
 }
 
 /**
- * Notices probes whose agent beats but takes no jobs, though jobs wait. Their times add up until one is taken: a deadline
- * may remove each before it has waited for long.
+ * Detects agents that send heartbeats but take no jobs. Waiting times are summed until a job is taken, because a
+ * deadline may remove each job early.
  */
 export function createUntakenJobs(nowMs: () => number = () => performance.now()): UntakenJobs {
   const progressOf = new Map<string, Progress>();
@@ -42,7 +42,7 @@ export function createUntakenJobs(nowMs: () => number = () => performance.now())
   return {
     note: (probe, { oldest, instance, taken, hasFreePlaces }) => {
       const now = nowMs();
-      // Without a count only a job that stays the next one shows that none is taken.
+      // Without a count, only an unchanged next job shows that none is taken.
       const mark = `${instance} ${taken ?? oldest}`;
       const before = progressOf.get(probe);
       const isSame = before?.mark === mark;

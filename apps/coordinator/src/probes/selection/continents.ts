@@ -1,4 +1,4 @@
-/** Countries and territories (ISO 3166-1 alpha-2) by the continent that the UN geoscheme puts them in. */
+/** Countries and territories (ISO 3166-1 alpha-2) by continent, according to the UN geoscheme. */
 const countries = {
   africa:
     'AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG EH ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE NG RE RW ' +
@@ -20,7 +20,7 @@ export type Continent = keyof typeof countries;
 
 export const continentNames = Object.keys(countries) as readonly Continent[];
 
-/** Two-letter codes in common use, other than those that are a country's too (AF, AS, NA, SA): there the country is meant. */
+/** Common two-letter codes, except those that also denote a country (AF, AS, NA, SA): the country has precedence. */
 const codes: Readonly<Record<string, Continent>> = { an: 'antarctica', eu: 'europe', oc: 'oceania' };
 
 const byCountry: ReadonlyMap<string, Continent> = new Map(
@@ -33,7 +33,7 @@ export function isCountryCode(code: string): boolean {
   return byCountry.has(code.toUpperCase());
 }
 
-/** Alpha-2 codes of all of them. */
+/** All alpha-2 codes. */
 export function countryCodes(): Iterable<string> {
   return byCountry.keys();
 }

@@ -185,7 +185,7 @@ describe('a city in another script or spelling', () => {
   ])('is found as %s', (name, city) => {
     const there = [probe('there', 'XX', city), probe('elsewhere', 'XX', 'Ulm')];
     expect(idsOf(name, there)).toEqual(['there']);
-    // Where no probe is, it is known all the same.
+    // The name is known even without a probe there.
     expect(idsOf(name, there.slice(1))).toEqual([]);
   });
 });

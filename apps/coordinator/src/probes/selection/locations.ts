@@ -5,15 +5,15 @@ import { nearestName } from './places/nearest.ts';
 import { normalisePlace, placeKey } from './places/normalise.ts';
 import { placeNames, type Places } from './places/places.ts';
 
-/** A place as a caller names it: all of its terms must hold. */
+/** A parsed location: all of its conditions must hold. */
 export type Location = readonly Condition[];
 
-/** Whether a probe is there. */
+/** Whether a probe satisfies a term. */
 type Condition = (probe: ProbeRecord) => boolean;
 
 interface Term {
   readonly holds: Condition;
-  /** Why it finds nothing, and never can; undefined for what names something, even if no probe is there. */
+  /** Why it can never match; undefined for a known name, even without a probe there. */
   readonly unknown?: 'name' | 'cities of the state';
 }
 
@@ -38,7 +38,7 @@ export function readLocations(texts: readonly string[], known: readonly ProbeRec
     }
     return terms.map((written) => {
       const term = readTerm(written, known);
-      // To look for the nearest name takes milliseconds: once for a request.
+      // Finding the nearest name takes milliseconds, so it is done once per request.
       if (term.unknown === 'name') {
         errors.push({ path, message: unknownTerm(written, errors.length === 0 ? known : undefined) });
       } else if (term.unknown !== undefined) {
@@ -58,7 +58,7 @@ function readTerm(written: string, known: readonly ProbeRecord[]): Term {
   const { cities, states } = placeNames();
   const isCity = cities.isNameOf(written);
   const holds: Condition = (probe) => (probe.city !== null && isCity(probe.city)) || hasWordsOrTag(probe, term);
-  // New York is a city and a state: the city comes first where a probe is.
+  // New York is a city and a state: the city has precedence if it has a probe.
   if (known.some(holds)) return { holds };
   const codes = states.named(written);
   const inStates = codes.flatMap((code) => {
@@ -74,15 +74,18 @@ function readTerm(written: string, known: readonly ProbeRecord[]): Term {
   return { holds, unknown: codes.length > 0 ? 'cities of the state' : 'name' };
 }
 
-/** A network number, country, part of the United Kingdom or continent: it means that and, beside it, only a tag. */
+/**
+ * Terms that denote a network number, country, part of the United Kingdom or continent; they may also match a tag, but
+ * nothing else.
+ */
 function readPlace(written: string, term: string, known: readonly ProbeRecord[]): Condition | undefined {
   const number = /^asn? ?(\d{1,10})$/.exec(term)?.[1];
   if (number !== undefined) return ({ asNumber }) => asNumber === `AS${Number(number)}`;
 
   const { countries, cities } = placeNames();
-  // `de` must not find the words of a network's name.
+  // `de` must not match a word of a network's name.
   const code = term.toUpperCase();
-  // Some probes have a code that is nobody's, such as QM.
+  // Some probes have an unassigned code, such as QM.
   const isCode = isCountryCode(term) || known.some((probe) => probe.countryCode === code);
   const named = isCode ? [code] : countries.named(written);
   if (named.length > 0) return ({ countryCode }) => named.includes(countryCode);
@@ -93,7 +96,8 @@ function readPlace(written: string, term: string, known: readonly ProbeRecord[])
   const continent = continentNamed(term.replace(/^the /, ''));
   if (continent !== undefined) return ({ countryCode }) => continentOf(countryCode) === continent;
 
-  // FRA is France, and the airport that gives the datacenters of Frankfurt their names: those that exist come first.
+  // FRA denotes France and an airport after which datacenters of Frankfurt are named: existing datacenters have
+  // precedence.
   const country = countries.ofAlpha3(code);
   if (country === undefined || known.some((probe) => hasWordsOrTag(probe, term))) return undefined;
   return ({ countryCode }) => countryCode === country;
@@ -111,7 +115,7 @@ function hasWords(name: string, term: string): boolean {
   return ` ${normalisePlace(name)} `.includes(` ${term} `);
 }
 
-/** Says nothing of the world: a village is a place, whether or not the service knows it. */
+/** Not "unknown in general": the service does not know every village. */
 function unknownTerm(written: string, known: readonly ProbeRecord[] | undefined): string {
   const message = `"${escapeText(written.trim(), 80)}" is no name that this service knows, and no probe has a city, network, datacenter or tag of that name`;
   const nearest = known === undefined ? undefined : nearestName(written, candidates(known));
@@ -124,7 +128,7 @@ function stateWithoutCities(written: string): string {
   return `"${escapeText(written.trim(), 80)}" is a state or province (${codes.join(', ')}) whose cities this service does not know: give a city of it, or ${countries}`;
 }
 
-/** Where the probes are first: of names that are equally near, one that finds something. */
+/** Locations of probes first, so that of equally near names one with a probe is suggested. */
 function* candidates(known: readonly ProbeRecord[]): Generator<readonly [key: string, name: string]> {
   const { countries, cities }: Places = placeNames();
   const own = known.flatMap(({ city, datacenter, isp, tags }) => [city ?? '', datacenter, isp, ...tags]);

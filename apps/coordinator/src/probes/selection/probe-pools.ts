@@ -6,35 +6,35 @@ import { readLocations } from './locations.ts';
 /** A probe that can be selected. */
 export interface Candidate {
   readonly id: string;
-  /** Share of its capacity that is in use. */
+  /** Used share of its capacity. */
   readonly load: number;
 }
 
-/** Probes of which one adds as much to a selection as the other. */
+/** A class of probes that are equivalent for a selection, except for their load. */
 export interface Kind {
   readonly asNumber: string;
   readonly countryCode: string;
-  /** The places of the request, by index, that they are in; the one with the fewest probes first. */
+  /** Indices of the request's locations that contain them; the location with the fewest probes first. */
   readonly places: readonly number[];
   readonly degraded: number;
-  /** The least loaded first. */
+  /** Ordered by load, lowest first. */
   readonly candidates: readonly Candidate[];
 }
 
-/** The probes that can run a type, in some places. */
+/** The probes that support a type, in some locations. */
 export interface ProbePool {
   readonly kinds: readonly Kind[];
   readonly size: number;
-  /** How many networks, countries and places they are in. */
+  /** Number of distinct networks, countries and locations. */
   readonly networks: number;
   readonly countries: number;
   readonly places: number;
   readonly leastLoad: number;
-  /** All probes in the places, whatever they can do. */
+  /** All probes in the locations, whatever types they support. */
   readonly inPlaces: () => readonly KnownProbe[];
 }
 
-/** Keeps pools while the probes stay as they are, and the probes of a place while no record changes. */
+/** Caches pools while the probes are unchanged, and members of locations while the records are unchanged. */
 export interface ProbePools {
   readonly of: (
     known: readonly KnownProbe[],
@@ -45,10 +45,10 @@ export interface ProbePools {
   readonly byId: (known: readonly KnownProbe[]) => ReadonlyMap<string, KnownProbe>;
 }
 
-/** Clients choose the texts. */
+/** Bounded, because clients choose the texts. */
 const MOST_KEPT = 200;
 
-/** What was worked out for one reading of the probes. */
+/** Data derived from one read of the probes. */
 interface Prepared {
   readonly records: readonly ProbeRecord[];
   readonly byId: ReadonlyMap<string, KnownProbe>;
@@ -72,7 +72,7 @@ export function createProbePools(): ProbePools {
 
   const membersOf = (given: readonly ProbeRecord[], location: string): readonly ProbeRecord[] | undefined => {
     if (given !== records) {
-      // Of other probes, or changed: records that are as they were are the same objects.
+      // The cache is invalid if a record differs; unchanged records are identical objects.
       if (given.length !== records.length || given.some((record, index) => record !== records[index])) members.clear();
       records = given;
     }
@@ -110,7 +110,7 @@ export function createProbePools(): ProbePools {
   };
 }
 
-/** In which of the places each probe is. */
+/** The locations that contain each probe. */
 function placesOf(
   byId: ReadonlyMap<string, KnownProbe>,
   places: readonly (readonly ProbeRecord[])[],

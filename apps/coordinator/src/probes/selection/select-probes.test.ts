@@ -293,7 +293,7 @@ describe('a selection of nobody', () => {
 });
 
 describe('the selection in an order that is new each time', () => {
-  /** How much a probe adds to what was taken: the documented order without the last word. */
+  /** Rank of a probe given the selection so far: the documented order without its last criterion. */
   const rankOf = ({ record, heartbeat }: KnownProbe, taken: readonly KnownProbe[]): readonly number[] => {
     const network = taken.filter((other) => other.record.asNumber === record.asNumber).length;
     const country = taken.filter((other) => other.record.countryCode === record.countryCode).length;
@@ -356,7 +356,7 @@ describe('the selection by locations, one after another', () => {
     const { known, looks } = watched();
     chosen(known, { locations: ['Transit B'], limit: 3 });
     const once = looks();
-    // What their agents say has changed meanwhile.
+    // Meanwhile the heartbeats have changed.
     const later = known.map((one) => ({ ...one }));
     const again = chosen(later, { locations: ['Transit B'], limit: 3 });
 

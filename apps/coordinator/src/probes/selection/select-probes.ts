@@ -10,11 +10,11 @@ export interface SelectionRequest {
   readonly probes?: readonly string[] | undefined;
   readonly locations?: readonly string[] | undefined;
   readonly limit: number;
-  /** Order among probes that are equal in all else, smaller first, or a new one each time. Without it they go by their id. */
+  /** Order among otherwise equal probes, lowest first, or a random one each time. By default they are ordered by id. */
   readonly tieBreak?: ((probe: string) => number) | 'random';
-  /** True to select the same probes whatever their load is. */
+  /** True to ignore load, so that the same probes are selected. */
   readonly ignoresLoad?: boolean;
-  /** Which probes may be selected; all if absent. */
+  /** Which probes may be selected; all by default. */
   readonly isEligible?: (probe: KnownProbe) => boolean;
 }
 
@@ -22,23 +22,23 @@ export type Selection =
   | {
       readonly selected: true;
       readonly probes: readonly string[];
-      /** Those that cannot take a job now, with the sentence that says why. */
+      /** Probes that cannot take a job now, each with the reason as a sentence. */
       readonly offline: ReadonlyMap<string, string>;
     }
   | { readonly selected: false; readonly reason: 'invalid'; readonly errors: readonly InputError[] }
   | { readonly selected: false; readonly reason: 'no-probe'; readonly detail: string };
 
-/** Selects probes for one check after another, and keeps what follows from the probes alone. */
+/** Selects probes, and caches everything that depends on the probes alone. */
 export interface ProbeSelector {
   readonly select: (known: readonly KnownProbe[], request: SelectionRequest) => Selection;
-  /** The probes with these ids, as far as there are any. */
+  /** The existing probes with these ids. */
   readonly find: (known: readonly KnownProbe[], ids: readonly string[]) => readonly KnownProbe[];
 }
 
 /**
- * Chooses the probes of a check: exactly those that it names, or up to `limit` that are online, in the places it names,
- * and can run its type. Healthy ones before degraded ones; spread over as many networks and countries as there are; then
- * the least loaded.
+ * Selects the probes of a check: those it names, or up to `limit` online probes in its locations that support its type.
+ * Healthy probes precede degraded ones; then as many networks and countries as possible are covered; then the least
+ * loaded are preferred.
  */
 export function createProbeSelector(): ProbeSelector {
   const pools = createProbePools();

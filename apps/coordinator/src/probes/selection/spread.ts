@@ -6,16 +6,16 @@ export interface SpreadOptions {
   readonly ignoresLoad?: boolean;
 }
 
-/** How often networks, countries and places were taken. */
+/** How many selected probes are in each network, country and location. */
 type Uses = Map<string | number, number>;
 
-/** What the next choice depends on. */
+/** Context of one step. */
 interface Choice {
   readonly pool: ProbePool;
   readonly taken: ReadonlySet<Candidate>;
   readonly uses: Uses;
   readonly loadOf: (candidate: Candidate) => number;
-  /** Order among equals; undefined if any of them will do. */
+  /** Order among equals; undefined for a random one. */
   readonly tieOf: ((candidate: Candidate) => number) | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Chosen {
   readonly candidate: Candidate;
 }
 
-/** Takes one after another, always the one that adds most to what was taken. */
+/** Greedy selection: each step takes a probe whose network, country and location were used least. */
 export function spread(pool: ProbePool, { limit, tieBreak, ignoresLoad = false }: SpreadOptions): readonly string[] {
   const taken = new Set<Candidate>();
   const uses: Uses = new Map();
@@ -40,7 +40,7 @@ export function spread(pool: ProbePool, { limit, tieBreak, ignoresLoad = false }
   return [...taken].map(({ id }) => id);
 }
 
-/** The order among equals is asked for once for each probe, and only if it decides. */
+/** Memoizes the order per probe; called only if it decides. */
 function tiesOf(tieBreak: ((probe: string) => number) | undefined): (candidate: Candidate) => number {
   const ties = new Map<Candidate, number>();
   return (candidate) => {
@@ -52,7 +52,10 @@ function tiesOf(tieBreak: ((probe: string) => number) | undefined): (candidate: 
   };
 }
 
-/** A probe in several of the places counts for the emptiest of them, else wide places would get narrow ones' probes. */
+/**
+ * A probe in several locations counts for the least used one; otherwise large locations would take the probes of small
+ * ones.
+ */
 function placeTaken({ places }: Kind, uses: Uses): readonly number[] {
   const usesOf = (place: number): number => uses.get(place) ?? 0;
   const emptiest = places.reduce<number | undefined>(
@@ -62,7 +65,10 @@ function placeTaken({ places }: Kind, uses: Uses): readonly number[] {
   return emptiest === undefined ? [] : [emptiest];
 }
 
-/** The one that ranks lowest. If any of equals will do, the search begins anywhere and ends at one that none can be below. */
+/**
+ * The candidate with the lowest rank. If equals are interchangeable, the search starts at random and stops at the
+ * lowest possible rank.
+ */
 function least(choice: Choice): Chosen {
   const { pool, uses, loadOf, tieOf } = choice;
   const { kinds } = pool;
@@ -73,7 +79,7 @@ function least(choice: Choice): Chosen {
   let [bestPlace, bestNetwork, bestCountry] = [0, 0, 0];
   for (let step = 0; step < kinds.length; step += 1) {
     const kind = kinds[(start + step) % kinds.length]!;
-    // Each place that the request names gets its share.
+    // Each requested location gets its share.
     const place = kind.places.length === 0 ? 0 : Math.min(...kind.places.map(usesOf));
     const [network, country] = [usesOf(kind.asNumber), usesOf(kind.countryCode)];
     const order =
@@ -96,7 +102,7 @@ function least(choice: Choice): Chosen {
   return best!;
 }
 
-/** The least loaded of a kind that is not taken. */
+/** The least loaded probe of a kind that is not selected. */
 function leastOf({ candidates }: Kind, choice: Choice): Candidate | undefined {
   const { taken, loadOf, tieOf } = choice;
   const first = candidates.findIndex((candidate) => !taken.has(candidate));
@@ -112,7 +118,7 @@ function leastOf({ candidates }: Kind, choice: Choice): Candidate | undefined {
   return candidates[first];
 }
 
-/** Where those with that load end, of candidates in the order of their load. */
+/** End of the run of candidates with that load; they are sorted by load. */
 function endOf(candidates: readonly Candidate[], load: number, loadOf: Choice['loadOf']): number {
   let [low, high] = [0, candidates.length];
   while (low < high) {
@@ -129,7 +135,7 @@ function isBefore(one: Candidate, other: Candidate, { loadOf, tieOf }: Choice): 
   return (tieOf(one) - tieOf(other) || (one.id < other.id ? -1 : 1)) < 0;
 }
 
-/** How seldom a place, network and country of the pool was taken at the least. */
+/** Minimum use of any location, network and country in the pool. */
 function lowest(
   { networks, countries, places }: ProbePool,
   uses: Uses,

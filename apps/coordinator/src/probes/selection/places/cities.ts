@@ -1,7 +1,7 @@
 import { placeKey } from './normalise.ts';
 import { CITIES, CITY_NAMES, UK_NATIONS } from './place-data.ts';
 
-/** Names that people write for cities whose own names are others. CLDR's have only cities that name a time zone. */
+/** Common names of cities whose official names differ. CLDR has them only for cities that name a time zone. */
 const NAMES = `
 Aachen|Aix-la-Chapelle; Antwerp|Antwerpen|Anvers; Basel|Basle|Bâle; Bengaluru|Bangalore; Bern|Berne; Bolzano|Bozen
 Braunschweig|Brunswick; Bruges|Brugge; Chennai|Madras; Cologne|Köln; Florence|Firenze; Gdańsk|Danzig
@@ -16,30 +16,30 @@ Saint Petersburg|Санкт-Петербург; Thessaloniki|Θεσσαλονί�
 Jeddah|جدة; Haifa|חיפה; Kharkiv|Харків|Харьков; Lviv|Львів; Odesa|Одеса|Одесса; Kolkata|Calcutta; Luxembourg|Luxembourg City|Luxemburg; Los Angeles|LA; Rio de Janeiro|Rio
 `;
 
-/** What may follow the name proper: "Frankfurt am Main", "Newcastle upon Tyne", "Washington, D.C.", "Biel/Bienne". */
+/** Additions to a name: "Frankfurt am Main", "Newcastle upon Tyne", "Washington, D.C.", "Biel/Bienne". */
 const ADDITION =
   /[,(/].*$| (?:am|an der|an|bei|im|in|ob|upon|on|under|sur|sous|de|del|di|do|da|du|nad|pod|na)[ -].*$|(?<= \S+) city$|(?<= \S+)-\S+$/i;
 
 export interface Cities {
-  /** Whether a name that a caller wrote is one of a city. */
+  /** Whether a term names a city. */
   readonly isNameOf: (term: string) => (city: string) => boolean;
-  /** Whether it is one of the larger cities of the world. */
+  /** Whether a term names one of the world's larger cities. */
   readonly isKnown: (term: string) => boolean;
   /** Whether a city is in England, Scotland, Wales or Northern Ireland; undefined for anything else. */
   readonly inNation: (nation: string) => ((city: string) => boolean) | undefined;
-  /** The keys of a city's name, and of its other names. */
+  /** Search keys of a city's names. */
   readonly keysOf: (city: string) => readonly string[];
-  /** Each of them and its key, the largest first. */
+  /** Each name with its key, largest city first. */
   readonly names: readonly (readonly [key: string, name: string])[];
 }
 
-/** With what stands after a name proper, and without. */
+/** Keys with and without the addition to the name. */
 interface CityKeys {
   readonly whole: readonly string[];
   readonly all: readonly string[];
 }
 
-/** Cities of probes whose keys are kept: all of them, unless the records change for days. */
+/** Limit of cached cities: those of all probes, unless records change for days. */
 const MAX_KEPT = 5_000;
 
 export function createCities(): Cities {
@@ -68,7 +68,7 @@ export function createCities(): Cities {
     isNameOf: (term) => {
       const whole = new Set(spellings(term).flatMap((key) => [key, ...(groups.get(key) ?? [])]));
       const short = spellings(withoutAddition(term));
-      // Both shortened would make one city of Frankfurt am Main and Frankfurt (Oder).
+      // At least one must be complete: otherwise Frankfurt am Main would equal Frankfurt (Oder).
       return (city) => {
         const keys = keysOf(city);
         return keys.all.some((key) => whole.has(key)) || keys.whole.some((key) => short.includes(key));
@@ -81,7 +81,7 @@ export function createCities(): Cities {
   };
 }
 
-/** The keys of a city's name, whole and without its addition. */
+/** Keys of a city's name, with and without its addition. */
 export function cityKeys(name: string): readonly string[] {
   return [...new Set([...spellings(name), ...spellings(withoutAddition(name))])];
 }
@@ -90,7 +90,7 @@ function withoutAddition(name: string): string {
   return name.replace(ADDITION, '');
 }
 
-/** With umlauts as one letter, and as two. */
+/** Spellings with umlauts as one letter, and as two. */
 function spellings(name: string): readonly string[] {
   return [...new Set([placeKey(name), placeKey(withoutUmlauts(name))])].filter((key) => key !== '');
 }

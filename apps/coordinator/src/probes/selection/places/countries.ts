@@ -2,7 +2,7 @@ import { countryCodes } from '../continents.ts';
 import { normalisePlace, placeKey } from './normalise.ts';
 import { COUNTRIES } from './place-data.ts';
 
-/** Names in use that neither CLDR nor ISO 3166-1 has. Of an ambiguous one, all that it may mean. */
+/** Common names that neither CLDR nor ISO 3166-1 contains, with all meanings of ambiguous ones. */
 const ALIASES: Readonly<Record<string, string>> = {
   AE: 'UAE|Emirates',
   AR: 'Argentine Republic',
@@ -53,16 +53,16 @@ const ALIASES: Readonly<Record<string, string>> = {
   YE: 'Yemeni Republic',
 };
 
-/** "Federal Republic of Germany": what official names put before the short one. Looked for after all names as such. */
+/** Prefixes of official names, as in "Federal Republic of Germany". Tried after all complete names. */
 const OFFICIAL =
   /^(?:(?!of )[a-z]+ )*(?:republic|kingdom|commonwealth|principality|sultanate|federation|duchy|union|territory|bailiwick|(?:plurinational|independent) state) of (?:the )?(.+)$/;
 
 export interface Countries {
-  /** The countries (alpha-2) that a name in English, or in the country's own language, may mean. */
+  /** Countries (alpha-2) that a name in English or the country's language may denote. */
   readonly named: (name: string) => readonly string[];
-  /** The country of an alpha-3 code, upper case. */
+  /** The country with an alpha-3 code in upper case. */
   readonly ofAlpha3: (code: string) => string | undefined;
-  /** The English names and their keys. */
+  /** English names with their keys. */
   readonly names: readonly (readonly [key: string, name: string])[];
 }
 
@@ -104,7 +104,7 @@ function note(names: Map<string, string[]>, name: string, code: string): void {
   if (!codes.includes(code)) names.set(placeKey(name), [...codes, code]);
 }
 
-/** "Myanmar (Burma)" is both; "Korea, Republic of" is also "Republic of Korea"; "&" is "and". */
+/** Variants: "Myanmar (Burma)" is two names; "Korea, Republic of" is also "Republic of Korea"; "&" is "and". */
 function formsOf(name: string): readonly string[] {
   const text = name.replaceAll('&', ' and ');
   const [, before, inside] = /^(.+?) \((.+)\)$/.exec(text) ?? [];
@@ -114,7 +114,7 @@ function formsOf(name: string): readonly string[] {
   ) as string[];
 }
 
-/** The country's name in the language that most people there write. */
+/** The country's name in its most common language. */
 function ownName(code: string): string {
   const { language } = new Intl.Locale(`und-${code}`).maximize();
   return new Intl.DisplayNames([language], { type: 'region', fallback: 'code' }).of(code) ?? code;

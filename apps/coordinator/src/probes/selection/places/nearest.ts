@@ -2,10 +2,10 @@ import { placeKey } from './normalise.ts';
 
 const MAX_DISTANCE = 3;
 
-/** The name that is fewest typing errors away, the first of equals; undefined if none is near. */
+/** The name with the fewest typing errors, the first of equals; undefined if none is near. */
 export function nearestName(term: string, names: Iterable<readonly [key: string, name: string]>): string | undefined {
   const wanted = placeKey(term);
-  // One of four letters: of short words everything is near.
+  // One error per four letters: for short words, too many names are near.
   let limit = Math.min(MAX_DISTANCE, Math.floor(wanted.length / 4)) + 1;
   let nearest: string | undefined;
   for (const [key, name] of names) {
@@ -19,7 +19,7 @@ export function nearestName(term: string, names: Iterable<readonly [key: string,
   return nearest;
 }
 
-/** Letters to insert, delete, replace or swap with the next (optimal string alignment); `limit` if there are as many. */
+/** Edit distance with transpositions (optimal string alignment), capped at `limit`. */
 function typingErrors(from: string, to: string, limit: number): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,9 +1,9 @@
-/** Letters with a stroke or two in one, which Unicode does not decompose. */
+/** Letters that Unicode does not decompose, such as those with a stroke and ligatures. */
 const LETTERS: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ħ: 'h', ı: 'i', þ: 'th' },
 };
 
-/** Lower case, no accents, words of letters and digits with one space between. */
+/** Lower case without accents; words of letters and digits separated by one space. */
 export function normalisePlace(text: string): string {
   return text
     .normalize('NFKD')
@@ -15,7 +15,10 @@ export function normalisePlace(text: string): string {
     .trim();
 }
 
-/** As `normalisePlace`, without blanks and with `saint` in full: "Hà Nội" and "Hanoi", "St. Gallen" and "Saint Gallen" are one. */
+/**
+ * Like `normalisePlace`, without spaces and with `saint` in full: "Hà Nội" equals "Hanoi", "St. Gallen" equals "Saint
+ * Gallen".
+ */
 export function placeKey(text: string): string {
   return normalisePlace(text)
     .replace(/^the (?=\S)/, '')

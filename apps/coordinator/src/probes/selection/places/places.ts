@@ -2,7 +2,7 @@ import { createCities, type Cities } from './cities.ts';
 import { createCountries, type Countries } from './countries.ts';
 import { createStates, type States } from './states.ts';
 
-/** The names of countries, states and cities. */
+/** Names of countries, states and cities. */
 export interface Places {
   readonly countries: Countries;
   readonly cities: Cities;
@@ -11,7 +11,7 @@ export interface Places {
 
 let places: Places | undefined;
 
-/** Built once in a process, in some tens of milliseconds: a table that nothing changes. */
+/** Returns the table of names, built once per process in some tens of milliseconds. */
 export function placeNames(): Places {
   if (places === undefined) {
     const cities = createCities();

@@ -2,7 +2,7 @@ import type { Cities } from './cities.ts';
 import { placeKey } from './normalise.ts';
 import { STATE_CITIES, STATES } from './place-data.ts';
 
-/** Names that people write and CLDR's English ones are not; of some it has none. */
+/** Common names that differ from CLDR's English ones or are missing there. */
 const NAMES = `
 DE-BY|Bayern; DE-HE|Hessen; DE-MV|Mecklenburg-Vorpommern; DE-NI|Niedersachsen; DE-NW|Nordrhein-Westfalen|NRW
 DE-RP|Rheinland-Pfalz; DE-SN|Sachsen; DE-ST|Sachsen-Anhalt; DE-TH|Thüringen; AT-2|Kärnten; AT-3|Niederösterreich
@@ -17,9 +17,9 @@ FR-NAQ|Nouvelle-Aquitaine; FR-NOR|Normandie; FR-OCC|Occitanie; FR-PAC|Provence-A
 
 /** States and provinces by ISO 3166-2. */
 export interface States {
-  /** The codes that a name, or a code such as `US-CA`, may mean. */
+  /** The codes that a name, or a code such as `US-CA`, may denote. */
   readonly named: (term: string) => readonly string[];
-  /** Whether a city is in a state; undefined for a state whose cities are not known. */
+  /** Whether a city is in a state; undefined if the cities of the state are not known. */
   readonly inState: (code: string) => ((city: string) => boolean) | undefined;
 }
 
@@ -46,7 +46,7 @@ export function createStates({ keysOf }: Pick<Cities, 'keysOf'>): States {
   };
 }
 
-/** The keys of a name with "state", "province" and the like, and without; with umlauts as one letter, and as two. */
+/** Keys of a name with and without "state", "province" and the like; with umlauts as one letter, and as two. */
 export function stateKeys(name: string): readonly string[] {
   const short = name.replace(
     /^(?:state|province|region) of | (?:state|province|prefecture|region|oblast|voivodeship)$/i,
