@@ -60,7 +60,7 @@ describe('a client that is slow', () => {
     ['with its headers', 'GET / HTTP/1.1\r\nHost: a\r\nX: ', 'x'],
     ['with a body of a length', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n', 'x'],
     ['with a body of chunks', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n', 'x'],
-  ])('%s is told so and sent away', async (_reason, head, byte) => {
+  ])('answers %s and closes the connection', async (_reason, head, byte) => {
     await start({ receipt: impatient });
     const { socket, answer } = talk(head);
     drip(socket, byte);
@@ -213,7 +213,7 @@ describe('a request for what is no page', () => {
     expect(text).toContain('Allow: GET, HEAD, POST, OPTIONS\r\n');
   });
 
-  it('for the whole server is told what it answers', async () => {
+  it('for the whole server gets the allowed methods', async () => {
     await start();
 
     const text = await talk('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').answer;

@@ -19,7 +19,7 @@ export interface AgentLogins {
   readonly admin: (...args: readonly string[]) => Promise<string>;
   /** `probe:add`, as an operator does it. */
   readonly add: (probe: string) => Promise<AgentEnvironment>;
-  /** Whoever has what the agent has. */
+  /** A client with the credentials of the agent. */
   readonly connect: (environment: AgentEnvironment) => Redis;
 }
 

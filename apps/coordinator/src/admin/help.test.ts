@@ -43,7 +43,7 @@ describe('the help of the commands on probes', () => {
     for (const command of commands) expect(stdout).toContain(`probe:${command} `);
   });
 
-  it('is given beside other arguments, and nothing is done', () => {
+  it('is printed with other arguments too, and nothing is done', () => {
     expect(run('add', 'fra-1', '--name', 'Frankfurt', '-h').status).toBe(0);
   });
 

@@ -64,7 +64,7 @@ describe('the deadline of a check', () => {
     });
   });
 
-  it('takes the waiting job back, and follows nothing that the agent wrote beside it', async () => {
+  it('takes the waiting job back, and follows no other keys of the agent', async () => {
     const id = await bed.start({ probes: ['fra-1'] });
     const victim = await bed.start({ probes: ['nyc-1'] });
     // A trap: BullMQ's own removal follows these keys and deletes what they name.
@@ -169,14 +169,14 @@ describe('the deadline of a check', () => {
     });
     const id = creation.created ? creation.checkId : '';
     await lonely.close();
-    await report(bed.redis, 'fra-1', id, success('while nobody ran'));
+    await report(bed.redis, 'fra-1', id, success('while none ran'));
     await passDeadline(bed.redis, id);
 
     const next = bed.startCore();
     await until(async () => (await next.ready()).redis);
     const check = await next.checks.read(id, PATIENT_MS, new AbortController().signal);
 
-    expect(check?.results['fra-1']).toMatchObject({ result: 'success', said: 'while nobody ran' });
+    expect(check?.results['fra-1']).toMatchObject({ result: 'success', said: 'while none ran' });
   });
 });
 

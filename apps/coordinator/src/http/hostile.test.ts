@@ -61,7 +61,7 @@ describe('a hostile body', () => {
     expect(answer.text.length).toBeLessThan(4_096);
   });
 
-  it('is told where it is nested too deeply, and which name is not allowed', async () => {
+  it('gets the path of a value that is nested too deeply, and of a forbidden name', async () => {
     const deep = await bed.ask(
       '/check',
       post(JSON.stringify(valid).replace('{', `{"options":${'['.repeat(9)}${']'.repeat(9)},`)),
@@ -145,7 +145,7 @@ describe('a hostile body', () => {
 describe('a hostile request', () => {
   it.each<[string, string, number]>([
     ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\r\n\r\n', 400],
-    ['a method that nobody knows', 'BREW /probes HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+    ['an unknown method', 'BREW /probes HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['a method of other protocols', 'PROPFIND /probes HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405],
     ['TRACE', 'TRACE /probes HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405],
     ['a header of 9 KiB', `GET /probes HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(9 * 1024)}\r\n\r\n`, 431],

@@ -13,7 +13,7 @@ const never = new Promise<never>(() => undefined);
 const valid = { type: 'tcp', host: 'a.example', port: 443 };
 
 describe('a store that says nothing', () => {
-  it('is told to the caller by every endpoint, each with its limit', async () => {
+  it('is reported by every endpoint, each with its limit', async () => {
     bed = await startHttpBed({
       checks: { ...stubChecks([], new Map()), create: () => never, read: () => never },
       probes: { list: () => never, agents: () => never },

@@ -20,7 +20,7 @@ describe('the path in a log line', () => {
     ['with a matrix parameter', `/check/${id};a=b`],
     ['in a path that does not exist', `/anything/${id}`],
     ['with an encoded slash', `/check%2f${id}%2Fresults`],
-    ['beside bytes that are no UTF-8', `/check/%ff${encode(id)}`],
+    ['next to bytes that are no UTF-8', `/check/%ff${encode(id)}`],
   ])('has no id of a check %s', (_how, path) => {
     const shown = withoutCheckIds(path);
 

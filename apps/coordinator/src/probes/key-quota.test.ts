@@ -53,7 +53,7 @@ describe('an agent that floods its own keys', () => {
     ['with results', (agent: Redis) => agent.xadd(redisKeys.results('flood'), '*', 'data', 'x'.repeat(LIMIT_BYTES))],
     ['with one heartbeat', (agent: Redis) => agent.set(redisKeys.heartbeat('flood'), 'x'.repeat(LIMIT_BYTES))],
     [
-      'with keys of names that nobody knows',
+      'with keys of unknown names',
       () =>
         Promise.all(
           Array.from({ length: 200 }, (_, index) => bed.redis.set(`p:{flood}:jobs:${index}-own`, 'x'.repeat(10_000))),

@@ -61,7 +61,7 @@ describe('the certificates of the agents’ Redis', () => {
     ['a host is new', { hosts: ['new.example.net'] }, 0],
     ['it ends soon', { hosts: [] }, 800],
     ['it is asked for', { hosts: [], renew: true }, 0],
-  ])('are made anew, by the same CA and for the old hosts too, where %s', async (_reason, order, days) => {
+  ])('are issued again, by the same CA and for the old hosts too, if %s', async (_reason, order, days) => {
     await ensureTls(folder, { hosts });
     const [ca, old] = [file('ca', 'ca.crt'), file('redis', 'redis.crt')];
 
@@ -75,7 +75,7 @@ describe('the certificates of the agents’ Redis', () => {
     for (const host of order.hosts) expect(issued.checkHost(host)).toBeDefined();
   });
 
-  it('are made anew where the key is another one: a renewal was cut short', async () => {
+  it('are issued again if the key does not match: a renewal was interrupted', async () => {
     await ensureTls(folder, { hosts });
     writeFileSync(join(folder, 'redis', 'redis.key'), file('ca', 'ca.key'));
 

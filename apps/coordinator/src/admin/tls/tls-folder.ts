@@ -34,11 +34,11 @@ export function readCa(folder: string): string | undefined {
 }
 
 /**
- * Makes the CA of the agents' Redis, once, and the certificate of Redis, where there is none, where it does not have one of
- * the hosts, or where it ends soon. Keys are readable by their owner alone. The key of the CA is in a folder of its own:
- * Redis needs the other one, and once there is a certificate the key of the CA may be kept elsewhere.
+ * Creates the CA for Redis, once, and the certificate of Redis if there is none, if it lacks one of the hosts, or if it
+ * expires soon. Keys are readable by their owner only. The key of the CA has a separate folder, because Redis does not
+ * need it, and may be kept elsewhere after a certificate was issued.
  *
- * @throws when a certificate has to be made and the key of the CA is not there, or when a file cannot be read or written
+ * @throws if a certificate must be issued without the key of the CA, or if a file cannot be read or written
  */
 export async function ensureTls(
   folder: string,

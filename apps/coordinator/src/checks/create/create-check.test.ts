@@ -218,7 +218,7 @@ describe('the creation of a check', () => {
         ),
     ],
     [
-      'nobody hears that all of it is written',
+      'the reply to the last write is lost',
       (redis: Redis, queues: JobQueues): StartCheck =>
         async (...given) => {
           await createStartCheck(redis, queues, 60_000)(...given);

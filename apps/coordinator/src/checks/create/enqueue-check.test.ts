@@ -161,7 +161,7 @@ it('is started command by command on a cluster, where one script cannot reach al
 
 const noQueues = {
   add: async (): Promise<never> => {
-    throw new Error('Nothing is added by itself.');
+    throw new Error('No job is added separately.');
   },
 };
 

@@ -61,7 +61,7 @@ describe('the answer to the first request with a key', () => {
     expect(await waiting).toEqual({ kind: 'repeated', answer });
   });
 
-  it('is made anew where nothing came of the first', async () => {
+  it('is created again if the first created no check', async () => {
     const claim = first(await here.claim('192.0.2.1', 'e', 'body', never));
     const waiting = here.claim('192.0.2.1', 'e', 'body', never);
     await claim.release();

@@ -36,7 +36,7 @@ function record(): { readonly tracing: Tracing; readonly said: string[] } {
 }
 
 describe('the trace of a check that is started', () => {
-  it('gives each job the place of a span of its own, which ends as the job is answered', async () => {
+  it('gives each job its own span, which ends with the reply', async () => {
     const { tracing, said } = record();
     const given: unknown[] = [];
     const start: StartCheck = async (_check, placed) => {

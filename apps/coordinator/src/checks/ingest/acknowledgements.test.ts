@@ -51,7 +51,7 @@ describe('acknowledgements', () => {
     expect(await bed.redis.xlen(stream)).toBe(2);
   });
 
-  it('go by themselves where no reading comes', async () => {
+  it('are sent after a time without a read', async () => {
     await write(1);
     const [entry] = (await readNew(bed.redis, 'lone-1', [])).entries;
 

@@ -338,7 +338,7 @@ describe('a registry that the operator wants asked', () => {
 });
 
 describe('a probe that writes without end', () => {
-  it('holds up nobody who waits for its results, and is read on', async () => {
+  it('delays no reader, and is read on', async () => {
     const counters = createCounters();
     const entry = [Buffer.from('1-0'), [Buffer.from('only'), Buffer.from('this')]];
     // The stream never ends.

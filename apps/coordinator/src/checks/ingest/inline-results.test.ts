@@ -66,7 +66,7 @@ describe('a result that comes with its hint', () => {
     expect(await bed.redis.hget(redisKeys.check(id), 'pending')).toBe('1');
   });
 
-  it('is told again without harm', async () => {
+  it('can be repeated without harm', async () => {
     const id = await bed.start({ probes: ['fra-1', 'nyc-1'] });
     const before = bed.core.counters.resultsApplied;
 

@@ -116,7 +116,7 @@ describe('following a check', () => {
     expect(channels.listening.size).toBe(0);
   });
 
-  it('begins anew where Redis has lost what was seen already', async () => {
+  it('starts again if Redis has lost states that were sent', async () => {
     const live = createLiveChecks({ redis: bed.redis, channels: deafChannels(), master: soleMaster, log: quiet });
     const id = await start();
     await report(bed.redis, 'fra-1', id, success('lost'));
@@ -147,13 +147,13 @@ describe('following a check', () => {
     const final = (said: string): string => JSON.stringify({ result: 'success', said });
     await bed.redis
       .multi()
-      .hset(redisKeys.checkResults(id), { 'nyc-1': final('first'), 'fra-1': final('anew') })
+      .hset(redisKeys.checkResults(id), { 'nyc-1': final('first'), 'fra-1': final('again') })
       .hset(redisKeys.check(id), { 'v:nyc-1': 1, 'v:fra-1': 2, v: 3, pending: 0, completedAt: Date.now() })
       .exec();
     await until(() => check.completion() !== undefined);
 
     expect(check.completion()?.states.map(({ probe, json }) => [probe, json])).toEqual([
-      ['fra-1', final('anew')],
+      ['fra-1', final('again')],
       ['nyc-1', final('first')],
     ]);
     check.close();

@@ -36,7 +36,7 @@ const never = new AbortController().signal;
 
 describe('reading a check', () => {
   it.each([
-    ['an id that nobody has', 'x'.repeat(22)],
+    ['an unknown id', 'x'.repeat(22)],
     ['an id that is none', '../../x'],
     ['the key of something else', '{a}:r'],
     ['nothing', ''],

@@ -70,7 +70,7 @@ describe('the watch over those who take screenshots', () => {
     expect(await outcome()).toMatchObject({ state: 'given_up', reason: { code: 'probe_interrupted' } });
   });
 
-  it('waits anew after a time in which it could not look', async () => {
+  it('waits again after a time in which it could not look', async () => {
     const watcher = blindWatcher();
     await bed.redis.del(redisKeys.screenshots);
     for (const ms of [0, 4_000]) await watcher.at(ms);

@@ -109,7 +109,7 @@ const outcome = async (id: string): Promise<Screenshot | undefined> =>
   (await bed.core.checks.screenshot(id))?.screenshot;
 
 describe('the screenshot of a check', () => {
-  it('is a job of its own for one probe that can, which leaves the results their own time', async () => {
+  it('is a separate job for one capable probe, and leaves the results their own time', async () => {
     const on = probes([false, true, false]);
 
     const id = await start(on, { budget: 4_000 });
@@ -215,7 +215,7 @@ describe('the screenshot of a check', () => {
 });
 
 describe('a screenshot that fails', () => {
-  it('is handed over to the next probe that can, which is told the same', async () => {
+  it('is handed over to the next probe that can, with the same parameters', async () => {
     const on = probes([true, true, false]);
     const id = await start(on);
     const first = await photographer(id, on);
@@ -236,7 +236,7 @@ describe('a screenshot that fails', () => {
     expect(check.results[second]).toHaveProperty('screenshot');
   });
 
-  it('is given up with the last reason when nobody is left to ask', async () => {
+  it('is given up with the last reason when no probe is left to ask', async () => {
     const on = probes([true, true]);
     const id = await start(on);
     for (const probe of on) await report(bed.redis, probe, id, shown(probe));
@@ -355,7 +355,7 @@ describe('the end of a screenshot', () => {
     expect(await bed.redis.exists(redisKeys.checkScreenshot(id, on[0]!))).toBe(0);
   });
 
-  it('counts one that was written in time and that nobody has taken in before the deadline', async () => {
+  it('counts one that was written in time and not read before the deadline', async () => {
     const on = probes([true]);
     const id = await start(on);
     await report(bed.redis, on[0]!, id, shown('in time'));

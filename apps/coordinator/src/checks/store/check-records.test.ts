@@ -43,7 +43,7 @@ describe('the record of a check', () => {
     for (const redis of others) redis.disconnect();
   });
 
-  it('is completed by the last result, once and for ever', async () => {
+  it('is completed by the last result, exactly once', async () => {
     const id = newId();
     await writeCheck(bed.redis, { id, ...check }, retentionMs);
     const results = check.probes.map((probe) => [probe, '{}'] as const);

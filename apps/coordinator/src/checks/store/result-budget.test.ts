@@ -120,7 +120,7 @@ describe('the budget of results', () => {
     expect(await kept('a2')).toEqual([]);
   });
 
-  it('counts a check once, whoever notes it and how often, and tells so each time', async () => {
+  it('counts a check once, even if several coordinators add it repeatedly, and notifies each time', async () => {
     const [first, second] = [open(1_000), open(1_000)];
     await complete('a1', 'a', first, second, first);
 

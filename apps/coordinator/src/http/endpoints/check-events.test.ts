@@ -102,7 +102,7 @@ describe('GET /check/:id/events', () => {
     expect(reader.text()).toMatch(/^retry: 1000\n\n/);
   });
 
-  it('shows a completed check as it ended, and nothing to whoever knows all of it', async () => {
+  it('shows a completed check as it ended, and nothing to a client that has all of it', async () => {
     const id = await start(['fra-1']);
     await report(bed.redis, 'fra-1', id, success('done'));
     await bed.read(id, PATIENT_MS);

@@ -175,7 +175,7 @@ describe('GET /check/:id/results', () => {
     expect(completed.json).toMatchObject({ testId: CHECK_ID, host: 'Example.com', status: 'completed' });
   });
 
-  it('answers 304 to whoever has it already', async () => {
+  it('answers 304 to a client that has it', async () => {
     const { ask, stored } = await start();
     stored.set(CHECK_ID, tcpCheck('completed'));
 
@@ -262,5 +262,5 @@ describe('GET /check/:id/results', () => {
 });
 
 const notAsked: Checks['create'] = async () => {
-  throw new Error('nobody creates a check here');
+  throw new Error('no check is created here');
 };

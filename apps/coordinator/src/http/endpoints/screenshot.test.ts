@@ -39,7 +39,7 @@ describe('GET /check/:id/screenshot', () => {
     expect(Buffer.from(await (await fetch(url + path)).arrayBuffer())).toEqual(png);
   });
 
-  it('answers 304 to whoever has it, and HEAD without it', async () => {
+  it('answers 304 to a client that has it, and HEAD without it', async () => {
     const { ask } = await start(always(taken, png));
     const tag = (await ask(path)).headers.get('ETag')!;
 
@@ -63,7 +63,7 @@ describe('GET /check/:id/screenshot', () => {
       /It was too slow\..*fra-1/,
     ],
     [
-      'nobody could take',
+      'no probe could take',
       {
         ...{ state: 'given_up', probe: null },
         reason: { code: 'capability_missing', phase: 'dispatch', source: 'probe', message: 'No probe can.' },
@@ -92,7 +92,7 @@ describe('GET /check/:id/screenshot', () => {
     });
   });
 
-  it('has a limit of its own', async () => {
+  it('has a separate limit', async () => {
     const { ask } = await start(always(taken, png), { rateLimits: { ...highLimits, showScreenshot: 1 } });
 
     expect([(await ask(path)).status, (await ask(path)).status]).toEqual([200, 429]);

@@ -11,7 +11,7 @@ the end one \`completed\` event with the whole check; then the stream ends.
 
 The id of an event is a version that counts up per check. \`Last-Event-ID\` resumes: every probe whose state is newer is sent, and
 states that are overtaken are not. A comment comes every ${EVENT_HEARTBEAT_MS / 1_000} seconds in which nothing else does. A
-stream that ends without \`completed\` shall be resumed, after the time that \`retry\` says. The screenshot is never inline:
+stream that ends without \`completed\` should be resumed, after the time in \`retry\`. The screenshot is never inline:
 \`screenshotUrl\` says where it is.`;
 
 export function followCheckOperation(bucket: Bucket): JsonObject {

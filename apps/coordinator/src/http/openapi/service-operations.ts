@@ -56,7 +56,7 @@ export function pageOperation(operationId: string, summary: string): JsonObject 
 }
 
 export function checkPageOperation(): JsonObject {
-  const page = pageOperation('showCheckPage', 'A check, as the web page shows it to whoever has the link');
+  const page = pageOperation('showCheckPage', 'A check, as the web page shows it');
   const id = { name: 'id', in: 'path', required: true, description: 'The check.', schema: toJson(checkIdSchema) };
   return { ...page, parameters: [id, ...(page['parameters'] as JsonObject[])] };
 }

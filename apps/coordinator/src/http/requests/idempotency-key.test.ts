@@ -78,7 +78,7 @@ describe('POST /check with an Idempotency-Key', () => {
     expect([here.created.length, there.created.length]).toEqual([1, 0]);
   });
 
-  it('measures anew without a key, with another one, and for another client', async () => {
+  it('starts another check without a key, with another one, and for another client', async () => {
     const { create } = numbered();
     const here = await edgeOf(bed.core, { checks: { create, read: async () => undefined }, trustedProxies: 1 });
     const from = (address: string): Record<string, string> => ({ 'X-Forwarded-For': address });
@@ -161,7 +161,7 @@ describe('POST /check with an Idempotency-Key', () => {
     expect(here.created.length + there.created.length).toBe(1);
   });
 
-  it('answers 409 to whoever would have to wait too long', async () => {
+  it('answers 409 to a request that would have to wait too long', async () => {
     const firstAnswers = { claim: async () => ({ kind: 'under-way' as const }) };
     const here = await edgeOf(bed.core, { firstAnswers });
 

@@ -65,7 +65,7 @@ export function followMonitorsFile(dependencies: FollowFileDependencies): Monito
       if (valid === undefined) return;
       const { definitions, digest } = valid;
       const stored = readApplication(await onStore(redis, () => redis.get(redisKeys.monitorsFile)));
-      // Another coordinator may have another version of the file: only a change of our own, or a loss, is applied.
+      // Another coordinator may have another version of the file: only a change of the own file, or a loss, is applied.
       const isLost = applied !== undefined && stored.generation < applied.generation;
       if (applied?.digest === digest && !isLost) return;
       const generation = Math.max(stored.generation, applied?.generation ?? 0) + 1;

@@ -42,7 +42,7 @@ function outcomeOf(tick: number, failing: readonly boolean[]): TickOutcome {
 /** Chances of a change at a tick, one after the other for a hundred hours each. */
 const CHANCES = [0.2, 0.35, 0.5];
 
-/** Two that begin to flap in the same hour cannot be told from an outage; the network begins when the probe is known. */
+/** Two that begin to flap in the same hour look like an outage; the network begins when the probe is known. */
 const NETWORK_FROM_TICK = 120;
 
 /** One probe flaps from the start, a network with two more later. */

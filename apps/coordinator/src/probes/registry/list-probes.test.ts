@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(async () => bed.stop());
 
 describe('the list of probes', () => {
-  it('shows the operator’s record, and the agent’s claims beside it', async () => {
+  it('shows the operator’s record, and the data of the agent', async () => {
     await bed.addProbe('fra-1', {
       name: 'Frankfurt 1',
       city: 'Frankfurt',

@@ -68,7 +68,7 @@ describe('a probe that comes back', () => {
     expect(reason).toBe('It was offline and has come back a moment ago.');
   }, 120_000);
 
-  it('is healthy at once where its agent was started anew', async () => {
+  it('is healthy at once if its agent was restarted', async () => {
     await bed.addProbe('nyc-1');
     await beat('nyc-1', 'first');
     await isEverywhere('nyc-1', 'healthy');

@@ -44,7 +44,7 @@ describe('a probe that takes no jobs', () => {
     ['was full until a moment ago', [...times(60, { ...waits, hasFreePlaces: false }), ...times(5, waits)]],
     ['has nothing to take', times(200)],
     ['took the job at last', [...times(6, waits), ...times(20, { taken: 6 })]],
-    ['was started anew meanwhile', [...times(6, waits), ...times(6, { ...waits, instance: 'y' })]],
+    ['was restarted meanwhile', [...times(6, waits), ...times(6, { ...waits, instance: 'y' })]],
   ])('is not one that %s', (_why, readings) => {
     expect(read(readings)).not.toContain(true);
   });

@@ -230,7 +230,7 @@ describe('a state or province', () => {
     ['JP-14', 'JP-14', 'JP'],
     ['Île-de-France', 'FR-IDF', 'FR'],
     ['Rajasthan', 'IN-RJ', 'IN'],
-  ])('whose cities are not known is told as that: %s', (name, code, country) => {
+  ])('whose cities are not known is refused with that reason: %s', (name, code, country) => {
     expect(readLocations([name], there)).toEqual({
       errors: [
         {
@@ -271,7 +271,7 @@ describe('a name that means nothing', () => {
     ['Osakka', 'Osaka'],
     ['Exmaple Net', 'Example Net'],
     ['Eurpoe', 'europe'],
-  ])('is told from a place without a probe, with the nearest name: %s', (name, nearest) => {
+  ])('is distinguished from a place without a probe, with the nearest name: %s', (name, nearest) => {
     expect(found(name)).toContain(`; the nearest known name is "${nearest}"`);
   });
 

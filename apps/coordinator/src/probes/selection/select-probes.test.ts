@@ -253,7 +253,7 @@ describe('selection by name', () => {
     });
   });
 
-  it('points to each name that nobody has, with control characters made visible', () => {
+  it('points to each unknown name, with control characters made visible', () => {
     expect(select(known, { probes: ['a', 'x\u202e', 'y'] })).toEqual({
       ...{ selected: false, reason: 'invalid' },
       errors: [
@@ -264,7 +264,7 @@ describe('selection by name', () => {
   });
 });
 
-describe('a selection of nobody', () => {
+describe('an empty selection', () => {
   it.each<[string, readonly KnownProbe[], Partial<SelectionRequest>, string]>([
     ['none is registered', [], {}, 'No probe is registered yet.'],
     [

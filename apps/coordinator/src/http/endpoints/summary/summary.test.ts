@@ -50,7 +50,7 @@ describe('GET /check/:id/summary', () => {
     expect((await ask(`/check/${CHECK_ID}/summary`)).headers.get('Cache-Control')).toBe('public, max-age=0');
   });
 
-  it('answers 304 to whoever has it already', async () => {
+  it('answers 304 to a client that has it', async () => {
     const { ask, stored } = await start();
     stored.set(CHECK_ID, tcpCheck('completed'));
 
@@ -66,7 +66,7 @@ describe('GET /check/:id/summary', () => {
     expect((await ask(`/check/${id}/summary`)).status).toBe(404);
   });
 
-  it('has a limit of its own', async () => {
+  it('has a separate limit', async () => {
     const { ask } = await start({ rateLimits: { ...highLimits, showSummary: 1 } });
 
     const answers = [await ask(`/check/${CHECK_ID}/summary`), await ask(`/check/${CHECK_ID}/summary`)];
@@ -82,7 +82,7 @@ describe('GET /check/:id/summary', () => {
       ...{ screenshot: { state: 'given_up', probe: 'fra-1', reason }, png: null, createdAt: 0 },
     };
     const checks: Checks = {
-      create: () => Promise.reject(new Error('nobody creates a check here')),
+      create: () => Promise.reject(new Error('no check is created here')),
       read: async () => http,
       screenshot: async () => reading,
     };
