@@ -138,7 +138,9 @@ export async function outcome(
       ...(unsaved.length === 0
         ? []
         : [`${unsaved.join(', ')} has no ACL file (aclfile in redis.conf): users are lost when it restarts.`]),
-      ...(isOpen ? ['The default user of Redis needs no password: every client that reaches Redis has all rights.'] : []),
+      ...(isOpen
+        ? ['The default user of Redis needs no password: every client that reaches Redis has all rights.']
+        : []),
     ],
   };
 }
@@ -184,8 +186,7 @@ async function environmentOf(config: AdminConfig, id: string, password: string, 
     return { environment: agentEnvironment(id, password, address, ca), said: [], warnings: [] };
   }
   const { ca, made } = await ensureTls(config.tlsFolder, { hosts });
-  const said =
-    made.length === 0 ? [] : [`Made in ${config.tlsFolder}: ${made.join(' and ')}. Redis must reload it.`];
+  const said = made.length === 0 ? [] : [`Made in ${config.tlsFolder}: ${made.join(' and ')}. Redis must reload it.`];
   return { environment: agentEnvironment(id, password, address, ca), said, warnings: [] };
 }
 

@@ -252,7 +252,7 @@ describe('the creation of a check', () => {
     expect(ofJob).toBe(deadlineAt);
   });
 
-  it('is refused, and leaves nothing, if the time cannot be told', async () => {
+  it('is refused, and leaves nothing, if the time cannot be read', async () => {
     const keysBefore = await allKeys();
     const clock = createRedisClock();
     clock.observe(Date.now() + 3_600_000, performance.now());

@@ -21,10 +21,9 @@ export interface NewJob {
  * Writes a new check, then enqueues its jobs. Completion at the deadline depends on this order: if the coordinator dies
  * in between, expiry finds the deadline and the record.
  *
- * @returns what became of each job, in order, once all is answered; only what is wrong with the queue of its probe rejects one
- *   by itself
- * @throws ClockSteppedBack if the times of the check are ahead of Redis' clock; nothing of it is there
- * @throws where the check is refused, or nobody knows; then part of it may be there
+ * @returns the outcome of each job, in order, after all replies; a failure of one probe's queue affects its job only
+ * @throws ClockSteppedBack if the times of the check are ahead of the clock of Redis; nothing was written
+ * @throws if the check is refused or its state is unknown; parts of it may have been written
  */
 export type StartCheck = (
   check: NewCheck,

@@ -83,7 +83,7 @@ describe('the watch over those who take screenshots', () => {
     expect(await outcome()).toMatchObject({ state: 'given_up' });
   });
 
-  it('ends what nobody ended at its deadline: a coordinator of an older release passes over screenshots', async () => {
+  it('gives up an overdue screenshot: a coordinator of an older release ignores it', async () => {
     // The state after such a coordinator has handled a due check.
     await bed.redis.zrem(redisKeys.deadlines, id);
     const [seconds] = await bed.redis.time();
