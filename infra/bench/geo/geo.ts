@@ -24,7 +24,7 @@ export async function geo(): Promise<readonly Figure[]> {
   let next = 0;
   const again = turnsOf(() => known[next++ % KNOWN]!);
   await opened.close();
-  const unit = 'a second';
+  const unit = 'a second of CPU';
   return [
     ...figures,
     {
@@ -83,13 +83,14 @@ async function load(): Promise<{ readonly opened: Geo; readonly figures: readonl
   return { opened, figures };
 }
 
-const GOAL = 300_000;
+const GOAL = 100_000;
 
 function perSecond(lookUp: (address: string) => unknown, address: () => string): number {
   const addresses = Array.from({ length: LOOK_UPS }, address);
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (const text of addresses) lookUp(text);
-  return LOOK_UPS / ((performance.now() - started) / 1_000);
+  const { user, system } = process.cpuUsage(before);
+  return LOOK_UPS / ((user + system) / 1_000_000);
 }
 
 const slowest = (turns: readonly number[]): string => `slowest turn: ${quantile(turns, 0).toFixed(0)}`;

@@ -97,6 +97,7 @@ export async function openGeo(options: GeoOptions): Promise<Geo> {
     ],
     close: async () => {
       await poll.stop();
+      await Promise.all([bundledCity.close(), bundledAsn.close()]);
       if (fallback.state() === 'loading') await fallback.load();
     },
   };

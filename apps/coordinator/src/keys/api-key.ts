@@ -1,7 +1,7 @@
 import { keyScopes, type KeyScope } from '@vantage/contract';
 import { targetPolicyFaults } from '@vantage/target-policy';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Type, type Static } from 'typebox';
+import { createAjv } from '../create-ajv.ts';
 
 /** Highest limit that an operator can give a key. */
 export const HIGHEST_KEY_LIMIT = 1_000_000_000;
@@ -20,7 +20,7 @@ const keySecretSchema = Type.Object({
 });
 
 /** Record of an API key in Redis. */
-const apiKeySchema = Type.Object({
+export const apiKeySchema = Type.Object({
   id: Type.String({ pattern: '^[\\w-]{16}$', description: 'Identifies counters and results; kept by rotations.' }),
   name: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }),
   scopes: Type.Array(Type.Enum(Object.keys(keyScopes) as KeyScope[]), { minItems: 1, uniqueItems: true }),
@@ -43,7 +43,7 @@ export interface ApiKey extends Readonly<Omit<Static<typeof apiKeySchema>, 'scop
 
 /** @returns a function that parses a record; undefined if it is not valid */
 export function createKeyReader(): (json: string) => ApiKey | undefined {
-  const isKey = new Ajv2020({ strict: true, allowUnionTypes: true }).compile<ApiKey>(apiKeySchema);
+  const isKey = createAjv({ allowUnionTypes: true }).compile<ApiKey>(apiKeySchema);
   return (json) => {
     try {
       const value: unknown = JSON.parse(json);

@@ -14,6 +14,17 @@ interface TreeHit {
   readonly prefixLength: number;
 }
 
+/** The bytes of the tree, or of the part of it that is in memory. */
+export interface TreeBytes {
+  readonly buffer: Buffer;
+  /**
+   * Which node of the buffer is this one, once it is there; without it, all nodes are.
+   *
+   * @throws {Error} if it cannot be read
+   */
+  readonly place?: (node: number) => number;
+}
+
 export interface TreeShape {
   readonly nodeCount: number;
   readonly nodeByteSize: number;
@@ -24,8 +35,8 @@ export interface TreeShape {
  * Walks the tree itself, for `mmdb-lib` reads the address from its text again for each file, and each bit through `Buffer`'s
  * checked readers: that halves the look-ups a second.
  */
-export function openTree(buffer: Buffer, { nodeCount, nodeByteSize, ipVersion }: TreeShape): MmdbTree {
-  const readSide = sideReader(buffer, nodeByteSize);
+export function openTree(bytes: TreeBytes, { nodeCount, nodeByteSize, ipVersion }: TreeShape): MmdbTree {
+  const readSide = sideReader(bytes, nodeByteSize);
 
   /** Follows the bits of an address from `depth` on, to a node that is none: empty, or a record. */
   function descend(from: number, depth: number, bytes: readonly number[]): TreeHit {
@@ -61,7 +72,12 @@ export function openTree(buffer: Buffer, { nodeCount, nodeByteSize, ipVersion }:
 
 type SideReader = (node: number, side: number) => number;
 
-function sideReader(buffer: Buffer, nodeBytes: number): SideReader {
+function sideReader({ buffer, place }: TreeBytes, nodeBytes: number): SideReader {
+  const sideIn = sideInBuffer(buffer, nodeBytes);
+  return place === undefined ? sideIn : (node, side) => sideIn(place(node), side);
+}
+
+function sideInBuffer(buffer: Buffer, nodeBytes: number): SideReader {
   if (nodeBytes === 8) {
     return (node, side) => {
       const at = node * 8 + side * 4;

@@ -1,9 +1,13 @@
-import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { Reader, type Response } from 'mmdb-lib';
 
-import { parseAddress } from '../address.ts';
+import { parseAddress, type Address } from '../address.ts';
 import { createMmdbWriter, type MmdbOptions } from './mmdb-writer.ts';
-import { readMmdb } from './mmdb.ts';
+import { openMmdb, readMmdb } from './mmdb.ts';
 
 const options: MmdbOptions = {
   databaseType: 'Test-City',
@@ -141,6 +145,69 @@ describe('a file that is damaged', () => {
     expect(readable).toBeGreaterThan(0);
   });
 });
+
+describe('a file whose tree stays on disk', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mmdb-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const write = (name: string, content: Buffer): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  it.each([24, 28, 32] as const)(
+    'answers as one in memory, %d bits a side, with more pages than are kept',
+    async (recordBits) => {
+      const { content, addresses } = makeLarge(recordBits);
+      const [whole, onDisk] = [await readMmdb(content), await openMmdb(write(`${recordBits}.mmdb`, content))];
+      const found = addresses.map((address) => onDisk.find(address));
+
+      expect(found).toEqual(addresses.map((address) => whole.find(address)));
+      expect(found.filter((one) => one !== null).length).toBeGreaterThanOrEqual(20_000);
+      await onDisk.close();
+    },
+  );
+
+  it('is refused if it is cut off or its nodes point outside', async () => {
+    const good = makeFile();
+    const bad = Buffer.from(good);
+    bad.fill(0xfe, 6 * 20, 6 * 20 + 6);
+
+    await expect(openMmdb(write('cut.mmdb', good.subarray(0, good.length - 200)))).rejects.toThrow('cut off');
+    await expect(openMmdb(write('bad.mmdb', bad))).rejects.toThrow('node 20 points outside the file');
+    await expect(openMmdb(join(folder, 'absent.mmdb'))).rejects.toThrow('ENOENT');
+  });
+
+  it('throws at a look-up that needs what is no more', async () => {
+    const { content, addresses } = makeLarge(24);
+    const path = write('shorter.mmdb', content);
+    const mmdb = await openMmdb(path);
+    truncateSync(path, 10_000);
+
+    expect(() => addresses.map((address) => mmdb.find(address))).toThrow('became shorter');
+    await mmdb.close();
+  });
+});
+
+/** A tree of more pages than are kept, and addresses all over it. */
+function makeLarge(recordBits: 24 | 28 | 32): { readonly content: Buffer; readonly addresses: readonly Address[] } {
+  const writer = createMmdbWriter({ ...options, recordBits });
+  const records = Array.from({ length: 50 }, (_, index) => writer.addRecord({ city: `City ${index}` }));
+  let state = 1;
+  const byte = (): number => (state = (state * 48_271) % 2_147_483_647) & 0xff;
+  const networks = Array.from({ length: 20_000 }, () => Array.from({ length: 16 }, (_, at) => (at < 8 ? byte() : 0)));
+  for (const [at, network] of networks.entries()) writer.addNetwork(Uint8Array.from(network), 64, records[at % 50]!);
+  for (let top = 1; top < 224; top += 1) {
+    writer.addNetwork(Uint8Array.of(top, byte(), byte(), 0), 24, records[top % 50]!);
+  }
+  const addresses: readonly Address[] = [
+    ...networks.map((bytes) => ({ family: 6, bytes, text: '' }) as const),
+    ...Array.from(
+      { length: 20_000 },
+      () => ({ family: 4, bytes: [byte(), byte(), byte(), byte()], text: '' }) as const,
+    ),
+  ];
+  return { content: writer.toBuffer(), addresses };
+}
 
 function nodeCountOf(file: Buffer): number {
   return new Reader<Response>(file).metadata.nodeCount;

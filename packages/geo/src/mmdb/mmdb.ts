@@ -1,11 +1,15 @@
-import { Reader, type Response } from 'mmdb-lib';
+import { open, type FileHandle } from 'node:fs/promises';
+
+import mmdbDecoder from 'mmdb-lib/lib/decoder.js';
+import { parseMetadata, type Metadata } from 'mmdb-lib/lib/metadata.js';
 
 import type { Address } from '../address.ts';
 import { label, readFacts, type Facts } from '../facts.ts';
-import { openTree, type MmdbTree } from './mmdb-tree.ts';
+import { openTree, type MmdbTree, type TreeBytes } from './mmdb-tree.ts';
+import { readPages } from './mmdb-pages.ts';
 import { createRecentMap } from '../recent-map.ts';
 
-/** One MMDB file in memory. */
+/** One MMDB file. */
 export interface Mmdb {
   /** What the file calls itself, such as `GeoLite2-City`. */
   readonly databaseType: string;
@@ -29,16 +33,86 @@ export interface Found {
  * @throws {Error} saying what is wrong with the file
  */
 export async function readMmdb(buffer: Buffer): Promise<Mmdb> {
-  const reader = openReader(buffer);
-  const { metadata } = reader;
-  const tree = openTree(buffer, metadata);
-  await verify(tree, reader, buffer);
+  const metadata = readMetadata(buffer, buffer.length);
+  const parts = openParts({
+    metadata,
+    tree: { buffer },
+    rest: buffer.subarray(metadata.searchTreeSize),
+  });
+  await verify(parts, 1);
+  return createMmdb(parts);
+}
+
+/**
+ * Opens a file of the bundled data, which does not change: its search tree stays on disk and is read in pages, and of its
+ * nodes only a sample is verified. A look-up throws if the file cannot be read any longer.
+ *
+ * @throws {Error} saying what is wrong with the file
+ */
+export async function openMmdb(path: string): Promise<Mmdb & { readonly close: () => Promise<void> }> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const metadata = readMetadata(await readRange(file, Math.max(0, size - METADATA_MAX_BYTES), size), size);
+    const rest = await readRange(file, metadata.searchTreeSize, size);
+    const parts = openParts({ metadata, tree: readPages(file.fd, metadata), rest });
+    await verify(parts, Math.ceil(metadata.nodeCount / TRIAL_RECORDS));
+    return { ...createMmdb(parts), close: () => file.close() };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function readRange(file: FileHandle, from: number, to: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(to - from);
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
+  if (bytesRead !== buffer.length) throw new Error('it became shorter while it was read');
+  return buffer;
+}
+
+interface Parts {
+  readonly metadata: Metadata;
+  readonly tree: MmdbTree;
+  /** Offset behind the last record, from the end of the tree. */
+  readonly recordsEnd: number;
+  readonly recordAt: (value: number) => object | null;
+}
+
+interface Sections {
+  readonly metadata: Metadata;
+  readonly tree: TreeBytes;
+  /** All that follows the tree: the separator, the records, the metadata. */
+  readonly rest: Buffer;
+}
+
+function openParts({ metadata, tree, rest }: Sections): Parts {
+  const separator = rest.subarray(0, SEPARATOR_BYTES);
+  if (separator.some((byte) => byte !== 0)) throw new Error('its search tree does not end where its metadata says');
+  const decoder = new mmdbDecoder.default(rest, SEPARATOR_BYTES, createTextCache());
+  return {
+    metadata,
+    tree: openTree(tree, metadata),
+    recordsEnd: rest.lastIndexOf(METADATA_MARKER),
+    recordAt: (value) => {
+      try {
+        const record: unknown = decoder.decode(value - metadata.nodeCount).value;
+        return typeof record === 'object' && !Array.isArray(record) ? record : null;
+      } catch {
+        // Damaged, where the trial did not look: the address has no data here.
+        return null;
+      }
+    },
+  };
+}
+
+function createMmdb({ metadata, tree, recordAt }: Parts): Mmdb {
   const recent = createRecentMap<number, Facts>(FACTS_KEPT);
 
   function factsAt(value: number): Facts | null {
     const known = recent.get(value);
     if (known !== undefined) return known;
-    const record = recordAt(reader, value);
+    const record = recordAt(value);
     if (record === null) return null;
     const facts = readFacts(record);
     recent.set(value, facts);
@@ -65,19 +139,19 @@ const METADATA_MAX_BYTES = 128 * 1024;
 const METADATA_MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
 const SEPARATOR_BYTES = 16;
 
-function openReader(buffer: Buffer): Reader<Response> {
-  const tail = Math.max(0, buffer.length - METADATA_MAX_BYTES - METADATA_MARKER.length);
-  const marker = buffer.subarray(tail).lastIndexOf(METADATA_MARKER);
+/** @param end the last bytes of the file, or all of it */
+function readMetadata(end: Buffer, fileBytes: number): Metadata {
+  const tail = Math.max(0, end.length - METADATA_MAX_BYTES - METADATA_MARKER.length);
+  const marker = end.subarray(tail).lastIndexOf(METADATA_MARKER);
   if (marker === -1) throw new Error('no MMDB metadata at its end: not an MMDB file, or cut off');
-  const reader = new Reader<Response>(buffer, { cache: createTextCache() });
-  const { binaryFormatMajorVersion, ipVersion, nodeCount, searchTreeSize } = reader.metadata;
+  const metadata = parseMetadata(end);
+  const { binaryFormatMajorVersion, ipVersion, nodeCount, searchTreeSize } = metadata;
   if (binaryFormatMajorVersion !== 2) throw new Error(`MMDB format ${binaryFormatMajorVersion} is not known`);
   if (ipVersion !== 4 && ipVersion !== 6) throw new Error(`IP version ${String(ipVersion)} is not known`);
   if (!Number.isSafeInteger(nodeCount) || nodeCount < 1) throw new Error('its search tree is empty');
-  if (searchTreeSize + SEPARATOR_BYTES > tail + marker) throw new Error('its search tree is longer than the file');
-  const separator = buffer.subarray(searchTreeSize, searchTreeSize + SEPARATOR_BYTES);
-  if (separator.some((byte) => byte !== 0)) throw new Error('its search tree does not end where its metadata says');
-  return reader;
+  const markerAt = fileBytes - end.length + tail + marker;
+  if (searchTreeSize + SEPARATOR_BYTES > markerAt) throw new Error('its search tree is longer than the file');
+  return metadata;
 }
 
 /** Keeps what `mmdb-lib` finds behind pointers when it is a text: the keys of all records, and frequent names. */
@@ -100,34 +174,22 @@ const NODES_PER_TURN = 50_000;
 /** Records of the data section that are decoded for a trial. */
 const TRIAL_RECORDS = 2000;
 
-/** Reads every node, and decodes a sample of what they point to. */
-async function verify(tree: MmdbTree, reader: Reader<Response>, buffer: Buffer): Promise<void> {
-  const { nodeCount, searchTreeSize } = reader.metadata;
-  const firstRecord = nodeCount + SEPARATOR_BYTES;
-  const endOfRecords = nodeCount + buffer.lastIndexOf(METADATA_MARKER) - searchTreeSize;
+/** Reads one of `every` nodes, and decodes a sample of what they point to. */
+async function verify({ metadata, tree, recordsEnd, recordAt }: Parts, every: number): Promise<void> {
+  const { nodeCount } = metadata;
   const stride = Math.ceil((nodeCount * 2) / TRIAL_RECORDS);
   let untilTrial = 0;
-  for (let node = 0; node < nodeCount; node += 1) {
-    if (node % NODES_PER_TURN === NODES_PER_TURN - 1) await new Promise(setImmediate);
+  for (let node = 0, read = 1; node < nodeCount; node += every, read += 1) {
+    if (read % NODES_PER_TURN === 0) await new Promise(setImmediate);
     for (const value of tree.sidesOf(node)) {
-      untilTrial -= 1;
+      untilTrial -= every;
       if (value <= nodeCount) continue;
-      if (value < firstRecord || value >= endOfRecords) throw new Error(`node ${node} points outside the file`);
+      const isOutside = value < nodeCount + SEPARATOR_BYTES || value >= nodeCount + recordsEnd;
+      if (isOutside) throw new Error(`node ${node} points outside the file`);
       if (untilTrial > 0) continue;
       untilTrial = stride;
-      if (recordAt(reader, value) === null) throw new Error(`node ${node} points to no record`);
+      if (recordAt(value) === null) throw new Error(`node ${node} points to no record`);
     }
-  }
-}
-
-function recordAt(reader: Reader<Response>, value: number): object | null {
-  try {
-    // Private in the types alone; the public way goes through the text of an address.
-    const record: unknown = reader['resolveDataPointer'](value);
-    return typeof record === 'object' && !Array.isArray(record) ? record : null;
-  } catch {
-    // Damaged, where the trial did not look: the address has no data here.
-    return null;
   }
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -7,7 +6,7 @@ import { attributionOf, BUNDLED_ASN_ATTRIBUTION, BUNDLED_CITY_ATTRIBUTION } from
 import type { Credited } from '../credits.ts';
 import type { GeoLog } from '../geo-log.ts';
 import { openMmdbFile, type MmdbFile } from '../mmdb/mmdb-file.ts';
-import { readMmdb, type Found, type Mmdb } from '../mmdb/mmdb.ts';
+import { openMmdb, type Found } from '../mmdb/mmdb.ts';
 import { cityPackageFolder } from './package-folders.ts';
 
 /** Something that is asked for an address. */
@@ -23,6 +22,7 @@ export interface BundledSource extends Source {
   readonly name: string;
   /** Why it cannot be used, `null` when it can. */
   readonly fault: string | null;
+  readonly close: () => Promise<void>;
 }
 
 export async function openOperatorSource(path: string, log: GeoLog): Promise<OperatorSource> {
@@ -61,10 +61,11 @@ async function openBundled(
   attribution: string,
   log: GeoLog,
 ): Promise<BundledSource> {
-  let files: readonly Mmdb[] = [];
+  let files: readonly Awaited<ReturnType<typeof openMmdb>>[] = [];
   let fault: string | null = null;
+  let isUnreadable = false;
   try {
-    files = await Promise.all(paths().map(async (path) => readMmdb(await readFile(path))));
+    files = await Promise.all(paths().map(openMmdb));
   } catch (error) {
     fault = Error.isError(error) ? error.message : String(error);
     log.warn({ source: name, reason: fault }, 'bundled geo data cannot be used; the set-up brings it');
@@ -75,11 +76,21 @@ async function openBundled(
     name,
     fault,
     find(address) {
-      for (const file of files) {
-        const found = file.find(address);
-        if (found !== null) return found;
+      try {
+        for (const file of files) {
+          const found = file.find(address);
+          if (found !== null) return found;
+        }
+      } catch (error) {
+        if (!isUnreadable) log.warn({ source: name, error }, 'bundled geo data cannot be read');
+        isUnreadable = true;
       }
       return null;
+    },
+    close: async () => {
+      const open = files;
+      files = [];
+      await Promise.all(open.map((file) => file.close()));
     },
     attribution: () => attribution,
     date: () => date,

@@ -1,6 +1,7 @@
 import { partialResultSchema, resultSchema, type AnyCheckType } from '@vantage/contract';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { createAjv } from '../../create-ajv.ts';
 
 export interface ResultValidators {
   readonly final: ValidateFunction;
@@ -10,7 +11,7 @@ export interface ResultValidators {
 /** Compiles the result schemas of a type once, at its first result. */
 export function createResultValidators(): (checkType: AnyCheckType) => ResultValidators {
   // strictRequired rejects the `then` branch of a result schema, which requires properties defined outside of it.
-  const ajv = new Ajv2020({ strict: true, strictRequired: false });
+  const ajv = createAjv({ strictRequired: false });
   formats.default(ajv);
   const compiled = new Map<string, ResultValidators>();
 

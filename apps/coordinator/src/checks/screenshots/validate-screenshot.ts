@@ -7,9 +7,9 @@ import {
   type ScreenshotLimit,
   type ScreenshotReport,
 } from '@vantage/contract';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { dispatchFailure } from '../store/synthetic-results.ts';
+import { createAjv } from '../../create-ajv.ts';
 
 /** An entry about a screenshot: the image, or why there is none. `valid` is false if it is neither. */
 export type AcceptedScreenshot =
@@ -27,7 +27,7 @@ export type AcceptScreenshot = (data: string, png: Buffer | undefined) => Accept
 const MAX_REPORT_BYTES = 16 * 1024;
 
 export function createAcceptScreenshot(): AcceptScreenshot {
-  const isReport = new Ajv2020({ strict: true }).compile<ScreenshotReport>(screenshotReportSchema);
+  const isReport = createAjv().compile<ScreenshotReport>(screenshotReportSchema);
   return (data, png) => {
     const report = data.length > MAX_REPORT_BYTES ? undefined : parse(data);
     if (!isReport(report)) return invalid('What the probe reported of the screenshot cannot be read.');

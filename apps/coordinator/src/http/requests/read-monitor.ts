@@ -1,5 +1,4 @@
 import { monitorRequestSchema, type AnyCheckType, type InputError, type MonitorRequest } from '@vantage/contract';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import type { AcceptedRequest } from '../../checks/checks.ts';
 import { readAlarm, readInterval, type ReadDefinition } from '../../monitors/definition.ts';
@@ -7,6 +6,7 @@ import { HIDDEN_PATH } from '../../monitors/describe-monitor.ts';
 import { HttpProblem } from '../problem.ts';
 import { createRequestReader, type JudgeTarget } from './accept-request.ts';
 import { inputErrors } from './input-errors.ts';
+import { createAjv } from '../../create-ajv.ts';
 
 /**
  * Creates the function that validates a monitor; its check is validated as by `POST /check`.
@@ -19,7 +19,7 @@ export function createMonitorReader(
   signsWebhooks = false,
 ): ReadDefinition {
   const readRequest = createRequestReader(checkTypes, judge);
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true });
+  const ajv = createAjv({ strictRequired: false, allErrors: true, verbose: true });
   const validate = ajv.compile<MonitorRequest>(monitorRequestSchema);
   return (name, body, allow) => {
     if (!validate(body)) return { valid: false, errors: inputErrors(validate.errors ?? []) };

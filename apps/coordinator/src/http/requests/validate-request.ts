@@ -1,10 +1,11 @@
 import { requestSchema, type AnyCheckType, type InputError } from '@vantage/contract';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
 import { oncePer } from '../once-per.ts';
 import { HttpProblem } from '../problem.ts';
 import { inputErrors } from './input-errors.ts';
+import { createAjv } from '../../create-ajv.ts';
 
 /** A valid request body with defaults. */
 export interface ValidRequest {
@@ -45,7 +46,7 @@ interface CompiledType {
 const compiled = oncePer((checkTypes: readonly AnyCheckType[]): ReadonlyMap<string, CompiledType> => {
   const known = [...new Set(checkTypes.flatMap(({ fields }) => Object.keys(fields as object)))].toSorted();
   // Strict mode detects misspelled keywords. No coercion: "80" is not a port.
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
+  const ajv = createAjv({ strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
   addFormats.default(ajv);
   return new Map(
     checkTypes.map((checkType) => [

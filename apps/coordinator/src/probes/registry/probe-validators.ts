@@ -1,6 +1,8 @@
 import { heartbeatSchema, parseEscaped, probeRecordSchema, type Heartbeat, type ProbeRecord } from '@vantage/contract';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+
+import { createAjv } from '../../create-ajv.ts';
 
 /** Parses data of probes in Redis; each function returns undefined for invalid data. */
 export interface ProbeValidators {
@@ -11,11 +13,11 @@ export interface ProbeValidators {
 }
 
 export function createProbeValidators(): ProbeValidators {
-  const ajv = new Ajv2020({ strict: true, allErrors: true });
+  const ajv = createAjv({ allErrors: true });
   formats.default(ajv);
   const isRecord = ajv.compile<ProbeRecord>(probeRecordSchema);
   // Untrusted: the first error suffices.
-  const isHeartbeat = new Ajv2020({ strict: true }).compile<Heartbeat>(heartbeatSchema);
+  const isHeartbeat = createAjv().compile<Heartbeat>(heartbeatSchema);
 
   const read = <T>(
     json: string,

@@ -1,0 +1,41 @@
+import { readSync } from 'node:fs';
+
+import type { TreeBytes } from './mmdb-tree.ts';
+
+const PAGE_BYTES = 4_096;
+
+/** Pages of one file that are kept, each in the slot that its number says: a power of two. */
+const SLOTS = 1_024;
+
+interface TreeSize {
+  readonly nodeCount: number;
+  readonly nodeByteSize: number;
+}
+
+/** Reads a search tree from its file as it is needed. @param fd stays open */
+export function readPages(fd: number, { nodeCount, nodeByteSize }: TreeSize): TreeBytes {
+  const nodesPerPage = Math.floor(PAGE_BYTES / nodeByteSize);
+  const slots = Math.min(SLOTS, 2 ** Math.ceil(Math.log2(nodeCount / nodesPerPage + 1)));
+  const buffer = Buffer.allocUnsafeSlow(slots * nodesPerPage * nodeByteSize);
+  const pages = new Int32Array(slots).fill(-1);
+
+  const read = (page: number, slot: number): void => {
+    const nodes = Math.min(nodesPerPage, nodeCount - page * nodesPerPage);
+    pages[slot] = -1;
+    // Out of the kernel's cache as a rule: faster than a turn of the event loop.
+    const offset = slot * nodesPerPage * nodeByteSize;
+    const bytesRead = readSync(fd, buffer, offset, nodes * nodeByteSize, page * nodesPerPage * nodeByteSize);
+    if (bytesRead !== nodes * nodeByteSize) throw new Error('the file became shorter');
+    pages[slot] = page;
+  };
+
+  return {
+    buffer,
+    place: (node) => {
+      const page = Math.floor(node / nodesPerPage);
+      const slot = page & (slots - 1);
+      if (pages[slot] !== page) read(page, slot);
+      return slot * nodesPerPage + node - page * nodesPerPage;
+    },
+  };
+}
