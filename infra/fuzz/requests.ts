@@ -55,7 +55,7 @@ export function createRequests(document: Json, random: Random, checkIds: readonl
   let turn = 0;
 
   const parameterValue = (parameter: Json): string => {
-    if (parameter['name'] === 'id') {
+    if (parameter['name'] === 'id' || parameter['name'] === 'other') {
       // Drawn though there may be none yet: how soon the first comes must not change what is asked after it.
       const drawn = random.below(1_000);
       return checkIds[drawn % checkIds.length] ?? 'qPUXvL1sQx2rGJm0Zf7N4w';

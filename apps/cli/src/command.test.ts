@@ -95,6 +95,9 @@ describe('the words on the command line', () => {
     ['ping example.com --limit many', /--limit/],
     ['ping example.com --save-screenshot x.png', /--save-screenshot/],
     ['show', /missing check id; expected show ID/],
+    ['compare', /missing check id; expected compare ID ID/],
+    ['compare abc', /missing second check id; expected compare ID ID/],
+    ['compare a b c', /unexpected argument "c"/],
     ['completion powershell', /bash, zsh, fish/],
     ['me you', /unexpected argument "you"/],
   ])('are refused where they are wrong: %s', (line, fault) => {
@@ -134,6 +137,13 @@ describe('the words on the command line', () => {
       expect(parseCommand(['show', checkId, checkId])).toMatchObject({ kind: 'invalid' });
     },
   );
+
+  it('compare two checks in the order given', () => {
+    const [a, b] = ['abcdefghijklmnopqrstuv', '-bcdefghijklmnopqrstuv'];
+
+    expect(parseCommand(['compare', a, b])).toMatchObject({ kind: 'compare', checkIds: [a, b] });
+    expect(parseCommand(['compare', b, `https://example.com/c/${a}`])).toMatchObject({ checkIds: [b, a] });
+  });
 
   it('show a check by its id or by a link to it', () => {
     const shown = { kind: 'show', checkId: 'abcdefghijklmnopqrstuv' };

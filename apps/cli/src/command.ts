@@ -13,6 +13,7 @@ import { readTarget } from './read-target.ts';
 export type Command =
   | { readonly kind: 'check'; readonly request: CheckRequest; readonly settings: CommandSettings }
   | { readonly kind: 'show'; readonly checkId: string; readonly settings: CommandSettings }
+  | { readonly kind: 'compare'; readonly checkIds: readonly [string, string]; readonly settings: CommandSettings }
   | { readonly kind: 'probes'; readonly settings: CommandSettings }
   | { readonly kind: 'me'; readonly settings: CommandSettings }
   | { readonly kind: 'monitors'; readonly action: MonitorAction; readonly settings: CommandSettings }
@@ -55,7 +56,7 @@ export function parseCommand(argv: readonly string[]): Command {
     return parseCheck('traceroute', hasFlag(args, 'rounds') ? args : ['--rounds', MTR_ROUNDS, ...args]);
   if (name === 'monitors') return parseMonitors(args);
   if (name === 'completion') return parseCompletion(args);
-  if (name === 'probes' || name === 'me' || name === 'show') return parseQuery(name, args);
+  if (name === 'probes' || name === 'me' || name === 'show' || name === 'compare') return parseQuery(name, args);
   return { kind: 'invalid', faults: [unknownCommand(name)] };
 }
 
@@ -66,8 +67,8 @@ function hasFlag(args: readonly string[], name: string): boolean {
   return args.some((word) => word === `--${name}` || word.startsWith(`--${name}=`));
 }
 
-function parseQuery(name: 'probes' | 'me' | 'show', args: readonly string[]): Command {
-  const isId = (word: string): boolean => name === 'show' && isIdLikeFlag(word);
+function parseQuery(name: 'probes' | 'me' | 'show' | 'compare', args: readonly string[]): Command {
+  const isId = (word: string): boolean => takesIds(name) && isIdLikeFlag(word);
   const {
     values,
     positionals: others,
@@ -76,22 +77,37 @@ function parseQuery(name: 'probes' | 'me' | 'show', args: readonly string[]): Co
     args.filter((word) => !isId(word)),
     commonFlags,
   );
-  const positionals = [...args.filter(isId), ...others];
+  const positionals = takesIds(name) ? inOrder([...args.filter(isId), ...others], args) : others;
   if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
   if (values['help'] === true) return { kind: 'help', of: undefined };
   const settings = settingsFrom(values);
-  if (name !== 'show') {
+  if (!takesIds(name)) {
     return positionals.length === 0
       ? { kind: name, settings }
       : { kind: 'invalid', faults: [`unexpected argument "${positionals[0]}"`] };
   }
-  // Accepts a URL of the check or of its results in place of the id.
-  const [word = ''] = positionals;
-  const checkId = /(?:^|\/)([\w-]{22})(?:[/?#]|$)/.exec(word)?.[1] ?? /[^/]+$/.exec(word)?.[0];
-  if (checkId === undefined) return { kind: 'invalid', faults: ['missing check id; expected show ID'] };
-  return positionals.length > 1
-    ? { kind: 'invalid', faults: [`unexpected argument "${positionals[1]}"`] }
-    : { kind: 'show', checkId, settings };
+  const [first, second] = positionals.map(checkIdIn);
+  const count = name === 'show' ? 1 : 2;
+  if (positionals.length > count) return { kind: 'invalid', faults: [`unexpected argument "${positionals[count]}"`] };
+  if (first === undefined) return { kind: 'invalid', faults: [`missing check id; expected ${usage[name]}`] };
+  if (name === 'show') return { kind: name, checkId: first, settings };
+  if (second === undefined) return { kind: 'invalid', faults: [`missing second check id; expected ${usage[name]}`] };
+  return { kind: name, checkIds: [first, second], settings };
+}
+
+const usage = { show: 'show ID', compare: 'compare ID ID' } as const;
+
+function takesIds(name: string): name is keyof typeof usage {
+  return Object.hasOwn(usage, name);
+}
+
+function inOrder(words: readonly string[], args: readonly string[]): readonly string[] {
+  return words.toSorted((a, b) => args.indexOf(a) - args.indexOf(b));
+}
+
+/** Accepts a URL of the check or of its results in place of the id. */
+function checkIdIn(word: string): string | undefined {
+  return /(?:^|\/)([\w-]{22})(?:[/?#]|$)/.exec(word)?.[1] ?? /[^/]+$/.exec(word)?.[0];
 }
 
 /** True for a check id that begins with a hyphen; no flag has 22 characters. */

@@ -26,6 +26,7 @@ function wordsByCommand(): ReadonlyMap<string, readonly string[]> {
     ...Object.values<AnyCheckType>(checkTypes).map((checkType) => [checkType.type, ofCheck(checkType)] as const),
     ['mtr', ofCheck(checkTypes.traceroute)],
     ['show', common],
+    ['compare', common],
     ['probes', common],
     ['me', common],
     [

@@ -21,7 +21,17 @@ function sizeOf(word: string | undefined): number {
 /** Says what is allowed in place of `name`, and the command that was probably meant. */
 export function unknownCommand(name: string): string {
   if (name.startsWith('-')) return `unexpected flag "${name}" before the command; expected vantage COMMAND [flags]`;
-  const known = [...Object.keys(checkTypes), 'mtr', 'show', 'probes', 'me', 'monitors', 'completion', 'help'];
+  const known = [
+    ...Object.keys(checkTypes),
+    'mtr',
+    'show',
+    'compare',
+    'probes',
+    'me',
+    'monitors',
+    'completion',
+    'help',
+  ];
   const meant = nearestWord(name, known) ?? checkOf(name);
   return `unknown command "${name}"; expected one of ${known.join(', ')}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }

@@ -18,6 +18,7 @@ function overview(): string {
   const commands = [
     helpRow('mtr HOST', 'A traceroute in rounds, one a second, drawn live: --rounds 10 unless set.'),
     helpRow('show ID', 'The results of a check, live while it runs.'),
+    helpRow('compare ID ID', 'The differences between two completed checks of one type.'),
     helpRow('probes', 'The probes and their status.'),
     helpRow('me', 'Your address as the service sees it.'),
     helpRow('monitors', 'The checks that repeat, and their state; see: vantage help monitors.'),
@@ -33,7 +34,8 @@ ${commands.join('')}
 Flags of every check:
 
 ${helpRows(checkFlagsOf(checkTypes.ping))}${helpRows(commonFlags)}
-Exit status: 0 every probe that could measure succeeded; 1 one had a failure or a timeout; 2 the arguments
+Exit status: 0 every probe that could measure succeeded; 1 one had a failure or a timeout, or compare
+found a difference; 2 the arguments
 or the request are invalid; 3 the service is unreachable or failed; 4 no probe could measure.
 `;
 }

@@ -22,10 +22,14 @@ describe('what the program writes', () => {
     const check = { testId: HOSTILE, type: 'http', host: HOSTILE, status: 'completed', results: { [HOSTILE]: result } };
     const finding = { code: 'screenshot_incomplete', severity: 'info', text: `The picture is cut. ${HOSTILE}` };
     const summary = { status: 'completed', verdict: 'up', headline: HOSTILE, findings: [finding] };
+    const difference = { subject: 'answers', certain: true, text: HOSTILE };
+    const probes = { [HOSTILE]: { differences: [difference, { ...difference, certain: false }] } };
+    const comparison = { result: 'different', sentence: HOSTILE, probes };
     server = createServer(({ method, url = '', headers }, response) => {
       authorizations.push(headers.authorization);
       response.setHeader('Content-Type', 'application/json');
       if (method === 'POST') response.end(JSON.stringify({ checkId: HOSTILE, status: 'pending', message: HOSTILE }));
+      else if (url.includes('/compare/')) response.end(JSON.stringify(comparison));
       else if (url.includes('/summary')) response.end(JSON.stringify(summary));
       else if (url.includes('/results')) response.end(JSON.stringify(check));
       else if (url.includes('/events')) {
@@ -64,6 +68,8 @@ describe('what the program writes', () => {
     ['a check', ['http', 'https://example.com']],
     ['a check as JSON', ['http', 'https://example.com', '--json']],
     ['a check again', ['show', HOSTILE]],
+    ['a comparison', ['compare', HOSTILE, HOSTILE]],
+    ['a comparison as JSON', ['compare', HOSTILE, HOSTILE, '--json']],
     ['the caller', ['me']],
     ['the caller as JSON', ['me', '--json']],
     ['a wrong word', ['me', HOSTILE]],
@@ -111,6 +117,13 @@ describe('what the program writes', () => {
 
     expect(JSON.parse(output)).toMatchObject({ testId: HOSTILE });
     expect([errors, status]).toEqual(['', 0]);
+  });
+
+  it('has the differences of two checks, and says by its status that there are some', async () => {
+    const { output, status } = await written(['compare', 'a', 'b']);
+
+    expect(output).toMatch(/^different  .+\n\n.+  differs  .+\n +unsure   /);
+    expect(status).toBe(1);
   });
 
   it('says that the picture cannot be written', async () => {

@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { WriteStream } from 'node:tty';
 
-import { jsonText, lineText, piece, type Style, table, withoutControls } from '@vantage/command-line';
+import { jsonText, withoutControls } from '@vantage/command-line';
 import { asCsv, createClient, type CheckOf, type Client } from '@vantage/client';
-import { API_KEY, escapeText, type Me, type Probes } from '@vantage/contract';
+import { API_KEY, escapeText, type Probes } from '@vantage/contract';
 import type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 import { parseCommand, type Command, type CommandSettings } from './command.ts';
+import { comparisonLines } from './lists/comparison-lines.ts';
 import { completed } from './completed.ts';
 import { completionScript } from './completion.ts';
 import type { Config } from './config.ts';
@@ -14,6 +15,7 @@ import { exitStatus, statusOfFault, statusOfResults } from './faults/exit-status
 import { displayCheck } from './display-check.ts';
 import { helpText } from './help.ts';
 import { openScreen, type Screen } from './live-lines.ts';
+import { meLines, probeLines } from './lists/lists.ts';
 import { runMonitors } from './monitors/run-monitors.ts';
 import { serviceFault, withScheme } from './faults/service-fault.ts';
 import { watchCheck } from './watch-check.ts';
@@ -67,11 +69,8 @@ async function ask(command: Query, options: CliOptions): Promise<number> {
   const screen = openScreen(output);
   let checkId: string | undefined;
   try {
-    if (command.kind === 'me') return show(await client.me({ signal }), command.settings, screen, meLines);
-    if (command.kind === 'probes') {
-      return show(await client.probes({ signal }), command.settings, screen, (probes) =>
-        probeLines(probes, config.colors),
-      );
+    if (command.kind === 'me' || command.kind === 'probes' || command.kind === 'compare') {
+      return await list(command, client, screen, options);
     }
     if (command.kind === 'monitors') {
       const { json } = command.settings;
@@ -154,6 +153,22 @@ function screenshotOf({ results }: CheckOf<CheckTypeName>): Buffer | undefined {
   return undefined;
 }
 
+async function list(
+  command: Extract<Query, { readonly kind: 'me' | 'probes' | 'compare' }>,
+  client: Client,
+  screen: Screen,
+  { config: { colors }, signal }: CliOptions,
+): Promise<number> {
+  const { kind, settings } = command;
+  if (kind === 'me') return show(await client.me({ signal }), settings, screen, meLines);
+  if (kind === 'probes') {
+    return show(await client.probes({ signal }), settings, screen, (probes) => probeLines(probes, colors));
+  }
+  const comparison = await client.compare(...command.checkIds, { signal });
+  show(comparison, settings, screen, (answer) => comparisonLines(answer, colors));
+  return comparison.result === 'different' ? exitStatus.failure : exitStatus.success;
+}
+
 function show<T>(
   answer: T,
   { json }: CommandSettings,
@@ -162,24 +177,6 @@ function show<T>(
 ): number {
   screen.print(json ? [jsonText(answer)] : lines(answer));
   return exitStatus.success;
-}
-
-function meLines(me: Me): readonly string[] {
-  const rows = Object.entries(me).filter(([, value]) => value !== null);
-  return table(rows.map(([name, value]) => [piece(name), piece(String(value))])).map((line) => lineText(line, false));
-}
-
-const statusStyles: Readonly<Record<string, Style>> = { healthy: 'good', degraded: 'warning', offline: 'bad' };
-
-function probeLines(probes: Probes, colors: boolean): readonly string[] {
-  const rows = Object.entries(probes).map(([id, probe]) => [
-    piece(id, 'bold'),
-    piece(probe.status, statusStyles[probe.status] ?? 'plain'),
-    piece(`${probe.city ?? probe.datacenter}, ${probe.countryCode}`),
-    piece(`${probe.asNumber} ${probe.isp}`),
-    piece(probe.reason ?? '', 'dim'),
-  ]);
-  return rows.length === 0 ? ['No probes.'] : table(rows).map((line) => lineText(line, colors));
 }
 
 function escapeLines(text: string): string {

@@ -25,6 +25,7 @@ import { showShared } from './http/endpoints/summary/sharing.ts';
 import type { StreamTimes } from './http/events/send-events.ts';
 import type { StreamBounds } from './http/events/stream-places.ts';
 import { wellKnown, type Contacts } from './http/endpoints/well-known.ts';
+import { showComparison } from './http/endpoints/summary/compare.ts';
 import { showSummary } from './http/endpoints/summary/summary.ts';
 import { showNothing } from './http/endpoints/web-page.ts';
 import { openExchange } from './http/exchange.ts';
@@ -145,6 +146,7 @@ export function createApp(options: AppOptions): Express {
     followCheck({ ...options, links, limit: limit(buckets.followCheck) }),
     showScreenshot({ checks, retentionSeconds, limit: limit(buckets.showScreenshot) }),
     showSummary({ ...options, compressed, limit: limit(buckets.showSummary) }),
+    showComparison({ ...options, compressed, limit: limit(buckets.showSummary) }),
     ...showShared({ ...options, links, limit: limit(buckets.showSummary) }),
     listProbes(probes, limit(buckets.listProbes), compressed),
     listAgents(probes, limit(buckets.listProbes), compressed),

@@ -56,14 +56,23 @@ describe('the client', () => {
     ]);
   });
 
-  it('sends the key of a request that may be repeated, and asks for summaries', async () => {
-    exchange.answers.push({ status: 202, body: '{"checkId":"abc"}' }, { status: 200, body: '{"verdict":"up"}' });
+  it('sends the key of a request that may be repeated, and asks for summaries and comparisons', async () => {
+    exchange.answers.push(
+      { status: 202, body: '{"checkId":"abc"}' },
+      { status: 200, body: '{"verdict":"up"}' },
+      { status: 200, body: '{"result":"same"}' },
+    );
 
     await client.startCheck({ type: 'ping', host: 'example.com' }, { idempotencyKey: 'k-1' });
     expect(await client.summary('a/c')).toEqual({ verdict: 'up' });
+    expect(await client.compare('a/c', 'b?d')).toEqual({ result: 'same' });
 
-    expect(exchange.keys).toEqual(['k-1', undefined]);
-    expect(exchange.asked.map(({ url }) => url)).toEqual(['/vantage/check', '/vantage/check/a%2Fc/summary']);
+    expect(exchange.keys).toEqual(['k-1', undefined, undefined]);
+    expect(exchange.asked.map(({ url }) => url)).toEqual([
+      '/vantage/check',
+      '/vantage/check/a%2Fc/summary',
+      '/vantage/check/a%2Fc/compare/b%3Fd',
+    ]);
   });
 
   it('rejects with the problem document, its fields in the message, and the time to wait', async () => {

@@ -5,6 +5,7 @@ import type {
   CheckRequest,
   CheckStart,
   CheckTypeName,
+  Comparison,
   Me,
   Monitor,
   MonitorRequest,
@@ -64,6 +65,8 @@ export interface Client {
   ) => AsyncIterable<CheckEvent<Name>>;
   /** Summary of the results. */
   readonly summary: (checkId: string, options?: CallOptions) => Promise<Summary>;
+  /** Differences between two completed checks of one type. */
+  readonly compare: (checkId: string, otherId: string, options?: CallOptions) => Promise<Comparison>;
   readonly probes: (options?: CallOptions) => Promise<Probes>;
   /** Transport, release and state of the agent of each probe. */
   readonly agents: (options?: CallOptions) => Promise<Agents>;
@@ -140,6 +143,8 @@ export function createClient({ baseUrl, key, fetch: send = fetch }: ClientOption
     },
     watch: (checkId, options = {}) => watchCheck(openEvents(pathOf(checkId)), options),
     summary: (checkId, options = {}) => call(`${pathOf(checkId)}/summary`, options),
+    compare: (checkId, otherId, options = {}) =>
+      call(`${pathOf(checkId)}/compare/${encodeURIComponent(otherId)}`, options),
     probes: (options = {}) => call('/probes', options),
     agents: (options = {}) => call('/probes/agents', options),
     me: (options = {}) => call('/me', options),

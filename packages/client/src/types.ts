@@ -12,7 +12,7 @@ export type {
   MonitorRequest,
   Monitors,
 } from '@vantage/contract';
-export type { Probes, Problem, Run, Summary } from '@vantage/contract';
+export type { Comparison, Probes, Problem, Run, Summary } from '@vantage/contract';
 export type { CheckTypeName } from '@vantage/diagnostics/contract';
 
 type TypeOf<Name extends CheckTypeName> = (typeof checkTypes)[Name];

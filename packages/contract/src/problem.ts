@@ -87,6 +87,11 @@ export const problemTypes = {
     title: 'There are as many monitors as there may be',
     help: '`MONITORS_MAX` of the coordinators bounds them. Remove one.',
   },
+  'checks-not-comparable': {
+    status: 409,
+    title: 'The checks cannot be compared',
+    help: 'Two different checks of one type can be compared, once both are completed. `detail` names what is wrong.',
+  },
   'idempotency-key-reused': {
     status: 409,
     title: 'The idempotency key was used with another request',

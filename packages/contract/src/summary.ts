@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { checkStatuses } from './check.ts';
+import { canonicalPathSchema } from './canonical-path.ts';
 import { findingCodes, findingSeverities, type FindingCode } from './finding.ts';
 import { addressSchema, asnSchema, checkIdSchema, durationSchema, nullable, probeIdSchema } from './formats.ts';
 
@@ -112,6 +113,13 @@ const paths = Type.Object(
     nodes: Type.Array(pathNode, { description: 'In the order of `hopMin`, then `id`.' }),
     edges: Type.Array(pathEdge, { description: 'From a hop to the next one, in the order of the nodes.' }),
     ends: Type.Array(pathEnd, { description: 'The ends of the paths and their causes.' }),
+    canonical: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }), canonicalPathSchema, {
+        additionalProperties: false,
+        description:
+          'The path of each probe as sets of addresses, with a hash. Absent in summaries of earlier releases.',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'Paths', description: 'The paths of all probes merged into one graph.' },
 );

@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import {
+  comparisonSchema,
   noScreenshot,
   pendingResultSchema,
   resultSchema,
@@ -13,6 +14,7 @@ import addFormats from 'ajv-formats';
 
 import { CHECK_ID, factsOf } from '../test/cases.ts';
 import { generate, pick, seeded, shuffled, type Random } from '../test/generate.ts';
+import { compareChecks, type ComparedCheck } from './compare/compare-checks.ts';
 import type { ProbeFacts } from './probe-result.ts';
 import { findingRules } from './rules.ts';
 import { summarize } from './summarize.ts';
@@ -25,6 +27,7 @@ jest.setTimeout(60_000);
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 const isSummary = ajv.compile(toJson(summarySchema));
+const isComparison = ajv.compile(toJson(comparisonSchema));
 
 const probeIds = ['fra-1', 'ber-1', 'muc-1', 'nyc-1', 'syd-1', 'constructor', 'gone-1', 'hasownproperty'];
 
@@ -100,6 +103,44 @@ describe.each(Object.keys(checkTypes) as CheckTypeName[])('the summary of any %s
       const other = reordered(check, random) as Check;
 
       expect(summarize(other, new Map(shuffled(random, [...probes])))).toEqual(summarize(check, probes));
+    }
+  });
+});
+
+describe.each(Object.keys(checkTypes) as CheckTypeName[])('the comparison of any two %s checks', (type) => {
+  const checks = samplesOf(type).map(({ check, probes }): ComparedCheck => ({
+    check: { ...check, status: 'completed' },
+    summary: summarize(check, probes, { screenshot: noScreenshot }),
+  }));
+  const pairs = checks.map((a, index) => [a, checks[(index + 1) % checks.length]!] as const);
+
+  it('is valid by its schema, and names what it compares', () => {
+    for (const [a, b] of pairs) {
+      const comparison = compareChecks(a, b);
+
+      if (!isComparison(JSON.parse(JSON.stringify(comparison)))) throw new Error(ajv.errorsText(isComparison.errors));
+      const { probes, result, differences, sentence } = comparison;
+      const [ofA, ofB] = [a, b].map(({ check }) => Object.keys(check.results).toSorted());
+      expect([...Object.keys(probes), ...comparison.a.probes].toSorted()).toEqual(ofA);
+      expect([...Object.keys(probes), ...comparison.b.probes].toSorted()).toEqual(ofB);
+      expect(result === 'same').toBe(differences.length === 0);
+      expect(`${sentence} ${differences.map(({ text }) => text).join()}`).not.toMatch(/undefined|NaN|null|\[object/);
+    }
+  });
+
+  it('has no difference between a check and itself', () => {
+    for (const one of checks) expect(compareChecks(one, one).result).toBe('same');
+  });
+
+  it('does not depend on the order of anything, and has the same subjects in both directions', () => {
+    for (const [a, b] of pairs) {
+      const other = { ...a, check: reordered(a.check, seeded(7)) as Check };
+      const there = compareChecks(a, b);
+      const subjectsOf = ({ differences }: typeof there) =>
+        differences.map(({ subject, certain, probes }) => JSON.stringify([subject, certain, probes])).toSorted();
+
+      expect(compareChecks(other, b)).toEqual(there);
+      expect(subjectsOf(compareChecks(b, a))).toEqual(subjectsOf(there));
     }
   });
 });

@@ -26,4 +26,15 @@ export const thresholds = {
   /** Accuracy of locations, which are those of cities. */
   placeErrorKm: 100,
   mtu: { ordinary: 1_500, ipv6Minimum: 1_280 },
+  /** Least difference between two checks that counts. */
+  compare: {
+    /** Of the medians of round-trip times: in milliseconds, as a share of the smaller one, and in spreads of the samples. */
+    rtt: { plusMs: 5, share: 0.2, spreads: 3, minSamples: 3 },
+    /** Of times that each check measured once. */
+    single: { plusMs: 100, times: 2 },
+    /** Significance level for differences in times and in loss, over all probes together. */
+    byChance: 0.01,
+    /** Significance level for a change of a path. */
+    pathByChance: 1e-5,
+  },
 } as const;

@@ -1,6 +1,7 @@
 import type { PathEdge, PathEnd, PathNode, Paths } from '@vantage/contract';
 
 import { byText } from '../probe-result.ts';
+import { canonicalPath } from './canonical.ts';
 import { deadWays } from './dead-ways.ts';
 import { circleOf, endReason } from './ends.ts';
 import { isSilent, targetIndex, type Router, type Step, type Trace, type Way } from './trace.ts';
@@ -62,6 +63,7 @@ export function mergePaths(traces: readonly Trace[]): Paths {
     nodes: sorted,
     edges: sorted.flatMap(({ id }) => edgesFrom(id, edges.get(id))),
     ends: [...ends.values()].toSorted((a, b) => byText(a.node, b.node) || byText(a.reason, b.reason)),
+    canonical: Object.fromEntries(traces.map((trace) => [trace.probeResult.probe, canonicalPath(trace)])),
   };
 }
 

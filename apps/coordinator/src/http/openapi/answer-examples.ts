@@ -29,6 +29,32 @@ const summary: JsonObject = {
   groups: [{ subject: 'addresses', values: ['192.0.2.80'], probes: ['fra-1'] }],
 };
 
+const side = { host: 'www.example.com', verdict: 'up', probes: [] };
+
+const comparison: JsonObject = {
+  type: 'ping',
+  a: { ...side, checkId: CHECK_ID, createdAt: '2026-11-20T21:00:00.000Z' },
+  b: { ...side, checkId: 'Zz1mB0hEQ2mW3l7n9rTzVg', createdAt: '2026-11-21T21:00:00.000Z' },
+  result: 'different',
+  sentence: 'Measured address 192.0.2.80 → 192.0.2.81 (fra-1).',
+  differences: [
+    {
+      ...{ subject: 'addresses', name: 'resolvedIp', certain: true, probes: ['fra-1'] },
+      text: 'measured address 192.0.2.80 → 192.0.2.81',
+    },
+  ],
+  probes: {
+    'fra-1': {
+      differences: [
+        {
+          ...{ subject: 'addresses', name: 'resolvedIp', a: ['192.0.2.80'], b: ['192.0.2.81'], certain: true },
+          text: 'measured address 192.0.2.80 → 192.0.2.81',
+        },
+      ],
+    },
+  },
+};
+
 const me: JsonObject = {
   ...{ ip: '203.0.113.77', hostname: 'host-77.example.net', hostnameVerified: true, ipv4: '203.0.113.77', ipv6: null },
   ...{ city: 'Berlin', region: null, country: 'Germany', countryCode: 'DE', country_code: 'DE' },
@@ -47,6 +73,7 @@ export const answerExamples: Readonly<Record<string, Json>> = {
   readCheck: check,
   followCheck: events.join(''),
   showSummary: summary,
+  showComparison: comparison,
   showBadge: '<svg xmlns="http://www.w3.org/2000/svg" width="214" height="20">…</svg>',
   showCard: '(a PNG)',
   showEmbed: page,

@@ -25,6 +25,7 @@ import {
 } from './operations.ts';
 import { discoverTargetsOperation, probeTargetOperation } from './scrape-operations.ts';
 import { showBadgeOperation, showCardOperation, showEmbedOperation } from './sharing-operations.ts';
+import { showComparisonOperation } from './comparison-operation.ts';
 import { componentSchemas, type JsonObject } from './schemas.ts';
 import {
   documentOperation,
@@ -65,6 +66,7 @@ const description = `Runs network diagnostics from several probes at once and re
 2. \`GET /check/{id}/results\` shows one entry per probe; \`?wait=25\` holds the answer until all have answered.
 3. \`GET /check/{id}/events\` streams the results as they come.
 4. \`GET /check/{id}/summary\` says what the results mean together.
+5. \`GET /check/{id}/compare/{other}\` says what differs between two checks.
 
 The API is public and needs no credentials; the rate limits count addresses. An API key, sent as \`Authorization: Bearer vtg_…\`,
 has its own limits, and its scopes say what it may do. Durations are milliseconds from a monotonic clock, times of day ISO 8601 UTC. \`null\` means looked for and not there; an absent field
@@ -98,6 +100,7 @@ export function createDocument({ checkTypes, links, buckets, retentionSeconds, v
       '/check/{id}/screenshot': { get: showScreenshotOperation(buckets.showScreenshot) },
       '/check/{id}/events': { get: followCheckOperation(buckets.followCheck) },
       '/check/{id}/summary': { get: showSummaryOperation(buckets.showSummary) },
+      '/check/{id}/compare/{other}': { get: showComparisonOperation(buckets.showSummary) },
       '/check/{id}/badge.svg': { get: showBadgeOperation(buckets.showSummary) },
       '/check/{id}/card.png': { get: showCardOperation(buckets.showSummary) },
       '/c/{id}/embed': { get: showEmbedOperation(buckets.showSummary) },

@@ -42,7 +42,7 @@ export async function readSummary(
   if (check === undefined) return undefined;
   const [list, screenshot] = await Promise.all([probes.list(), screenshotOf(checks, check)]);
   const summary = summarize(check, factsOf(list), { screenshot, placeOf: lookUpPlace });
-  return { check, summary, probes: list, cacheControl: cacheControl(check, retentionSeconds) };
+  return { check, summary, probes: list, cacheControl: cacheControl([check], retentionSeconds) };
 }
 
 /** Reads the state of the screenshot, unless the result contains it. */
@@ -57,8 +57,10 @@ function factsOf(list: Probes): ReadonlyMap<string, ProbeFacts> {
   );
 }
 
-function cacheControl({ status, completedAt, createdAt }: Check, retentionSeconds: number): string {
-  if (status !== 'completed') return 'no-store';
-  const leftSeconds = retentionSeconds - (Date.now() - Date.parse(completedAt ?? createdAt)) / 1000;
+/** Of an answer that is made from these checks: it is kept no longer than any of them. */
+export function cacheControl(checks: readonly Check[], retentionSeconds: number): string {
+  if (checks.some(({ status }) => status !== 'completed')) return 'no-store';
+  const endedMs = Math.min(...checks.map(({ completedAt, createdAt }) => Date.parse(completedAt ?? createdAt)));
+  const leftSeconds = retentionSeconds - (Date.now() - endedMs) / 1000;
   return `public, max-age=${Math.floor(Math.max(0, Math.min(MAX_AGE, leftSeconds)))}`;
 }

@@ -1,0 +1,47 @@
+import type { Bucket } from '../limits/rate-limit.ts';
+import { headers, problemAnswers } from './answers.ts';
+import { checkIdParameter, ifNoneMatch, keyOf, keyProblems, limitOf, notModified } from './operations.ts';
+import { refTo, type JsonObject } from './schemas.ts';
+
+export function showComparisonOperation(bucket: Bucket): JsonObject {
+  return {
+    operationId: 'showComparison',
+    tags: ['checks'],
+    summary: 'Compare two checks',
+    description:
+      'The differences between two completed checks of one type, per probe and over all, in fields and in one sentence. Times and losses ' +
+      'are named only beyond noise; alternatives of a load balancer and silent hops are no change of a path. Counts as a request to ' +
+      'GET /check/:id/summary.',
+    ...limitOf(bucket),
+    ...keyOf('read'),
+    parameters: [
+      { ...checkIdParameter, description: 'The `checkId` of the first check, `a` in the answer.' },
+      {
+        ...{ ...checkIdParameter, name: 'other', example: 'Zz1mB0hEQ2mW3l7n9rTzVg' },
+        description: 'The `checkId` of the second check, `b` in the answer.',
+      },
+      ifNoneMatch,
+    ],
+    responses: {
+      '200': {
+        description: 'The comparison.',
+        headers: headers(true, ['ETag', 'Cache-Control']),
+        content: { 'application/json': { schema: refTo('Comparison') } },
+      },
+      '304': notModified,
+      ...problemAnswers(
+        [
+          'invalid-http',
+          ...keyProblems,
+          'check-not-found',
+          'checks-not-comparable',
+          'check-evicted',
+          'rate-limited',
+          'internal-error',
+          'unavailable',
+        ],
+        true,
+      ),
+    },
+  };
+}

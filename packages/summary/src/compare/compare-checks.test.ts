@@ -1,0 +1,295 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { bad, each, ok, type Result } from '../../test/cases.ts';
+import { compared } from '../../test/compared.ts';
+import { dns, http, info, lost, ping, tcp, tls, trace, udp } from '../../test/results.ts';
+import { seeded, type Random } from '../../test/generate.ts';
+
+const down = bad('probe_offline', {}, { result: 'error', source: 'probe', phase: 'dispatch' });
+
+/** The texts of one probe. */
+function textsOf(...[type, a, b]: Parameters<typeof pair>): readonly string[] {
+  return pair(type, a, b).probes['fra-1']!.differences.map(({ text }) => text);
+}
+
+function pair(type: Parameters<typeof compared>[0], a: object, b: object) {
+  return compared(type, { 'fra-1': a as Result<typeof type> }, { 'fra-1': b as Result<typeof type> });
+}
+
+describe('a comparison names', () => {
+  it.each<[string, Parameters<typeof pair>[0], object, object, readonly string[]]>([
+    ['another outcome', 'ping', ping([5, 5, 5]), lost, ['outcome success → timeout (timed_out)']],
+    [
+      'a probe that cannot measure, and nothing else',
+      'ping',
+      ping([5, 5, 5]),
+      down,
+      ['outcome success → error (probe_offline)'],
+    ],
+    [
+      'another size',
+      'ping',
+      ping([5, 5, 5], { size: 56 }),
+      ping([5, 5, 5], { size: 1_400 }),
+      ['payload bytes 56 → 1400'],
+    ],
+    [
+      'another address',
+      'tcp',
+      tcp('open'),
+      { ...tcp('open'), resolvedIp: '2001:db8::1' },
+      ['measured address 203.0.113.1 → 2001:db8::1'],
+    ],
+    [
+      'another state',
+      'tcp',
+      tcp('open', [20]),
+      tcp('closed', [null]),
+      ['outcome success → failure (connection_refused)', 'port open → closed'],
+    ],
+    [
+      'another state of UDP',
+      'udp',
+      udp('open'),
+      udp('open|filtered'),
+      ['outcome success → timeout (timed_out)', 'port open → open|filtered'],
+    ],
+    ['another status', 'http', http(200), http(301), ['status 200 → 301']],
+    [
+      'another address of several',
+      'http',
+      http(200, { addresses: ['192.0.2.1', '192.0.2.2'] }),
+      http(200, { addresses: ['192.0.2.2', '192.0.2.3'] }),
+      ['addresses without 192.0.2.1, with 192.0.2.3 in addition'],
+    ],
+    [
+      'another certificate',
+      'http',
+      http(200, { tls: tls('AA:BB:CC:DD:EE') }),
+      http(200, { tls: tls('11:22:33:44:55') }),
+      ['certificate AA:BB:CC:DD… → 11:22:33:44…'],
+    ],
+    [
+      'a certificate that is no longer trusted',
+      'http',
+      http(200),
+      http(200, { tls: tls('01', { authorized: false, authorizationError: 'tls_expired' }) }),
+      ['certificate trusted → refused (tls_expired)'],
+    ],
+    [
+      'another redirect',
+      'http',
+      http(301, { location: '/a?x=1' }),
+      http(301, { location: '/b' }),
+      ['redirect to https://example.com/a → https://example.com/b'],
+    ],
+    [
+      'a new record',
+      'dns',
+      dns(['A 192.0.2.1']),
+      dns(['A 192.0.2.1', 'A 192.0.2.2']),
+      ['records with 192.0.2.2 in addition'],
+    ],
+    ['other records', 'dns', dns(['A 192.0.2.1']), dns(['A 192.0.2.2']), ['records 192.0.2.1 → 192.0.2.2']],
+    [
+      'a name that is gone',
+      'dns',
+      dns(['A 192.0.2.1']),
+      dns('NXDOMAIN'),
+      ['outcome success → failure (dns_nxdomain)', 'answer NOERROR → NXDOMAIN', 'records 192.0.2.1 → none'],
+    ],
+    ['another network', 'info', info({ asn: 'AS64500' }), info({ asn: 'AS64501' }), ['network AS64500 → AS64501']],
+    [
+      'a longer round trip',
+      'ping',
+      ping([20, 21, 20, 22]),
+      ping([80, 82, 81, 80]),
+      ['round trip 21 ms → 81 ms, measured 4 times each'],
+    ],
+    [
+      'a longer phase, which is measured once',
+      'http',
+      http(200),
+      http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 400, download: 5, total: 455 } }),
+      ['first byte 30 ms → 400 ms, measured once each'],
+    ],
+  ])('%s', (_what, type, a, b, texts) => {
+    expect(textsOf(type, a, b)).toEqual(texts);
+  });
+});
+
+describe('a comparison does not name', () => {
+  it.each<[string, Parameters<typeof pair>[0], object, object]>([
+    ['equal results', 'ping', ping([20, 21, 20, 22]), ping([20, 21, 20, 22])],
+    ['a round trip within the spread', 'ping', ping([20, 45, 30, 60]), ping([50, 70, 90, 75])],
+    ['a round trip a little longer', 'ping', ping([20, 20, 20, 20]), ping([23, 23, 23, 23])],
+    ['one slow packet', 'ping', ping([20, 20, 20, 20]), ping([20, 20, 20, 400])],
+    ['one lost packet', 'ping', ping([20, 20, 20, 20]), ping([20, 20, 20, null])],
+    ['records in another order', 'dns', dns(['A 192.0.2.1', 'A 192.0.2.2']), dns(['A 192.0.2.2', 'A 192.0.2.1'])],
+    [
+      'names in another case',
+      'dns',
+      dns(['MX 10 A.example.'], { recordType: 'MX' }),
+      dns(['MX 10 a.example.'], { recordType: 'MX' }),
+    ],
+    ['other signatures', 'dns', dns(['A 192.0.2.1', 'RRSIG A 13 x']), dns(['A 192.0.2.1', 'RRSIG A 13 y'])],
+    [
+      'tokens in a redirect',
+      'http',
+      http(302, { location: '/login?token=1' }),
+      http(302, { location: '/login?token=2' }),
+    ],
+    [
+      'a phase a little longer',
+      'http',
+      http(200),
+      http(200, { timings: { dns: 40, connect: 30, tls: 40, firstByte: 60, download: 50, total: 180 } }),
+    ],
+    [
+      'a choice among the same addresses',
+      'http',
+      http(200, { addresses: ['192.0.2.1', '192.0.2.2'] }),
+      { ...http(200, { addresses: ['192.0.2.2', '192.0.2.1'] }), resolvedIp: '192.0.2.2' },
+    ],
+    ['two probes that cannot measure', 'ping', down, down],
+  ])('%s', (_what, type, a, b) => {
+    const { result, sentence } = pair(type, a, b);
+
+    expect([result, sentence]).toEqual(['same', 'Nothing differs beyond noise from the one probe in both checks.']);
+  });
+});
+
+describe('the whole of a comparison', () => {
+  it('puts the gravest first, and equal differences of probes together', () => {
+    const a = each('fra-1 nyc-1 syd-1', http(200));
+    const b = { ...each('fra-1 nyc-1', http(503)), 'syd-1': http(200, { tls: tls('AA:BB:CC:DD:EE') }) };
+
+    const { result, sentence, differences } = compared('http', a, b);
+
+    expect(result).toBe('different');
+    expect(sentence).toBe(
+      'Verdict up → partial; status 200 → 503 (fra-1 and nyc-1); certificate 01… → AA:BB:CC:DD… (syd-1).',
+    );
+    expect(differences.map(({ subject, probes }) => [subject, ...probes])).toEqual([
+      ['verdict'],
+      ['status', 'fra-1', 'nyc-1'],
+      ['certificate', 'syd-1'],
+    ]);
+  });
+
+  it('has times of one direction in one text', () => {
+    const [slow, fast] = [ping([80, 82, 81, 80]), ping([20, 21, 20, 22])];
+
+    const { differences } = compared(
+      'ping',
+      { ...each('fra-1 nyc-1', fast), 'syd-1': slow },
+      { ...each('fra-1 nyc-1', slow), 'syd-1': fast },
+    );
+
+    expect(differences.map(({ text }) => text)).toEqual([
+      'round trip longer: fra-1 21 ms → 81 ms and nyc-1 21 ms → 81 ms',
+      'round trip 81 ms → 21 ms, measured 4 times each',
+    ]);
+  });
+
+  it('names the probes of one check only', () => {
+    const { a, b, probes, sentence } = compared(
+      'ping',
+      each('fra-1 nyc-1', ping([5, 5, 5])),
+      each('nyc-1 syd-1', ping([5, 5, 5])),
+    );
+
+    expect([a.probes, b.probes, Object.keys(probes)]).toEqual([['fra-1'], ['syd-1'], ['nyc-1']]);
+    expect(sentence).toBe(
+      'Nothing differs beyond noise from the one probe in both checks; fra-1 only in the first check; syd-1 only in the second check.',
+    );
+  });
+
+  it('says that nothing was compared without a probe in both', () => {
+    const { sentence, result } = compared('ping', each('fra-1', ping([5, 5, 5])), each('syd-1', ping([5, 5, 5])));
+
+    expect(sentence).toMatch(/^No probe is in both checks, so nothing was compared; fra-1 only in the first check; /);
+    expect(result).toBe('same');
+  });
+
+  it('names other hosts first', () => {
+    const { sentence } = compared('ping', each('fra-1', ping([5, 5, 5])), each('fra-1', lost), [
+      'a.example',
+      'b.example',
+    ]);
+
+    expect(sentence).toBe(
+      'Host a.example → b.example; verdict up → down; outcome success → timeout (timed_out) (fra-1).',
+    );
+  });
+
+  it('names loss that chance does not explain', () => {
+    const many = (missing: number) => ping(Array.from({ length: 16 }, (_, index) => (index < missing ? null : 20)));
+
+    expect(textsOf('ping', many(0), many(8))).toEqual(['lost 0 of 16 → 8 of 16 (50 %)']);
+    expect(textsOf('ping', many(0), many(4))).toEqual([]);
+  });
+
+  it('does not compare the path to another address', () => {
+    const [a, b] = [trace(['203.0.113.1 5']), trace(['203.0.113.2 5'], { target: '203.0.113.2' })];
+
+    expect(textsOf('traceroute', a, b)).toEqual([
+      'measured address 203.0.113.1 → 203.0.113.2',
+      'path not compared: it leads to another address',
+    ]);
+  });
+
+  it('takes results without optional fields', () => {
+    expect(pair('http', ok({}), ok({})).result).toBe('same');
+  });
+});
+
+describe('the rule of round-trip times', () => {
+  const noises: readonly (readonly [string, (random: Random) => number])[] = [
+    ['even', (random) => 20 + 60 * random()],
+    ['exponential', (random) => 20 - 15 * Math.log(1 - random())],
+    ['heavy tail', (random) => 20 / (1 - random()) ** 0.5],
+    ['two levels, as of a balancer per packet', (random) => (random() < 0.5 ? 20 : 60) + random()],
+  ];
+
+  it.each(noises)('names noise for certain in less than 1 % of checks: %s', (_reason, rtt) => {
+    const random = seeded(3);
+    const samples = (count: number) => ping(Array.from({ length: count }, () => rtt(random)));
+    const namedOf = (probes: string, count: number): number => {
+      const runs = Array.from({ length: 1_000 }, () => {
+        const check = () => Object.fromEntries(probes.split(' ').map((probe) => [probe, samples(count)]));
+        return compared('ping', check(), check()).differences;
+      });
+      return runs.filter((all) => all.some(({ subject, certain }) => subject === 'rtt' && certain)).length;
+    };
+
+    const named = ['fra-1', 'fra-1 nyc-1 syd-1', 'fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1 syd-1'].flatMap((probes) =>
+      [3, 4, 8, 16].map((count) => namedOf(probes, count)),
+    );
+
+    expect(Math.max(...named)).toBeLessThan(10);
+  });
+
+  it('names a longer path for certain by many packets of one probe, or by few of several', () => {
+    const random = seeded(5);
+    const samples = (count: number, ms: number) => ping(Array.from({ length: count }, () => ms + 3 * random()));
+    const certain = (probes: string, count: number): boolean | undefined =>
+      compared('ping', each(probes, samples(count, 20)), each(probes, samples(count, 45))).differences[0]?.certain;
+
+    expect([certain('fra-1', 4), certain('fra-1', 5), certain('fra-1 nyc-1', 4), certain('fra-1 nyc-1', 3)]).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it('names a phase for certain if eight probes agree', () => {
+    const slow = http(200, { timings: { dns: 5, connect: 20, tls: 25, firstByte: 400, download: 5, total: 455 } });
+    const certain = (probes: string): boolean | undefined =>
+      compared('http', each(probes, http(200)), each(probes, slow)).differences[0]?.certain;
+
+    expect(certain('fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1')).toBe(false);
+    expect(certain('fra-1 ber-1 muc-1 par-1 lon-1 nyc-1 lax-1 syd-1')).toBe(true);
+  });
+});

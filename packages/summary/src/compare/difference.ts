@@ -1,0 +1,91 @@
+import type { Difference, DifferenceSubject } from '@vantage/contract';
+
+import { byText } from '../probe-result.ts';
+import { ms, shown } from '../words.ts';
+import type { TimeChange } from './noise.ts';
+
+const [MOST_VALUES, MOST_LENGTH] = [64, 256];
+
+/** Values named in a sentence. */
+const NAMED = 3;
+
+interface Named {
+  readonly subject: DifferenceSubject;
+  /** Field, if the subject has several. */
+  readonly name?: string;
+  /** What the text calls it. */
+  readonly label: string;
+}
+
+/** A difference of one value; none if the values are equal or one of them is unknown. */
+export function differentValue(named: Named, a: Value, b: Value): readonly Difference[] {
+  if (a === b || a === undefined || b === undefined) return [];
+  const [textOfA, textOfB] = [a, b].map((value) => (value === null ? 'none' : shown(String(value), 160)));
+  return [
+    {
+      ...{ subject: named.subject, name: named.name ?? null, certain: true },
+      a: valuesOf(a === null ? [] : [String(a)]),
+      b: valuesOf(b === null ? [] : [String(b)]),
+      text: `${named.label} ${textOfA} → ${textOfB}`,
+    },
+  ];
+}
+
+type Value = string | number | boolean | null | undefined;
+
+/** A difference of two sets, whatever their order; none if one is unknown. */
+export function differentSet(
+  named: Named & { readonly isCertain?: boolean },
+  a: readonly string[] | undefined,
+  b: readonly string[] | undefined,
+): readonly Difference[] {
+  if (a === undefined || b === undefined) return [];
+  const [gone, added] = [a.filter((value) => !b.includes(value)), b.filter((value) => !a.includes(value))];
+  if (gone.length + added.length === 0) return [];
+  const isDisjoint = gone.length === a.length && added.length === b.length;
+  const text = isDisjoint
+    ? `${named.label} ${some(gone)} → ${some(added)}`
+    : [
+        ...(gone.length > 0 ? [`${named.label} without ${some(gone)}`] : []),
+        ...(added.length > 0 ? [`${gone.length > 0 ? '' : `${named.label} `}with ${some(added)} in addition`] : []),
+      ].join(', ');
+  const { subject, name = null, isCertain = true } = named;
+  return [{ subject, name, a: valuesOf(a), b: valuesOf(b), certain: isCertain, text }];
+}
+
+/** A difference with the chance that it comes from noise. */
+export interface DifferenceDraft extends Difference {
+  readonly chance?: number;
+}
+
+/** A large difference of times; uncertain until it is known how many probes agree. */
+export function differentTime(named: Named, change: TimeChange | undefined): readonly DifferenceDraft[] {
+  if (change === undefined) return [];
+  const { aMs, bMs, chance, samples } = change;
+  const [a, b] = [aMs, bMs].map((value) => Math.round(value * 1_000) / 1_000);
+  return [
+    {
+      ...{ subject: named.subject, name: named.name ?? null, certain: false, chance },
+      ...{ a: [ms(aMs)], b: [ms(bMs)], amounts: { a: a!, b: b!, unit: 'ms' } },
+      text: `${named.label} ${ms(aMs)} → ${ms(bMs)}, measured ${samples === 1 ? 'once' : `${samples} times`} each`,
+    },
+  ];
+}
+
+/** The difference if it is known to be beyond noise. */
+export function certainly({ text, ...difference }: DifferenceDraft): DifferenceDraft {
+  return { ...difference, certain: true, text: text.replace(/, measured (?:once|\d+ times) each$/, '') };
+}
+
+function some(values: readonly string[]): string {
+  if (values.length === 0) return 'none';
+  const named = values
+    .toSorted(byText)
+    .slice(0, NAMED)
+    .map((value) => shown(value, 80));
+  return [...named, ...(values.length > NAMED ? [`${values.length - NAMED} more`] : [])].join(', ');
+}
+
+function valuesOf(values: readonly string[]): string[] {
+  return values.slice(0, MOST_VALUES).map((value) => shown(value, MOST_LENGTH));
+}

@@ -1,0 +1,42 @@
+import type { Difference } from '@vantage/contract';
+
+import type { ProbeResult, ResultOf } from '../../probe-result.ts';
+import { unique } from '../../words.ts';
+import { differentSet, differentValue } from '../difference.ts';
+
+/** The list of a result is cut here: a longer one is not known. */
+const LISTED_ADDRESSES = 32;
+
+/** True if the probe could not measure, so that its result says nothing about the target. */
+export function isUnmeasured({ outcome, result }: ProbeResult): boolean {
+  return outcome === 'pending' || outcome === 'error' || result.error?.source === 'probe';
+}
+
+export function outcomeDifferences(a: ProbeResult, b: ProbeResult): readonly Difference[] {
+  // The status says more.
+  if ([a, b].every(({ outcome, result }) => outcome === 'success' || result.error?.code === 'http_status')) return [];
+  return differentValue({ subject: 'outcome', label: 'outcome' }, outcomeText(a), outcomeText(b));
+}
+
+function outcomeText({ outcome, result }: ProbeResult): string {
+  const code = result.error?.code;
+  return code === undefined ? outcome : `${outcome} (${code})`;
+}
+
+/** All addresses of the name if both results list them, else the measured one. */
+export function addressDifferences(a: ProbeResult, b: ProbeResult): readonly Difference[] {
+  const [ofA, ofB] = [a, b].map(listOf);
+  if (ofA !== undefined && ofB !== undefined)
+    return differentSet({ subject: 'addresses', label: 'addresses' }, ofA, ofB);
+  const [measuredByA, measuredByB] = [a, b].map(({ result }) => result.resolvedIp ?? undefined);
+  return differentValue(
+    { subject: 'addresses', name: 'resolvedIp', label: 'measured address' },
+    measuredByA,
+    measuredByB,
+  );
+}
+
+function listOf({ result }: ProbeResult): readonly string[] | undefined {
+  const { addresses = [] } = result as ResultOf<'info'>;
+  return addresses.length === 0 || addresses.length >= LISTED_ADDRESSES ? undefined : unique(addresses);
+}

@@ -1,0 +1,86 @@
+import type { Difference } from '@vantage/contract';
+
+import type { ResultOf } from '../../probe-result.ts';
+import { shown } from '../../words.ts';
+import { differentTime, differentValue, type DifferenceDraft } from '../difference.ts';
+import { singleChange } from '../noise.ts';
+
+type Http = ResultOf<'http'>;
+
+export function httpDifferences(a: Http, b: Http): readonly DifferenceDraft[] {
+  return [
+    ...differentValue({ subject: 'status', label: 'status' }, a.statusCode, b.statusCode),
+    ...differentValue({ subject: 'redirect', name: 'url', label: 'URL' }, placeOf(a.url), placeOf(b.url)),
+    ...differentValue(
+      { subject: 'redirect', name: 'location', label: 'redirect to' },
+      placeOf(a.location, a.url),
+      placeOf(b.location, b.url),
+    ),
+    ...certificateDifferences(a, b),
+    ...differentValue(
+      { subject: 'protocol', name: 'httpVersion', label: 'HTTP version' },
+      a.httpVersion,
+      b.httpVersion,
+    ),
+    ...differentValue({ subject: 'protocol', name: 'tls', label: 'TLS version' }, a.tls?.protocol, b.tls?.protocol),
+    ...phaseDifferences(a, b),
+  ];
+}
+
+/** Without query and fragment, which often differ with each request. */
+function placeOf(url: string | null | undefined, base?: string): string | null | undefined {
+  if (typeof url !== 'string') return url;
+  const parsed = URL.parse(url, base);
+  return parsed === null ? url : `${parsed.origin}${parsed.pathname}`;
+}
+
+function certificateDifferences({ tls: a }: Http, { tls: b }: Http): readonly Difference[] {
+  const [ofA, ofB] = [a?.chain[0], b?.chain[0]];
+  if (ofA === undefined || ofB === undefined) return [];
+  const text = `certificate ${certificateText(ofA)} → ${certificateText(ofB)}`;
+  const [printOfA, printOfB] = [ofA.fingerprint256, ofB.fingerprint256];
+  return [
+    ...differentValue({ subject: 'certificate', name: 'fingerprint256', label: '' }, printOfA, printOfB).map(
+      (difference) => ({ ...difference, text }),
+    ),
+    ...differentValue({ subject: 'certificate', name: 'authorized', label: 'certificate' }, trustOf(a!), trustOf(b!)),
+  ];
+}
+
+type Tls = NonNullable<Http['tls']>;
+
+function trustOf({ authorized, authorizationError }: Tls): string {
+  return authorized ? 'trusted' : `refused (${authorizationError ?? 'unknown reason'})`;
+}
+
+function certificateText({ fingerprint256, validUntil }: Tls['chain'][number]): string {
+  const until = validUntil === null ? '' : ` (until ${validUntil.slice(0, 10)})`;
+  return `${shown(fingerprint256.slice(0, 11), 11)}…${until}`;
+}
+
+const phases = {
+  dns: 'resolution',
+  connect: 'TCP handshake',
+  tls: 'TLS handshake',
+  firstByte: 'first byte',
+  download: 'download',
+} as const;
+
+/** The whole time only if no phase explains it. */
+function phaseDifferences({ timings: a }: Http, { timings: b }: Http): readonly DifferenceDraft[] {
+  if (a === undefined || b === undefined) return [];
+  const all = (Object.keys(phases) as (keyof typeof phases)[]).flatMap((name) =>
+    timeDifference(name, phases[name], a[name], b[name]),
+  );
+  return all.length > 0 ? all : timeDifference('total', 'total time', a.total, b.total);
+}
+
+export function timeDifference(
+  name: string,
+  label: string,
+  a: number | null | undefined,
+  b: number | null | undefined,
+): readonly DifferenceDraft[] {
+  if (typeof a !== 'number' || typeof b !== 'number') return [];
+  return differentTime({ subject: 'phase', name, label }, singleChange(a, b));
+}

@@ -1,0 +1,111 @@
+import type { Difference } from '@vantage/contract';
+
+import { answerKindOf, dataOf } from '../../dns-answer.ts';
+import { ofType, type ProbeResult, type ResultOf } from '../../probe-result.ts';
+import type { Sample } from '../../traceroute/chance.ts';
+import { differentSet, differentTime, differentValue, type DifferenceDraft } from '../difference.ts';
+import { rttChange } from '../noise.ts';
+import { addressDifferences } from './common.ts';
+import { httpDifferences, timeDifference } from './http.ts';
+
+/** Differences of what two probes measured, without path and loss. */
+export function measuredDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly DifferenceDraft[] {
+  const rtt = differentTime({ subject: 'rtt', label: 'round trip' }, rttChange(rttsOf(type, a), rttsOf(type, b)));
+  switch (type) {
+    case 'dns':
+      return dnsDifferences(a.result, b.result);
+    case 'http':
+      return [...addressDifferences(a, b), ...httpDifferences(a.result, b.result)];
+    case 'info':
+      return [...addressDifferences(a, b), ...placeDifferences(a.result, b.result)];
+    case 'tcp':
+    case 'udp':
+      return [...stateDifferences(a.result, b.result), ...addressDifferences(a, b), ...rtt];
+    default:
+      return [...addressDifferences(a, b), ...rtt];
+  }
+}
+
+/** Differences of what was asked, as far as results have it. */
+export function requestDifferences(type: string, a: ProbeResult, b: ProbeResult): readonly Difference[] {
+  const [ofA, ofB] = ofType<'ping'>([a, b]).map(({ result }) => result as Asked);
+  return (askedFields[type] ?? []).flatMap(([field, label]) =>
+    differentValue({ subject: 'request', name: field, label }, ofA![field], ofB![field]),
+  );
+}
+
+type Asked = Pick<ResultOf<'ping'>, 'size' | 'ttl'> &
+  Pick<ResultOf<'tcp'>, 'port'> &
+  Pick<ResultOf<'dns'>, 'recordType'> &
+  Pick<ResultOf<'traceroute'>, 'protocol'>;
+
+const askedFields: Readonly<Record<string, readonly (readonly [keyof Asked, string])[]>> = {
+  ping: [
+    ['size', 'payload bytes'],
+    ['ttl', 'TTL'],
+  ],
+  tcp: [['port', 'port']],
+  udp: [['port', 'port']],
+  dns: [['recordType', 'record type']],
+  traceroute: [['protocol', 'protocol']],
+};
+
+/** Packets or handshakes that were sent and lost; undefined for types without. */
+export function lossOf(type: string, { result }: ProbeResult): Sample | undefined {
+  if (type === 'ping') {
+    // The rows are bounded; the counts of a result are not.
+    const sent = ((result as ResultOf<'ping'>).packets ?? []).filter(({ duplicate }) => !duplicate);
+    return { sent: sent.length, lost: sent.filter(({ rtt }) => rtt === null).length };
+  }
+  if (type !== 'tcp') return undefined;
+  const { attempts = [], state } = result as ResultOf<'tcp'>;
+  // A refusal is an answer.
+  return state === 'closed'
+    ? undefined
+    : { sent: attempts.length, lost: attempts.filter(({ rt }) => rt === null).length };
+}
+
+function rttsOf(type: string, { result }: ProbeResult): readonly number[] {
+  switch (type) {
+    case 'ping': {
+      const { packets = [] } = result as ResultOf<'ping'>;
+      return packets.flatMap(({ rtt, duplicate }) => (rtt === null || duplicate ? [] : [rtt]));
+    }
+    case 'tcp':
+    case 'udp':
+      return ((result as ResultOf<'tcp'>).attempts ?? []).flatMap(({ rt }) => rt ?? []);
+    case 'traceroute': {
+      const { hops = [] } = result as ResultOf<'traceroute'>;
+      const target = hops.findLast(({ ip }) => ip !== null && ip === result.resolvedIp);
+      return (target?.rtts ?? []).filter((rtt) => rtt !== null);
+    }
+    default:
+      return [];
+  }
+}
+
+function stateDifferences(a: ResultOf<'tcp'>, b: ResultOf<'tcp'>): readonly Difference[] {
+  return differentValue({ subject: 'state', label: 'port' }, a.state, b.state);
+}
+
+function dnsDifferences(a: ResultOf<'dns'>, b: ResultOf<'dns'>): readonly DifferenceDraft[] {
+  if (a.rcode === undefined || b.rcode === undefined || a.recordType !== b.recordType) return [];
+  const kind = { subject: 'answers', label: 'answer' } as const;
+  const codes = differentValue({ ...kind, name: 'rcode' }, a.rcode, b.rcode);
+  const kinds = differentValue({ ...kind, name: 'answerKind' }, answerKindOf(a), answerKindOf(b));
+  const isWhole = a.truncated !== true && b.truncated !== true;
+  const records = differentSet({ subject: 'answers', label: 'records', isCertain: isWhole }, dataOf(a), dataOf(b));
+  const what = codes.length > 0 ? codes : kinds;
+  return [...what, ...records, ...timeDifference('query', 'query', a.timings?.query, b.timings?.query)];
+}
+
+function placeDifferences(a: ResultOf<'info'>, b: ResultOf<'info'>): readonly Difference[] {
+  if (a.ip !== b.ip) return differentValue({ subject: 'addresses', name: 'ip', label: 'address' }, a.ip, b.ip);
+  const subject = 'place';
+  return [
+    ...differentValue({ subject, name: 'asn', label: 'network' }, a.asn, b.asn),
+    ...differentValue({ subject, name: 'countryCode', label: 'country' }, a.countryCode, b.countryCode),
+    ...differentValue({ subject, name: 'city', label: 'city' }, a.city, b.city),
+    ...differentValue({ subject, name: 'hostname', label: 'name of the address' }, a.hostname, b.hostname),
+  ];
+}

@@ -1,0 +1,73 @@
+import { median } from '../geography.ts';
+import { thresholds } from '../thresholds.ts';
+import { chanceOfMore, type Sample } from '../traceroute/chance.ts';
+
+/** A difference of times. */
+export interface TimeChange {
+  readonly aMs: number;
+  readonly bMs: number;
+  /** Chance that samples of one and the same distribution lie apart in this direction. */
+  readonly chance: number;
+  /** Samples of the check that has fewer. */
+  readonly samples: number;
+}
+
+/**
+ * The difference of two sets of round-trip times, if it is large: the medians differ by more than 5 ms, by more than a fifth and by
+ * more than three times the spread of either set, and no sample of one set lies among those of the other. If need be the largest of
+ * four samples or more is ignored. With fewer than three samples the rule for single times holds.
+ */
+export function rttChange(a: readonly number[], b: readonly number[]): TimeChange | undefined {
+  const { minSamples } = thresholds.compare.rtt;
+  if (a.length === 0 || b.length === 0) return undefined;
+  if (a.length < minSamples || b.length < minSamples) return singleChange(median(a), median(b));
+  const sorted = [a, b].map((samples) => samples.toSorted((x, y) => x - y)) as [number[], number[]];
+  const trimmed = sorted.map((samples) => (samples.length > minSamples ? samples.slice(0, -1) : samples)) as [
+    number[],
+    number[],
+  ];
+  return distance(...sorted) ?? distance(...trimmed);
+}
+
+/** @param a in ascending order, as `b` */
+function distance(a: readonly number[], b: readonly number[]): TimeChange | undefined {
+  const { plusMs, share, spreads } = thresholds.compare.rtt;
+  const [aMs, bMs] = [median(a), median(b)];
+  const [low, high] = aMs < bMs ? [a, b] : [b, a];
+  const difference = Math.abs(bMs - aMs);
+  const isLarge =
+    low.at(-1)! < high[0]! &&
+    difference > plusMs &&
+    difference > share * Math.min(aMs, bMs) &&
+    [a, b].every((set) => difference > spreads * (set.at(-1)! - set[0]!));
+  return isLarge ? { aMs, bMs, ...weightOf(a.length, b.length) } : undefined;
+}
+
+/** The difference of two times that were measured once, if it is large: a factor of two and 100 ms. */
+export function singleChange(aMs: number, bMs: number): TimeChange | undefined {
+  const { plusMs, times } = thresholds.compare.single;
+  const [least, most] = [Math.min(aMs, bMs), Math.max(aMs, bMs)];
+  return most - least >= plusMs && most >= times * least ? { aMs, bMs, ...weightOf(1, 1) } : undefined;
+}
+
+function weightOf(a: number, b: number): Pick<TimeChange, 'chance' | 'samples'> {
+  // One of all ways to deal the samples to the two checks.
+  return { chance: chanceOfMore({ sent: a, lost: a }, { sent: b, lost: 0 }), samples: Math.min(a, b) };
+}
+
+/** True if chance does not explain that so many probes of the compared ones differ in one direction. */
+export function isBeyondChance(differing: number, compared: number, chance: number): boolean {
+  let [tail, term] = [0, (1 - chance) ** compared];
+  for (let k = 0; k <= compared; k += 1) {
+    if (k >= differing) tail += term;
+    term *= ((compared - k) / (k + 1)) * (chance / (1 - chance));
+  }
+  return 2 * tail <= thresholds.compare.byChance;
+}
+
+/** True if chance does not explain the difference in loss, if so many probes are compared. */
+export function isLossChange(a: Sample, b: Sample, compared: number): boolean {
+  if (a.sent === 0 || b.sent === 0) return false;
+  const chance = 2 * Math.min(chanceOfMore(a, b), chanceOfMore(b, a));
+  return chance * compared <= thresholds.compare.byChance;
+}

@@ -1,0 +1,51 @@
+import type { CanonicalPath, PathChange, PathComparison } from '@vantage/contract';
+
+import { thresholds } from '../../thresholds.ts';
+import { canonicalPath } from '../../traceroute/canonical.ts';
+import type { Trace } from '../../traceroute/trace.ts';
+import { differingParts } from './align.ts';
+import { changedHops } from './flows.ts';
+
+/**
+ * Compares two traces of one probe. A trace sees some alternatives of each load balancer, so different routers alone prove no
+ * change: it must be too unlikely that the flows of both traces met the same alternatives.
+ */
+export function comparePaths(a: Trace | undefined, b: Trace | undefined): PathComparison {
+  const paths = { a: a === undefined ? null : canonicalPath(a), b: b === undefined ? null : canonicalPath(b) };
+  if (a === undefined || b === undefined || !isComparable(a, b))
+    return { relation: 'not_compared', ...paths, changes: [] };
+  if (paths.a!.hash === paths.b!.hash) return { relation: 'same', ...paths, changes: [] };
+  const parts = differingParts(
+    { hops: paths.a!.hops, isWhole: isWhole(a) },
+    { hops: paths.b!.hops, isWhole: isWhole(b) },
+  );
+  const hops = changedHops(a, b, thresholds.compare.pathByChance);
+  // A router may have lost its flows to one that was seen before.
+  const changes = parts.length > 0 ? parts : hops.map((hop) => changeAt(hop, paths.a!, paths.b!));
+  if (hops.length > 0) return { relation: 'changed', ...paths, changes: [...changes] };
+  return { relation: changes.length > 0 ? 'unsure' : 'compatible', ...paths, changes: [...changes] };
+}
+
+function isComparable(a: Trace, b: Trace): boolean {
+  return a.target !== null && a.target === b.target && protocolOf(a) === protocolOf(b);
+}
+
+/** Routers may hash the protocol, so that another one takes another way. */
+function protocolOf({ probeResult }: Trace): string | undefined {
+  return probeResult.result.protocol;
+}
+
+/** True if the last hop is the target: there are no more. */
+function isWhole({ steps, target, isReached }: Trace): boolean {
+  return isReached && steps.some(({ routers }) => routers.some(({ ip }) => ip === target));
+}
+
+function changeAt(hop: number, a: CanonicalPath, b: CanonicalPath): PathChange {
+  const [ofA, ofB] = [a.hops[hop - 1], b.hops[hop - 1]];
+  return {
+    hopA: ofA === undefined ? null : hop,
+    hopB: ofB === undefined ? null : hop,
+    a: ofA === undefined ? [] : [ofA],
+    b: ofB === undefined ? [] : [ofB],
+  };
+}

@@ -1,0 +1,52 @@
+import { chanceOfMore } from '../../traceroute/chance.ts';
+import { isSilent, type Trace, type Way } from '../../traceroute/trace.ts';
+
+/** One flow at one hop: the routers that answered it, the most frequent first; undefined if that is unknown. */
+type Seen = readonly string[] | undefined;
+
+/** A flow that met the target at an earlier hop. */
+const BEYOND: readonly string[] = ['beyond the target'];
+
+/** Most kinds of routers of one hop whose subsets are weighed together. */
+const MOST_KINDS = 24;
+
+/**
+ * Hops at which the routers of two traces differ by more than chance, if the flows of both were dealt independently to the same
+ * alternatives. A flow whose packets a hop left unanswered counts for the hypothesis that nothing changed.
+ *
+ * @param level significance level over all hops
+ */
+export function changedHops(a: Trace, b: Trace, level: number): readonly number[] {
+  const last = Math.max(...[a, b].flatMap(({ steps }) => steps.map(({ hop }) => hop)));
+  const hops = Array.from({ length: last }, (_, index) => index + 1);
+  const tested = hops.flatMap((hop) => {
+    const [ofA, ofB] = [a, b].map((trace) => trace.ways.map((way) => seenAt(way, hop, trace.target)));
+    return [...chancesOf(ofA!, ofB!), ...chancesOf(ofB!, ofA!)].map((chance) => ({ hop, chance }));
+  });
+  return [...new Set(tested.filter(({ chance }) => chance * tested.length <= level).map(({ hop }) => hop))];
+}
+
+function seenAt({ steps, isReached }: Way, hop: number, target: string | null): Seen {
+  const end = isReached ? steps.find(({ routers }) => routers.some(({ ip }) => ip === target))?.hop : undefined;
+  if (end !== undefined && hop > end) return BEYOND;
+  const step = steps.find((one) => one.hop === hop);
+  return step === undefined || isSilent(step) || step.routers.length === 0
+    ? undefined
+    : step.routers.map(({ ip }) => ip);
+}
+
+/** Chances that routers of `more` have as many flows there and at most so many in `less`: of each router, and of all together. */
+function chancesOf(more: readonly Seen[], less: readonly Seen[]): readonly number[] {
+  const kinds = new Set(more.flatMap((seen) => seen ?? []));
+  const all = new Set([...kinds, ...less.flatMap((seen) => seen ?? [])]);
+  const single = [...kinds].map((kind) => all.size * chanceOfSet(new Set([kind]), more, less));
+  // The set was chosen by what was seen: each subset could have been.
+  const together = all.size > MOST_KINDS || kinds.size < 2 ? [] : [2 ** all.size * chanceOfSet(kinds, more, less)];
+  return [...single, ...together];
+}
+
+function chanceOfSet(kinds: ReadonlySet<string>, more: readonly Seen[], less: readonly Seen[]): number {
+  const least = more.filter((seen) => seen !== undefined && kinds.has(seen[0]!)).length;
+  const most = less.filter((seen) => seen === undefined || seen.some((kind) => kinds.has(kind))).length;
+  return chanceOfMore({ sent: more.length, lost: least }, { sent: less.length, lost: most });
+}

@@ -1,0 +1,78 @@
+import type { Difference, PathChange, PathComparison } from '@vantage/contract';
+
+import type { Trace } from '../../traceroute/trace.ts';
+import { asText, countOf, shown } from '../../words.ts';
+
+/** Flows of each trace that distinguish a replaced router from a load balancer on any path. */
+const TELLING_FLOWS = 16;
+
+const MOST_VALUES = 64;
+
+/** The comparison of two paths as a difference; none if they are not known to differ. */
+export function pathDifferences(
+  { relation, changes, a: pathA, b: pathB }: PathComparison,
+  a: Trace | undefined,
+  b: Trace | undefined,
+): readonly Difference[] {
+  const [change] = changes;
+  if (relation === 'not_compared' && a !== undefined && b !== undefined) return otherTarget(a, b);
+  if (change === undefined || a === undefined || b === undefined) return [];
+  const more = changes.length === 1 ? '' : ` and at ${countOf(changes.length - 1, 'other place')}`;
+  const [lengthOfA, lengthOfB] = [pathA!.hops.length, pathB!.hops.length];
+  const isLonger = a.isReached && b.isReached && lengthOfA !== lengthOfB;
+  const length = isLonger ? `; ${lengthOfA} → ${countOf(lengthOfB, 'hop')}` : '';
+  const certain = relation === 'changed';
+  return [
+    {
+      ...{ subject: 'path', name: null, certain },
+      ...{ a: valuesOf(changes.flatMap((one) => one.a)), b: valuesOf(changes.flatMap((one) => one.b)) },
+      text: `path ${changeText(change, a, b)}${more}${length}${certain ? '' : doubtText(a, b)}`,
+    },
+  ];
+}
+
+function otherTarget(a: Trace, b: Trace): readonly Difference[] {
+  if (a.target === null || b.target === null || a.target === b.target) return [];
+  const text = 'path not compared: it leads to another address';
+  return [{ subject: 'path', name: null, certain: false, a: [], b: [], text }];
+}
+
+function changeText({ hopA, hopB, a: ofA, b: ofB }: PathChange, a: Trace, b: Trace): string {
+  if (hopA === null) return `with ${hopsText(ofB, b)} in addition at ${hopName(hopB!, ofB)}`;
+  if (hopB === null) return `without ${hopsText(ofA, a)} at ${hopName(hopA, ofA)}`;
+  return `at ${hopName(hopA, ofA)}: ${hopsText(ofA, a)} → ${hopsText(ofB, b)}`;
+}
+
+function hopName(first: number, hops: readonly unknown[]): string {
+  return hops.length < 2 ? `hop ${first}` : `hops ${first} to ${first + hops.length - 1}`;
+}
+
+/** Routers listed in a sentence. */
+const [NAMED_HOPS, NAMED_ALTERNATIVES] = [3, 2];
+
+function hopsText(hops: readonly (readonly string[])[], trace: Trace): string {
+  const named = hops.slice(0, NAMED_HOPS).map((addresses) => hopText(addresses, trace));
+  return [...named, ...(hops.length > NAMED_HOPS ? [`${hops.length - NAMED_HOPS} more`] : [])].join(', ');
+}
+
+function hopText(addresses: readonly string[], { steps }: Trace): string {
+  if (addresses.length === 0) return 'a silent hop';
+  const [first] = addresses;
+  const router = steps.flatMap(({ routers }) => routers).find(({ ip }) => ip === first);
+  const network = asText(router?.asn, router?.asName);
+  if (addresses.length === 1) return `${shown(first!, 45)}${network === undefined ? '' : ` in ${network}`}`;
+  const rest = addresses.length - NAMED_ALTERNATIVES;
+  return `${addresses.slice(0, NAMED_ALTERNATIVES).join(' or ')}${rest > 0 ? ` or ${rest} more` : ''}`;
+}
+
+function doubtText(a: Trace, b: Trace): string {
+  const isFew = Math.min(a.ways.length, b.ways.length) < TELLING_FLOWS;
+  const advice = isFew ? `; ${TELLING_FLOWS} flows in both checks would tell` : '';
+  return `, a change or alternatives of a load balancer${advice}`;
+}
+
+function valuesOf(hops: readonly (readonly string[])[]): string[] {
+  return hops
+    .slice(0, MOST_VALUES)
+    .map((addresses) => (addresses.length === 0 ? '*' : addresses.join(' ').slice(0, 256)));
+}

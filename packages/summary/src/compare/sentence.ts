@@ -1,0 +1,52 @@
+import type { Comparison, SharedDifference } from '@vantage/contract';
+
+import { countOf, listed } from '../words.ts';
+
+/** Differences in the sentence. */
+const NAMED = 4;
+
+type Sides = Pick<Comparison, 'a' | 'b'>;
+
+/** @param compared number of probes that are in both checks */
+export function sentenceOf(differences: readonly SharedDifference[], sides: Sides, compared: number): string {
+  const clauses = differences.slice(0, NAMED).map(({ text, probes }) => {
+    // A text with amounts names its probes.
+    const isNamed = probes.length === 0 || (probes.length > 1 && text.includes(`${probes[0]} `));
+    return isNamed ? text : `${text} (${namesOf(probes, compared)})`;
+  });
+  const more = differences.length - clauses.length;
+  const what = [
+    ...(clauses.length === 0 ? [sameness(compared)] : clauses),
+    ...(more > 0 ? [countOf(more, 'more difference')] : []),
+    ...onlyIn(sides),
+  ].join('; ');
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
+}
+
+function sameness(compared: number): string {
+  if (compared === 0) return 'no probe is in both checks, so nothing was compared';
+  return `nothing differs beyond noise from ${compared === 1 ? 'the one probe' : allOf(compared)} in both checks`;
+}
+
+function namesOf(probes: readonly string[], compared: number): string {
+  return probes.length === compared && compared > 1 ? allOf(compared) : listed(probes, 3);
+}
+
+function allOf(compared: number): string {
+  return compared === 2 ? 'both probes' : `all ${compared} probes`;
+}
+
+function onlyIn({ a, b }: Sides): readonly string[] {
+  return (
+    [
+      [a.probes, 'first'],
+      [b.probes, 'second'],
+    ] as const
+  ).flatMap(([probes, which]) =>
+    probes.length === 0
+      ? []
+      : [
+          `${probes.length > 3 ? `${countOf(probes.length, 'probe')}, such as ${probes[0]},` : listed(probes)} only in the ${which} check`,
+        ],
+  );
+}

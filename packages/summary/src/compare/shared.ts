@@ -1,0 +1,73 @@
+import { differenceSubjects, type Difference, type SharedDifference } from '@vantage/contract';
+
+import { byText } from '../probe-result.ts';
+import { listed } from '../words.ts';
+import type { DifferenceDraft } from './difference.ts';
+import { isBeyondChance } from './noise.ts';
+
+const order = Object.keys(differenceSubjects);
+
+/** Probes whose amounts are in one text. */
+const NAMED = 3;
+
+const MOST_SHARED = 1_024;
+
+/** The differences of all probes, equal ones together: the certain ones first, then the gravest subject, then the most probes. */
+export function sharedDifferences(
+  ofCheck: readonly Difference[],
+  probes: ReadonlyMap<string, { readonly differences: readonly DifferenceDraft[] }>,
+): readonly SharedDifference[] {
+  const all = [...probes].flatMap(([probe, { differences }]) =>
+    differences.map((difference) => ({ probe, difference })),
+  );
+  const groups = Map.groupBy(all, ({ difference }) => keyOf(difference));
+  const shared = [...groups.values()].map((own): SharedDifference => {
+    const { subject, name } = own[0]!.difference;
+    const certain = isCertain(own, probes.size);
+    return { subject, name, certain, text: textOf(own, certain), probes: own.map(({ probe }) => probe) };
+  });
+  return [
+    ...ofCheck.map(({ subject, name, certain, text }) => ({ subject, name, certain, text, probes: [] })),
+    ...shared,
+  ]
+    .toSorted(
+      (a, b) =>
+        Number(b.certain) - Number(a.certain) ||
+        order.indexOf(a.subject) - order.indexOf(b.subject) ||
+        b.probes.length - a.probes.length ||
+        byText(a.text, b.text),
+    )
+    .slice(0, MOST_SHARED);
+}
+
+/** Amounts differ from probe to probe: those that go in one direction belong together. */
+function keyOf({ subject, name, certain, text, amounts }: Difference): string {
+  return JSON.stringify([subject, name, ...(amounts === undefined ? [certain, text] : [amounts.b > amounts.a])]);
+}
+
+interface Own {
+  readonly probe: string;
+  readonly difference: DifferenceDraft;
+}
+
+/** Few samples prove nothing at one probe, and much if many probes agree. */
+function isCertain(own: readonly Own[], compared: number): boolean {
+  if (own.some(({ difference }) => difference.certain)) return true;
+  const chances = own.flatMap(({ difference }) => difference.chance ?? []);
+  return chances.length > 0 && isBeyondChance(chances.length, compared, Math.max(...chances));
+}
+
+function textOf(own: readonly Own[], isCertainOfAll: boolean): string {
+  const [{ difference }] = own as readonly [Own];
+  if (difference.amounts === undefined || own.length === 1) return difference.text;
+  const isMore = difference.amounts.b > difference.amounts.a;
+  const what =
+    difference.text.split(' ')[0] === 'lost' ? `${isMore ? 'more' : 'less'} loss` : timeText(difference, isMore);
+  const values = own.map(({ probe, difference: { a, b } }) => `${probe} ${a[0]} → ${b[0]}`);
+  return `${what}: ${listed(values, NAMED)}${isCertainOfAll ? '' : `, ${difference.text.split(', ').at(-1)}`}`;
+}
+
+/** `round trip longer`, from the text of one probe. */
+function timeText({ text, a }: Difference, isMore: boolean): string {
+  return `${text.slice(0, text.indexOf(` ${a[0]}`))} ${isMore ? 'longer' : 'shorter'}`;
+}

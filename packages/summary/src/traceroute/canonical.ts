@@ -1,0 +1,25 @@
+import type { CanonicalPath } from '@vantage/contract';
+
+import { shown, unique } from '../words.ts';
+import { isSilent, type Trace } from './trace.ts';
+
+/** The hops of a path as sets of addresses, up to the last one that answered. Independent of times, names and the order of answers. */
+export function canonicalPath({ steps }: Trace): CanonicalPath {
+  const last = steps[steps.findLastIndex((step) => !isSilent(step))]?.hop ?? 0;
+  const hops = Array.from({ length: last }, (_, index) => {
+    const own = steps.filter(({ hop }) => hop === index + 1).flatMap(({ routers }) => routers);
+    return [...unique(own.map(({ ip }) => shown(ip, 45)))];
+  });
+  return { hash: hashOf(JSON.stringify(hops)), hops };
+}
+
+const [OFFSET, PRIME] = [0xcbf29ce484222325n, 0x100000001b3n];
+
+/** 64-bit FNV-1a as hexadecimal digits. */
+function hashOf(text: string): string {
+  let hash = OFFSET;
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * PRIME);
+  }
+  return hash.toString(16).padStart(16, '0');
+}

@@ -1,0 +1,59 @@
+import type { ResultOf } from '../src/probe-result.ts';
+import type { Random } from './generate.ts';
+import { trace } from './results.ts';
+
+/** A router, or alternatives of a load balancer, each with the hops behind it. */
+export type Segment = string | readonly (readonly string[])[];
+
+export interface TraceOptions {
+  readonly flows: number;
+  readonly queries: number;
+  /** Decides the way of each packet by its flow, or packet by packet. */
+  readonly balancing: 'flow' | 'packet';
+  /** Share of unanswered packets. */
+  readonly loss?: number;
+  /** Hops that never answer. */
+  readonly silent?: ReadonlySet<string>;
+}
+
+export const TARGET = '203.0.113.1';
+
+/** One trace of a path with load balancers, as a probe reports it; flows have new ports each time. */
+export function traced(path: readonly Segment[], options: TraceOptions, random: Random): ReturnType<typeof trace> {
+  const { flows, queries, balancing, loss = 0, silent = new Set<string>() } = options;
+  const way = (): readonly string[] => [
+    ...path.flatMap((segment) =>
+      typeof segment === 'string' ? [segment] : segment[Math.floor(random() * segment.length)]!,
+    ),
+    TARGET,
+  ];
+  const longest = path.reduce(
+    (sum, part) => sum + (typeof part === 'string' ? 1 : Math.max(...part.map((p) => p.length))),
+    1,
+  );
+  const answers = Array.from({ length: flows }, () => {
+    const ofFlow = way();
+    return Array.from({ length: longest }, (_, index) =>
+      Array.from({ length: queries }, () => {
+        const ip = (balancing === 'flow' ? ofFlow : way())[index] ?? TARGET;
+        return silent.has(ip) || random() < loss ? null : ip;
+      }),
+    );
+  });
+  // A flow ends at the target.
+  const ended = answers.map((hops) => {
+    const end = hops.findIndex((ips) => ips.includes(TARGET));
+    return end === -1 ? hops : hops.slice(0, end + 1);
+  });
+  const length = Math.max(...ended.map((hops) => hops.length));
+  const responders = Array.from({ length }, (_, index) => [
+    ...new Set(ended.flatMap((hops) => (hops[index] ?? []).filter((ip) => ip !== null))),
+  ]);
+  const texts = responders.map((ips) => (ips.length === 0 ? '* *' : `${ips.join('/')} 5 5`));
+  const flowPaths: NonNullable<ResultOf<'traceroute'>['flows']> = ended.map((hops) => ({
+    reached: true,
+    stopReason: 'completed',
+    hops: hops.map((ips, index) => ips.map((ip) => (ip === null ? null : responders[index]!.indexOf(ip)))),
+  }));
+  return trace(texts, { flows: flowPaths, reached: true, target: TARGET });
+}
