@@ -6,7 +6,7 @@ import type { AgentProof } from '../src/probes/enrolment/enrolment.ts';
 
 export const ORIGIN = 'https://vantage.example.com';
 
-/** What a test holds of an agent. A copy of it is a copy of the key. */
+/** Key and state of a simulated agent; copying it copies the key. */
 export interface AgentKey {
   readonly publicKey: string;
   readonly prove: (

@@ -13,11 +13,11 @@ export interface AgentEnvironment {
   readonly REDIS_CA: string;
 }
 
-/** Agents of a bed whose Redis listens with TLS too, with a certificate that the operator's commands made. */
+/** Logins of agents at a Redis with TLS, whose certificate the operator's commands issued. */
 export interface AgentLogins {
   /** Runs one of the operator's commands; its standard output. */
   readonly admin: (...args: readonly string[]) => Promise<string>;
-  /** `probe:add`, as an operator does it. */
+  /** Runs `probe:add`. */
   readonly add: (probe: string) => Promise<AgentEnvironment>;
   /** A client with the credentials of the agent. */
   readonly connect: (environment: AgentEnvironment) => Redis;
@@ -46,7 +46,7 @@ export async function openAgentLogins(bed: CoreBed, folder: string): Promise<Age
     port = await freePort();
     return bed.redis.call('CONFIG', 'SET', 'tls-port', String(port)).then(
       () => true,
-      // Another program was quicker.
+      // The port was taken meanwhile.
       () => false,
     );
   });

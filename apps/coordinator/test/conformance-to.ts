@@ -4,7 +4,7 @@ type Conformance = ReturnType<typeof createConformance>;
 
 const compiled = new Map<string, Conformance>();
 
-/** What the service at a URL documents, compiled once for all that differ in the URL alone. */
+/** Validator for the OpenAPI document of a service; compiled once for all services that differ in the URL only. */
 export async function conformanceTo(url: string): Promise<Conformance> {
   const document = await (await fetch(`${url}/openapi.json`)).text();
   const key = document.replaceAll(url, '');

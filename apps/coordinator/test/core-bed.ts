@@ -17,7 +17,7 @@ import { createCore, type Core, type CoreOptions } from '../src/core.ts';
 import { readAlarm, readInterval, type ReadDefinition } from '../src/monitors/definition.ts';
 import type { Log } from '../src/redis/log.ts';
 
-/** A check type whose budget a test chooses, with one field to measure and one that the coordinator adds. */
+/** A check type with a configurable budget, one measured field and one field that the coordinator adds. */
 export const echo: AnyCheckType = {
   type: 'echo',
   title: 'Echo',
@@ -57,28 +57,28 @@ export const readEcho: ReadDefinition = (name, request) => {
 
 export const quiet: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** What waits for the end of a check waits this long, which a test that succeeds never does. */
+/** Upper bound of waits for the end of a check; a passing test never reaches it. */
 export const PATIENT_MS = 50_000;
 
 const LONG_BUDGET_MS = 120_000;
 
-/** A real Redis, cores on it, and probes that a test plays by hand. */
+/** A real Redis, coordinators, and probes that the test controls. */
 export interface CoreBed {
   readonly server: RedisServer;
-  /** A connection of the test's own. */
+  /** A separate connection for the test. */
   readonly redis: Redis;
   readonly core: Core;
   readonly startCore: (options?: Partial<CoreOptions>) => Core;
   readonly addProbe: (id: string, more?: Partial<ProbeRecord>) => Promise<void>;
   readonly beat: (id: string, more?: Partial<Heartbeat>) => Promise<void>;
-  /** Beats now and every two seconds, for as long as the bed is there: however slow the machine is, the probe stays alive. */
+  /** Sends heartbeats now and every two seconds, so that the probe stays online on a slow machine. */
   readonly keepAlive: (id: string) => Promise<void>;
-  /** @param request with the budget of the check, milliseconds; without one no machine is so slow that it comes to its end */
+  /** @param request may contain the budget of the check in milliseconds; by default no machine is too slow for it */
   readonly create: (request?: Partial<AcceptedRequest> & { readonly budget?: number }) => Promise<Creation>;
-  /** Creates a check and gives its id; throws when it was refused. */
+  /** Creates a check and returns its id; throws if it is refused. */
   readonly start: (request?: Partial<AcceptedRequest> & { readonly budget?: number }) => Promise<string>;
   readonly read: (id: string, waitMs?: number) => Promise<Check>;
-  /** Ends `maxmemory` and waits until the coordinator has seen that: before, it refuses checks at once. */
+  /** Removes `maxmemory` and waits until the coordinator accepts checks again. */
   readonly takeWrites: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -100,7 +100,7 @@ export async function startCoreBed(
       log: quiet,
       lookUpPlace: nowhere,
       retentionSeconds: 3_600,
-      // Probes of tests may have as much to do as a test likes.
+      // Capacity is not limited in tests.
       longestQueueMs: 3_600_000,
       checkTypes: { echo },
       monitors: { readDefinition: readEcho },
@@ -173,10 +173,10 @@ const plainHeartbeat: Heartbeat = {
   draining: false,
 };
 
-/** Starts a check that no slow machine makes late, on probes that are alive, however long ago they were added. */
+/** Starts a check with a deadline that no slow machine reaches, on online probes. */
 export async function startLongCheck(bed: CoreBed, probes: readonly string[]): Promise<string> {
   for (const probe of probes) await bed.beat(probe);
-  // After an outage each connection is there in its own time.
+  // After an outage, connections recover independently.
   await until(() => bed.core.rateLimitRedis.status === 'ready');
   await until(async () => {
     const known = await bed.core.knownProbes();
@@ -186,8 +186,8 @@ export async function startLongCheck(bed: CoreBed, probes: readonly string[]): P
 }
 
 /**
- * Lets the deadline of a check pass now. Whatever a test did before was in time, however slow the machine is, and whatever it
- * does later is late. With `maxmemory` Redis takes no more from the same moment on.
+ * Moves the deadline of a check into the past: earlier writes were in time, later ones are late. With `maxmemory`,
+ * Redis refuses writes from the same moment.
  */
 export async function passDeadline(redis: Redis, check: string, { maxmemory = '0' } = {}): Promise<void> {
   const [seconds, microseconds] = await redis.time();
@@ -200,7 +200,7 @@ export async function passDeadline(redis: Redis, check: string, { maxmemory = '0
     .exec();
 }
 
-/** What an agent does at the end of a job, and on its way there. */
+/** Writes a partial or final result like an agent. */
 export async function report(
   redis: Redis,
   probe: string,
@@ -220,7 +220,7 @@ export function success(said: string): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Waits for a thing to come true; the test fails by its own time limit when it does not. */
+/** Polls until a condition holds; the test's own timeout bounds it. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(10);
 }
@@ -232,5 +232,5 @@ export const nowhere: LookUpPlace = () => ({
 });
 
 function ignore(): void {
-  // Tests look at what happens, not at what is logged.
+  // Logs are not under test.
 }

@@ -16,12 +16,12 @@ export interface ReadEvent {
 export interface EventReader {
   readonly status: number;
   readonly headers: Headers;
-  /** All that came so far. */
+  /** All data so far. */
   readonly text: () => string;
   readonly events: () => readonly ReadEvent[];
-  /** Waits for an event; the test fails by its own time limit when it does not come. */
+  /** Waits for an event; the test's own timeout bounds it. */
   readonly event: (isIt: (event: ReadEvent) => boolean) => Promise<ReadEvent>;
-  /** Resolves when the stream has ended, in order or not. */
+  /** Resolves when the stream ends, with or without an error. */
   readonly ended: Promise<void>;
   readonly close: () => void;
 }
@@ -54,7 +54,7 @@ function toEvent([, id, name = '', data = '']: RegExpMatchArray): ReadEvent {
   return { id: Number(id), name, data: JSON.parse(data) as ReadEvent['data'] };
 }
 
-/** Every fault of a stream that was read, against the OpenAPI document of the service. */
+/** Compares all received events with the OpenAPI document of the service. */
 export async function streamFaults(baseUrl: string, path: string, reader: EventReader): Promise<readonly string[]> {
   const faultsOf = await conformanceTo(baseUrl);
   const { status, headers } = reader;

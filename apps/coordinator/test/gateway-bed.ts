@@ -12,7 +12,7 @@ import { startServer } from '../src/server.ts';
 import { createAgentKey, ORIGIN, type AgentKey } from './agent-key.ts';
 import { startCoreBed, until, type CoreBed } from './core-bed.ts';
 
-/** A gateway on loopback, in this process. */
+/** A gateway on loopback in this process. */
 export interface OpenGateway {
   /** Address of its WebSocket. */
   readonly url: string;
@@ -20,18 +20,18 @@ export interface OpenGateway {
   readonly close: () => Promise<void>;
 }
 
-/** An agent that a test plays by hand. */
+/** A simulated agent that the test controls. */
 export interface PlayedAgent {
   readonly socket: WebSocket;
   readonly instance: string;
   /** Every message so far. */
   readonly received: readonly GatewayMessage[];
   readonly send: (message: AgentMessage) => void;
-  /** The next message of this type that was not returned before. */
+  /** The next message of this type that was not returned yet. */
   readonly next: <T extends GatewayMessage['t']>(type: T) => Promise<Extract<GatewayMessage, { t: T }>>;
   /** Close code and reason, once it is closed. */
   readonly closed: Promise<readonly [code: number, reason: string]>;
-  /** Says that it is able to do everything. */
+  /** Declares all capabilities. */
   readonly beReady: (draining?: boolean) => void;
 }
 

@@ -11,7 +11,7 @@ import type { JudgeTarget } from '../src/http/requests/accept-request.ts';
 import { startServer, type RunningServer } from '../src/server.ts';
 import { conformanceTo } from './conformance-to.ts';
 
-/** The HTTP edge over stand-ins for everything behind it, listening on loopback. */
+/** The HTTP layer on loopback, with fakes for everything below. */
 export interface HttpBed {
   readonly server: RunningServer;
   readonly url: string;
@@ -21,7 +21,7 @@ export interface HttpBed {
   readonly stored: Map<string, Check>;
   /** Lines of the log, parsed. */
   readonly log: Record<string, unknown>[];
-  /** Sends a request below the base address; rejects when the answer does not conform to the OpenAPI document. */
+  /** Sends a request; rejects if the response deviates from the OpenAPI document. */
   readonly ask: (path: string, init?: Question) => Promise<Seen>;
   readonly close: () => Promise<void>;
 }
@@ -40,12 +40,12 @@ export interface Seen {
 export const CHECK_ID = 'qPUXvL1sQx2rGJm0Zf7N4w';
 
 export type BedOptions = Partial<Omit<AppOptions, 'rateLimitRedis' | 'checks'>> & {
-  /** Those that are left out are stand-ins. */
+  /** Fakes are used for the parts left out. */
   readonly checks?: Partial<Checks>;
   readonly rateLimitRedis?: Redis;
 };
 
-/** Names that end in `.invalid` are malformed to this policy, 10.* is refused, and hosts become lower case. */
+/** Fake policy: names that end in `.invalid` are malformed, 10.* is refused, and hosts become lower case. */
 export const judgeTarget: JudgeTarget = ({ host: target, hostKind }) => {
   const host = hostKind === 'url' && URL.canParse(target) ? new URL(target).hostname : target;
   if (host.endsWith('.invalid')) return { verdict: 'malformed', message: 'The host has an odd form.' };
@@ -155,7 +155,7 @@ export function post(body: unknown, headers: Readonly<Record<string, string>> = 
   return { method: 'POST', body: text, headers: { 'Content-Type': 'application/json', ...headers } };
 }
 
-/** A check as the store shows it. */
+/** A check as the store returns it. */
 export function tcpCheck(status: Check['status']): Check {
   const now = new Date().toISOString();
   const final = {

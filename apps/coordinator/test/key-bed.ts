@@ -18,16 +18,16 @@ export interface Ran {
   readonly err: string;
 }
 
-/** A real Redis, the operator's commands on keys, and coordinators' edges that share it. */
+/** A real Redis, the operator's commands on keys, and HTTP layers of coordinators that share it. */
 export interface KeyBed {
   readonly server: RedisServer;
   readonly redis: Redis;
   readonly run: (...args: readonly string[]) => Promise<Ran>;
-  /** Adds a key and gives its text. */
+  /** Adds a key and returns its text. */
   readonly add: (name: string, ...options: readonly string[]) => Promise<string>;
-  /** A copy that is read only when the test says so. */
+  /** A copy of the keys that is read on demand only. */
   readonly openRing: () => KeyRing;
-  /** An edge that reads its copy of the keys again and again, unless it is given one. */
+  /** An HTTP layer that polls its copy of the keys, unless it is given one. */
   readonly startEdge: (options?: BedOptions) => Promise<HttpBed>;
   readonly stop: () => Promise<void>;
 }
@@ -83,7 +83,7 @@ export function bearer(key: string): Readonly<Record<string, string>> {
   return { Authorization: `Bearer ${key}` };
 }
 
-/** Every record of a key as Redis holds it. */
+/** The stored text of all key records. */
 export async function storedKeys(redis: Redis): Promise<string> {
   return JSON.stringify(await redis.hgetall(redisKeys.apiKeys));
 }

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 
 import { echo } from './core-bed.ts';
 
-/** As `echo`, with a status as http has it, and a screenshot where the options ask for one. */
+/** Like `echo`, with an HTTP status, and a screenshot if the options request one. */
 export const photo: AnyCheckType = {
   ...echo,
   type: 'photo',
@@ -16,7 +16,7 @@ export const photo: AnyCheckType = {
     options['screenshot'] === true ? { url: `http://${host}/`, insecureSSL: false } : undefined,
 };
 
-/** A PNG without anything on it. */
+/** An empty PNG. */
 export function blankPng({
   width,
   height,
@@ -31,7 +31,7 @@ export function blankPng({
   return Buffer.concat([signature, chunk('IHDR', head), chunk('IDAT', lines), chunk('IEND', Buffer.alloc(0))]);
 }
 
-/** What an agent writes of a screenshot: the picture, or why there is none. */
+/** Writes an entry about a screenshot like an agent: the image, or why there is none. */
 export async function reportPhoto(
   redis: Redis,
   probe: string,

@@ -15,21 +15,24 @@ export interface AgentSocket {
   /** Reads no more from the network for a while. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Ends the connection if nothing came since the look before the last one: the agent sends pings. */
+  /** Closes the connection if nothing arrived since the look before the last one: the agent sends pings. */
   readonly look: () => void;
   /** True if it was ended because nothing came from the agent. */
   readonly wasSilent: () => boolean;
 }
 
-/** More than all jobs that an agent may have, each of the largest size that occurs. */
+/** Larger than all jobs of an agent at their maximum size. */
 const MOST_BUFFERED_BYTES = 8 * MAX_GATEWAY_MESSAGE_BYTES;
-/** Bytes, uncompressed. Many times what an agent with all its slots taken sends; a stolen one gets no further. */
+/** Uncompressed bytes. Many times what a busy agent sends; bounds a stolen one. */
 const RATE = { perSecond: 4 * 1024 * 1024, burst: 8 * 1024 * 1024 } as const;
 /** Stands for the work on a message that does not depend on its size: some 1,000 small messages a second. */
 const MESSAGE_COST_BYTES = 4 * 1024;
-/** A look after a stall of this process comes before what has arrived meanwhile is read: one proves nothing. */
+/**
+ * After a stall of this process, a look precedes the reading of data that has arrived, so one quiet look is not
+ * conclusive.
+ */
 const QUIET_LOOKS = 2;
-/** What the peer has to answer a close. */
+/** Time for the peer to answer a close. */
 const CLOSE_MS = 2_000;
 
 export function openAgentSocket(socket: WebSocket): AgentSocket {
@@ -49,7 +52,7 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
     if (isFast) return;
     isFast = pauseMs > 0;
     flow();
-    // What was read before the pause is handled during it, and counts.
+    // Data read before the pause is handled during it, and counts.
     if (isFast) setTimeout(endPause, pauseMs).unref();
   };
   const endPause = (): void => {
@@ -62,7 +65,7 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
     socket.close(code, reason);
     setTimeout(() => socket.terminate(), CLOSE_MS).unref();
   };
-  // The answer to a ping is sent before, whether it is read or not.
+  // Pings are answered before this, whether or not the socket is paused.
   const takeControl = (data: Buffer): void => {
     quietLooks = 0;
     slowDown(MESSAGE_COST_BYTES + data.length);
@@ -76,7 +79,7 @@ export function openAgentSocket(socket: WebSocket): AgentSocket {
   });
   socket.on('ping', takeControl);
   socket.on('pong', takeControl);
-  // The close that follows says what there is to say. What else arrives, such as the rest of a message above the limit, is not read.
+  // The `close` event has the details. Other data, such as the rest of an oversized message, is not read.
   socket.on('error', () => {
     setImmediate(() => socket.pause());
     setTimeout(() => socket.terminate(), CLOSE_MS).unref();

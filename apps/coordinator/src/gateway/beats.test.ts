@@ -54,7 +54,7 @@ describe('the heartbeats of agents at a gateway', () => {
     beats.beatAll();
     await until(async () => (await written()) !== undefined);
     const [first, leftMs] = [await written(), await redis.pttl(key)];
-    // Behind the command that it would send.
+    // The reply arrives after a command that the gateway would have sent.
     await redis.del(key);
     beats.beatAll();
     await redis.ping();

@@ -44,7 +44,7 @@ export interface GatewayOptions {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Announcements of jobs may be lost: each queue is also looked at in turn. */
+/** Announcements of jobs may be lost, so each queue is also read in rotation. */
 const LOOK_AT_ALL_WITHIN_LOOKS = 10;
 const MOST_LOOKS = 10;
 /** Load in the heartbeat of a probe is this old at most. */
@@ -90,7 +90,7 @@ export function createGateway({ store, access, origin, lookUpPlace }: GatewayOpt
     );
   };
   redis.on('ready', () => {
-    // Before anything else on this connection: no heartbeat refers to a sign of life that is not there yet.
+    // First on a new connection: no heartbeat may refer to a lease that does not exist yet.
     live();
     // Redis may have lost writes, as in a fail-over.
     beats.rewriteAll();

@@ -38,7 +38,7 @@ export interface JobFeedOptions {
   readonly log: Log;
 }
 
-/** A look after this time finds what a connection took that has just been replaced. */
+/** A look after this time finds jobs taken by a connection that has just been replaced. */
 const LOOK_AGAIN_MS = 2_000;
 const RETRY_MS = 500;
 /** Jobs without `done` whose results came: beyond them the oldest leaves the queue without it. */
@@ -61,7 +61,7 @@ export function createJobFeed(options: JobFeedOptions): JobFeed {
   let isBusy = false;
   let again = false;
   let mustLook = true;
-  /** False while nothing waits in the queue, as far as this connection was notified. */
+  /** False while the queue is empty, as far as this connection was notified. */
   let mayWait = true;
   let taken = 0;
   let timer: NodeJS.Timeout | undefined;

@@ -40,7 +40,7 @@ export function createMonitorReads({ requests, channels }: Store, file: Monitors
 }
 
 async function readEvents(redis: Redis, name: string, after: string | undefined): Promise<EventsReading | undefined> {
-  // Read before the monitor: what changes in between is sent again.
+  // Read before the monitor, so that concurrent changes are sent again.
   const { first, last, isTrimmed } = await readEventBounds(redis, name);
   const lastRun = await readLastRun(redis, name);
   const run = lastRun === undefined ? undefined : describeRun(lastRun);

@@ -22,7 +22,7 @@ export interface AlarmRule {
   readonly ticks: number;
 }
 
-/** A monitor whose request passed its schema and the target policy. */
+/** A monitor whose request passed the schema and the target policy. */
 export interface MonitorDefinition {
   readonly name: string;
   readonly request: MonitorRequest;
@@ -45,7 +45,7 @@ export type ReadDefinition = (name: string, request: unknown, allow?: readonly s
 
 export type MonitorOwner = 'file' | 'api';
 
-/** What Redis keeps of a definition. */
+/** A definition as stored in Redis. */
 export interface StoredMonitor {
   readonly owner: MonitorOwner;
   readonly request: MonitorRequest;

@@ -8,7 +8,7 @@ import type { MonitorState, ProbeMemory } from './state/reduce.ts';
 /** Path of webhooks in answers. */
 export const HIDDEN_PATH = '/…';
 
-/** The monitor as a client reads it in a list. */
+/** The monitor as listed by the API. */
 export function describeMonitor(name: string, { stored, state, nextMs }: MonitorRecord): MonitorInList {
   const { request, owner } = stored;
   const rule = readAlarm(request.alarm ?? {});
@@ -58,7 +58,7 @@ function describeProbe(memory: ProbeMemory): Monitor['probes'][string] {
   return { ...shown, since: timeOf(sinceMs)! };
 }
 
-/** A run as a client reads it. */
+/** A run in the public form. */
 export function describeRun({ atMs, startedMs, tick, checkId, reason, results }: RunRecord): Run {
   return { tick, checkId, scheduledAt: timeOf(atMs)!, startedAt: timeOf(startedMs), reason, results };
 }

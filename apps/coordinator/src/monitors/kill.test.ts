@@ -57,7 +57,7 @@ it('loses and doubles no tick while coordinators are killed', async () => {
   for (let round = 0; round < KILLS; round += 1) {
     const before = taken.length;
     await until(() => taken.length > before + 5);
-    // Not all are away: the others take up what it has claimed.
+    // The remaining coordinators take over its claims.
     const [victim] = coordinators.splice(round % coordinators.length, 1);
     await kill(victim!);
     await startCoordinator();
@@ -78,7 +78,7 @@ it('loses and doubles no tick while coordinators are killed', async () => {
   expect(ids.filter((id) => !taken.includes(id))).toEqual([]);
 }, 600_000);
 
-/** Only a tick that the whole machine starts an interval late may have skipped one. */
+/** A tick may be skipped only if the whole machine is an interval late. */
 function follows(before: RunRecord, run: RunRecord): boolean {
   return run.atMs - before.atMs === EVERY_MS || before.startedMs! - before.atMs > EVERY_MS;
 }

@@ -6,7 +6,7 @@ import { readInterval } from './definition.ts';
 const monitor = 'Name of the monitor.';
 const labels = { monitor, probe: 'Identifier of the probe.' };
 
-/** Every metric of `GET /metrics/monitors`; the reference page is made from these. */
+/** All metrics of `GET /metrics/monitors`; source of the reference page. */
 export const monitorMetrics = {
   state: {
     kind: 'gauge',
@@ -134,7 +134,7 @@ function secondsOf(time: string | null): number | null {
   return time === null ? null : Date.parse(time) / 1_000;
 }
 
-/** Names and identifiers have no characters to escape; others are escaped as the format has it. */
+/** Escapes as the format requires; names and identifiers contain nothing to escape. */
 function labelsText(of: Labels): string {
   return Object.entries(of)
     .map(([label, value]) => `${label}="${value.replaceAll(/[\\"\n]/g, (one) => (one === '\n' ? '\\n' : `\\${one}`))}"`)

@@ -19,7 +19,7 @@ import { createReadStored, createTicks } from './schedule/run-ticks.ts';
 import type { SendWebhook } from './webhooks/send-webhook.ts';
 import { monitorScripts } from './schedule/schedule-scripts.ts';
 
-/** The spread keeps coordinators from looking in step. */
+/** Random, so that coordinators do not poll in step. */
 const LOOK_EVERY_MS = { from: 60, to: 140 };
 const TAKE_OVER_EVERY_MS = 1_000;
 const FILE_EVERY_MS = 2_000;

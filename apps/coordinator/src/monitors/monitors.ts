@@ -1,6 +1,6 @@
 import type { InputError, Monitor, MonitorEvent, MonitorInList, Monitors, Run } from '@vantage/contract';
 
-/** Monitors as the HTTP edge sees them. */
+/** Monitors as the HTTP layer reads them. */
 export interface MonitorReads {
   /** @throws StoreUnavailable */
   readonly list: () => Promise<Monitors>;
@@ -32,11 +32,11 @@ export interface MonitorReads {
 }
 
 export interface EventsReading {
-  /** Events after the one that is known, oldest first. */
+  /** Events after the known one, oldest first. */
   readonly events: readonly { readonly id: string; readonly event: MonitorEvent }[];
   /** The last run; undefined before the first. */
   readonly run: Run | undefined;
-  /** The monitor itself, if nothing was known or what follows is no longer kept. */
+  /** The monitor itself, if no event was known or later events were dropped. */
   readonly snapshot: { readonly id: string; readonly monitor: MonitorInList } | undefined;
 }
 
@@ -47,7 +47,7 @@ export type MonitorWrite =
   | { readonly outcome: 'full' }
   | { readonly outcome: 'new' | 'changed' | 'same'; readonly monitor: Monitor };
 
-/** Monitors as clients with a key write them. */
+/** Monitors as clients with a key change them. */
 export interface MonitorWrites {
   /**
    * @param allow networks that the key may have measured besides

@@ -311,7 +311,7 @@ describe('the file of monitors', () => {
     await until(async () => (await names()).join() === 'one,two');
     await until(async () => (await bed.redis.get(redisKeys.monitorsFile)) !== before);
 
-    // As after a fail-over to a replica that had not received it.
+    // Simulates a failover to a replica that lacks it.
     await removeMonitor(bed.redis, 'two', 'file');
     await bed.redis.set(redisKeys.monitorsFile, before);
 
@@ -332,5 +332,5 @@ describe('the file of monitors', () => {
 });
 
 function ignore(): void {
-  // Only errors are looked at.
+  // Only errors are of interest.
 }

@@ -13,7 +13,7 @@ beforeEach(async () => {
   bed = await startCoreBed();
   await bed.addProbe('fra-1');
   await bed.keepAlive('fra-1');
-  // Of the cores of a test only its own have a sender.
+  // Only the coordinator of this test may have a sender.
   await bed.core.close();
 }, 120_000);
 

@@ -27,7 +27,7 @@ export interface FollowFileDependencies {
 
 export function followMonitorsFile(dependencies: FollowFileDependencies): MonitorsFile {
   const { path, redis, readDefinition, log } = dependencies;
-  /** Of the last look: a file that still changes is not complete, and may be valid up to there. */
+  /** Content at the last look: a file that still changes may be a valid prefix of the complete one. */
   let last: string | undefined;
   let seen: string | undefined;
   let fault: string | undefined;

@@ -7,10 +7,13 @@ import { firstTickAfter } from '../definition.ts';
 import { readDue } from './monitor-records.ts';
 import type { ReadStored } from './run-ticks.ts';
 
-/** By so much two readings of the clock may differ. */
+/** Tolerated difference between two reads of the clock. */
 const INEXACT_MS = 5_000;
 
-/** A monitor without a next tick gets one, and so does one whose next tick is too far away: Redis lost data, or its clock was stepped back. */
+/**
+ * Schedules monitors without a next tick, and those whose next tick is too far in the future: Redis lost data, or its
+ * clock was stepped back.
+ */
 export async function correctSchedule(background: Redis, clock: RedisClock, readStored: ReadStored): Promise<void> {
   await onStore(background, async (redis) => {
     const stored = Object.entries(await redis.hgetall(redisKeys.monitors));

@@ -15,7 +15,7 @@ import { reduce, type MonitorEvent, type MonitorState } from '../state/reduce.ts
 import type { ReadStored } from './run-ticks.ts';
 import { probesToTrace, readTrace } from './trace-request.ts';
 
-/** Open ticks of coordinators that ended are taken over so many at a time. */
+/** Open ticks taken over per run. */
 const AT_ONCE = 50;
 const READ_MS = 20_000;
 
@@ -38,7 +38,7 @@ export interface Evaluations {
   readonly follow: (name: string) => void;
   /** Takes over what other coordinators have left. */
   readonly takeOver: () => Promise<'again' | undefined>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no evaluation is in progress. */
   readonly settled: () => Promise<void>;
 }
 
@@ -114,7 +114,7 @@ async function evaluateNext(dependencies: EvaluationDependencies, name: string):
 
 const noTrace = { traceId: null, probes: [] } as const;
 
-/** That a monitor works from its first tick on is no message. */
+/** The first turn to ok is not reported. */
 function isReported(change: MonitorEvent | undefined): boolean {
   return change !== undefined && !(change.from === 'unknown' && change.to === 'ok' && change.tick === 1);
 }
@@ -131,7 +131,7 @@ function traceOf(
   return isTraceable ? { traceId: drawId(), probes } : noTrace;
 }
 
-/** Of a definition that this coordinator cannot read: its ticks start no checks. */
+/** For a definition that this coordinator cannot parse: its ticks start no checks. */
 const noExpectation = {
   expectation: {},
   rule: { failing: 1, of: 1, networks: 1, countries: 1, ticks: 1 },

@@ -16,7 +16,7 @@ import {
   removeScript,
 } from './schedule-scripts.ts';
 
-/** A tick that this coordinator is to start. */
+/** A tick that this coordinator must start. */
 export interface ClaimedTick {
   readonly name: string;
   /** JSON of its `Claim`; `confirm` wants it back. */
@@ -33,15 +33,15 @@ export interface Claim {
   readonly atMs: number;
 }
 
-/** A tick that has to be evaluated. */
+/** A tick that must be evaluated. */
 export type OpenTick = Omit<RunRecord, 'results'> & { readonly budgetMs: number };
 
 export type PutOutcome = 'same' | 'new' | 'changed' | 'file' | 'full';
 
-/** What is done at least once, by whichever coordinator is there. */
+/** A task that is done at least once, by any coordinator. */
 export type OutboxTask = ChangeTask | Delivery;
 
-/** What follows from a changed state. */
+/** Consequences of a changed state. */
 export interface ChangeTask {
   readonly kind: 'change';
   readonly monitor: string;
@@ -56,14 +56,14 @@ export interface ChangeTask {
   readonly event: PublicEvent;
 }
 
-/** A monitor as Redis has it; texts are JSON. */
+/** A monitor as stored in Redis; texts are JSON. */
 export interface MonitorRecord {
   readonly stored: StoredMonitor;
   readonly state: MonitorState | undefined;
   readonly nextMs: number | undefined;
 }
 
-/** A coordinator that has claimed a tick has so long to start its check. */
+/** A claim expires after this time if its coordinator has not started the check. */
 export const LEASE_MS = 4_000;
 
 /** @param ids as many as may be claimed */
@@ -104,7 +104,7 @@ export async function claimOpen(redis: Redis, limit: number): Promise<readonly s
   return (await runScript(redis, claimDueScript, [redisKeys.monitorsOpen], [limit, LEASE_MS])) as string[];
 }
 
-/** Tasks of the outbox that this coordinator is to do; each is claimed again after the lease unless it is removed. */
+/** Claims tasks of the outbox; a task that is not removed can be claimed again after the lease. */
 export async function claimTasks(redis: Redis, limit: number, leaseMs: number): Promise<readonly string[]> {
   return (await runScript(redis, claimDueScript, [redisKeys.monitorOutbox], [limit, leaseMs])) as string[];
 }

@@ -15,7 +15,7 @@ import { readTrace } from './trace-request.ts';
 
 /** Tasks that one look claims. */
 const AT_ONCE = 50;
-/** A coordinator that has claimed a task has so long to do it; longer than a webhook takes. */
+/** Lease of a task; longer than a webhook takes. */
 const LEASE_MS = 15_000;
 /** A task that has waited longer is not begun: the lease could end before it. */
 const BEGUN_WITHIN_MS = 4_000;
@@ -24,7 +24,7 @@ const RENEW_AFTER_MS = 1_500;
 const RENEWED_AT_ONCE = 100;
 /** A receiver that does not answer holds ten of its webhooks; fifty such receivers would delay others. */
 const QUEUE = { mostOfReceiver: 10, most: 500, mostWaiting: 5_000 };
-/** A path that is traced later shows another moment. */
+/** A later traceroute would not show the path at the time of the change. */
 const TRACED_WITHIN_MS = 60_000;
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 /** Times between the attempts of a webhook, as Standard Webhooks recommends. */
@@ -126,7 +126,7 @@ async function follow(dependencies: OutboxDependencies, task: ChangeTask, text: 
   await replace(dependencies.redis, text, deliveries, 0);
 }
 
-/** The task and what comes in its place change together: a repetition makes the same members. */
+/** Atomic: the task is replaced by its deliveries, and a repetition writes the same members. */
 async function replace(redis: Redis, text: string, deliveries: readonly Delivery[], dueMs: number): Promise<void> {
   const transaction = redis.multi();
   for (const delivery of deliveries) transaction.zadd(redisKeys.monitorOutbox, dueMs, JSON.stringify(delivery));

@@ -14,9 +14,9 @@ import {
 } from '../definition.ts';
 import { claimTicks, confirmTick, LEASE_MS, type Claim, type ClaimedTick, type OpenTick } from './monitor-records.ts';
 
-/** Ticks that one look claims. */
+/** Ticks claimed per run. */
 const AT_ONCE = 50;
-/** Without ticks that are due soon it is looked again after this time; a new monitor starts no later. */
+/** Longest pause between two runs, hence the longest delay of a new monitor. */
 const REST_MS = 1_000;
 /** After the end of a check another coordinator evaluates it if the one that started it has not. */
 const EVALUATED_WITHIN_MS = 3_000;
@@ -33,7 +33,7 @@ export interface TickDependencies {
   readonly log: Log;
 }
 
-/** Definitions that are kept in the form that a tick needs. */
+/** Limit of cached definitions. */
 export const MOST_KNOWN = 10_000;
 
 /** @param stored JSON of a `StoredMonitor` */
@@ -47,7 +47,7 @@ export function createReadStored(readDefinition: ReadDefinition): ReadStored {
     if (before?.stored === stored) return before.reading;
     const { request, allow } = JSON.parse(stored) as StoredMonitor;
     const reading = readDefinition(name, request, allow);
-    // Those of removed monitors would stay.
+    // Otherwise removed monitors would stay cached.
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(name, { stored, reading });
     return reading;

@@ -5,7 +5,7 @@ import type { MonitorDefinition } from '../definition.ts';
 import { judgeResult } from './expectations.ts';
 import type { TickOutcome } from './reduce.ts';
 
-/** What became of a tick; times are milliseconds since the epoch. */
+/** Outcome of a tick; times are milliseconds since the epoch. */
 export interface RunRecord {
   readonly tick: number;
   readonly checkId: string | null;

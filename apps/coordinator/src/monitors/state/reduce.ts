@@ -35,7 +35,7 @@ export interface MonitorState {
   readonly sinceMs: number;
   /** Measured ticks in a row that spoke for another state; for `unknown`, ticks in a row without enough measurements. */
   readonly turning: Turning | null;
-  /** A turn that waits while too few probes measure: those ticks speak neither for nor against it. */
+  /** A turn that is paused while too few probes measure: those ticks count neither for nor against it. */
   readonly suspended?: Turning | null | undefined;
   readonly agreement: Agreement;
   readonly headline: string | null;
@@ -125,8 +125,8 @@ function remember(
 }
 
 /**
- * Probes that count: what could not be measured, and what flaps, speaks neither for nor against. If the others are too few
- * for an alarm, the target flaps and not its probes: then all count.
+ * Probes that count: unmeasured and flapping ones do not. If the others are too few for an alarm, the target itself is
+ * flapping, and all count.
  */
 function countedOf(probes: readonly ProbeMemory[], rule: AlarmRule): readonly ProbeMemory[] {
   const measured = probes.filter(({ state }) => state !== 'unmeasured');
@@ -134,7 +134,7 @@ function countedOf(probes: readonly ProbeMemory[], rule: AlarmRule): readonly Pr
   return steady.length < fewest(rule) ? measured : steady;
 }
 
-/** How far the probes that count agree. */
+/** Whether enough of the counted probes agree. */
 function agree(counted: readonly ProbeMemory[], rule: AlarmRule): Agreement {
   const failing = counted.filter(({ state }) => state === 'failing');
   const share = Math.ceil((counted.length * rule.failing) / rule.of);
@@ -153,7 +153,7 @@ function differentOf(probes: readonly ProbeMemory[], place: keyof ProbePlace): n
   return Math.max(known, Math.min(probes.length, 1));
 }
 
-/** One probe alone is no agreement unless the rule asks for one. */
+/** A single probe is no agreement unless the rule requires only one. */
 function fewest({ failing }: AlarmRule): number {
   return Math.min(failing, 2);
 }
@@ -166,7 +166,7 @@ function conditionOf(
   if (counted.length < fewest(rule)) return 'unknown';
   if (failing < needed) return 'ok';
   if (networks >= rule.networks && countries >= rule.countries) return 'bad';
-  // Enough probes fail, and those elsewhere that could confirm or refute it do not measure.
+  // Enough probes fail, but no probe elsewhere can confirm or refute it.
   const isSpread =
     differentOf(counted, 'network') >= rule.networks && differentOf(counted, 'country') >= rule.countries;
   return isSpread ? 'ok' : 'unknown';
@@ -184,7 +184,7 @@ function turnTo(
   if (condition === state) return { state, turning: null, suspended: isMeasured ? null : measured };
   const last = isMeasured ? measured : turning;
   const ticks = last?.to === condition ? last.ticks + 1 : 1;
-  // What was never measured is ok at once; an alarm always takes its ticks.
+  // The first measurement sets ok at once; an alarm always needs its ticks.
   const needed = state === 'unknown' && condition === 'ok' ? 1 : rule.ticks;
   if (ticks < needed) return { state, turning: { to: condition, ticks }, suspended: isMeasured ? null : measured };
   return { state: condition, turning: null, suspended: null };
