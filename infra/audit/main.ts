@@ -3,6 +3,7 @@
  * into network namespaces alone; the namespaces need root.
  */
 import { report, type Figure } from '../bench/goals.ts';
+import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { tryFuzz, tryHostileInputs } from './api-audit.ts';
 import { guessKeys, mostLookedUp } from './key-audit.ts';
@@ -36,7 +37,6 @@ const values = flagsOfProcess('npm run -s audit:security --', 'Tries what the se
   },
   json: { description: 'File for the figures.' },
 });
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const chosen = new Set(values.only.split(','));
 const unknown = [...chosen].find((part) => !PARTS.includes(part));
 if (unknown !== undefined) {
@@ -45,11 +45,16 @@ if (unknown !== undefined) {
 }
 const seconds = Number(values.seconds);
 
+const progress = openProgress('audit');
+const { print } = progress;
+const audits = { api: auditApi, keys: auditKeys, login: auditLogin, gateway: () => auditGateway(seconds, print) };
 const figures: Figure[] = [];
-if (chosen.has('api')) figures.push(...(await auditApi()));
-if (chosen.has('keys')) figures.push(...(await auditKeys()));
-if (chosen.has('login')) figures.push(...(await auditLogin()));
-if (chosen.has('gateway')) figures.push(...(await auditGateway(seconds, print)));
+for (const [part, audit] of Object.entries(audits)) {
+  if (!chosen.has(part)) continue;
+  progress.step(part);
+  figures.push(...(await audit()));
+}
+progress.stop();
 process.exitCode = report(figures, values.json);
 
 async function auditApi(): Promise<readonly Figure[]> {

@@ -1,9 +1,12 @@
 /** `npm run -s bench -- NAME [--json FILE] [--quick] [--report FOLDER]`: measures against a peer or a floor in the same run; the last lines are the goals. */
 import { parseArgs } from 'node:util';
 
+import { openProgress, type Progress } from '../command/progress.ts';
 import { report, type Figure } from './goals.ts';
 
-const benchmarks: Readonly<Record<string, () => Promise<() => Promise<readonly Figure[]>>>> = {
+type Benchmark = (progress: Progress) => Promise<readonly Figure[]>;
+
+const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   agent: async () => {
     const { agent } = await import('./agent/agent.ts');
     return () => agent(values.quick === true);
@@ -55,5 +58,7 @@ if (benchmark === undefined || positionals.length !== 1) {
   process.exitCode = 2;
 } else {
   const run = await benchmark();
-  process.exitCode = report(await run(), values.json);
+  const progress = openProgress(`bench ${positionals[0]}`);
+  const figures = await run(progress).finally(progress.stop);
+  process.exitCode = report(figures, values.json);
 }

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { report, type Figure } from '../bench/goals.ts';
+import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { faults } from './faults/index.ts';
 import { describe, goalsOf } from './goals.ts';
@@ -34,7 +35,7 @@ const values = flagsOfProcess('npm run -s chaos --', 'Injects faults into a whol
   logs: { description: 'Folder for the logs.' },
 });
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
+let print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 if (values.judge !== undefined) process.exitCode = verdict(values.judge, []);
 else if (process.getuid?.() === 0 && !isInNamespace()) process.exitCode = await runInNamespace();
@@ -51,6 +52,8 @@ async function runInNamespace(): Promise<number> {
 }
 
 async function breakAll(): Promise<void> {
+  const progress = openProgress('chaos');
+  print = progress.print;
   const folder = values.history === undefined ? mkdtempSync(join(tmpdir(), 'vantage-chaos-history-')) : undefined;
   const file = values.history ?? join(folder!, 'history.jsonl');
   const history = openHistory(file);
@@ -63,6 +66,7 @@ async function breakAll(): Promise<void> {
   await history.close();
 
   const more = [...(await overload()), ...(await ofMonitors())];
+  progress.stop();
   print('');
   for (const reason of skipped) print(`skipped: ${reason}`);
   process.exitCode = verdict(wanted.length > 0 ? file : undefined, more);
@@ -76,7 +80,10 @@ async function breakAll(): Promise<void> {
     const shared = {
       ...{ rate: Number(values.rate), scale: Number(values.scale), indulgenceMs: Number(values.indulgence) },
       ...{ history, signal: interrupted.signal, keepLogsIn: values.logs },
-      report: (name: string): void => print(`· ${new Date().toISOString().slice(11, 19)} ${name}`),
+      report: (name: string): void => {
+        progress.step(name);
+        print(`· ${new Date().toISOString().slice(11, 19)} ${name}`);
+      },
     };
     const seed = Number(values.seed);
     const totalMs = Number(values.minutes) * 60_000;

@@ -1,5 +1,6 @@
 /** `npm run -s fuzz -- --minutes N --seed S [--json FILE]`: requests made from the OpenAPI document, every answer held against it. */
 import { report } from '../bench/goals.ts';
+import { openProgress } from '../command/progress.ts';
 import { flagsOfProcess } from '../command/read-flags.ts';
 import { startFuzzBed } from './bed.ts';
 import { fuzz } from './run.ts';
@@ -17,10 +18,12 @@ if (!(minutes > 0) || !Number.isInteger(seed)) {
 }
 
 const bed = await startFuzzBed();
+const progress = openProgress('fuzz', { totalMs: minutes * 60_000 });
 try {
   const endsAt = performance.now() + minutes * 60_000;
   print(`seed ${seed}, ${minutes} min`);
-  const seen = await fuzz(bed, { seed, isDone: () => performance.now() >= endsAt });
+  const seen = await fuzz(bed, { seed, isDone: isDone(endsAt) });
+  progress.stop();
   for (const fault of seen.faults.slice(0, 20)) print(`fault ${fault}`);
   for (const line of seen.logged.slice(0, 20)) print(`logged ${line}`);
   for (const [status, count] of [...seen.byStatus].toSorted(([a], [b]) => a - b)) print(`${status}: ${count} answers`);
@@ -36,5 +39,13 @@ try {
     values.json,
   );
 } finally {
+  progress.stop();
   await bed.stop();
+}
+
+function isDone(endsAt: number): (sent: number) => boolean {
+  return (sent) => {
+    if (sent % 100 === 0) progress.step(`${sent} requests`);
+    return performance.now() >= endsAt;
+  };
 }

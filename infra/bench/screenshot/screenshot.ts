@@ -5,6 +5,7 @@ import { createScreenshots, type Screenshots } from '../../../packages/diagnosti
 import { hostilePages } from '@vantage/test-support/browser/hostile';
 import { browserFolder, browserHere } from '@vantage/test-support/browser/needs';
 import { admitSite, startSite } from '@vantage/test-support/browser/site';
+import type { Progress } from '../../command/progress.ts';
 import { median, quantile, type Figure } from '../goals.ts';
 import { bareScreenshots } from './bare-browser.ts';
 import { lateContent, lateContentPages } from './late-content.ts';
@@ -23,7 +24,7 @@ const HOSTILE_TIMEOUT_MS = 3_000;
 const AGENT_TIMEOUT_MS = 12_000;
 
 /** Pictures of an ordinary page one after the other, compared with the browser alone; of pages whose content comes late; then of hostile ones. */
-export async function screenshot(): Promise<readonly Figure[]> {
+export async function screenshot({ step }: Pick<Progress, 'step'>): Promise<readonly Figure[]> {
   const { executablePath, missing } = browserHere(process.env['PATH']);
   if (missing !== null) throw new Error(missing);
   const folder = await browserFolder();
@@ -48,11 +49,12 @@ export async function screenshot(): Promise<readonly Figure[]> {
     const browserMemory = watchMemory(folder.processes);
     for (let count = 0; count < WATCHED; count += 1) await take('/');
     const peak = browserMemory.stop();
+    step('pages whose content comes late');
     const late = await lateContent(executablePath, site, (path) => take(path, AGENT_TIMEOUT_MS));
-    const ordinary = await takeOrdinary(() => take('/'));
+    const ordinary = await takeOrdinary(() => take('/'), step);
     // The watch itself makes garbage, so it begins only when the agent's memory has been looked at.
     folder.watch();
-    const hostile = await takeHostile((path) => take(path, HOSTILE_TIMEOUT_MS));
+    const hostile = await takeHostile((path) => take(path, HOSTILE_TIMEOUT_MS), step);
     const left = { processes: (await folder.processes()).length, files: folder.contents().length };
     const besideBare = `the browser alone with --screenshot: ${Math.round(median(bare))} ms`;
     return [
@@ -83,7 +85,10 @@ export async function screenshot(): Promise<readonly Figure[]> {
   }
 }
 
-async function takeOrdinary(take: () => ReturnType<Screenshots['capture']>): Promise<{
+async function takeOrdinary(
+  take: () => ReturnType<Screenshots['capture']>,
+  step: Progress['step'],
+): Promise<{
   readonly times: readonly number[];
   readonly before: number;
   readonly after: number;
@@ -92,6 +97,7 @@ async function takeOrdinary(take: () => ReturnType<Screenshots['capture']>): Pro
   const times: number[] = [];
   let settled = collected();
   for (let count = 0; count < CAPTURES; count += 1) {
+    step(`ordinary page ${count + 1} of ${CAPTURES}`);
     if (count === SETTLED_AFTER) settled = collected();
     const started = performance.now();
     const { failure } = await take();
@@ -102,7 +108,10 @@ async function takeOrdinary(take: () => ReturnType<Screenshots['capture']>): Pro
   return { times, before: settled.resident, after: end.resident, heapGrowth: end.heap - settled.heap };
 }
 
-async function takeHostile(take: (path: string) => ReturnType<Screenshots['capture']>): Promise<{
+async function takeHostile(
+  take: (path: string) => ReturnType<Screenshots['capture']>,
+  step: Progress['step'],
+): Promise<{
   readonly shown: number;
   readonly growth: number;
   readonly heapGrowth: number;
@@ -111,6 +120,7 @@ async function takeHostile(take: (path: string) => ReturnType<Screenshots['captu
   // The first round of them makes the buffers that the next ones use again.
   let settled = collected();
   for (let count = 0; count < HOSTILE; count += 1) {
+    step(`hostile page ${count + 1} of ${HOSTILE}`);
     if (count === hostilePages.length) settled = collected();
     const { failure } = await take(`/hostile/${count % hostilePages.length}`);
     if (failure === null) shown += 1;
