@@ -103,7 +103,7 @@ describe('the loop of an agent', () => {
         run: async () => void outlet,
         isAside: () => false,
         isCheckId: () => true,
-        // Asked for the first time when the first heartbeat is written, before jobs are taken.
+        // First called for the first heartbeat, before jobs are taken.
         describe: () => {
           closed ??= agent.close();
           return {

@@ -16,43 +16,46 @@ import { untilReady } from './redis.ts';
 import { createResults, type ResultOutlet, type Results } from './results.ts';
 import { heartbeatKey, resultStream } from './wire.ts';
 
-/** A probe that takes jobs from its queue and reports what they come to, whatever it is that runs them. */
+/** Takes jobs of a probe and reports their results; the job runner is a parameter. */
 export interface AgentLoop {
   /**
-   * Resolves when jobs are taken, however long Redis is away before, or when the loop was stopped in between.
+   * Resolves when jobs are taken, even after a long outage of Redis, or when the loop was stopped.
    *
-   * @throws when what runs the jobs cannot be opened
+   * @throws if the job runner cannot be opened
    */
   readonly start: () => Promise<void>;
-  /** Takes no more jobs, gives those that run their time, reports the rest as interrupted, and closes. Never rejects. */
+  /**
+   * Takes no more jobs, lets running ones finish within a limit, reports the others as interrupted, and closes. Never
+   * rejects.
+   */
   readonly drain: () => Promise<void>;
-  /** Closes at once; what runs is found as interrupted by the next agent. Never rejects. */
+  /** Closes at once; the next agent reports running jobs as interrupted. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
 export interface AgentLoopOptions {
   readonly probeId: string;
   readonly redisUrl: string;
-  /** Certificates in PEM that a TLS server may present; without them those that Node trusts. */
+  /** Trusted CA certificates in PEM; by default those of Node. */
   readonly redisCertificates?: string | undefined;
-  /** Jobs at a time. */
+  /** Concurrent jobs. */
   readonly concurrency: number;
-  /** What jobs that run have to end when the agent drains, milliseconds. */
+  /** Time for running jobs to finish when the agent drains, milliseconds. */
   readonly drainMs: number;
   /** Called once, before Redis is connected to. */
   readonly open: () => Promise<JobRunner>;
   /** The `traceparent` of the span of a check's run, for the coordinator that commits its result. */
   readonly placeOf?: ((checkId: string) => string | undefined) | undefined;
-  /** Called when no more jobs can be taken, and only a new process can help. */
+  /** Called when jobs can no longer be taken and only a restart of the process helps. */
   readonly onHopeless?: (() => void) | undefined;
   readonly log: Logger;
 }
 
-/** What runs the jobs of a probe. */
+/** Runs the jobs of a probe. */
 export interface JobRunner {
-  /** Called once, when there are connections. They are not usable yet. */
+  /** Called once with the connections, before they are usable. */
   readonly watch?: ((watched: WatchedLoop) => void) | undefined;
-  /** Called with each connection: where Redis was reached. */
+  /** Called with the address of Redis after each connection. */
   readonly noteRedis?: ((address: string | undefined, port: number | undefined) => void) | undefined;
   /** Called once, when Redis is usable. */
   readonly prepare: (link: Link) => Work;
@@ -61,7 +64,7 @@ export interface JobRunner {
   readonly close: () => Promise<void>;
 }
 
-/** What jobs are run with, of the loop's. */
+/** Dependencies of a job runner that the loop provides. */
 export interface Link {
   /** The clock of Redis. */
   readonly clock: Pick<RedisClock, 'now' | 'rttMs' | 'read'>;
@@ -70,7 +73,7 @@ export interface Link {
 
 export interface Work {
   /**
-   * Runs one job and hands what it comes to to the outlet. Never rejects.
+   * Runs a job and writes its results. Never rejects.
    *
    * @param interrupted aborted when the agent must stop now
    */
@@ -82,7 +85,7 @@ export interface Work {
   readonly describe: () => Omit<ReturnType<HeartbeatParts['describe']>, 'load' | 'taken' | 'draining'>;
 }
 
-/** What metrics observe of a connection. */
+/** Properties of a connection that metrics observe. */
 export interface WatchedConnection {
   readonly status: string;
   readonly on: (event: 'ready', listener: () => void) => unknown;
@@ -91,24 +94,24 @@ export interface WatchedConnection {
 export interface WatchedLoop {
   readonly connections: Readonly<Record<string, WatchedConnection>>;
   readonly rttMs: () => number;
-  /** Undefined while no jobs are taken yet. */
+  /** Undefined until jobs are taken. */
   readonly running: () => number | undefined;
   readonly capacity: number;
 }
 
-/** Two looks find a job whose answer was lost; none lasts less than this. */
+/** Interval of looks for jobs whose take reply was lost; two looks confirm one. */
 const LOOK_FOR_LEFTOVERS_EVERY_MS = 2_000;
-/** Answers are lost with a connection: that many looks after a new one only every so many more. */
+/** Replies are lost with a connection: after this many looks since the last connection, looks become rare. */
 const LOOKS_AFTER_CONNECTING = 30;
 const SELDOM_LOOKS = 5;
-/** Steps of the clock of Redis show in the waits for jobs at once; this follows what is less than a step. */
+/** Steps of Redis' clock are noticed at once by waits for jobs; this follows drift. */
 const READ_CLOCK_EVERY_MS = 30_000;
 const RETRY_START_MS = 500;
-/** What interrupted jobs and the last results have together to reach Redis: more than a machine stands still. */
+/** Time for the reports of interrupted jobs and the last results to reach Redis; longer than a typical stall. */
 const FAREWELL_MS = 3_000;
-/** What the heartbeat has to be taken back. */
+/** Time to remove the heartbeat. */
 const LAST_BEAT_MS = 1_500;
-/** Of several readings of the clock that which was quickest counts: one may have been held up on the way. */
+/** Readings per measurement of the clock; the one with the shortest round trip counts. */
 const READINGS = 3;
 
 interface Running {
@@ -137,13 +140,13 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     const connection = {
       url: options.redisUrl,
       certificates: options.redisCertificates,
-      // Every key of a probe has its hash tag.
+      // All keys of a probe have the same hash tag.
       keyInUse: redisKeys.results(probeId),
       closing: interrupted.signal,
       log,
     };
     const redis = openPatient({ ...connection, name: `vantage-agent:${probeId}:jobs`, resend: true });
-    // Closed as soon as no more jobs are taken.
+    // Closed first when the loop stops.
     const blocking = openPatient({
       ...{ ...connection, name: `vantage-agent:${probeId}:wait`, resend: false },
       closing: stopping.signal,
@@ -180,7 +183,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       run: (job) => work.run(job, job.id, interrupted.signal),
       onOddWait: () => {
         void clock.read().catch(() => undefined);
-        // A step forward ends the time to live of what Redis has.
+        // After a step forward, Redis expires the heartbeat.
         void running?.heartbeat?.beat();
       },
       log,
@@ -190,7 +193,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       isFull: loop.isFull,
       isConnected: () => hasAnswered(resultsRedis),
       reconnect: () => {
-        // ioredis would give up one that is being made, for good.
+        // ioredis would not retry a connection that is being established.
         for (const each of [redis, blocking]) if (each.status === 'ready') each.disconnect(true);
       },
       giveUp: () => options.onHopeless?.(),
@@ -219,7 +222,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     });
     let hasFailed = false;
     const lookQuietly = async (): Promise<void> => {
-      // A connection that is lost has its own line in the log.
+      // Lost connections are logged separately.
       if (redis.status !== 'ready') return;
       try {
         await lookForLeftovers();
@@ -231,7 +234,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     };
 
     heartbeat.start();
-    // Closed meanwhile: nothing would end what begins now.
+    // Closed meanwhile: workers started now would never be stopped.
     if (!(await retried(stopping.signal, log, lookForLeftovers))) return;
     let looks = 0;
     blocking.on('ready', () => (looks = 0));
@@ -294,9 +297,9 @@ function reasonsOf({ refusal }: JobLoop, { reason }: Liveness): readonly string[
 }
 
 /**
- * Tries again until it succeeds.
+ * Retries until it succeeds.
  *
- * @returns false when the agent was stopped in between
+ * @returns false if the agent was stopped meanwhile
  */
 async function retried(signal: AbortSignal, log: Logger, action: () => Promise<void>): Promise<boolean> {
   while (!signal.aborted) {
@@ -304,7 +307,7 @@ async function retried(signal: AbortSignal, log: Logger, action: () => Promise<v
       await action();
       return !signal.aborted;
     } catch (error) {
-      // A server that loads its file, or one that does not let us in yet.
+      // The server is loading its data, or refuses the login for now.
       if (!signal.aborted) log.warn({ err: error }, 'Redis not ready');
       await pause(RETRY_START_MS, signal);
     }

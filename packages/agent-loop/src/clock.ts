@@ -1,30 +1,30 @@
-/** The clock of Redis, by which deadlines are set, as this machine's monotonic clock carries it on. */
+/** The clock of Redis, by which deadlines are set; extrapolated with the monotonic clock of this machine. */
 export interface RedisClock {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The shortest round trip of the last readings, milliseconds: one of them may have been held up. */
+  /** The shortest round trip of the last readings, milliseconds; others may have been delayed. */
   readonly rttMs: () => number;
   /**
-   * Reads it again. Rejects as the command does; the last reading stands then.
+   * Reads it again. On a rejection, the last reading stays valid.
    *
-   * @param isNewServer true after a reconnect: it may be another server, with another clock
+   * @param isNewServer true after a reconnection: the server may be another one with another clock
    */
   readonly read: (isNewServer?: boolean) => Promise<void>;
 }
 
-/** What `TIME` answers: seconds and microseconds. */
+/** The reply of `TIME`: seconds and microseconds. */
 export type ReadTime = () => Promise<readonly (string | number)[]>;
 
 /**
- * A reading may be off by half its round trip, so a slow one does not replace a quick one of the last five minutes, unless it shows
- * that the server's clock was stepped since.
+ * The round-trip time bounds the error of a reading, so a slow one does not replace a fast one of the last five
+ * minutes, unless it proves a step of the server's clock.
  */
 const READING_STANDS_MS = 300_000;
-/** What two clocks may drift apart in that time. */
+/** Possible drift between two clocks in that time. */
 const DRIFT_MS = 100;
 const LAST_READINGS = 3;
 
-/** Until the first reading it is this machine's own clock. */
+/** Until the first reading, the local clock is used. */
 export function createRedisClock(readTime: ReadTime, monotonicMs: () => number = () => performance.now()): RedisClock {
   let offsetMs = Date.now() - monotonicMs();
   let best = { rttMs: Number.POSITIVE_INFINITY, takenMs: Number.NEGATIVE_INFINITY };

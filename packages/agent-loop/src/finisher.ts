@@ -3,17 +3,19 @@ import type { Logger } from 'pino';
 
 import { backoffMs, isClosed, logRefusal } from './refusals.ts';
 
-/** Takes jobs that are done out of the queue, those that end at about the same time together. */
+/** Removes finished jobs from the queue in batches. */
 export interface Finisher<J> {
   readonly add: (job: J) => void;
-  /** Resolves when nothing is left to take out. Never rejects. */
+  /** Resolves when all finished jobs are removed. Never rejects. */
   readonly flush: () => Promise<void>;
 }
 
-/** How long a job that is done stays in the queue for others to join it. Its result is under way: this is not urgent. */
+/**
+ * How long a finished job waits for others to share a command. Its result is sent separately, so this is not urgent.
+ */
 const GATHER_MS = 30;
 
-/** @param finish whatever it rejects with is tried again, but for a connection that was closed */
+/** @param finish is retried after any error, except on a closed connection */
 export function createFinisher<J>(
   finish: (jobs: readonly J[]) => Promise<void>,
   log: Pick<Logger, 'error'>,

@@ -1,4 +1,4 @@
-/** Where Redis is, as `REDIS_URL` says it. */
+/** The location of Redis, parsed from `REDIS_URL`. */
 export type RedisAddress = SingleAddress | SentinelAddress | ClusterAddress;
 
 export interface Endpoint {
@@ -8,7 +8,7 @@ export interface Endpoint {
 }
 
 interface Login {
-  /** Given to every server that holds data. */
+  /** Used for every data server. */
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly tls: boolean;
@@ -18,15 +18,15 @@ interface Login {
 
 export interface SingleAddress extends Login {
   readonly kind: 'single';
-  /** The URL as ioredis reads it, with the number of the database. */
+  /** The URL for ioredis, with the database number. */
   readonly url: string;
 }
 
 export interface SentinelAddress extends Login {
   readonly kind: 'sentinel';
-  /** The name that the Sentinels give the set of servers. */
+  /** The name of the master set at the Sentinels. */
   readonly set: string;
-  /** Login at the Sentinels themselves; they are the endpoints. */
+  /** Login for the Sentinels, whose addresses are the endpoints. */
   readonly sentinelUsername: string | undefined;
   readonly sentinelPassword: string | undefined;
 }
@@ -73,7 +73,7 @@ export function parseRedisUrl(text: string): RedisAddress {
   return { kind: 'single', ...shared, url: text };
 }
 
-/** A setting for `readSettings`: the text as it is, once it can be read. */
+/** A setting for `readSettings`: validated, kept as text. */
 export const redisUrlKind = {
   name: 'URL (redis:, redis+sentinel: or redis+cluster:, or each with rediss: over TLS)',
   parse: (text: string): string => {

@@ -5,7 +5,7 @@ import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
 
 import type { ClusterAddress, Endpoint } from './address.ts';
 
-/** A node that does not answer by then is not asked further. */
+/** Timeout of the query to a node. */
 const ANSWER_WITHIN_MS = 1_000;
 
 type NetStream = Awaited<ReturnType<AbstractConnector['connect']>>;
@@ -21,7 +21,7 @@ export function clusterConnector(
   slot: number | undefined,
   tls: ConnectionOptions | undefined,
 ): NonNullable<RedisOptions['Connector']> {
-  /** Where the last connect ended; the next begins behind it. */
+  /** Rotates, so that each connect starts with another node. */
   let turn = Math.floor(Math.random() * address.endpoints.length);
 
   return class ClusterConnector extends AbstractConnector {
@@ -36,7 +36,7 @@ export function clusterConnector(
       try {
         if (slot !== undefined) node = await masterOf(address, slot, turn, tls);
       } catch (error) {
-        // Any other node than that which holds the keys refuses all commands. A connection that is lost is tried again.
+        // A node without the keys would refuse every command. ioredis retries a connection with an error.
         this.firstError = error as Error;
         this.stream = new Socket().destroy();
         return this.stream;
@@ -53,9 +53,9 @@ export function clusterConnector(
 }
 
 /**
- * The first node that answers tells.
+ * Asks node after node for the master of the slot.
  *
- * @throws why where none does, or none knows who holds the slot
+ * @throws the last error if no node replies, or none knows the master
  */
 async function masterOf(
   address: ClusterAddress,
@@ -88,7 +88,7 @@ async function askFor(
     ...(password === undefined ? {} : { password }),
     ...(tls === undefined ? {} : { tls }),
   });
-  // What the command says of a connection that is lost is no reason.
+  // A command that fails because the connection was lost does not explain the loss.
   let cause: Error | undefined;
   node.on('error', (error) => {
     cause ??= error;
@@ -98,7 +98,7 @@ async function askFor(
     const [, , master] = ranges.find(([from, to]) => from <= slot && slot <= to) ?? [];
     if (master === undefined) return undefined;
     const [masterHost, masterPort]: readonly [string | null, number, ...unknown[]] = master;
-    // No name means: the one by which this node was reached.
+    // A null host name stands for the address by which this node was reached.
     return { host: masterHost === null || masterHost === '' ? host : masterHost, port: masterPort };
   } catch (error) {
     throw cause ?? error;

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Command, Redis } from 'ioredis';
 
-/** The release whose source was read for `reply-watch.ts` and `turn-redis.ts`. Another one is read before it is pinned here. */
+/**
+ * The release whose source was reviewed for `reply-watch.ts` and `turn-redis.ts`. Review another one before changing
+ * this.
+ */
 const REVIEWED = '6.0.0';
 
 const root = join(import.meta.dirname, '../../..');

@@ -2,16 +2,16 @@ import type { Socket } from 'node:net';
 
 import type { Redis } from 'ioredis';
 
-/** The part of a pino logger that is written to. */
+/** The subset of a pino logger that is used. */
 export interface ConnectionLog {
   readonly info: (fields: object, message: string) => void;
   readonly warn: (fields: object, message: string) => void;
 }
 
-/** Connections whose login is refused, by the log that they write to: it is one login for all of them. */
+/** Connections whose login is refused, by log: all of them use one login. */
 const refused = new WeakMap<ConnectionLog, Set<Redis>>();
 
-/** One line when a connection is lost or cannot be made, one when it is there; not one for each attempt in between. */
+/** Logs a line when a connection is lost or cannot be established, and one when it is ready; not one per attempt. */
 export function logOutages(redis: Redis, connection: string, log: ConnectionLog, closing?: AbortSignal): void {
   let up: boolean | undefined;
   let cause: string | undefined;
@@ -20,14 +20,14 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
   redis.on('error', (error: Error) => {
     cause = error.message;
     if (up === undefined) log.warn({ connection, cause }, 'Redis unreachable');
-    // A password that was changed or a user that was removed: no attempt will succeed until somebody does something.
+    // The password was changed or the user deleted: retries cannot succeed until an operator acts.
     else if (refusals.size === 0 && isLoginRefusal(cause)) log.warn({ connection, cause }, 'Redis login rejected');
     if (isLoginRefusal(cause)) refusals.add(redis);
     up ??= false;
   });
   redis.on('close', () => {
     if (up === true && closing?.aborted !== true) log.warn({ connection, cause }, 'Redis connection lost');
-    // A node that says nothing lets connections be made and then closes none: what was never up is not lost.
+    // A stalled node accepts connections without ever closing one: a connection that was never up is not lost.
     if (up !== undefined) up = false;
   });
   redis.on('end', () => void refusals.delete(redis));
@@ -44,8 +44,8 @@ export function logOutages(redis: Redis, connection: string, log: ConnectionLog,
 }
 
 /**
- * True if the server has sent something on this connection. Without a login and a ready check ioredis is ready before: the kernel
- * accepts connections for a Redis that stalls.
+ * True if the server has sent data on this connection. Without a login and a ready check, ioredis reports ready
+ * earlier: the kernel accepts connections for a stalled Redis.
  */
 export function hasAnswered(redis: Redis): boolean {
   return redis.status === 'ready' && (redis.stream as Partial<Socket> | undefined)?.bytesRead !== 0;

@@ -77,7 +77,7 @@ describe('connections to one server', () => {
     redis.on('close', () => (closes += 1));
 
     const reply = redis.ping();
-    // Let it be sent, and then nothing happens for longer than a reply or a connection is waited for.
+    // After the command is sent, block for longer than the timeouts of replies and connections.
     await new Promise(setImmediate);
     process.kill(server.pid, 'SIGSTOP');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_100);
@@ -143,7 +143,7 @@ describe('connections to a cluster', () => {
   it('ask again where no node has told who holds the keys', async () => {
     const { port } = cluster.nodes[0]!;
     let asked = 0;
-    // The first is asked in vain, as of a node that stands still for a while.
+    // The first query is not answered, as by a stalled node.
     const line = createServer((client) => {
       client.on('error', () => undefined);
       asked += 1;
@@ -188,7 +188,7 @@ describe('connections to a cluster', () => {
   });
 });
 
-/** Switches TLS on at a free port: another program may take one that is only looked for. */
+/** Enables TLS on a free port; the port may be taken between the search and its use. */
 async function freePortFor(redis: Redis): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);

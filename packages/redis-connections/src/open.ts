@@ -11,27 +11,27 @@ import { slotOf } from './slot.ts';
 import { TurnRedis } from './turn-redis.ts';
 
 export interface OpenOptions {
-  /** As `parseRedisUrl` reads it. */
+  /** In a form that `parseRedisUrl` accepts. */
   readonly url: string;
-  /** Certificates in PEM that a TLS server may present; without them those that Node trusts. */
+  /** Trusted CA certificates in PEM; by default those of Node. */
   readonly certificates?: string | undefined;
-  /** Shown by `CLIENT LIST`. */
+  /** Name in `CLIENT LIST`. */
   readonly name: string;
   readonly log: ConnectionLog;
-  /** Aborted when the connection is closed on purpose, which is not worth a line. */
+  /** Aborted when the connection is closed deliberately, which is not logged. */
   readonly closing?: AbortSignal;
 }
 
 /**
- * A command of a coordinator waits this long for its reply. With `enableOfflineQueue: false` commands
- * fail immediately while Redis is unavailable, instead of waiting.
+ * Reply timeout of coordinators. With `enableOfflineQueue: false`, commands fail immediately while Redis is
+ * unavailable.
  */
 const COMMAND_TIMEOUT_MS = 1_500;
 
-/** A connection that owes a reply and hears nothing is dead; without this it is never noticed. */
+/** A connection with a pending reply that receives nothing for this long is dead; TCP alone would not notice. */
 const SOCKET_TIMEOUT_MS = 2_000;
 
-/** An agent's: more than its longest blocking command plus a round trip. */
+/** For agents: longer than the longest blocking command plus a round trip. */
 const PATIENT_SOCKET_TIMEOUT_MS = 5_000;
 
 const ONCE_WITHIN_MS = 10_000;
@@ -47,17 +47,17 @@ const failFast = {
   reconnectOnError: isDemoted,
 } satisfies Options;
 
-/** For a program that does its work and ends: a short stall of the machine must not fail it. */
+/** For a short-lived program: tolerates a short stall of the machine. */
 const once = { ...failFast, commandTimeout: 5_000, socketTimeout: 6_000, connectTimeout: 5_000 } satisfies Options;
 
 export interface FailFastOptions extends OpenOptions {
-  /** Longest wait for a reply, for what must be done though Redis is slow; without it a second and a half. */
+  /** Reply timeout for commands that must succeed although Redis is slow; default 1.5 s. */
   readonly replyWithinMs?: number;
 }
 
 /**
- * A connection for requests: it fails fast, and reconnects for as long as it lives. Whether Redis is there yet does not
- * matter. On a cluster it reaches every node.
+ * Opens a connection for requests: commands fail fast, and it reconnects indefinitely. Redis may be unavailable at
+ * first. On a cluster it reaches every node.
  */
 export function openFailFast({ log, closing, replyWithinMs, ...options }: FailFastOptions): Redis {
   const patience = replyWithinMs === undefined ? {} : { commandTimeout: replyWithinMs, socketTimeout: replyWithinMs };
@@ -67,7 +67,7 @@ export function openFailFast({ log, closing, replyWithinMs, ...options }: FailFa
   return connection;
 }
 
-/** As `openFailFast`, for subscriptions. On a cluster it is to any one node: what is published reaches all. */
+/** Like `openFailFast`, for subscriptions. On a cluster it uses any node, because messages are broadcast. */
 export function openSubscriber({ log, closing, ...options }: OpenOptions): Redis {
   const address = parseRedisUrl(options.url);
   const connection = open(address, { ...failFast, retryStrategy: soon }, options, undefined);
@@ -76,7 +76,10 @@ export function openSubscriber({ log, closing, ...options }: OpenOptions): Redis
   return connection;
 }
 
-/** With `maxmemory-clients` Redis closes the connection with the most memory: what agents send may wait on a coordinator's. */
+/**
+ * With `maxmemory-clients`, Redis closes the connection that uses most memory. A coordinator's may buffer what agents
+ * send.
+ */
 function keepConnected(connection: Redis): void {
   const keep = (server: Redis): void => void server.client('NO-EVICT', 'ON').catch(ignore);
   if (isCluster(connection)) connection.on('+node', (node: Redis) => void node.on('ready', () => keep(node)));
@@ -84,9 +87,9 @@ function keepConnected(connection: Redis): void {
 }
 
 /**
- * A connection for a program that does its work and ends: without Redis it fails instead of waiting.
+ * Opens a connection for a short-lived program: fails without Redis instead of waiting.
  *
- * @throws why Redis cannot be reached
+ * @throws why Redis is unreachable
  */
 export async function openOnce(options: Omit<OpenOptions, 'log'>): Promise<Redis> {
   const redis = openAny(options, once);
@@ -108,15 +111,18 @@ export async function openOnce(options: Omit<OpenOptions, 'log'>): Promise<Redis
 
 export interface PatientOptions extends OpenOptions {
   /**
-   * True: commands wait out an outage and are sent again after it. False: they are rejected at once, for a caller that
-   * keeps them itself.
+   * True: commands wait during an outage and are sent again. False: they are rejected at once, and the caller repeats
+   * them.
    */
   readonly resend: boolean;
-  /** Any key of those that are used, which all have the same hash tag: on a cluster they are on one node. */
+  /** One of the keys in use; all have the same hash tag, hence the same node of a cluster. */
   readonly keyInUse: string;
 }
 
-/** An agent's connection: to one server, retried without end, with the few commands that an agent's user may use. */
+/**
+ * Opens an agent's connection: to one server, retried indefinitely, restricted to the commands that an agent's user may
+ * run.
+ */
 export function openPatient({ log, closing, resend, keyInUse, ...options }: PatientOptions): Redis {
   const policy = {
     maxRetriesPerRequest: resend ? null : 0,
@@ -124,10 +130,10 @@ export function openPatient({ log, closing, resend, keyInUse, ...options }: Pati
     connectTimeout: PATIENT_SOCKET_TIMEOUT_MS,
     retryStrategy: spread,
     reconnectOnError: isDemoted,
-    // HELLO and the name of a connection are commands, too; RESP2 needs neither.
+    // HELLO and CLIENT SETNAME need permissions; RESP2 needs neither.
     protocol: 2,
     connectionName: undefined,
-    // The ready check is INFO, and setting the client's info is a command too: an agent's user may do neither.
+    // The ready check runs INFO, and CLIENT SETINFO is a command too; an agent's user may run neither.
     enableReadyCheck: false,
     disableClientInfo: true,
     enableOfflineQueue: resend,
@@ -137,7 +143,7 @@ export function openPatient({ log, closing, resend, keyInUse, ...options }: Pati
   return connection;
 }
 
-/** Without what would change the types of the answers. */
+/** Without the option that changes the types of replies. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 type Given = Pick<OpenOptions, 'certificates' | 'name'>;
@@ -191,37 +197,37 @@ function openCluster(
       enableOfflineQueue: false,
       clusterRetryStrategy: soon,
       slotsRefreshInterval: 2_000,
-      // A node that does not tell by then leaves another one its time.
+      // A slow node leaves time to query another one.
       slotsRefreshTimeout: policy.connectTimeout / 2,
       maxRedirections: 10,
       redisOptions: {
         ...{ ...policy, ...loginOf(address), connectionName: given.name },
-        // A node that is lost leaves the pool, and what it owed is asked again where the cluster says, a second long.
+        // Pending commands of a lost node are sent again to the node that the cluster names, for one second.
         maxRetriesPerRequest: null,
         ...(tls === undefined ? {} : { tls }),
       },
     },
   );
-  // It is connected before a command needs it: one that finds no connection yet is tried again a tenth of a second later.
+  // Connects in advance: a command without a connection would be retried after 100 ms.
   cluster.on('+node', (node: Redis) => {
     watchReplies(node);
     if (node.status === 'wait') node.connect().catch(ignore);
   });
-  // It has the commands, the states and the events of a connection to one server, and its users need no more.
+  // A cluster client has the commands, states and events of a connection that callers use.
   return cluster as unknown as Redis;
 }
 
-/** True for what `openFailFast` gives where Redis is a cluster: commands sent at once go to several servers. */
+/** True if `openFailFast` opened a cluster client: concurrent commands may go to different servers. */
 export function isCluster(redis: Redis): boolean {
   return clusterOf(redis) !== undefined;
 }
 
-/** The servers that take writes: the one there is, or the masters of a cluster. */
+/** The servers that accept writes: the single one, or the masters of a cluster. */
 export function mastersOf(redis: Redis): readonly Redis[] {
   return clusterOf(redis)?.nodes('master') ?? [redis];
 }
 
-/** The server that holds a key, or undefined where the cluster does not know it now. */
+/** The server of a key; undefined while the cluster client does not know it. */
 export function masterOf(redis: Redis, key: string): Redis | undefined {
   const cluster = clusterOf(redis);
   if (cluster === undefined) return redis;
@@ -245,20 +251,20 @@ function loginOf({ username, password }: RedisAddress): Pick<RedisOptions, 'user
   };
 }
 
-/** A server that is no master any more, or not of this slot: only a new connection finds the one that is. */
+/** The server is no longer master, or no longer has the slot: a new connection finds the right one. */
 function isDemoted(error: Error): boolean {
   return /^(READONLY|MOVED|MASTERDOWN|UNBLOCKED) /.test(error.message);
 }
 
 /**
- * 50 ms, doubled up to 300: what a deadline may be late after an outage leaves no room for more. With a jitter that keeps
- * coordinators from returning in step.
+ * 50 ms doubling up to 300 ms: the delay of deadlines after an outage allows no more. Jitter prevents coordinators from
+ * reconnecting in step.
  */
 const soon = createBackoff({ firstMs: 50, longestMs: 300, jitter: 0.25 });
 
-/** 50 ms doubling to 2 s, the upper half at random: many agents do not come back in step. */
+/** 50 ms doubling up to 2 s, the upper half random: agents do not reconnect in step. */
 const spread = createBackoff({ firstMs: 50, longestMs: 2_000, jitter: 0.5 });
 
 function ignore(): void {
-  // Heard of by another way.
+  // Errors are reported by another event.
 }

@@ -24,7 +24,7 @@ class Waiting {
   }
 }
 
-/** What ioredis keeps of a connection, and a Redis behind it that answers on demand. */
+/** The state of an ioredis connection, and a Redis that replies on demand. */
 function openFake(options: { readonly commandTimeout?: number; readonly socketTimeout: number }) {
   const rejected: string[] = [];
   const newStream = () => ({
@@ -53,7 +53,7 @@ function openFake(options: { readonly commandTimeout?: number; readonly socketTi
   return {
     redis,
     rejected,
-    /** The connection is lost, and another one is being made. */
+    /** The connection is lost and being established again. */
     reconnect: (): void => {
       redis.status = 'connecting';
       redis.stream = newStream();
@@ -168,7 +168,7 @@ describe('what a connection is owed', () => {
     const { redis, send } = openFake(limits);
     send('first');
     jest.advanceTimersByTime(1_600);
-    // As where a login was not answered in time: all that was asked is given up first.
+    // After a login timeout, ioredis rejects all pending commands first.
     redis.commandQueue.items.length = 0;
     redis.stream.writableEnded = true;
     jest.advanceTimersByTime(500);

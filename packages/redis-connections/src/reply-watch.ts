@@ -1,19 +1,19 @@
 import type { Redis } from 'ioredis';
 
-/** A look that comes this late was held up, and so was what it looks for. */
+/** A poll later than this was delayed by a stall, and replies may be too. */
 const HELD_UP_MS = 50;
-/** Time in which the process stood still does not count, up to this. */
+/** Limit of stall time that is not counted. */
 const MAX_HELD_UP_MS = 2_000;
-/** What has come meanwhile, or comes as slowly, is given this long after it. */
+/** Extra time after a stall for replies that arrive meanwhile. */
 const RESPITE_MS = 500;
-/** States in which what is owed is owed by the stream that there is. */
+/** States in which pending replies belong to the current stream. */
 const connected: ReadonlySet<string> = new Set(['connect', 'ready']);
-/** Looks in the time after which a connection that hears nothing is dead. */
+/** Polls within the timeout of a silent connection. */
 const LOOKS = 40;
 
 /** Times are monotonic. */
 interface OwedCommand {
-  /** Time of the first send: a cluster client may send a command again, to another server. */
+  /** Time of the first send: a cluster client may send a command again to another server. */
   givenAt?: number;
   sentAt?: number;
   setTimeout: (milliseconds: number) => void;
@@ -26,26 +26,26 @@ interface CommandQueue {
   readonly peekAt: (index: number) => { readonly command: OwedCommand } | undefined;
 }
 
-/** The parts of a connection that tell what it is owed. */
+/** The internals of an ioredis connection that show pending replies. */
 interface Connection {
   readonly status: Redis['status'];
   readonly stream: Redis['stream'];
   readonly options: Pick<Redis['options'], 'commandTimeout' | 'socketTimeout'>;
-  /** What was sent and is not answered, in this order. Without a connection it may be what the last one left. */
+  /** Sent but unanswered commands, in order. Without a connection, possibly those of the last one. */
   readonly commandQueue: CommandQueue;
-  /** What waits for a connection. */
+  /** Commands that wait for a connection. */
   readonly offlineQueue: CommandQueue;
   sendCommand: Redis['sendCommand'];
   setSocketTimeout: () => void;
 }
 
-/** A time in which the process stood still. */
+/** A period in which the process stalled. */
 interface Stall {
   readonly endedAt: number;
   readonly milliseconds: number;
 }
 
-/** When something came last, as far as looks tell. */
+/** When data was last received, as of the last poll. */
 interface Heard {
   readonly stream: Redis['stream'] | undefined;
   readonly bytes: number;
@@ -60,7 +60,7 @@ interface Heard {
 export function watchReplies(redis: Redis): void {
   const connection = redis as unknown as Connection;
   const { commandTimeout, socketTimeout } = connection.options;
-  // Without it ioredis' own timers are enough.
+  // Without a socket timeout, ioredis' own timers suffice.
   if (socketTimeout === undefined) return;
   const watch = new ReplyWatch(connection, commandTimeout, socketTimeout);
   const send = connection.sendCommand.bind(redis);
@@ -93,7 +93,7 @@ class ReplyWatch {
     this.lookEveryMs = socketTimeout / LOOKS;
   }
 
-  /** Call it for each command: looks go on while a reply is owed. */
+  /** Called for each command: polls run while a reply is pending. */
   start(): void {
     if (!this.isWatching) this.lookIn(this.lookEveryMs);
   }
@@ -101,7 +101,7 @@ class ReplyWatch {
   private lookIn(milliseconds: number, isAgain = false): void {
     this.isWatching = true;
     this.dueAt = performance.now() + milliseconds;
-    // While it matters the connection keeps the process alive.
+    // Unreferenced: the connection itself keeps the process alive while needed.
     setTimeout(() => this.look(isAgain), milliseconds).unref();
   }
 
@@ -109,7 +109,7 @@ class ReplyWatch {
     this.isWatching = false;
     const { commandQueue, offlineQueue, status, stream } = this.connection;
     const isConnected = connected.has(status);
-    // A stream that is ended with its replies owed may be as dead as any, and holds up the next one.
+    // A stream that was ended with replies pending may be dead too, and would block the next one.
     const isEnding = isConnected && stream.writableEnded;
     this.owedSince = commandQueue.peekAt(0)?.command.sentAt ?? (isEnding ? this.owedSince : undefined);
     if (this.owedSince === undefined && offlineQueue.length === 0) {
@@ -117,14 +117,14 @@ class ReplyWatch {
       return;
     }
     const now = performance.now();
-    // Replies that arrived during the stall are read first.
+    // Read the replies that arrived during the stall first.
     if (this.noteStall(now) && !isAgain) return this.lookIn(1, true);
     if (this.commandTimeout !== undefined) this.rejectOverdue(this.commandTimeout, now);
     if (this.owedSince !== undefined && isConnected) this.endSilent(stream, this.owedSince, now);
     this.lookIn(this.nextLookMs(now));
   }
 
-  /** @returns whether this look is late */
+  /** @returns whether this poll is late */
   private noteStall(now: number): boolean {
     if (now - this.dueAt < HELD_UP_MS) return false;
     const oldest = now - this.socketTimeout - MAX_HELD_UP_MS - RESPITE_MS;
@@ -173,7 +173,7 @@ class ReplyWatch {
   }
 }
 
-/** Milliseconds until a time is up; endless where it is up already, which is not all that there is to it. */
+/** Milliseconds until a timeout; infinite once it has passed, when other conditions decide. */
 function leftOf(since: number | undefined, limit: number | undefined, now: number): number {
   if (since === undefined || limit === undefined || since + limit <= now) return Number.POSITIVE_INFINITY;
   return Math.max(1, since + limit - now);

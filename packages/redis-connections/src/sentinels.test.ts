@@ -50,9 +50,9 @@ describe('a connection to a master', () => {
     const other = await open(set.url);
 
     expect([before, written, after]).toEqual(['master', 'OK', 'replaced']);
-    // While the Sentinels see it down and choose another one, the master is unknown.
+    // During a failover the master is unknown.
     expect([...meanwhile]).toContain('unknown');
-    // All Sentinels learn of it in turn.
+    // The Sentinels learn of the failover one after another.
     while ((await mastership(other)) !== 'master') await sleep(20);
     connection.disconnect();
     other.disconnect();

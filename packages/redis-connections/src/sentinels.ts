@@ -6,24 +6,24 @@ import { Redis } from 'ioredis';
 const ANSWERS_WITHIN_MS = 500;
 
 /**
- * Whether a server is the master. Replaced: the Sentinels made another one the master while it stood still or was cut off, and it
- * does not know yet; what it takes is lost when it becomes a replica, and it has nothing of what the other one took.
+ * Whether a server is the master. `replaced`: the Sentinels promoted another one during a stall or partition, and the
+ * server does not know yet; its writes are lost when it becomes a replica, and it lacks those of the new master.
  */
 export type Mastership = 'master' | 'replaced' | 'unknown';
 
-/** Says it of a server as `serverOf` names it. */
+/** Looks up a server by its name from `serverOf`. */
 export type MastershipOf = (server: string | undefined) => Mastership;
 
 interface Answer {
   readonly server: string;
-  /** Rises with each fail-over; 0 if this Sentinel does not tell. */
+  /** Increases with each failover; 0 if this Sentinel does not report it. */
   readonly epoch: number;
   readonly flags: readonly string[];
 }
 
 /**
- * Asks all Sentinels. A server is the master if most of them name it and see it well, none knows of a later one, and none is at a
- * fail-over: two servers are never the master for two who ask. Without Sentinels there is one master.
+ * Asks all Sentinels. A server is the master if a majority names it and sees it up, none knows of a later one, and none
+ * is in a failover: two servers are never both the master. Without Sentinels the only server is the master.
  */
 export async function askSentinels(connection: Redis): Promise<MastershipOf> {
   const { sentinels, name } = connection.options;
@@ -51,14 +51,14 @@ function latest(answers: readonly Answer[]): number {
   return Math.max(-1, ...answers.map(({ epoch }) => epoch));
 }
 
-/** True if Sentinels say which server is the master. */
+/** True if Sentinels decide which server is the master. */
 export function isWatched({ options }: Redis): boolean {
   return (options?.sentinels ?? []).length > 0;
 }
 
-/** Address and port of the server that a connection is to; undefined while there is none, and for a cluster, which is several. */
+/** Address and port of a connection's server; undefined while disconnected and for a cluster. */
 export function serverOf({ status, stream }: Redis): string | undefined {
-  // A socket remembers the address of its peer when it is gone, and the connection keeps it until it has the next one.
+  // A closed socket remembers its peer address until the next connection.
   if (status !== 'ready') return undefined;
   const { remoteAddress, remotePort } = (stream as Partial<Socket> | undefined) ?? {};
   return remoteAddress === undefined ? undefined : `${remoteAddress.replace(/^::ffff:/, '')} ${remotePort}`;
@@ -83,7 +83,7 @@ async function askSentinel(
   try {
     const [address, state] = await Promise.all([
       sentinel.call('SENTINEL', 'get-master-addr-by-name', name) as Promise<readonly string[] | null>,
-      // A user of a Sentinel may be denied this.
+      // The ACL of a Sentinel may forbid this.
       (sentinel.call('SENTINEL', 'MASTER', name) as Promise<readonly string[]>).catch((): readonly string[] => []),
     ]);
     if (address === null) return undefined;
@@ -99,7 +99,7 @@ async function askSentinel(
   }
 }
 
-/** Sentinels may tell names of hosts. The address is that which a connection is made to. */
+/** Sentinels may report host names, while connections have addresses. */
 async function addressOf(host: string, port: number): Promise<string | undefined> {
   const socket = connect({ host, port });
   try {

@@ -7,7 +7,7 @@ const table = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** The slot of a Redis Cluster that a key is in: that of its hash tag where it has one (Redis Cluster specification). */
+/** The cluster slot of a key: that of its hash tag, if it has one (Redis Cluster specification). */
 export function slotOf(key: string): number {
   const open = key.indexOf('{');
   const close = open === -1 ? -1 : key.indexOf('}', open + 1);

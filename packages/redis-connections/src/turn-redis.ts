@@ -1,7 +1,7 @@
 import { Redis, type Command } from 'ioredis';
 
 /**
- * Sends all commands of one turn of the event loop in one write, in their order: a write is a system call that wakes
+ * Sends all commands of one turn of the event loop in one write, in order: each write is a system call that wakes
  * Redis, and both cost more than most commands.
  */
 export class TurnRedis extends Redis {
@@ -12,7 +12,7 @@ export class TurnRedis extends Redis {
       const socket = this.stream;
       this.corked = true;
       socket.cork();
-      // After the promises that are settled already: what they lead to goes along.
+      // After pending promise callbacks, so that commands they issue are included.
       process.nextTick(() => {
         this.corked = false;
         socket.uncork();

@@ -28,7 +28,7 @@ async function serve(zone: Zone): Promise<DnsServer> {
   return server;
 }
 
-/** A zone from `A name` and `AAAA name` to records; a name with one type only is NODATA for the other. */
+/** A zone from `A name` and `AAAA name` to records; a name with one type is NODATA for the other. */
 function records(entries: Readonly<Record<string, readonly string[]>>): Zone {
   return (name, type) => {
     const found = entries[`${type} ${name}`];

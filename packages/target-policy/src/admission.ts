@@ -23,9 +23,12 @@ import type { NameResolver } from './resolver/resolver.ts';
 export interface AdmissionOptions {
   readonly policy: TargetPolicy;
   readonly resolver: NameResolver;
-  /** What the agent has and is next to now; asked at each admission, so cheap. Another object when it has changed. */
+  /**
+   * Addresses and networks of the agent; called at each admission, so it must be cheap. Returns the same object until
+   * they change.
+   */
   readonly ownAddresses: () => OwnAddresses;
-  /** Where the agent's Redis is now, by address and by configured name. No allowance opens it. */
+  /** Current address and configured name of the agent's Redis. No exception allows it. */
   readonly redis: () => readonly Endpoint[];
   readonly haveIpv4: () => boolean;
   readonly haveIpv6: () => boolean;
@@ -60,7 +63,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   };
 }
 
-/** Compiling takes longer than all the rest of an admission. */
+/** Cached, because compiling takes longer than the rest of an admission. */
 function compileWhenChanged({ ownAddresses, redis }: AdmissionOptions): () => OwnNetwork {
   let last: { readonly own: OwnAddresses; readonly endpoints: string; readonly compiled: OwnNetwork } | undefined;
   return () => {
@@ -111,7 +114,7 @@ async function admitName(
   return admit({ host: name, address: candidates[0]!, family: pinned.family, addresses, candidates, resolveMs });
 }
 
-/** The addresses of the families that the probe has: IPv4 before IPv6. */
+/** Addresses of the families that the probe supports, IPv4 first. */
 function usableOf(resolution: Resolution, options: AdmissionOptions): readonly Address[] {
   return ([4, 6] as const).flatMap((family) => {
     const answer = resolution[family];
@@ -130,7 +133,10 @@ function judgeAnswer(name: string, text: string, judge: Judge): Refusal | undefi
   return refused && { ...refused, message: `${name} resolves to a refused address: ${refused.message}` };
 }
 
-/** The agent's Redis first: nothing opens it. Then the operator's exception, which also beats the agent's own lists. */
+/**
+ * The agent's Redis first, because no exception allows it. Then the operator's exceptions, which override the agent's
+ * own lists.
+ */
 function judgeAll(
   address: Address,
   request: AdmissionRequest,

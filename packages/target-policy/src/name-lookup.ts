@@ -15,7 +15,7 @@ export interface NameLookupOptions {
 
 const MAX_NAMES = 8;
 const MAX_NAME_CODE_POINTS = 255;
-/** More than the largest answers over UDP have: what is left out proves nothing. */
+/** More than the largest answer over UDP contains; omitted ones prove nothing. */
 const MAX_ADDRESSES = 100;
 
 /**
@@ -43,7 +43,7 @@ export function createNameLookup({ resolver, showPrivateAddresses }: NameLookupO
   };
 }
 
-/** The resolver rejects with the reason of the signal alone. */
+/** The resolver rejects only when the signal aborts. */
 async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;

@@ -20,7 +20,7 @@ export type Frame =
   | ({ readonly kind: 'piece' } & Piece)
   | { readonly kind: 'fault'; readonly reason: string };
 
-/** A message as the payload of a frame: text, or a compressed binary one without a context that spans messages. */
+/** Encodes a message as frame payload: text, or compressed binary without a shared context. */
 export function encodeMessage(message: unknown): string | Buffer {
   const json = JSON.stringify(message);
   if (json.length <= COMPRESS_ABOVE_BYTES) return json;
@@ -35,7 +35,7 @@ export function encodePiece({ seq, upload, bytes }: Piece): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-/** Never throws: what cannot be read is a fault. */
+/** Never throws: an invalid payload is a fault. */
 export function decodeFrame(payload: Buffer, isBinary: boolean): Frame {
   try {
     if (!isBinary) return { kind: 'message', message: JSON.parse(payload.toString()), bytes: payload.length };

@@ -40,9 +40,9 @@ export interface LinkOptions {
   readonly log: Logger;
 }
 
-/** Attempts side by side, of which the first that leads to a gateway counts: one may hang at a gateway that stands still. */
+/** Concurrent attempts: one may hang at a stalled gateway; the first success wins. */
 const MOST_ATTEMPTS = 4;
-/** What a gateway that has asked for the proof is given to accept it, before it is asked again. */
+/** Time for a gateway to accept the proof. */
 const ACCEPT_MS = 10_000;
 /** A connection that lived this long was a success. */
 const PROVED_MS = 10_000;
@@ -55,17 +55,17 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
   const reconnect = createReconnect();
   const events = new EventEmitter();
   let current: Session | undefined;
-  /** Those that may be the current one soon. */
+  /** Candidates for the current session. */
   const attempts = new Set<Session>();
   let timer: NodeJS.Timeout | undefined;
   let proving: NodeJS.Timeout | undefined;
   let isStopped = false;
-  /** The current gateway stops or is silent: the attempt to find another one is repeated while it lasts. */
+  /** While the current gateway stops or is silent, attempts to find another one are repeated. */
   let [isLeaving, isSilent] = [false, false];
   let failures = 0;
 
   const connect = (): void => {
-    // Meanwhile the gateway may have answered again.
+    // The gateway may have replied meanwhile.
     if (isStopped || (current !== undefined && !isLeaving && !isSilent)) return;
     if (attempts.size < MOST_ATTEMPTS) {
       const events = { onChallenged: challenged, onSilence: heard, onMessage: take, onClosed: closed };
@@ -87,7 +87,7 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
     }
   };
 
-  /** One proof at a time: of two the gateways could see the newer one first. */
+  /** One proof at a time: otherwise gateways might see the newer counter first. */
   const challenged = (session: Session): void => {
     endAttempts(session);
     connectIn(ACCEPT_MS);
@@ -126,7 +126,7 @@ export function createGatewayLink(options: LinkOptions): GatewayLink {
     log.info({ state: message.state }, 'connected to the gateway');
     events.emit('ready');
     onReady(session, message.state);
-    // One that answers still acknowledges what it was sent, and then ends as asked.
+    // A responsive gateway still acknowledges what was sent, and then closes.
     if (wasSilent) before?.terminate();
     else before?.close();
   };

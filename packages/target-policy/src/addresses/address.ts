@@ -2,7 +2,7 @@ import type { Family } from '@vantage/contract';
 
 import { formatIpv6, parseIpv6 } from './ipv6-text.ts';
 
-/** An address as a number of 32 or 128 bits: two texts of one address are equal here. */
+/** An address as a number of 32 or 128 bits, so that different texts of one address are equal. */
 export interface Address {
   readonly family: Family;
   readonly value: bigint;
@@ -13,7 +13,7 @@ export const ADDRESS_BITS: Readonly<Record<Family, number>> = { 4: 32, 6: 128 };
 const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const DOTTED_QUAD = new RegExp(`^${OCTET}\\.${OCTET}\\.${OCTET}\\.${OCTET}$`);
 
-/** Reads an IPv4 or IPv6 literal in a form that every parser reads alike; undefined for anything else. */
+/** Parses an IPv4 or IPv6 literal in its unambiguous forms only; undefined for anything else. */
 export function parseAddress(text: string): Address | undefined {
   return parseIpv4(text) ?? parseIpv6Address(text);
 }

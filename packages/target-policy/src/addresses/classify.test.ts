@@ -9,7 +9,7 @@ import { specialData } from './special-data.ts';
 
 const rows = specialData.ranges.map((row) => [row.cidr, row] as const);
 
-/** The slow, obvious way: among the rows that hold the address, by node:net's own matcher, the longest. */
+/** Reference implementation: the longest of the rows that contain the address, according to node:net. */
 function expectedRow(address: Address): string {
   const family = address.family === 4 ? 'ipv4' : 'ipv6';
   const matching = specialData.ranges.filter(({ cidr }) => {

@@ -53,8 +53,8 @@ const uncovered: AddressVerdict = {
 };
 
 /**
- * Says whether the table of special-purpose prefixes refuses an address, and by which row. What cannot be read as an
- * address is refused. The lists of an operator and of an agent are no part of it.
+ * Decides by the table of special-purpose prefixes whether an address is refused, and by which row. A malformed address
+ * is refused. Lists of operators and agents are not considered.
  */
 export function classifyAddress(address: string | Address): AddressVerdict {
   const parsed = typeof address === 'string' ? parseAddress(address) : address;
@@ -64,24 +64,24 @@ export function classifyAddress(address: string | Address): AddressVerdict {
   return patterns.find(({ mask, value }) => (parsed.value & mask) === value)?.verdict ?? verdict;
 }
 
-/** The verdict on a whole prefix: that of the longest row around it. */
+/** Decides for a whole prefix, by the longest row that contains it. */
 export function classifyPrefix(prefix: Prefix): AddressVerdict {
   const wholeAddress = prefix.length === ADDRESS_BITS[prefix.family];
   if (wholeAddress) return classifyAddress({ family: prefix.family, value: prefix.first });
   return rangeTable.findCovering(prefix) ?? uncovered;
 }
 
-/** True for an address that the table refuses: a hop or an ICMP sender there is masked in results. */
+/** True for an address that the table refuses: as a hop or ICMP sender, it is masked in results. */
 export function isPrivateAddress(address: string): boolean {
   return classifyAddress(address).refused;
 }
 
-/** True for link-local and metadata addresses, in whatever IPv6 address they are carried. */
+/** True for link-local and metadata addresses, including those embedded in an IPv6 address. */
 export function isLinkLocalOrMetadata(address: Address): boolean {
   return [address, ...embeddedIpv4(address)].some((each) => linkLocalAndMetadata.find(each) !== undefined);
 }
 
-/** A refusal in words: what, the row, its reason, and the IPv4 address that an IPv6 address carries. */
+/** Describes a refusal: the subject, the row, its reason, and an embedded IPv4 address. */
 export function describeVerdict(subject: Prefix, { rule }: AddressVerdict): string {
   const whole = subject.length === ADDRESS_BITS[subject.family];
   const address = { family: subject.family, value: subject.first };
@@ -92,7 +92,7 @@ export function describeVerdict(subject: Prefix, { rule }: AddressVerdict): stri
   return `${what} is in ${rule.cidr} (${rule.name}${rfc}): ${rule.reason}${detail}.`;
 }
 
-/** The table is part of the release: a row that cannot be read is a bug. */
+/** The table is part of the release, so an invalid row is a bug. */
 function requiredPrefix(cidr: string): Prefix {
   const prefix = parsePrefix(cidr);
   if (prefix === undefined) throw new Error(`not a prefix: ${cidr}`);

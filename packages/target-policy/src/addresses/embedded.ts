@@ -2,7 +2,7 @@ import type { Address } from './address.ts';
 
 const LOW_32 = 0xffffffffn;
 
-/** Prefixes whose addresses carry an IPv4 address, as the value of the bits above it. */
+/** Prefixes whose addresses embed an IPv4 address, as the value of the upper 96 bits. */
 const carriedInTheLast32Bits: ReadonlySet<bigint> = new Set([
   0n, // ::/96, IPv4-compatible, RFC 4291 section 2.5.5.1
   0xffffn, // ::ffff:0:0/96, IPv4-mapped, RFC 4291 section 2.5.5.2
@@ -13,8 +13,8 @@ const carriedInTheLast32Bits: ReadonlySet<bigint> = new Set([
 const ISATAP_IDENTIFIER = 0x5efen;
 
 /**
- * The IPv4 addresses that an IPv6 address carries and that a translator or tunnel on the way may send the packet to.
- * `::` and `::1` are separate addresses, not IPv4-compatible ones.
+ * The IPv4 addresses embedded in an IPv6 address, to which a translator or tunnel may send the packet. `::` and `::1`
+ * are not IPv4-compatible addresses.
  */
 export function embeddedIpv4({ family, value }: Address): readonly Address[] {
   if (family === 4 || value <= 1n) return [];
@@ -32,7 +32,7 @@ export function embeddedIpv4({ family, value }: Address): readonly Address[] {
 }
 
 /**
- * The 32 bits that RFC 6052 section 2.2 places behind a translation prefix: around the octet of bits 64 to 71 where the
+ * The 32 bits at the position that RFC 6052 section 2.2 defines for a prefix length: they skip bits 64 to 71 if the
  * prefix is shorter than 96 bits.
  */
 export function translatedIpv4(value: bigint, prefixLength: number): bigint {

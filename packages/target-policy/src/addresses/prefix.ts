@@ -9,16 +9,16 @@ export interface Prefix {
   readonly length: number;
 }
 
-/** Finds the entry of the longest prefix that holds an address. */
+/** Finds the longest prefix that contains an address. */
 export interface PrefixTable<Entry> {
   readonly find: (address: Address) => Entry | undefined;
-  /** The entry of the longest prefix that holds the whole of another. */
+  /** The entry of the longest prefix that contains another prefix. */
   readonly findCovering: (prefix: Prefix) => Entry | undefined;
 }
 
 /**
- * Reads an exact CIDR, or an address as the prefix of all its bits. Bits set beyond the length make it none: a typing
- * error in a list of exceptions must not widen it.
+ * Parses a CIDR, or an address as a host prefix. Host bits must be zero: a typing error in a list of exceptions must
+ * not widen it.
  */
 export function parsePrefix(text: string): Prefix | undefined {
   const [, addressText, lengthText] = /^([^/]*)(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text) ?? [];
@@ -30,7 +30,7 @@ export function parsePrefix(text: string): Prefix | undefined {
   return prefix.first === address.value ? prefix : undefined;
 }
 
-/** The prefix of a given length that an address lies in. */
+/** The prefix of a given length that contains an address. */
 export function prefixOf(address: Address, length: number): Prefix {
   const hostBits = BigInt(ADDRESS_BITS[address.family] - length);
   return { family: address.family, first: (address.value >> hostBits) << hostBits, length };
@@ -44,15 +44,15 @@ export function lastAddress({ family, first, length }: Prefix): Address {
   return { family, value: first + (1n << BigInt(ADDRESS_BITS[family] - length)) - 1n };
 }
 
-/** True where every address of `inner` is in `outer`. */
+/** True if `outer` contains `inner`. */
 export function covers(outer: Prefix, inner: Prefix): boolean {
   if (outer.family !== inner.family || outer.length > inner.length) return false;
   return prefixOf({ family: inner.family, value: inner.first }, outer.length).first === outer.first;
 }
 
 /**
- * Builds a table in which the longest prefix wins. Prefixes nest or are disjoint, so each family becomes a sorted list
- * of stretches with one answer each, and a look-up is a binary search.
+ * Builds a longest-prefix-match table. Prefixes nest or are disjoint, so each family becomes a sorted list of ranges
+ * with one entry each, and a lookup is a binary search.
  */
 export function createPrefixTable<Entry>(rows: readonly (readonly [Prefix, Entry])[]): PrefixTable<Entry> {
   const longestFirst = rows.toSorted(([a], [b]) => b.length - a.length);
@@ -64,7 +64,7 @@ export function createPrefixTable<Entry>(rows: readonly (readonly [Prefix, Entry
 }
 
 interface Stretches<Entry> {
-  /** First value of each stretch, ascending, beginning with 0. */
+  /** First value of each range, ascending from 0. */
   readonly starts: readonly bigint[];
   readonly entries: readonly (Entry | undefined)[];
 }

@@ -3,7 +3,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 import { formatAddress, parseIpv4, parseIpv6Address } from '../addresses/address.ts';
 import { forbidden, malformed, type Malformed, type MalformedCode } from './malformed.ts';
 
-/** `host`: something to send packets to. `name`: something to ask a DNS server about, `.` and `com` included. */
+/** `host`: a destination of packets. `name`: a name to query, including `.` and `com`. */
 export type HostKind = 'host' | 'name';
 
 export interface CanonicalHost {
@@ -16,7 +16,7 @@ export type Canonicalization = { readonly ok: true; readonly canonical: Canonica
 
 const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
-/** No text of this length maps to a name of 253 characters; the mapping is not asked. */
+/** Longer text cannot map to a name of 253 characters, so the mapping is skipped. */
 const MAX_RAW_LENGTH = 2048;
 
 /** Control, format, surrogate, private-use and unassigned characters, separators, and what fonts draw as nothing. */
@@ -24,14 +24,14 @@ const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const NOT_ASCII = /\P{ASCII}/u;
 const NAME_CHARACTERS = /^[a-z0-9._-]+$/;
 const OTHER_CHARACTER = /[^a-z0-9._-]/;
-/** What some parser reads as an IPv4 number: decimal and octal digits, or a 0x-number, `0x` alone included. */
+/** Text that some parser takes for an IPv4 number: decimal and octal digits, or a 0x-number, including `0x` alone. */
 const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 
 /**
- * Brings a host to its one text, or says in which way its form is odd. Everything after this sees the canonical text
- * alone, so no two parsers can read it differently.
+ * Converts a host to its canonical text, or explains why it is malformed. Later stages see the canonical text only, so
+ * that parsers cannot disagree.
  *
- * @param dotless names without a dot that are accepted for kind `host`, by the choice of an operator
+ * @param dotless names without a dot that the operator allows for kind `host`
  */
 export function canonicalizeHost(text: string, kind: HostKind, dotless: readonly string[] = []): Canonicalization {
   if (text === '') return malformed('empty');
@@ -62,8 +62,8 @@ function canonicalizeIpv6(text: string): Canonicalization {
 }
 
 /**
- * IDNA to-ASCII (UTS 46) for what is not ASCII. The mapping also decodes percent signs and reads numbers as addresses,
- * so ASCII never passes through it, and what comes out is looked at again.
+ * IDNA ToASCII (UTS 46) for non-ASCII text. The mapping also decodes percent signs and parses numbers as addresses, so
+ * ASCII bypasses it, and its output is checked again.
  */
 function toAscii(text: string): { readonly text: string; readonly mapped: boolean } | Malformed {
   const mapped = NOT_ASCII.test(text);
@@ -84,7 +84,7 @@ function nameFault(name: string, kind: HostKind): MalformedCode | undefined {
   if (labels.includes('')) return 'empty_label';
   if (labels.some((label) => label.length > MAX_LABEL_LENGTH)) return 'label_too_long';
   if (labels.some((label) => label.startsWith('-'))) return 'leading_hyphen';
-  // A DNS server may be asked about any label; a host of `xn--` and nothing that decodes has no other text to be shown as.
+  // Any label may be queried; a host needs a displayable name, so `xn--` with invalid Punycode is refused.
   if (kind === 'host' && labels.some(isBrokenALabel)) return 'invalid_idna';
   return undefined;
 }

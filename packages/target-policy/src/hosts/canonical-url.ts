@@ -13,13 +13,15 @@ export interface CanonicalUrl {
 
 const MAX_URL_LENGTH = 2048;
 const DEFAULT_PORTS = { http: 80, https: 443 };
-/** Scheme, authority, rest. WHATWG also takes `http:host`, `http:///host` and `http:\\host`; here they are odd. */
+/**
+ * Scheme, authority, rest. WHATWG also accepts `http:host`, `http:///host` and `http:\\host`; here they are malformed.
+ */
 const ABSOLUTE = /^(https?):\/\/([^/?#]*)(.*)$/i;
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Z}]/u;
 
 /**
- * Brings an absolute http(s) URL to its one text. The rules of `canonicalizeHost` see the host as it was written, before
- * WHATWG URL turns `0177.0.0.1`, `①27.1` or `127%2e1` into an address.
+ * Converts an absolute http(s) URL to its canonical text. The rules of `canonicalizeHost` apply to the host as written,
+ * before WHATWG URL turns `0177.0.0.1`, `①27.1` or `127%2e1` into an address.
  *
  * @param dotless see `canonicalizeHost`
  */
@@ -59,7 +61,7 @@ function assemble(
 ): CanonicalUrl | Malformed {
   const hostText = host.kind === 'ipv6' ? `[${host.text}]` : host.text;
   const url = URL.parse(`${protocol}://${hostText}:${port}${rest}`);
-  // The second opinion: WHATWG must see the host that was judged, and nothing else.
+  // Cross-check: WHATWG URL must find the same host.
   if (url === null || !isSameHost(url.hostname, host)) return malformed('url_syntax');
   return url.href.length > MAX_URL_LENGTH
     ? malformed('url_too_long')

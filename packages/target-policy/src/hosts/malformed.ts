@@ -1,7 +1,4 @@
-/**
- * Every way in which the text of a host or URL has an odd form, with the sentence that says so. The coordinator answers
- * it with 400: the text is wrong, whatever the policy would say of what it may mean.
- */
+/** All ways in which a host or URL can be malformed, with a sentence each. The coordinator answers 400. */
 export const malformedReasons = {
   empty: 'The host is empty.',
   too_long: 'The host is longer than 253 characters after IDNA to-ASCII.',
@@ -36,7 +33,7 @@ export function malformed(code: MalformedCode): Malformed {
   return { ok: false, code, message: malformedReasons[code] };
 }
 
-/** Names the first character that the pattern finds: itself if it is printable ASCII, its code point otherwise. */
+/** Names the first matching character: itself if it is printable ASCII, else its code point. */
 export function forbidden(text: string, pattern: RegExp): Malformed {
   const [character = ''] = pattern.exec(text) ?? [];
   const isPrintable = /^[!-~]$/.test(character);

@@ -17,9 +17,9 @@ const zones: readonly ReversedZone[] = [
 ];
 
 /**
- * The prefix that a canonical name under in-addr.arpa or ip6.arpa is about: an address where all labels are there, the
+ * The prefix denoted by a canonical name under in-addr.arpa or ip6.arpa: an address if all labels are present, the
  * whole space for the zone itself. Labels that are no part of an address end it, as in `_udp.0.2.0.192.in-addr.arpa`.
- * Undefined for every other name.
+ * Undefined for other names.
  */
 export function reversedPrefix(name: string): Prefix | undefined {
   const zone = zones.find(({ suffix }) => name === suffix || name.endsWith(`.${suffix}`));

@@ -8,7 +8,7 @@ import { parseIpv4Routes, parseIpv6Routes, type Routes } from './routes.ts';
 import { systemResolvers } from '../resolver/system-resolvers.ts';
 
 export interface DiscoveredAddresses extends OwnAddresses {
-  /** Families with a way out of this machine. */
+  /** Families with a default route. */
   readonly connectivity: { readonly ipv4: boolean; readonly ipv6: boolean };
 }
 
@@ -21,7 +21,7 @@ export interface DiscoveryOptions {
   readonly maxAgeMs?: number;
 }
 
-/** Discovers at most every `maxAgeMs` and gives the same object until then. */
+/** Discovers at most every `maxAgeMs`; returns the same object until then. */
 export function createOwnAddresses({ maxAgeMs = 5_000, ...options }: DiscoveryOptions): () => DiscoveredAddresses {
   let known: { readonly own: DiscoveredAddresses; readonly atMs: number } | undefined;
   return () => {
@@ -58,7 +58,7 @@ export function discoverOwnAddresses({ resolvers, others = [] }: DiscoveryOption
   };
 }
 
-/** Undefined where the kernel has no such file: another system than Linux, or a kernel without the family. */
+/** Undefined if the file does not exist: not Linux, or a kernel without the family. */
 function readRoutes(path: string, parse: (text: string) => Routes): Routes | undefined {
   try {
     return parse(readFileSync(path, 'utf8'));

@@ -6,7 +6,7 @@ import { embeddedIpv4 } from '../addresses/embedded.ts';
 import { createPrefixTable, lastAddress, parsePrefix, type PrefixTable } from '../addresses/prefix.ts';
 import { refusal, type Refusal } from '../rules/refusal.ts';
 
-/** What an agent must not measure because it is the agent itself or its surroundings. Addresses or CIDRs. */
+/** Addresses and CIDRs that an agent must not measure because they belong to the agent or its network. */
 export interface OwnAddresses {
   readonly addresses: readonly string[];
   /** The prefix of each interface. */
@@ -18,19 +18,19 @@ export interface OwnAddresses {
   readonly others?: readonly string[];
 }
 
-/** Where the agent's Redis listens: an address literal, or the name it is configured by. */
+/** Address literal or configured name of the agent's Redis. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
 
-/** The agent's own lists at one moment. */
+/** Compiled lists of the agent. */
 export interface OwnNetwork {
   readonly surroundings: PrefixTable<true>;
   readonly resolvers: PrefixTable<true>;
   /** The broadcast addresses of the links. */
   readonly broadcasts: PrefixTable<true>;
-  /** Addresses that end on this machine. */
+  /** Addresses of this machine. */
   readonly local: PrefixTable<true>;
   readonly redis: readonly { readonly name: string; readonly address: Address | undefined; readonly port: number }[];
 }
@@ -38,7 +38,7 @@ export interface OwnNetwork {
 /** Prefixes that Linux delivers to the machine itself, the unspecified addresses included. */
 const LOOPBACK = ['127.0.0.0/8', '0.0.0.0', '::1', '::'];
 
-/** @throws TypeError when an entry cannot be read: a list with a hole is no list */
+/** @throws TypeError for a malformed entry: an incomplete list would be unsafe */
 export function compileOwnNetwork(own: OwnAddresses, redis: readonly Endpoint[]): OwnNetwork {
   const endpoints = redis.map(({ host, port }) => ({ ...readEndpointHost(host), port }));
   const redisAddresses = endpoints.flatMap(({ address }) => (address === undefined ? [] : [formatAddress(address)]));
@@ -51,7 +51,7 @@ export function compileOwnNetwork(own: OwnAddresses, redis: readonly Endpoint[])
   };
 }
 
-/** Why an address of the agent's own surroundings is refused, or undefined. It does not say which of them it is. */
+/** Why an address of the agent's network is refused; undefined if it is not. Does not reveal which entry matches. */
 export function judgeOwn(address: Address, purpose: TargetPurpose, own: OwnNetwork): Refusal | undefined {
   const isResolver = purpose !== 'dns' && own.resolvers.find(address) !== undefined;
   return isResolver || own.surroundings.find(address) !== undefined ? ownRefusal() : undefined;
@@ -86,7 +86,7 @@ export function judgeRedisName(name: string, port: number | undefined, own: OwnN
   return own.redis.some((endpoint) => endpoint.name === name && endpoint.port === port) ? ownRefusal() : undefined;
 }
 
-/** A link of two addresses or one has none (RFC 3021). */
+/** Links of one or two addresses have no broadcast address (RFC 3021). */
 function broadcastOf(cidr: string): readonly string[] {
   const prefix = parsePrefix(cidr);
   if (prefix === undefined || prefix.family === 6 || prefix.length > 30) return [];

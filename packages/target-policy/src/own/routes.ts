@@ -3,7 +3,7 @@ import { formatAddress } from '../addresses/address.ts';
 export interface Routes {
   /** Next hops of every route. */
   readonly gateways: readonly string[];
-  /** True where packets to anywhere have a way out. */
+  /** True if there is a default route. */
   readonly hasDefault: boolean;
 }
 

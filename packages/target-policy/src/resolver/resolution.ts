@@ -3,15 +3,15 @@ import { readFirstTimer } from '@vantage/timers';
 
 import type { AddressAnswer, NameResolver } from './resolver.ts';
 
-/** What a name resolved to, by family, and what to say where a family has none. */
+/** Addresses of a name by family, or the failure of a family without any. */
 export interface Resolution {
   readonly 4: AddressAnswer;
   readonly 6: AddressAnswer;
 }
 
 /**
- * How long the AAAA answer is waited for when the A answer is there and will be used. Broken servers never answer AAAA
- * questions; their addresses must not cost the check its time.
+ * Wait for the AAAA answer after an A answer that will be used. Broken servers never answer AAAA queries, which must
+ * not use up the time of the check.
  */
 const LATE_AAAA_MS = 1_000;
 
@@ -19,9 +19,9 @@ const NOT_ASKED: AddressAnswer = { ok: true, addresses: [] };
 
 export interface ResolutionRequest {
   readonly name: string;
-  /** Asks for this family alone. */
+  /** Queries this family only. */
   readonly family?: Family | undefined;
-  /** True where an A record will be pinned when there is one. */
+  /** True if an A record is preferred. */
   readonly prefersIpv4: boolean;
   /** How long an AAAA answer may come after the A answer that will be used, milliseconds; 1 s by default. */
   readonly lateAaaaMs?: number | undefined;
@@ -57,8 +57,8 @@ export function allAddresses(resolution: Resolution): readonly string[] {
 }
 
 /**
- * Why there is no address at all. NXDOMAIN is about the name, so either answer says it for both; a failure of the
- * resolver says more than the other family's NODATA.
+ * Why there is no address. NXDOMAIN applies to both families; a resolver failure is more informative than NODATA of the
+ * other family.
  */
 export function resolutionFailure(resolution: Resolution, name: string): Failure {
   const failures = [resolution[4], resolution[6]].flatMap((answer) => (answer.ok ? [] : [answer.failure]));

@@ -4,14 +4,14 @@ import { isIP } from 'node:net';
 import type { ResolverAddress } from './stub-transport.ts';
 import { systemResolvers } from './system-resolvers.ts';
 
-/** The servers of a resolver, in the order in which they are asked. */
+/** The servers of a resolver in query order. */
 export interface ResolverServers {
   readonly inOrder: () => readonly ResolverAddress[];
   /** @param unanswered servers that left the same question without an answer */
   readonly answered: (server: ResolverAddress, unanswered: Iterable<ResolverAddress>) => void;
 }
 
-/** A server that was silent where another one answered is asked last for so long. */
+/** How long a server that was silent, while another one answered, is queried last. */
 const SILENT_MS = 30_000;
 
 /**
@@ -27,7 +27,7 @@ export function resolverServers(configured: readonly string[], now = (): number 
   const isSilent = (server: ResolverAddress): boolean => (silentUntil.get(keyOf(server)) ?? 0) > now();
   return {
     inOrder: () => {
-      // Those of the system change when a machine moves.
+      // System resolvers change when a machine moves.
       const servers = fixed ?? systemResolvers().map(readServer);
       const [silent, others] = [servers.filter(isSilent), servers.filter((server) => !isSilent(server))];
       return [...others, ...silent];
@@ -40,13 +40,13 @@ export function resolverServers(configured: readonly string[], now = (): number 
   };
 }
 
-/** One question to one server. */
+/** A query to a server. */
 export interface Attempt {
   readonly server: ResolverAddress;
   readonly waitMs: number;
 }
 
-/** Each further round waits twice as long for each server. */
+/** The timeout doubles with each round. */
 export function inRounds(servers: readonly ResolverAddress[], timeoutMs: number, tries: number): readonly Attempt[] {
   return Array.from({ length: tries }, (_, round) => round).flatMap((round) =>
     servers.map((server) => ({ server, waitMs: timeoutMs * 2 ** round })),
@@ -58,7 +58,7 @@ function keyOf({ address, port }: ResolverAddress): string {
 }
 
 function readConfigured(servers: readonly string[]): readonly ResolverAddress[] {
-  // It validates, and says which one is no address.
+  // Validates the addresses, and names the malformed one.
   new Resolver().setServers(servers);
   return servers.map(readServer);
 }

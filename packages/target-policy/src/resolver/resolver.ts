@@ -11,11 +11,11 @@ export type AddressAnswer =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Questions to the probe's own resolvers. Each rejects only with the reason of `signal`. */
+/** Queries to the probe's resolvers. Each rejects only with the reason of `signal`. */
 export interface NameResolver {
   /** A or AAAA records, in the order of the answer, each in canonical text. */
   readonly addresses: (name: string, family: Family, signal: AbortSignal) => Promise<AddressAnswer>;
-  /** PTR records in presentation format; empty for whatever goes wrong. */
+  /** PTR records in presentation format; empty on any failure. */
   readonly reverse: (address: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
@@ -29,10 +29,10 @@ export interface NameResolverOptions {
 }
 
 /**
- * A stub resolver (RFC 1034 section 5.3.1): no hosts file, no search list, no cache. It is our own since c-ares takes the
- * first four octets of an A record of eight for its address, and addresses of other names for those of the name.
+ * A stub resolver (RFC 1034 section 5.3.1) without hosts file, search list or cache. c-ares is not used: it accepts A
+ * records of eight octets, and addresses of other names.
  *
- * @throws when a server is no address
+ * @throws for a malformed server address
  */
 export function createNameResolver({ servers, timeoutMs = 1_500, tries = 2 }: NameResolverOptions): NameResolver {
   const known = resolverServers(servers);
@@ -58,16 +58,13 @@ const question = { recursionDesired: true, checkingDisabled: false, edns: { dnss
 
 type Question = Omit<Query, 'id'>;
 
-/** What one server said. */
+/** Answer of a server. */
 interface Heard {
   readonly server: ResolverAddress;
   readonly answer: StubAnswer;
 }
 
-/**
- * Asks one server after the other until one says something about the name. An earlier one may still answer while a later
- * one is asked.
- */
+/** Queries one server after another until one gives a final answer. An earlier one may still answer meanwhile. */
 async function askInTurn(
   servers: ResolverServers,
   attempts: readonly Attempt[],
@@ -101,7 +98,7 @@ async function askInTurn(
   }
 }
 
-/** @returns undefined where the next server is to be asked */
+/** @returns undefined if the next server must be queried */
 async function firstAnswer(
   open: readonly Promise<Heard>[],
   last: Promise<Heard>,
@@ -126,7 +123,7 @@ async function firstAnswer(
   }
 }
 
-/** Wait for the answer to a query with EDNS before one without is sent too, milliseconds. */
+/** Wait for the answer to a query with EDNS before a query without it is sent too, milliseconds. */
 const EDNS_WAIT_MS = 500;
 
 const UNREACHABLE = 'dns_resolver_unreachable';
@@ -170,7 +167,7 @@ async function firstAboutName(asked: readonly [Promise<StubAnswer>, Promise<Stub
   }
 }
 
-/** @param onCut told what an answer says that was cut off, while the whole one is asked for over TCP */
+/** @param onCut called with a truncated answer while the complete one is requested over TCP */
 async function askOnceAsIs(
   server: ResolverAddress,
   query: Question,

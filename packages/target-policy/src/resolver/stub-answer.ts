@@ -23,12 +23,12 @@ export const questionTypes = {
 
 export type StubAnswer =
   | { readonly ok: true; readonly data: readonly string[] }
-  /** `final`: about the name. Without it another resolver may know more. */
+  /** `final`: conclusive about the name. Otherwise another resolver may know more. */
   | { readonly ok: false; readonly final: boolean; readonly failure: Failure };
 
 /**
- * What an answer of a resolver says. Only records of the name that was asked for and of its aliases count, and each must
- * have the very length of its type: an address that no record contains is never measured.
+ * Evaluates an answer. Only records of the queried name and its aliases count, and their length must fit the type, so
+ * that no address is measured that the answer does not contain.
  */
 export function readAnswer(bytes: Uint8Array, query: Omit<Query, 'id'>): StubAnswer {
   const message = readOrNothing(bytes);
@@ -127,7 +127,7 @@ function withoutRecords(
         'was not resolved: the answer is cut off (TC), and there is no whole one over TCP.',
       );
     case 'alias':
-      // A resolver follows aliases to their end; forwarders leave out the SOA that would prove it.
+      // A resolver follows aliases to the end; forwarders may omit the SOA that would prove NODATA.
       if (flags.includes('ra')) return withoutRecords('nodata', message, name, alias);
       return noProof(name);
     case 'lame':

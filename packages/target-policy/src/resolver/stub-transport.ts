@@ -13,11 +13,11 @@ export interface ResolverAddress {
 const TRUNCATED = 0x02;
 
 /**
- * Sends a query over UDP, and over TCP if the answer is truncated. If TCP fails the truncated answer remains.
+ * Sends a query over UDP, and over TCP if the answer is truncated. If TCP fails, the truncated answer is used.
  *
- * @param onCut told the truncated answer before TCP is tried, which may stay silent until `signal` ends the wait
- * @returns the bytes of the message that answers it
- * @throws the error of the socket, or the reason of `signal`: nothing else ends the wait
+ * @param onCut called with the truncated answer before TCP is tried, which may stay silent until `signal` aborts
+ * @returns the matching answer
+ * @throws the network error, or the reason of `signal`
  */
 export async function askServer(
   server: ResolverAddress,
@@ -42,7 +42,7 @@ export async function askServer(
 
 type Answers = (message: Uint8Array) => boolean;
 
-/** The socket is connected: the kernel drops what comes from elsewhere, and hands on ICMP errors. */
+/** A connected socket: the kernel drops datagrams from other addresses and reports ICMP errors. */
 function askUdp(
   { address, port }: ResolverAddress,
   query: Uint8Array,
@@ -99,7 +99,7 @@ function askTcp(
   });
 }
 
-/** A promise that the signal rejects too, and whose resources are given back once it is settled. */
+/** Also rejects when the signal aborts; releases resources once it is settled. */
 function settled(
   signal: AbortSignal,
   start: (resolve: (message: Uint8Array) => void, reject: (error: unknown) => void) => () => void,

@@ -6,7 +6,7 @@ import { createTargetPolicy } from './policy.ts';
 import { patientResolver, startDnsServer, type DnsServer } from '../../test/dns-server.ts';
 
 const deny = ['example.net', '8.8.8.0/24', '2606:4700::/32', '9.9.9.9'];
-/** An operator who allows a range has still denied a part of it. */
+/** A denied part of an allowed range stays denied. */
 const policy = createTargetPolicy({ deny, allow: ['8.8.0.0/16'], allowNames: ['example.net'] });
 
 const zone: Readonly<Record<string, string>> = {

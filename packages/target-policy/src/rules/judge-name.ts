@@ -24,7 +24,7 @@ export function judgeName(name: string, use: NameUse, policy: TargetPolicy): Ref
   return judgeSpecial(name, domains, use) ?? judgeSuffix(name);
 }
 
-/** A name under in-addr.arpa or ip6.arpa tells about the address that it reverses, and is judged as that. */
+/** A name under in-addr.arpa or ip6.arpa reveals data of the reversed address, and is decided like it. */
 function judgeReversed(name: string, policy: TargetPolicy): Refusal | undefined {
   const prefix = reversedPrefix(name);
   if (prefix === undefined || prefix.length === 0) return undefined;
@@ -46,7 +46,7 @@ function judgeSpecial(name: string, domains: readonly string[], use: NameUse): R
   );
 }
 
-/** tldts is asked for suffixes alone: it validates nothing. */
+/** tldts is used for suffixes only; it validates nothing. */
 function judgeSuffix(name: string): Refusal | undefined {
   const { isIcann, publicSuffix } = parse(name, {
     allowPrivateDomains: false,

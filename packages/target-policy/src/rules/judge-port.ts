@@ -10,22 +10,22 @@ const refused: Readonly<Record<'http' | 'tcp' | 'udp', ReadonlySet<number>>> = {
   udp: new Set(udp.refuse),
 };
 
-/** Services known to be used as reflectors: a datagram there is our own fixed question, never a caller's payload. */
+/** Known amplification services: a datagram to these contains a fixed query, never a client's payload. */
 export const reflectorPorts: readonly number[] = udp.reflector;
 
-/** The reflector ports and 53, 123 and 161: wherever a datagram carries our own fixed question only. */
+/** Amplification ports and 53, 123 and 161: datagrams contain a fixed query only. */
 export const ownQuestionPorts: readonly number[] = [...udp.reflector, ...udp.ownQuestionOnly].toSorted((a, b) => a - b);
 
 export function isReflectorPort(port: number): boolean {
   return reflectorPorts.includes(port);
 }
 
-/** True where a caller's payload is not sent, so that a check with one is refused. */
+/** True if a client's payload is not allowed; a check with one is refused. */
 export function isOwnQuestionPort(port: number): boolean {
   return ownQuestionPorts.includes(port);
 }
 
-/** The port that a purpose uses where none is given; undefined where it has none. */
+/** The default port of a purpose; undefined if there is none. */
 export function effectivePort(purpose: TargetPurpose, port: number | undefined): number | undefined {
   return port ?? (purpose === 'dns' ? dns.serverPorts[0] : undefined);
 }

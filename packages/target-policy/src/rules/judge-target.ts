@@ -13,7 +13,7 @@ export interface TargetRequest {
   /** `hostKind` and `purpose` of the check type. */
   readonly hostKind: 'host' | 'url' | 'name';
   readonly purpose: TargetPurpose;
-  /** As the caller wrote it. */
+  /** As the client wrote it. */
   readonly host: string;
   /** The port packets go to; of a URL it is read from the text. */
   readonly port?: number | undefined;
@@ -28,14 +28,14 @@ export type TargetJudgement =
       readonly canonical: CanonicalHost;
       readonly port: number | undefined;
     }
-  /** The form is odd: 400. */
+  /** The text is malformed: 400. */
   | { readonly verdict: 'malformed'; readonly code: MalformedCode; readonly message: string }
-  /** The form is in order and the policy refuses: 403. */
+  /** The text is well-formed and the policy refuses it: 403. */
   | { readonly verdict: 'refused'; readonly code: RefusalCode; readonly message: string };
 
 /**
- * Judges what can be judged of a target without resolving a name: its form, a literal, the rules for names, the port.
- * An agent admits it again before it sends packets (`createAdmission`).
+ * Decides everything that needs no name resolution: syntax, literals, rules for names, the port. An agent decides again
+ * before it sends packets (`createAdmission`).
  */
 export function judgeTarget(request: TargetRequest, policy: TargetPolicy): TargetJudgement {
   const read = readHost(request, policy);
@@ -74,7 +74,7 @@ function judgeHost(canonical: CanonicalHost, request: TargetRequest, policy: Tar
   return typeof standing === 'string' ? undefined : standing;
 }
 
-/** A name to ask about has no port: the resolver has one, and is a separate target. */
+/** A queried name has no port: the resolver has one, and is a separate target. */
 function judgeUsedPort({ hostKind, purpose }: TargetRequest, port: number | undefined): Refusal | undefined {
   return hostKind === 'name' ? undefined : judgePort(purpose, port);
 }

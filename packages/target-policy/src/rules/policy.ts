@@ -4,11 +4,11 @@ import { classifyPrefix, describeVerdict, isLinkLocalOrMetadata } from '../addre
 import { createPrefixTable, formatPrefix, parsePrefix, type Prefix, type PrefixTable } from '../addresses/prefix.ts';
 import { refusal, type Refusal } from './refusal.ts';
 
-/** What an operator adds to the built-in rules. It comes from configuration and never from a caller. */
+/** The operator's additions to the built-in rules; never from clients. */
 export interface TargetPolicyOptions {
   /**
-   * Exact CIDRs, or addresses, that may be measured although the table or the agent's own lists refuse them. Names stay
-   * judged by the rules for names.
+   * Exact CIDRs or addresses that may be measured although the table or the agent's own lists refuse them. The rules
+   * for names still apply.
    */
   readonly allow?: readonly string[];
   /** Lets `allow` open link-local and metadata addresses too: access to those may give control of the machine. */
