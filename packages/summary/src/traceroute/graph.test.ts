@@ -226,8 +226,26 @@ describe('the graph of paths', () => {
     expect(paths).toEqual(pathsOf({ 'fra-1': path }));
   });
 
+  it('has the canonical path of each probe, with one hash for equal ones', () => {
+    const path = ['198.51.100.1 1', '* *', '192.0.2.2/192.0.2.1 5 6', '203.0.113.1 9', '* *'];
+    const equal = ['198.51.100.1 7', '* *', '192.0.2.1/192.0.2.2 3 4', '203.0.113.1 2'];
+    const other = ['198.51.100.1 1', '* *', '192.0.2.1 5', '203.0.113.1 9'];
+
+    const { canonical = {} } = pathsOf({ 'fra-1': trace(path), 'nyc-1': trace(equal), 'syd-1': trace(other) });
+
+    expect(canonical['fra-1']).toEqual({
+      hash: expect.stringMatching(/^[0-9a-f]{16}$/),
+      hops: [['198.51.100.1'], [], ['192.0.2.1', '192.0.2.2'], ['203.0.113.1']],
+    });
+    expect(canonical['nyc-1']).toEqual(canonical['fra-1']);
+    expect(canonical['syd-1']!.hash).not.toBe(canonical['fra-1']!.hash);
+  });
+
   it('has nothing of a probe without hops, and is there for traceroutes alone', () => {
-    expect(pathsOf({ 'fra-1': broken('probe_offline') })).toEqual({ nodes: [], edges: [], ends: [] });
+    expect(pathsOf({ 'fra-1': broken('probe_offline') })).toEqual({
+      ...{ nodes: [], edges: [], ends: [] },
+      canonical: {},
+    });
     expect(summaryOf('ping', {})).not.toHaveProperty('paths');
   });
 });
